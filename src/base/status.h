@@ -1,0 +1,64 @@
+// What an operation that may fail returns: a value the caller must look at.
+//
+// An Error has a stable code (snake_case, part of the public contract: scripts compare it), a sentence for a tired
+// operator that says what to do, and the field it is about where there is one. The table of all codes with their HTTP
+// status stands in ingress/problem.cc. Our own bugs are not errors: they are assertions.
+#pragma once
+
+#include <cassert>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace duewheel {
+
+struct Error {
+    std::string_view code;  // a string literal
+    std::string message;
+    std::string field;  // empty: about the whole input
+};
+
+// Either a T or an Error. Reading the one that is not there is a bug and asserts.
+template <class T>
+class [[nodiscard]] Result {
+  public:
+    Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
+    Result(Error error) : held_(std::in_place_index<1>, std::move(error)) {}
+
+    bool ok() const { return held_.index() == 0; }
+    explicit operator bool() const { return ok(); }
+
+    T& value() & { return assert(ok()), *std::get_if<0>(&held_); }
+    const T& value() const& { return assert(ok()), *std::get_if<0>(&held_); }
+    T&& value() && { return assert(ok()), std::move(*std::get_if<0>(&held_)); }
+    T& operator*() & { return value(); }
+    const T& operator*() const& { return value(); }
+    T&& operator*() && { return std::move(*this).value(); }
+    T* operator->() { return &value(); }
+    const T* operator->() const { return &value(); }
+
+    const Error& error() const& { return assert(!ok()), *std::get_if<1>(&held_); }
+    Error&& error() && { return assert(!ok()), std::move(*std::get_if<1>(&held_)); }
+
+  private:
+    std::variant<T, Error> held_;
+};
+
+// Success without a value, or an Error.
+class [[nodiscard]] Status {
+  public:
+    Status() = default;
+    Status(Error error) : error_(std::move(error)) {}
+
+    bool ok() const { return !error_; }
+    explicit operator bool() const { return ok(); }
+    const Error& error() const& { return assert(error_), *error_; }
+    Error&& error() && { return assert(error_), std::move(*error_); }
+
+  private:
+    std::optional<Error> error_;
+};
+
+}  // namespace duewheel
