@@ -1,0 +1,174 @@
+// What only the operating system's disk can show: its own words in errors, descriptors, locks between processes. The
+// behaviour shared with the simulated disk is tested in tests/support/file_system_conformance_test.cc.
+#include <csignal>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/temporary_directory.h"
+
+namespace duewheel {
+namespace {
+
+ConstBytes bytes_of(std::string_view text) {
+    return std::as_bytes(std::span(text));
+}
+
+// Runs `body` in a forked child; returns the exit status that it chose.
+template <class Body>
+int exit_of_child(Body body) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(body());
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+TEST(PosixFile, error_names_the_path_and_the_words_of_the_system) {
+    const TemporaryDirectory folder;
+    const auto opened = posix_file_system().open(folder.at("absent"), OpenMode::read);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().code, "not_found");
+    EXPECT_EQ(opened.error().message, "cannot open " + folder.at("absent") + ": No such file or directory");
+}
+
+TEST(PosixFile, a_full_device_is_no_space) {
+    auto full = posix_file_system().open("/dev/full", OpenMode::read_write);
+    ASSERT_TRUE(full.ok());
+    const Status written = (*full)->write_at(0, bytes_of("x"));
+    ASSERT_FALSE(written.ok());
+    EXPECT_EQ(written.error().code, "no_space");
+}
+
+// A write over the file size limit does less than asked, and only the next call fails: a write that did not loop would
+// report success.
+TEST(PosixFile, a_write_that_the_system_cut_short_is_not_taken_for_done) {
+    const TemporaryDirectory folder;
+    const int result = exit_of_child([&] {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{1000, 1000};
+        if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
+        auto file = posix_file_system().open(folder.at("file"), OpenMode::create);
+        if (!file) return 3;
+        const Status written = (*file)->write_at(0, std::vector<std::byte>(1500));
+        if ((*file)->size().value() != 1000) return 4;
+        return written.ok() ? 1 : 0;
+    });
+    EXPECT_EQ(result, 0);
+}
+
+TEST(PosixFile, an_offset_beyond_the_signed_range_is_refused) {
+    const TemporaryDirectory folder;
+    auto file = posix_file_system().open(folder.at("file"), OpenMode::create);
+    ASSERT_TRUE(file.ok());
+    constexpr std::uint64_t kTooFar = std::uint64_t{1} << 63;
+    std::byte one[1];
+    EXPECT_FALSE((*file)->read_at(kTooFar, one).ok());
+    EXPECT_FALSE((*file)->write_at(kTooFar, one).ok());
+    EXPECT_FALSE((*file)->write_at(kTooFar - 1, one).ok());
+    EXPECT_FALSE((*file)->truncate(kTooFar).ok());
+    EXPECT_EQ((*file)->size().value(), 0u);
+}
+
+TEST(PosixFile, no_descriptor_outlives_an_exec) {
+    const TemporaryDirectory folder;
+    const auto lock = posix_file_system().lock(folder.path());
+    const auto file = posix_file_system().open(folder.at("file"), OpenMode::create);
+    ASSERT_TRUE(lock.ok() && file.ok());
+    int seen = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+        if (gone || !target.starts_with(folder.path())) continue;
+        ++seen;
+        EXPECT_TRUE(::fcntl(std::stoi(entry.path().filename()), F_GETFD) & FD_CLOEXEC) << target;
+    }
+    EXPECT_EQ(seen, 2);
+}
+
+TEST(PosixFile, closes_what_it_opened) {
+    const TemporaryDirectory folder;
+    const auto open_descriptors = [] {
+        const std::filesystem::directory_iterator all("/proc/self/fd");
+        return std::distance(begin(all), end(all));
+    };
+    const auto before = open_descriptors();
+    for (int round = 0; round < 3; ++round) {
+        const auto lock = posix_file_system().lock(folder.path());
+        const auto file = posix_file_system().open(folder.at("f" + std::to_string(round)), OpenMode::create);
+        ASSERT_TRUE(lock.ok() && file.ok());
+        ASSERT_TRUE(posix_file_system().sync_directory(folder.path()).ok());
+        ASSERT_TRUE(posix_file_system().list(folder.path()).ok());
+        ASSERT_FALSE(posix_file_system().open(folder.path(), OpenMode::read).ok());
+    }
+    EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(PosixFile, lock_held_here_is_in_use_for_a_child_until_it_is_let_go) {
+    const TemporaryDirectory folder;
+    const auto try_lock = [&] {
+        const auto lock = posix_file_system().lock(folder.path());
+        return lock.ok() ? 0 : lock.error().code == "in_use" ? 1 : 2;
+    };
+    auto lock = posix_file_system().lock(folder.path());
+    ASSERT_TRUE(lock.ok());
+    EXPECT_EQ(exit_of_child(try_lock), 1);
+    lock = Error{"io_error", "let go", {}};
+    EXPECT_EQ(exit_of_child(try_lock), 0);
+}
+
+TEST(PosixFile, lock_of_a_killed_process_is_free) {
+    const TemporaryDirectory folder;
+    int ready[2];
+    ASSERT_EQ(::pipe(ready), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const auto lock = posix_file_system().lock(folder.path());
+        const char answer = lock.ok() ? 'y' : 'n';
+        if (::write(ready[1], &answer, 1) != 1) ::_exit(1);
+        for (;;) ::pause();
+    }
+    char answer = 0;
+    ASSERT_EQ(::read(ready[0], &answer, 1), 1);
+    ASSERT_EQ(answer, 'y');
+    const auto during = posix_file_system().lock(folder.path());
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ::close(ready[0]);
+    ::close(ready[1]);
+    ASSERT_FALSE(during.ok());
+    EXPECT_EQ(during.error().code, "in_use");
+    EXPECT_NE(during.error().message.find(folder.at("LOCK")), std::string::npos);
+    EXPECT_TRUE(posix_file_system().lock(folder.path()).ok());
+}
+
+TEST(PosixFile, removing_a_tree_does_not_follow_links_out_of_it) {
+    const TemporaryDirectory folder;
+    const TemporaryDirectory outside;
+    ASSERT_TRUE(posix_file_system().open(outside.at("keep"), OpenMode::create).ok());
+    ASSERT_TRUE(posix_file_system().make_directories(folder.at("tree")).ok());
+    std::filesystem::create_directory_symlink(outside.path(), folder.at("tree/link"));
+    ASSERT_TRUE(posix_file_system().remove_tree(folder.at("tree")).ok());
+    EXPECT_TRUE(std::filesystem::exists(outside.at("keep")));
+}
+
+TEST(PosixFile, others_may_not_read_what_was_written) {
+    const TemporaryDirectory folder;
+    ASSERT_TRUE(posix_file_system().make_directories(folder.at("d")).ok());
+    ASSERT_TRUE(posix_file_system().open(folder.at("d/f"), OpenMode::create).ok());
+    for (const char* name : {"d", "d/f"}) {
+        struct stat facts {};
+        ASSERT_EQ(::stat(folder.at(name).c_str(), &facts), 0);
+        EXPECT_EQ(facts.st_mode & 0007, 0u) << name;
+    }
+}
+
+}  // namespace
+}  // namespace duewheel
