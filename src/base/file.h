@@ -57,13 +57,13 @@ class FileSystem {
     virtual Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) = 0;
     // The names (not paths) in a directory, sorted; without "." and "..".
     virtual Result<std::vector<std::string>> list(const std::string& directory) const = 0;
-    virtual Status remove(const std::string& path) = 0;  // a file; directories go with remove_tree()
+    virtual Status remove(const std::string& path) = 0;       // a file; directories go with remove_tree()
     virtual Status remove_tree(const std::string& path) = 0;  // not there: fine
     // Atomic; replaces the file `to`. Durable after sync_directory() of the directory that holds both; a rename from
     // one directory to another is refused (io_error), because no single sync would make it durable.
     virtual Status rename(const std::string& from, const std::string& to) = 0;
-    // Makes `path` and what is missing above it. There already: fine; a file in the way: already_exists. The directories
-    // are durable on return, which makes other waiting names beside them durable too.
+    // Makes `path` and what is missing above it. There already: fine; a file in the way: already_exists. The
+    // directories are durable on return, which makes other waiting names beside them durable too.
     virtual Status make_directories(const std::string& path) = 0;
     // Makes created, renamed and removed names in `directory` durable.
     virtual Status sync_directory(const std::string& directory) = 0;

@@ -17,7 +17,7 @@ namespace duewheel {
 struct Error {
     std::string_view code;  // a string literal
     std::string message;
-    std::string field;  // empty: about the whole input
+    std::string field{};  // empty: about the whole input
 };
 
 // Either a T or an Error. Reading the one that is not there is a bug and asserts.
