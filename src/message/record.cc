@@ -1,0 +1,714 @@
+#include "message/record.h"
+
+#define XXH_INLINE_ALL
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstring>
+
+#include <xxhash.h>
+
+namespace duewheel {
+namespace {
+
+// Field numbers. They stand in the log: never change or re-use one.
+enum Tag : std::uint32_t {
+    kState = 1,
+    kVersion = 2,
+    kAttempts = 3,
+    kDue = 4,
+    kNominalDue = 5,  // left out when it equals due
+    kExpires = 6,
+    kPriority = 7,
+    kMaybeDelivered = 8,
+    kNamespace = 9,  // left out when "default"
+    kQueue = 10,
+    kOrderKey = 11,
+    kKey = 12,
+    kRequestHash = 13,
+
+    kId = 16,
+    kPlace = 17,
+    kRecordBytes = 18,
+    kTime = 19,
+    kCause = 20,
+
+    kPreviousState = 21,
+    kPreviousVersion = 22,
+    kPreviousDue = 23,
+    kPreviousQueue = 24,  // left out when it is the same
+    kPreviousTerm = 25,
+
+    kLeaseAttempt = 30,
+    kLeaseIncarnation = 31,
+    kLateness = 32,
+    kReason = 33,
+    kEnded = 34,
+
+    kPutTime = 40,
+    kContentType = 41,
+    kHeaders = 42,
+    kTraceparent = 43,
+    kTarget = 44,
+    kRetryAttempts = 45,
+    kRetryFirst = 46,
+    kRetryFactor = 47,
+    kRetryMost = 48,
+    kRetryJitter = 49,
+    kRepeatEvery = 50,
+    kRepeatTimes = 51,
+    kRepeatFactor = 52,
+    kRepeatMost = 53,
+    kRepeatStart = 54,
+    kRepeatEnd = 55,
+    kCheckQueue = 56,
+    kCheckWebhook = 57,
+    kCheckAfter = 58,
+    kCheckTimes = 59,
+    kOtherwiseCommit = 60,
+    kParent = 61,
+    kOccurrence = 62,
+    kBody = 63,
+
+    kSubject = 70,
+    kName = 71,
+    kValue = 72,
+    kNext = 73,
+    kCount = 74,
+    kSkippedFrom = 75,
+    kSkippedTo = 76,
+    kRemoved = 77,
+
+    kUpTo = 80,
+    kLiveCount = 81,
+    kDigest = 82,
+    kIncarnation = 83,
+    kPreviousIncarnation = 84,
+    kNode = 85,
+};
+
+std::uint64_t zigzag(std::int64_t value) {
+    return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
+}
+std::int64_t unzigzag(std::uint64_t value) {
+    return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+}
+
+// Appends to a string, growing it in one step per field.
+class FieldWriter {
+  public:
+    explicit FieldWriter(std::string& out) : out_(out) {}
+
+    void number(Tag tag, std::uint64_t value, std::uint64_t left_out = 0) {
+        if (value == left_out) return;
+        varint(std::uint64_t{tag} << 1);
+        varint(value);
+    }
+    void signed_number(Tag tag, std::int64_t value, std::int64_t left_out = 0) {
+        if (value == left_out) return;
+        varint(std::uint64_t{tag} << 1);
+        varint(zigzag(value));
+    }
+    void text(Tag tag, std::string_view value, std::string_view left_out = {}) {
+        if (value == left_out) return;
+        varint(std::uint64_t{tag} << 1 | 1);
+        varint(value.size());
+        out_.append(value);
+    }
+
+  private:
+    void varint(std::uint64_t value) {
+        std::array<char, 10> bytes;
+        std::size_t size = 0;
+        while (value >= 0x80) {
+            bytes[size++] = static_cast<char>(value | 0x80);
+            value >>= 7;
+        }
+        bytes[size++] = static_cast<char>(value);
+        out_.append(bytes.data(), size);
+    }
+
+    std::string& out_;
+};
+
+// Walks the fields of a body; refuses what is cut short, overlong, or out of order.
+class FieldReader {
+  public:
+    explicit FieldReader(std::string_view bytes) : rest_(bytes) {}
+
+    // Steps to the next field; false at the end or when damaged() has become true.
+    bool next() {
+        if (rest_.empty() || damaged_) return false;
+        const std::uint64_t head = varint();
+        const std::uint64_t tag = head >> 1;
+        if (damaged_ || tag <= tag_ || tag > 1000) return fail();
+        tag_ = static_cast<std::uint32_t>(tag);
+        is_text_ = (head & 1) != 0;
+        number_ = varint();
+        if (!is_text_) return !damaged_;
+        if (damaged_ || number_ > rest_.size()) return fail();
+        text_ = rest_.substr(0, number_);
+        rest_.remove_prefix(number_);
+        return true;
+    }
+
+    std::uint32_t tag() const { return tag_; }
+    bool damaged() const { return damaged_; }
+
+    template <class T>
+    void number(T& into) {
+        if (is_text_ || (number_ >> (sizeof(T) * 8 - 1) >> 1) != 0) return void(fail());
+        into = static_cast<T>(number_);
+    }
+    void boolean(bool& into) {
+        if (is_text_ || number_ > 1) return void(fail());
+        into = number_ == 1;
+    }
+    template <class T>
+    void signed_number(T& into) {
+        const std::int64_t value = unzigzag(number_);
+        if (is_text_ || value != static_cast<T>(value)) return void(fail());
+        into = static_cast<T>(value);
+    }
+    void state(State& into) {
+        if (is_text_ || number_ < 1 || number_ > kStateCount) return void(fail());
+        into = static_cast<State>(number_);
+    }
+    void text(std::string& into) {
+        if (!is_text_) return void(fail());
+        into.assign(text_);
+    }
+    void text(std::string_view& into) {
+        if (!is_text_) return void(fail());
+        into = text_;
+    }
+
+  private:
+    bool fail() {
+        damaged_ = true;
+        return false;
+    }
+    std::uint64_t varint() {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 64; shift += 7) {
+            if (rest_.empty()) return fail(), 0;
+            const auto byte = static_cast<unsigned char>(rest_.front());
+            rest_.remove_prefix(1);
+            if (shift == 63 && byte > 1) return fail(), 0;
+            value |= std::uint64_t{byte & 0x7fu} << shift;
+            if (byte < 0x80) {
+                if (byte == 0 && shift != 0) return fail(), 0;  // a longer form of a smaller number
+                return value;
+            }
+        }
+        return fail(), 0;
+    }
+
+    std::string_view rest_;
+    std::string_view text_;
+    std::uint64_t number_ = 0;
+    std::uint32_t tag_ = 0;
+    bool is_text_ = false;
+    bool damaged_ = false;
+};
+
+void write_state(FieldWriter& to, const MessageState& state) {
+    to.number(kState, static_cast<std::uint64_t>(state.state), static_cast<std::uint64_t>(State::scheduled));
+    to.number(kVersion, state.version, 1);
+    to.number(kAttempts, state.attempts);
+    to.signed_number(kDue, state.due_ms);
+    to.signed_number(kNominalDue, state.nominal_due_ms, state.due_ms);
+    to.signed_number(kExpires, state.expires_ms);
+    to.signed_number(kPriority, state.priority);
+    to.number(kMaybeDelivered, state.maybe_delivered ? 1 : 0);
+    to.text(kNamespace, state.name_space, kDefaultNamespace);
+    to.text(kQueue, state.queue);
+    to.text(kOrderKey, state.order_key);
+    to.text(kKey, state.key);
+    to.number(kRequestHash, state.request_hash);
+}
+
+// True when the field was one of a message's changeable ones.
+bool read_state_field(FieldReader& from, MessageState& state) {
+    switch (from.tag()) {
+        case kState:
+            from.state(state.state);
+            return true;
+        case kVersion:
+            from.number(state.version);
+            return true;
+        case kAttempts:
+            from.number(state.attempts);
+            return true;
+        case kDue:
+            from.signed_number(state.due_ms);
+            state.nominal_due_ms = state.due_ms;
+            return true;
+        case kNominalDue:
+            from.signed_number(state.nominal_due_ms);
+            return true;
+        case kExpires:
+            from.signed_number(state.expires_ms);
+            return true;
+        case kPriority:
+            from.signed_number(state.priority);
+            return true;
+        case kMaybeDelivered:
+            from.boolean(state.maybe_delivered);
+            return true;
+        case kNamespace:
+            from.text(state.name_space);
+            return true;
+        case kQueue:
+            from.text(state.queue);
+            return true;
+        case kOrderKey:
+            from.text(state.order_key);
+            return true;
+        case kKey:
+            from.text(state.key);
+            return true;
+        case kRequestHash:
+            from.number(state.request_hash);
+            return true;
+        default:
+            return false;
+    }
+}
+
+void write_content(FieldWriter& to, const MessageContent& content) {
+    to.signed_number(kPutTime, content.put_ms);
+    to.text(kContentType, content.content_type);
+    to.text(kHeaders, content.headers);
+    to.text(kTraceparent, content.traceparent);
+    to.text(kTarget, content.target);
+    if (content.retry) {
+        to.number(kRetryAttempts, content.retry->attempts);
+        to.signed_number(kRetryFirst, content.retry->first_ms);
+        to.number(kRetryFactor, content.retry->factor_permille);
+        to.signed_number(kRetryMost, content.retry->most_ms);
+        to.number(kRetryJitter, content.retry->jitter_permille);
+    }
+    if (content.repeat) {
+        to.signed_number(kRepeatEvery, content.repeat->every_ms);
+        to.number(kRepeatTimes, content.repeat->times);
+        to.number(kRepeatFactor, content.repeat->factor_permille);
+        to.signed_number(kRepeatMost, content.repeat->most_ms);
+        to.signed_number(kRepeatStart, content.repeat->start_ms);
+        to.signed_number(kRepeatEnd, content.repeat->end_ms);
+    }
+    if (content.transaction) {
+        to.text(kCheckQueue, content.transaction->check_queue);
+        to.text(kCheckWebhook, content.transaction->check_webhook);
+        to.signed_number(kCheckAfter, content.transaction->check_after_ms);
+        to.number(kCheckTimes, content.transaction->check_times);
+        to.number(kOtherwiseCommit, content.transaction->otherwise_commit ? 1 : 0);
+    }
+    to.number(kParent, content.parent);
+    to.number(kOccurrence, content.occurrence);
+    to.text(kBody, content.body);
+}
+
+template <class T>
+T& present(std::optional<T>& group) {
+    return group ? *group : group.emplace();
+}
+
+bool read_content_field(FieldReader& from, MessageContent& content) {
+    switch (from.tag()) {
+        case kPutTime:
+            from.signed_number(content.put_ms);
+            return true;
+        case kContentType:
+            from.text(content.content_type);
+            return true;
+        case kHeaders:
+            from.text(content.headers);
+            return true;
+        case kTraceparent:
+            from.text(content.traceparent);
+            return true;
+        case kTarget:
+            from.text(content.target);
+            return true;
+        case kRetryAttempts:
+            from.number(present(content.retry).attempts);
+            return true;
+        case kRetryFirst:
+            from.signed_number(present(content.retry).first_ms);
+            return true;
+        case kRetryFactor:
+            from.number(present(content.retry).factor_permille);
+            return true;
+        case kRetryMost:
+            from.signed_number(present(content.retry).most_ms);
+            return true;
+        case kRetryJitter:
+            from.number(present(content.retry).jitter_permille);
+            return true;
+        case kRepeatEvery:
+            from.signed_number(present(content.repeat).every_ms);
+            return true;
+        case kRepeatTimes:
+            from.number(present(content.repeat).times);
+            return true;
+        case kRepeatFactor:
+            from.number(present(content.repeat).factor_permille);
+            return true;
+        case kRepeatMost:
+            from.signed_number(present(content.repeat).most_ms);
+            return true;
+        case kRepeatStart:
+            from.signed_number(present(content.repeat).start_ms);
+            return true;
+        case kRepeatEnd:
+            from.signed_number(present(content.repeat).end_ms);
+            return true;
+        case kCheckQueue:
+            from.text(present(content.transaction).check_queue);
+            return true;
+        case kCheckWebhook:
+            from.text(present(content.transaction).check_webhook);
+            return true;
+        case kCheckAfter:
+            from.signed_number(present(content.transaction).check_after_ms);
+            return true;
+        case kCheckTimes:
+            from.number(present(content.transaction).check_times);
+            return true;
+        case kOtherwiseCommit:
+            from.boolean(present(content.transaction).otherwise_commit);
+            return true;
+        case kParent:
+            from.number(content.parent);
+            return true;
+        case kOccurrence:
+            from.number(content.occurrence);
+            return true;
+        case kBody:
+            from.text(content.body);
+            return true;
+        default:
+            return false;
+    }
+}
+
+void write_previous(FieldWriter& to, const Previous& previous, const MessageState& now) {
+    if (previous.version == 0) return;
+    to.number(kPreviousState, static_cast<std::uint64_t>(previous.state));
+    to.number(kPreviousVersion, previous.version);
+    to.signed_number(kPreviousDue, previous.due_ms);
+    to.text(kPreviousQueue, previous.queue, now.queue);
+    to.number(kPreviousTerm, previous.term);
+}
+
+bool read_previous_field(FieldReader& from, Previous& previous) {
+    switch (from.tag()) {
+        case kPreviousState:
+            from.state(previous.state);
+            return true;
+        case kPreviousVersion:
+            from.number(previous.version);
+            return true;
+        case kPreviousDue:
+            from.signed_number(previous.due_ms);
+            return true;
+        case kPreviousQueue:
+            from.text(previous.queue);
+            return true;
+        case kPreviousTerm:
+            from.number(previous.term);
+            return true;
+        default:
+            return false;
+    }
+}
+
+void write_body(FieldWriter& to, const Record& record) {
+    write_state(to, record.state);
+    to.number(kId, record.id);
+    to.number(kPlace, record.place);
+    to.number(kRecordBytes, record.record_bytes);
+    to.signed_number(kTime, record.time_ms);
+    to.number(kCause, static_cast<std::uint64_t>(record.cause));
+    write_previous(to, record.previous, record.state);
+    to.number(kLeaseAttempt, record.lease_attempt);
+    to.number(kLeaseIncarnation, record.lease_incarnation);
+    to.signed_number(kLateness, record.lateness_ms);
+    to.text(kReason, record.reason);
+    to.signed_number(kEnded, record.ended_ms);
+    write_content(to, record.content);
+    to.number(kSubject, record.subject);
+    to.text(kName, record.name);
+    to.text(kValue, record.value);
+    to.signed_number(kNext, record.next_ms);
+    to.number(kCount, record.count);
+    to.number(kSkippedFrom, record.skipped_from);
+    to.number(kSkippedTo, record.skipped_to);
+    to.number(kRemoved, record.removed ? 1 : 0);
+    to.number(kUpTo, record.up_to);
+    to.number(kLiveCount, record.live_count);
+    to.number(kDigest, record.digest);
+    to.number(kIncarnation, record.incarnation);
+    to.number(kPreviousIncarnation, record.previous_incarnation);
+    to.text(kNode, record.node);
+}
+
+bool read_other_field(FieldReader& from, Record& record) {
+    switch (from.tag()) {
+        case kId:
+            from.number(record.id);
+            return true;
+        case kPlace:
+            from.number(record.place);
+            return true;
+        case kRecordBytes:
+            from.number(record.record_bytes);
+            return true;
+        case kTime:
+            from.signed_number(record.time_ms);
+            return true;
+        case kCause: {
+            std::uint8_t cause = 0;
+            from.number(cause);
+            record.cause = static_cast<Cause>(cause);
+            return cause <= static_cast<std::uint8_t>(Cause::lease_lost);
+        }
+        case kLeaseAttempt:
+            from.number(record.lease_attempt);
+            return true;
+        case kLeaseIncarnation:
+            from.number(record.lease_incarnation);
+            return true;
+        case kLateness:
+            from.signed_number(record.lateness_ms);
+            return true;
+        case kReason:
+            from.text(record.reason);
+            return true;
+        case kEnded:
+            from.signed_number(record.ended_ms);
+            return true;
+        case kSubject:
+            from.number(record.subject);
+            return true;
+        case kName:
+            from.text(record.name);
+            return true;
+        case kValue:
+            from.text(record.value);
+            return true;
+        case kNext:
+            from.signed_number(record.next_ms);
+            return true;
+        case kCount:
+            from.number(record.count);
+            return true;
+        case kSkippedFrom:
+            from.number(record.skipped_from);
+            return true;
+        case kSkippedTo:
+            from.number(record.skipped_to);
+            return true;
+        case kRemoved:
+            from.boolean(record.removed);
+            return true;
+        case kUpTo:
+            from.number(record.up_to);
+            return true;
+        case kLiveCount:
+            from.number(record.live_count);
+            return true;
+        case kDigest:
+            from.number(record.digest);
+            return true;
+        case kIncarnation:
+            from.number(record.incarnation);
+            return true;
+        case kPreviousIncarnation:
+            from.number(record.previous_incarnation);
+            return true;
+        case kNode:
+            from.text(record.node);
+            return true;
+        default:
+            return false;
+    }
+}
+
+Error newer_field(std::uint32_t tag) {
+    return {"newer_format", "a record holds field " + std::to_string(tag) +
+                                ", which this version does not know: open the data with the version that wrote it"};
+}
+
+Error damaged(std::string what) {
+    return {"damaged_record", std::move(what)};
+}
+
+// What each kind cannot be without.
+Status check_complete(const Record& record) {
+    const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
+                            record.kind == RecordKind::change || record.kind == RecordKind::attempt ||
+                            record.kind == RecordKind::end || record.kind == RecordKind::carry;
+    if (!of_message) return {};
+    if (record.id == 0 || record.id > kMessageIdMax) return damaged("a record of a message without a valid id");
+    if (record.state.queue.empty()) return damaged("a record of a message without a queue");
+    if (!is_durable(record.state.state)) return damaged("a record holds a state that lives in memory alone");
+    if ((record.kind == RecordKind::end) != is_ended(record.state.state) && record.kind != RecordKind::carry) {
+        return damaged("an end without an ended state, or an ended state without an end");
+    }
+    return {};
+}
+
+template <class T>
+void put_integer(char* to, T value) {
+    static_assert(std::endian::native == std::endian::little);
+    std::memcpy(to, &value, sizeof value);
+}
+template <class T>
+T get_integer(const char* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+constexpr std::size_t kChecksumOffset = 4;
+constexpr std::size_t kCheckedOffset = 8;
+
+std::uint32_t frame_checksum(std::string_view frame, std::uint32_t length) {
+    return static_cast<std::uint32_t>(
+        XXH3_64bits_withSeed(frame.data() + kCheckedOffset, frame.size() - kCheckedOffset, length));
+}
+
+}  // namespace
+
+std::string_view record_kind_name(RecordKind kind) {
+    switch (kind) {
+        case RecordKind::put:
+            return "put";
+        case RecordKind::spawn:
+            return "spawn";
+        case RecordKind::change:
+            return "change";
+        case RecordKind::attempt:
+            return "attempt";
+        case RecordKind::end:
+            return "end";
+        case RecordKind::rule:
+            return "rule";
+        case RecordKind::conf:
+            return "conf";
+        case RecordKind::cursor:
+            return "cursor";
+        case RecordKind::carry:
+            return "carry";
+        case RecordKind::carry_done:
+            return "carry_done";
+        case RecordKind::epoch:
+            return "epoch";
+    }
+    return "unknown";
+}
+
+std::size_t append_record(std::string& out, Sequence sequence, const Record& record) {
+    const std::size_t start = out.size();
+    out.append(kRecordFrameBytes, '\0');
+    FieldWriter writer(out);
+    write_body(writer, record);
+    const auto length = static_cast<std::uint32_t>(out.size() - start - kRecordFrameBytes);
+    assert(length <= kRecordBodyBytesMax);
+    char* frame = out.data() + start;
+    put_integer(frame, length);
+    put_integer(frame + 8, sequence);
+    put_integer(frame + 16, static_cast<std::uint8_t>(record.kind));
+    put_integer(frame + kChecksumOffset, frame_checksum(std::string_view(out).substr(start), length));
+    return out.size() - start;
+}
+
+Result<FramedRecord> read_frame(std::string_view bytes) {
+    if (bytes.size() < kRecordFrameBytes) return Error{"torn_record", "the log ends inside a record's frame"};
+    const auto length = get_integer<std::uint32_t>(bytes.data());
+    if (length > kRecordBodyBytesMax) return Error{"bad_checksum", "a record's length is beyond any legal one"};
+    const std::size_t size = kRecordFrameBytes + length;
+    if (bytes.size() < size) return Error{"torn_record", "the log ends inside a record"};
+    if (get_integer<std::uint32_t>(bytes.data() + kChecksumOffset) != frame_checksum(bytes.substr(0, size), length)) {
+        return Error{"bad_checksum", "a record's checksum does not match its bytes"};
+    }
+    const auto kind = get_integer<std::uint8_t>(bytes.data() + 16);
+    if (kind < 1 || kind > static_cast<std::uint8_t>(RecordKind::epoch)) {
+        return Error{"newer_format",
+                     "a record is of kind " + std::to_string(kind) +
+                         ", which this version does not know: open the data with the version that wrote it"};
+    }
+    return FramedRecord{get_integer<std::uint64_t>(bytes.data() + 8), static_cast<RecordKind>(kind),
+                        bytes.substr(kRecordFrameBytes, length), size};
+}
+
+Result<Record> decode_record(RecordKind kind, std::string_view body) {
+    Record record;
+    record.kind = kind;
+    FieldReader reader(body);
+    while (reader.next()) {
+        if (!read_state_field(reader, record.state) && !read_content_field(reader, record.content) &&
+            !read_previous_field(reader, record.previous) && !read_other_field(reader, record)) {
+            return newer_field(reader.tag());
+        }
+    }
+    if (reader.damaged()) return damaged("a record's fields cannot be read");
+    if (record.previous.version != 0 && record.previous.queue.empty()) record.previous.queue = record.state.queue;
+    if (Status complete = check_complete(record); !complete) return std::move(complete).error();
+    return record;
+}
+
+std::uint64_t digest_term(MessageId id, const MessageState& state) {
+    thread_local std::string bytes;
+    bytes.clear();
+    FieldWriter writer(bytes);
+    write_state(writer, state);
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), id);
+}
+
+void encode_row(std::string& out, const MessageRow& row) {
+    FieldWriter writer(out);
+    write_state(writer, row.state);
+    writer.number(kId, row.id);
+    writer.number(kPlace, row.place);
+    writer.number(kRecordBytes, row.record_bytes);
+    writer.number(kLeaseAttempt, row.lease_attempt);
+    writer.number(kLeaseIncarnation, row.lease_incarnation);
+    writer.signed_number(kEnded, row.ended_ms);
+}
+
+Result<MessageRow> decode_row(std::string_view bytes) {
+    MessageRow row;
+    FieldReader reader(bytes);
+    while (reader.next()) {
+        if (read_state_field(reader, row.state)) continue;
+        switch (reader.tag()) {
+            case kId:
+                reader.number(row.id);
+                break;
+            case kPlace:
+                reader.number(row.place);
+                break;
+            case kRecordBytes:
+                reader.number(row.record_bytes);
+                break;
+            case kLeaseAttempt:
+                reader.number(row.lease_attempt);
+                break;
+            case kLeaseIncarnation:
+                reader.number(row.lease_incarnation);
+                break;
+            case kEnded:
+                reader.signed_number(row.ended_ms);
+                break;
+            default:
+                return newer_field(reader.tag());
+        }
+    }
+    if (reader.damaged()) return damaged("a row of the index cannot be read");
+    return row;
+}
+
+}  // namespace duewheel

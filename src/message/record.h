@@ -1,0 +1,201 @@
+// The records of the log: every kind and every field, for all kinds of message, and their one byte form.
+//
+// A record is self-contained: a reader that has never heard of the message can apply it, because a change holds all
+// changeable fields and what stood before it. The same bytes go into local segments and into a Kafka partition.
+// docs/storage_format.md draws them.
+//
+// Frame:   length u32 | checksum u32 | sequence u64 | kind u8 | body (length bytes)
+// Body:    fields in ascending tag order: tag varint (number << 1 | is_text), then a varint or a length and bytes.
+//          A field that has its default is left out, so that equal values have equal bytes: the digest counts on it.
+// All integers of the frame are little-endian. The checksum covers everything after itself.
+//
+// A field or a kind that this version does not know is an error (`newer_format`): skipping it would lose something
+// silently.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "message/message.h"
+
+namespace duewheel {
+
+// The numbers stand in the log: never change or re-use one.
+enum class RecordKind : std::uint8_t {
+    put = 1,          // a new message with its body
+    spawn = 2,        // an occurrence of a loop or schedule: a whole put that names its parent
+    change = 3,       // any move that is not an end
+    attempt = 4,      // a delivery began: the change that keeps attempt counts over crashes
+    end = 5,          // done, cancelled, expired, dead
+    rule = 6,         // a schedule or watchdog, set, advanced or removed
+    conf = 7,         // settings of a queue, namespace or target
+    cursor = 8,       // the load cursor or the cursor of a queue
+    carry = 9,        // a message written again, whole, so that the front of the log can go
+    carry_done = 10,  // everything needed before a position has been carried
+    epoch = 11,       // a process took over
+};
+std::string_view record_kind_name(RecordKind kind);
+
+// What stood before a change, an attempt or an end: what a segment needs to be sealed from itself alone.
+struct Previous {
+    State state = State::scheduled;
+    std::uint32_t version = 0;  // 0: nothing stood before
+    DueMs due_ms = 0;
+    std::string queue;       // the namespace never changes
+    std::uint64_t term = 0;  // its share of the digest
+
+    bool operator==(const Previous&) const = default;
+};
+
+struct RetryRule {
+    std::uint32_t attempts = 0;
+    std::int64_t first_ms = 0;
+    std::uint32_t factor_permille = 0;
+    std::int64_t most_ms = 0;
+    std::uint32_t jitter_permille = 0;
+
+    bool operator==(const RetryRule&) const = default;
+};
+
+struct RepeatRule {
+    std::int64_t every_ms = 0;
+    std::uint64_t times = 0;
+    std::uint32_t factor_permille = 0;
+    std::int64_t most_ms = 0;
+    DueMs start_ms = 0;
+    DueMs end_ms = 0;
+
+    bool operator==(const RepeatRule&) const = default;
+};
+
+struct TransactionRule {
+    std::string check_queue;
+    std::string check_webhook;
+    std::int64_t check_after_ms = 0;
+    std::uint32_t check_times = 0;
+    bool otherwise_commit = false;
+
+    bool operator==(const TransactionRule&) const = default;
+};
+
+// What a put fixes for good. The views point into the record's bytes, or into the command that is being encoded.
+struct MessageContent {
+    DueMs put_ms = 0;
+    std::string_view content_type;  // empty: the body came as a JSON string or as raw bytes without a type
+    std::string_view headers;       // message headers, encoded by the interface that took them
+    std::string_view traceparent;
+    std::string_view target;  // empty: the queue's
+    std::optional<RetryRule> retry;
+    std::optional<RepeatRule> repeat;
+    std::optional<TransactionRule> transaction;
+    MessageId parent = 0;
+    std::uint64_t occurrence = 0;
+    std::string_view body;
+
+    bool operator==(const MessageContent&) const = default;
+};
+
+// Why a change or an end happened. The numbers stand in the log.
+enum class Cause : std::uint8_t {
+    none = 0,
+    rescheduled = 1,
+    fired_now = 2,
+    failed = 3,
+    released = 4,
+    held = 5,
+    kicked = 6,
+    redriven = 7,
+    committed = 8,
+    rolled_back = 9,
+    acknowledged = 10,
+    cancelled = 11,
+    expired = 12,
+    attempts_used_up = 13,
+    purged = 14,
+    skipped = 15,
+    merged = 16,
+    spawned = 17,
+    lease_lost = 18,
+};
+
+// One record, of any kind; which members mean something depends on the kind. Members of other kinds keep their default.
+struct Record {
+    RecordKind kind = RecordKind::put;
+
+    // Of a message: put, spawn, change, attempt, end, carry.
+    MessageId id = 0;
+    Sequence place = 0;  // change, attempt, end: of its newest whole record (whole records: their own sequence)
+    std::uint32_t record_bytes = 0;  // change, attempt, end: size of that whole record
+    DueMs time_ms = 0;               // server time of the decision
+    Cause cause = Cause::none;
+    MessageState state;
+    Previous previous;
+    MessageContent content;  // put, spawn, carry
+    // end, and a change that ended a lease: which lease, so that its answer can be repeated
+    std::uint32_t lease_attempt = 0;
+    std::uint64_t lease_incarnation = 0;
+    std::int64_t lateness_ms = 0;  // end: delivery against nominal due
+    std::string_view reason;       // end as dead, fail
+    DueMs ended_ms = 0;            // carry of an ended message
+
+    // rule, conf: what kind of thing (1 schedule, 2 watchdog; 1 queue, 2 namespace, 3 target), its name in
+    // state.name_space, and its value; an empty value removes it. rule: when it is next due, how far it has come.
+    std::uint32_t subject = 0;
+    std::string_view name;
+    std::string_view value;
+    DueMs next_ms = 0;
+    std::uint64_t count = 0;
+    std::uint64_t skipped_from = 0;
+    std::uint64_t skipped_to = 0;
+
+    // cursor: of a queue (state.name_space, state.queue) at (state.due_ms, id); of the load when the queue is empty.
+    bool removed = false;  // the queue has no cursor any more
+
+    // carry_done: everything needed before this position now stands at or after it.
+    Sequence up_to = 0;
+    std::uint64_t live_count = 0;
+    std::uint64_t digest = 0;
+
+    // epoch
+    std::uint64_t incarnation = 0;
+    std::uint64_t previous_incarnation = 0;
+    std::string_view node;
+
+    bool operator==(const Record&) const = default;
+};
+
+inline constexpr std::size_t kRecordFrameBytes = 4 + 4 + 8 + 1;
+// Above any legal body with its fields; a larger length in a frame is damage.
+inline constexpr std::uint32_t kRecordBodyBytesMax = 64u << 20;
+
+// Appends the framed record to `out` and returns the frame's size in bytes. Linear in that size.
+std::size_t append_record(std::string& out, Sequence sequence, const Record& record);
+
+struct FramedRecord {
+    Sequence sequence = 0;
+    RecordKind kind = RecordKind::put;
+    std::string_view body;
+    std::size_t frame_bytes = 0;
+};
+
+// Reads the frame at the head of `bytes` and checks it; codes `torn_record` (ends inside), `bad_checksum`,
+// `newer_format` (unknown kind). The body is not decoded.
+Result<FramedRecord> read_frame(std::string_view bytes);
+
+// Decodes a record's body. The views of the result point into `body`. Codes `damaged_record`, `newer_format`.
+Result<Record> decode_record(RecordKind kind, std::string_view body);
+
+// A message's share of the log's digest: a hash of its id and all changeable fields, the place left out (cleaning moves
+// it). About 30 ns.
+std::uint64_t digest_term(MessageId id, const MessageState& state);
+
+// The byte form of a row, for index values: the same fields and tags as in records. `encode` appends.
+void encode_row(std::string& out, const MessageRow& row);
+Result<MessageRow> decode_row(std::string_view bytes);
+
+}  // namespace duewheel
