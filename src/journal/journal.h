@@ -1,0 +1,54 @@
+// The promise of the log, on whatever carries it: an append-only chain of commits, each of them whole or not there.
+//
+// A commit is a run of framed records (message/record.h) closed by a footer that says how many there were, what the
+// log adds up to, and which server time it was written at. One commit is in flight at a time; the next is handed over
+// only after the last has been answered.
+//
+// Fail-stop: after any error of commit() nothing may be answered, appended or read any more; the process ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "message/message.h"
+
+namespace duewheel {
+
+// What the log adds up to at the end of a commit.
+struct Totals {
+    std::uint64_t commit = 0;         // number of the commit; the first is 1
+    Sequence sequence = 0;            // of its last record (of the last one before, when it is empty)
+    std::uint64_t digest = 0;         // sum of digest_term over unfinished messages, rules, settings
+    std::uint64_t live_count = 0;     // unfinished messages
+    std::uint64_t needed_bytes = 0;   // bytes of whole records that are needed: of unfinished and dead messages
+    std::uint64_t id_counter = 0;     // greatest id counter handed out
+    DueMs server_time_ms = 0;         // floor of the server time after a restart
+
+    bool operator==(const Totals&) const = default;
+};
+
+struct Commit {
+    Sequence first_sequence = 0;  // of its first record: the last commit's sequence + 1
+    std::uint32_t count = 0;      // records; 0 confirms the commit before it
+    std::string records;          // framed, one after the other
+    Totals totals;                // as of its end
+    bool closes_segment = false;  // the next commit begins a new segment
+};
+
+class Journal {
+  public:
+    virtual ~Journal() = default;
+
+    // Appends one commit and returns when it is durable. Blocks: called on the committer's thread.
+    virtual Status commit(const Commit& commit) = 0;
+};
+
+// Bytes that a commit with so many bytes of records takes in a segment: the footer and the space up to the next block
+// boundary counted. Lets the engine, which does no I/O, know when a segment is full.
+std::uint64_t commit_size_in_segment(std::uint64_t record_bytes);
+
+// Bytes of a fresh segment that its header takes.
+inline constexpr std::uint64_t kSegmentHeaderBytes = 4096;
+
+}  // namespace duewheel
