@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+"""Holds the rules of ARCHITECTURE.md that a compiler does not see: who may include whom, who may ask for the time,
+sleep or start threads, what files are called, and that every source is built. It reads text only, needs nothing but
+Python's standard library, and takes about a second, so it runs as a test on every build.
+
+    tools/check_tree.py [ROOT]      prints one line a finding, "path:line: [rule] what is wrong. What to do.", exits 1
+
+It is no parser of C++: it looks at #include lines and at words outside comments and strings. What it cannot see (a
+macro that hides a clock, a header that pulls in another) is left to review and to the tests. It knows no exceptions
+by comment: whoever needs one changes the tables below, where a reader sees all of them at once.
+"""
+import os
+import posixpath
+import re
+import sys
+from dataclasses import dataclass
+
+# Which module may include which; a path names the one header of that module that is open to the row. Each module may
+# include itself. `include` stands for the public headers in include/duewheel: the modules they are the face of, and
+# whoever may include wheel, may include them; they may include only each other, because nothing of src/ is installed
+# beside them.
+LAYERS = {
+    "base": [],
+    "wheel": ["base", "include"],
+    "calendar": ["base", "include"],
+    "net": ["base"],
+    "message": ["base", "calendar"],
+    "timer": ["base", "wheel", "calendar", "include"],
+    "journal": ["base", "message", "net/kafka_client.h"],
+    "store": ["base", "message", "journal/segment.h"],
+    "engine": ["base", "wheel", "calendar", "message", "include", "journal/journal.h", "store/store.h"],
+    "delivery": ["base", "message", "net", "engine/delivery_target.h"],
+    "ingress": ["base", "message", "net", "engine"],
+    "server": ["base", "wheel", "calendar", "message", "net", "journal", "store", "timer", "engine", "delivery",
+               "ingress", "include"],
+    "include": [],
+    "apps/duewheeld": ["base", "server"],
+    "apps/duewheel": ["base", "message", "net", "journal", "store"],
+    "examples": ["include"],
+}
+TIMER_LIBRARY = ("src/base/", "src/wheel/", "src/calendar/", "src/timer/", "include/")
+
+# Third-party headers and the only places for them. The tests that cross modules and the benchmarks may use any.
+WALLS = [
+    ("rocksdb/", r"src/store/", "keep RocksDB behind store/store.h"),
+    ("librdkafka/", r"src/net/kafka_client[._]", "go through net/kafka_client.h"),
+    ("boost/asio", r"src/net/|(src/(delivery|ingress|server)|apps)/.*\.cc$|include/duewheel/asio\.h$|"
+                   r"src/timer/asio_test\.cc$|examples/", "go through a header of net/, or include it in a .cc file"),
+    ("boost/beast", r"src/net/|(src/(delivery|ingress|server)|apps)/.*\.cc$",
+     "go through a header of net/, or include it in a .cc file"),
+    ("spdlog/", r"src/server/", "log through the sink interface in base/log.h"),
+    ("boost/json", r"src/ingress/|apps/", "map JSON in ingress or apps, where text becomes values"),
+    ("boost/", r"(?!src/(base|wheel|calendar|timer)/|include/)|include/duewheel/asio\.h$|src/timer/asio_test\.cc$",
+     "the timer library builds without Boost: use the standard library or base"),
+]
+
+# Words that only some places may use. `where` says which files the rule looks at, `allowed` which of them are free.
+WORDS = [
+    ("clock", r"\b(clock_gettime|gettimeofday|timespec_get|\w+_clock\s*::\s*now)\b"
+              r"|(?<![\w.>:])(?:std\s*::\s*|::\s*)?time\s*\(\s*(?:NULL|nullptr|0|&\s*\w+)\s*\)",
+     r"(src|apps|include)/|.*_test\.cc$", r"src/base/system_clock\.cc$",
+     "only src/base/system_clock.cc asks the operating system for the time: take the time as an argument or a Clock"),
+    ("sleep", r"\bthis_thread\s*(::\s*sleep_\w+|;)|\b(usleep|nanosleep|clock_nanosleep)\b"
+     r"|(?<![\w.>:])(?:::\s*)?sleep\s*\(",
+     r"(src|apps)/|.*_test\.cc$", r"src/(timer|server)/(?!.*_test\.cc$)",
+     "nothing sleeps but src/timer and src/server, and no test does: wait for the event itself, or use a manual clock"),
+    ("thread", r"\bstd\s*::\s*(j?thread\b(?!\s*::)|async\b)|\b(pthread_create|thrd_create)\b",
+     r"(src|apps|tests)/", r"src/(timer|server)/|tests/integration/|.*_test\.cc$",
+     "only src/timer and src/server start threads: make it a plain object whose blocking step the server runs"),
+]
+
+DRAWERS = {"util", "utils", "helper", "helpers", "common", "misc", "manager", "managers"}
+SKIPPED_FOLDERS = {".git", "build", "duewheel-data", "__pycache__", "node_modules"}
+SOURCE_FOLDERS = ("src/", "apps/", "tests/", "bench/", "examples/")
+LINES_MAX = 600
+
+# Paths of one machine, and hosts of package registries: the project names neither. Built from parts, so that this
+# file passes its own check.
+FORBIDDEN_PATHS = ["/" + "/".join(parts) for parts in (["work", ""], ["tmp", "brief"], ["tmp", "build-"], ["root", ""])]
+FORBIDDEN_HOSTS = [".".join(parts) for parts in (
+    ["deb", "debian", "org"], ["snapshot", "debian", "org"], ["archive", "ubuntu", "com"], ["pypi", "org"],
+    ["files", "pythonhosted", "org"], ["registry", "npmjs", "org"], ["registry", "yarnpkg", "com"],
+    ["static", "crates", "io"], ["index", "crates", "io"], ["proxy", "golang", "org"], ["sum", "golang", "org"],
+    ["repo", "maven", "apache", "org"], ["repo1", "maven", "org"], ["rubygems", "org"], ["docker", "io"],
+    ["ghcr", "io"], ["quay", "io"], ["nodesource", "com"])]
+FORBIDDEN = re.compile("|".join([r"(?<![\w.~}])" + re.escape(path) for path in FORBIDDEN_PATHS] +
+                                [r"(?<![\w-])" + re.escape(host) + r"(?![\w-])" for host in FORBIDDEN_HOSTS]))
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
+NOT_CODE = re.compile(r'R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\''
+                      r'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Finding:
+    path: str
+    line: int
+    rule: str
+    text: str
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: [{self.rule}] {self.text}"
+
+
+class Tree:
+    """The files under `root` by their path with forward slashes; text is read once and kept."""
+
+    def __init__(self, root):
+        self.root = root
+        self.paths = []
+        self.texts = {}
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
+            for name in sorted(files):
+                self.paths.append(os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/"))
+
+    def text(self, path):
+        """The file as text, or an empty string if it is binary."""
+        if path not in self.texts:
+            try:
+                with open(os.path.join(self.root, path), "rb") as file:
+                    content = file.read()
+            except OSError:  # a link to nowhere, or removed while we run
+                content = b""
+            self.texts[path] = "" if b"\0" in content[:8192] else content.decode("utf-8", errors="replace")
+        return self.texts[path]
+
+    def cpp(self, prefixes=SOURCE_FOLDERS + ("include/",)):
+        return [path for path in self.paths if path.endswith((".h", ".cc")) and path.startswith(prefixes)]
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def code_only(text):
+    """The text with comments and the inside of literals blanked; positions and lines stay where they are."""
+    return NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+
+
+def includes(text):
+    """(line, header, quoted?) of each include that is not commented out."""
+    code = code_only(text)
+    for match in INCLUDE.finditer(text):
+        if code[match.start():match.end()].lstrip().startswith("#"):
+            yield line_of(text, match.end()), match[1] or match[2], match[1] is not None
+
+
+def module_of(path):
+    parts = path.split("/")
+    if parts[0] == "src":
+        return parts[1] if len(parts) > 2 else None
+    if parts[0] == "apps":
+        return "/".join(parts[:2]) if len(parts) > 2 else None
+    return parts[0]
+
+
+def check_layers(tree):
+    """A test beside its source may also use the whole of a module that its row names one header of (an engine test
+    needs some journal), and what tests/support offers."""
+    for path in tree.cpp(("src/", "apps/", "include/", "examples/")):
+        module = module_of(path)
+        if module not in LAYERS:
+            yield Finding(path, 1, "layers", f"'{module or path}' is in no row of the layer table. Add it to "
+                          "ARCHITECTURE.md and to LAYERS in tools/check_tree.py, or move the file into a module.")
+            continue
+        is_test = path.endswith("_test.cc")
+        open_to_it = LAYERS[module] + ([entry.split("/")[0] for entry in LAYERS[module]] if is_test else [])
+        for line, header, quoted in includes(tree.text(path)):
+            target = header.split("/")[0] if quoted else "include" if header.startswith("duewheel/") else None
+            if target is None or target == module or target in open_to_it or header in open_to_it:
+                continue
+            if module.startswith("apps/") and quoted and (
+                    f"apps/{header}" in tree.paths or posixpath.join(posixpath.dirname(path), header) in tree.paths):
+                continue
+            if is_test and target == "support":
+                continue
+            if target not in LAYERS:
+                yield Finding(path, line, "layers", f'"{header}" names no module. Write includes relative to src/, as '
+                              'in "base/status.h", and third-party ones in angle brackets.')
+                continue
+            yield Finding(path, line, "layers", f"{module} may not include {header}. It may include: "
+                          f"{', '.join(LAYERS[module]) or 'nothing but itself'}. Move the code to the module that may, "
+                          "or pass what is needed in through an interface.")
+
+
+def check_walls(tree):
+    for path in tree.cpp(("src/", "apps/", "include/", "examples/")):
+        for line, header, quoted in includes(tree.text(path)):
+            for prefix, allowed, remedy in WALLS:
+                if header.startswith(prefix) and not re.match(allowed, path):
+                    yield Finding(path, line, "walls", f"<{header}> is not for this place: {remedy}.")
+                    break
+
+
+def check_words(tree):
+    for path in tree.cpp():
+        code = None
+        for rule, words, where, allowed, remedy in WORDS:
+            if not re.match(where, path) or re.match(allowed, path):
+                continue
+            code = code or code_only(tree.text(path))
+            for match in re.finditer(words, code):
+                yield Finding(path, line_of(code, match.start()), rule,
+                              f"'{' '.join(match.group().split())}': {remedy}.")
+
+
+def check_names(tree):
+    for path in tree.paths:
+        for part in path.split("/"):
+            drawer = DRAWERS.intersection(re.split(r"[^a-z]+", part.lower()))
+            if drawer:
+                yield Finding(path, 1, "names", f"'{drawer.pop()}' says nothing about what is inside. Name the file "
+                              "or folder after the one idea it holds.")
+
+
+def cmake_paths(text, folder):
+    """Every path a CMake text names, relative to the root."""
+    for token in re.findall(r'[^\s()"]+', text):
+        token = re.sub(r"^\$\{(PROJECT|CMAKE)_SOURCE_DIR\}/?", "/", token)
+        token = re.sub(r"^\$\{CMAKE_CURRENT_(SOURCE|LIST)_DIR\}/", "", token)
+        yield token.lstrip("/") if token.startswith("/") else posixpath.normpath(posixpath.join(folder, token))
+
+
+def check_built(tree):
+    """Each .cc is named in a CMakeLists.txt, and each CMakeLists.txt is reached from another one. A CMakeLists.txt
+    with its own project() (an outside user of the library, a benchmark's peer) stands alone."""
+    named, reached = set(), set()
+    lists = {path: re.sub(r"#[^\n]*", "", tree.text(path)) for path in tree.paths
+             if path.endswith(("CMakeLists.txt", ".cmake"))}
+    for path, text in lists.items():
+        named.update(cmake_paths(text, posixpath.dirname(path)))
+        for match in re.finditer(r"\badd_subdirectory\s*\(([^)]*)\)", text):
+            reached.update(cmake_paths(match[1], posixpath.dirname(path)))
+    for path in tree.paths:
+        if path.endswith(".cc") and path.startswith(SOURCE_FOLDERS) and path not in named:
+            yield Finding(path, 1, "built", "no CMakeLists.txt names this file, so nothing builds it. Name it in full "
+                          "in its module's CMakeLists.txt, or delete it.")
+    for path, text in lists.items():
+        folder = posixpath.dirname(path)
+        if path.endswith("CMakeLists.txt") and folder and folder not in reached and \
+                not re.search(r"^\s*project\s*\(", text, re.MULTILINE):
+            yield Finding(path, 1, "built", f"no add_subdirectory({folder}) leads here, so nothing in it is built. Add "
+                          "it to the CMakeLists.txt above, or delete it.")
+
+
+def folder_map(text):
+    """The folders drawn in the first fenced block that holds a tree of folders: {path: line}, or None without one.
+
+    A line is `├── name/   what it is`, nested by indentation; `apps/{a,b}/` stands for two folders; names without a
+    slash at the end are files and are passed over. A line at the left edge such as `duewheel/` is the root itself."""
+    for block in re.finditer(r"^```[^\n]*\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        if "── " not in block[1]:
+            continue
+        folders, above = {}, []  # above: (column, path) of the folders that the current line may lie in
+        for offset, line in enumerate(block[1].split("\n")):
+            drawn = re.match(r"[ \t│├└─]*", line).end()
+            name = line[drawn:].split()[0] if line[drawn:].split() else ""
+            if drawn == 0 or not name.endswith("/"):
+                continue
+            while above and above[-1][0] >= drawn:
+                above.pop()
+            parent = above[-1][1] if above else ""
+            choice = re.fullmatch(r"(.*)\{([^}]*)\}(.*)", name)
+            names = [choice[1] + one.strip() + choice[3] for one in choice[2].split(",")] if choice else [name]
+            for one in names:
+                folders[parent + one] = line_of(text, block.start(1)) + offset
+            above.append((drawn, parent + names[0]))
+        return folders
+    return None
+
+
+def check_folders(tree):
+    page = "ARCHITECTURE.md"
+    if page not in tree.paths:
+        yield Finding(page, 1, "folders", "the page is missing. Write it, with a fenced folder map (lines such as "
+                      "'├── src/   what it is') that names each top-level folder and each folder of src/.")
+        return
+    mapped = folder_map(tree.text(page))
+    if mapped is None:
+        yield Finding(page, 1, "folders", "there is no fenced folder map in it. Draw one with lines such as "
+                      "'├── src/   what it is', naming each top-level folder and each folder of src/.")
+        return
+    present = {"/".join(path.split("/")[:depth]) + "/" for path in tree.paths for depth in range(1, path.count("/") + 1)}
+    known = {folder[:end.end()] for folder in mapped for end in re.finditer("/", folder)}
+    for folder in sorted(present):
+        wanted = folder.count("/") == 1 or re.fullmatch(r"src/[^/]+/", folder)
+        if wanted and not folder.startswith(".") and folder not in known:
+            yield Finding(page, 1, "folders", f"the folder map does not name {folder}. Add a line that says what it "
+                          "is for.")
+    for folder, line in mapped.items():
+        if folder not in present:
+            yield Finding(page, line, "folders", f"the folder map names {folder}, which does not exist. Remove the "
+                          "line, or add the folder together with its first file.")
+
+
+def check_sizes(tree):
+    for path in tree.cpp():
+        text = tree.text(path)
+        lines = text.count("\n")
+        opening = re.match(r"(?:[ \t]*//[^\n]*\n|\s*\n|/\*.*?\*/)*", text, re.DOTALL).group()
+        if lines > LINES_MAX and not re.search(r"\blong\b", opening):
+            yield Finding(path, 1, "size", f"{lines} lines. Split it by idea, or say in the opening comment why it is "
+                          "'long' (that word is looked for).")
+
+
+def check_leftovers(tree):
+    for path in tree.cpp(("src/", "include/", "apps/")):
+        for match in re.finditer(r"\b(TODO|FIXME|XXX)\b", tree.text(path)):
+            yield Finding(path, line_of(tree.text(path), match.start()), "leftovers",
+                          f"'{match.group()}'. Do it now, or describe the limit as a fact in the documentation.")
+
+
+def check_forbidden(tree):
+    for path in tree.paths:
+        for match in FORBIDDEN.finditer(tree.text(path)):
+            yield Finding(path, line_of(tree.text(path), match.start()), "forbidden",
+                          f"'{match.group()}' belongs to one machine or to one registry. Write a relative path, or "
+                          "name the package and let the reader's own system find it.")
+
+
+CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes,
+          check_leftovers, check_forbidden]
+
+
+def findings(root):
+    tree = Tree(root)
+    return [finding for check in CHECKS for finding in check(tree)], len(tree.paths)
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if not os.path.isfile(os.path.join(root, "CMakeLists.txt")):
+        sys.exit(f"check_tree: {root} holds no CMakeLists.txt, so it is not the project's root")
+    found, files = findings(root)
+    for finding in found:
+        print(finding)
+    print(f"check_tree: {files} files, {len(found) or 'no'} finding{'' if len(found) == 1 else 's'}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

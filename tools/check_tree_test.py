@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Each rule of check_tree.py finds the small made-up tree that breaks it, and lets its clean neighbour pass.
+
+Every case starts from CLEAN and adds or replaces a few files, so what is found is due to those files alone.
+"""
+import os
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import check_tree  # noqa: E402
+
+CLEAN = {
+    "CMakeLists.txt": "add_subdirectory(src/base)\nadd_subdirectory(src/engine)\n",
+    "ARCHITECTURE.md": "# Map\n\n```\n"
+                       "duewheel/\n"
+                       "├── README.md       start here\n"
+                       "├── src/\n"
+                       "│   ├── base/       general things   └─ nothing/ of this is a folder\n"
+                       "│   └── engine/     decides\n"
+                       "└── tools/          checks\n"
+                       "```\n",
+    "README.md": "Duewheel\n",
+    "tools/check.py": "pass\n",
+    "src/base/CMakeLists.txt": "duewheel_module(base SOURCES status.cc)\n",
+    "src/base/status.h": "// A status.\n#pragma once\n",
+    "src/base/status.cc": '#include "base/status.h"\n\n#include <string>\n',
+    "src/engine/CMakeLists.txt": "duewheel_module(engine SOURCES engine.cc)\n",
+    "src/engine/engine.cc": '#include "base/status.h"\n#include "journal/journal.h"\n',
+}
+
+
+def found_in(changes):
+    """The findings, as "path:line [rule]", of CLEAN with `changes` (path: text, or None to remove) laid over it."""
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in {**CLEAN, **changes}.items():
+            if text is None:
+                continue
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            with open(os.path.join(root, path), "wb") as file:
+                file.write(text if isinstance(text, bytes) else text.encode())
+        return [f"{one.path}:{one.line} [{one.rule}]" for one in check_tree.findings(root)[0]]
+
+
+def with_source(path, text):
+    """CLEAN's changes for one more source, built and in the folder map, so that only its text can be at fault."""
+    folder = os.path.dirname(path)
+    top = path.split("/")[0]
+    page = f"```\n├── src/\n│   ├── base/\n│   └── engine/\n├── tools/\n├── {top}/\n├── {folder}/\n```\n"
+    changes = {path: text, "ARCHITECTURE.md": page}
+    lists = f"{folder}/CMakeLists.txt"
+    if path.endswith(".cc"):
+        changes[lists] = CLEAN.get(lists, "") + f"add_program({os.path.basename(path)})\n"
+        if lists not in CLEAN:
+            changes["CMakeLists.txt"] = CLEAN["CMakeLists.txt"] + f"add_subdirectory({folder})\n"
+    return changes
+
+
+class CheckTree(unittest.TestCase):
+    def assert_rule(self, rule, refused=(), allowed=(), line=1):
+        for path, text in refused:
+            with self.subTest(refused=(path, text)):
+                self.assertEqual(found_in(with_source(path, text)), [f"{path}:{line} [{rule}]"])
+        for path, text in allowed:
+            with self.subTest(allowed=(path, text)):
+                self.assertEqual(found_in(with_source(path, text)), [])
+
+    def test_the_clean_tree_passes(self):
+        self.assertEqual(found_in({}), [])
+
+    def test_includes_follow_the_layer_table(self):
+        self.assert_rule("layers", refused=[
+            ("src/base/clock.h", '#include "wheel/wheel.h"\n'),
+            ("src/wheel/wheel.h", '#include "calendar/cron.h"\n'),
+            ("src/net/http.cc", '#include "message/message.h"\n'),
+            ("src/journal/journal.h", '#include "net/http.h"\n'),
+            ("src/store/store.cc", '#include "journal/local_journal.h"\n'),
+            ("src/engine/window.cc", '#include "store/index.h"\n'),
+            ("src/engine/window.cc", '#include "delivery/delivery.h"\n'),
+            ("src/delivery/pull_queue.cc", '#include "engine/engine.h"\n'),
+            ("src/ingress/http_api.cc", '#include "store/store.h"\n'),
+            ("src/message/message.h", "#include <duewheel/wheel.h>\n"),
+            ("src/server/server.cc", '#include "duewheeld/main.h"\n'),
+            ("src/base/clock.h", '#include "status.h"\n'),
+            ("include/duewheel/wheel.h", '#include "base/status.h"\n'),
+            ("apps/duewheeld/main.cc", '#include "engine/engine.h"\n'),
+            ("apps/duewheel/main.cc", '#include "engine/engine.h"\n'),
+            ("examples/first.cc", '#include "wheel/wheel.h"\n'),
+            ("src/plumbing/pipe.h", "#pragma once\n"),
+        ], allowed=[
+            ("src/journal/kafka_journal.cc", '#include "net/kafka_client.h"\n#include "message/record.h"\n'),
+            ("src/store/store.cc", '#include "journal/segment.h"\n#include "store/index.h"\n'),
+            ("src/engine/window.cc", '#include "store/store.h"\n#include <duewheel/wheel.h>\n'),
+            ("src/delivery/pull_queue.cc", '#include "engine/delivery_target.h"\n'),
+            ("src/server/server.cc", '#include "delivery/pull_queue.h"\n#include "store/index.h"\n'),
+            ("src/wheel/wheel.h", '#include "base/tick.h"\n// #include "engine/engine.h"\n'),
+            ("src/wheel/wheel.cc", 'const char* text = R"(\n#include "engine/engine.h"\n)";\n'),
+            ("include/duewheel/timer.h", "#include <duewheel/wheel.h>\n"),
+            ("apps/duewheel/put.cc", '#include "store/index.h"\n#include "net/http.h"\n'),
+            ("examples/first.cc", "#include <duewheel/wheel.h>\n"),
+        ])
+
+    def test_a_test_may_use_the_whole_of_a_module_named_in_its_row(self):
+        self.assert_rule("layers", refused=[
+            ("src/engine/window_test.cc", '#include "delivery/pull_queue.h"\n'),
+        ], allowed=[
+            ("src/engine/window_test.cc", '#include "journal/local_journal.h"\n#include "support/fake_disk.h"\n'),
+        ])
+
+    def test_a_program_may_include_its_own_headers(self):
+        changes = with_source("apps/duewheel/put.cc", '#include "duewheel/command.h"\n#include "table.h"\n')
+        changes.update({"apps/duewheel/command.h": "", "apps/duewheel/table.h": ""})
+        self.assertEqual(found_in(changes), [])
+
+    def test_third_party_headers_stay_behind_their_walls(self):
+        self.assert_rule("walls", refused=[
+            ("src/engine/window.cc", "#include <rocksdb/db.h>\n"),
+            ("src/journal/kafka_journal.cc", "#include <librdkafka/rdkafka.h>\n"),
+            ("src/ingress/http_api.h", "#include <boost/asio.hpp>\n"),
+            ("src/engine/window.cc", "#include <boost/asio.hpp>\n"),
+            ("src/server/server.h", "#include <boost/beast/http.hpp>\n"),
+            ("src/ingress/http_api.cc", "#include <spdlog/spdlog.h>\n"),
+            ("src/net/http.cc", "#include <boost/json.hpp>\n"),
+            ("src/calendar/cron.cc", "#include <boost/container/small_vector.hpp>\n"),
+            ("include/duewheel/timer.h", "#include <boost/asio/any_io_executor.hpp>\n"),
+        ], allowed=[
+            ("src/store/index.cc", "#include <rocksdb/db.h>\n"),
+            ("src/net/kafka_client.cc", "#include <librdkafka/rdkafka.h>\n"),
+            ("src/net/http.h", "#include <boost/asio.hpp>\n#include <boost/beast/http.hpp>\n"),
+            ("src/ingress/http_api.cc", "#include <boost/asio.hpp>\n#include <boost/json.hpp>\n"),
+            ("src/server/log.cc", "#include <spdlog/spdlog.h>\n"),
+            ("include/duewheel/asio.h", "#include <boost/asio/any_io_executor.hpp>\n"),
+            ("src/message/record.cc", "#include <boost/container/small_vector.hpp>\n"),
+            ("tests/integration/peer.cc", "#include <rocksdb/db.h>\n"),
+        ])
+
+    def test_only_the_system_clock_asks_for_the_time(self):
+        self.assert_rule("clock", refused=[
+            ("src/server/server.cc", "auto now = std::chrono::steady_clock::now();\n"),
+            ("src/timer/service.cc", "clock_gettime(CLOCK_MONOTONIC, &spec);\n"),
+            ("src/base/random.cc", "auto seed = time(nullptr);\n"),
+            ("src/base/random.cc", "auto seed = std::time(&t);\n"),
+            ("apps/duewheel/put.cc", "gettimeofday(&value, nullptr);\n"),
+            ("src/base/random.cc", "timespec_get(&spec, TIME_UTC);\n"),
+            ("include/duewheel/timer.h", "inline auto now() { return system_clock :: now(); }\n"),
+            ("tests/simulation/engine_test.cc", "auto now = std::chrono::system_clock::now();\n"),
+        ], allowed=[
+            ("src/base/system_clock.cc", "auto now = std::chrono::steady_clock::now();\n"),
+            ("src/engine/window.cc", "// steady_clock::now\nauto due = entry.time(0) + Entry::time(0) + clock.now();\n"),
+            ("bench/run.cc", "auto now = std::chrono::steady_clock::now();\n"),
+        ])
+
+    def test_nothing_sleeps_but_the_runtime(self):
+        self.assert_rule("sleep", refused=[
+            ("src/engine/window.cc", "std::this_thread::sleep_for(1ms);\n"),
+            ("src/net/http.cc", "usleep(5);\n"),
+            ("src/net/http.cc", "nanosleep(&spec, nullptr);\n"),
+            ("apps/duewheel/top.cc", "::sleep(1);\n"),
+            ("src/timer/service_test.cc", "std::this_thread::sleep_until(deadline);\n"),
+            ("bench/run_test.cc", "using namespace std::this_thread;\n"),
+        ], allowed=[
+            ("src/timer/service.cc", "std::this_thread::sleep_for(1ms);\n"),
+            ("src/server/server.cc", "nanosleep(&spec, nullptr);\n"),
+            ("src/timer/service_test.cc", "co_await sleep_for(5ms);\nworker.sleep(1);\n"),
+        ])
+
+    def test_only_the_runtime_and_the_server_start_threads(self):
+        self.assert_rule("thread", refused=[
+            ("src/net/listener.cc", "std::thread worker(run);\n"),
+            ("src/journal/committer.h", "std::jthread worker_;\n"),
+            ("apps/duewheel/bench.cc", "auto answer = std::async(run);\n"),
+            ("tests/simulation/world.cc", "pthread_create(&id, nullptr, run, nullptr);\n"),
+        ], allowed=[
+            ("src/timer/service.h", "std::jthread worker_;\n"),
+            ("src/server/server.cc", "std::thread worker(run);\n"),
+            ("src/engine/window_test.cc", "std::thread worker(run);\n"),
+            ("src/net/listener.cc", "std::thread::id owner;  // no std::thread here\n"),
+            ("bench/run.cc", "std::thread worker(run);\n"),
+            ("tests/integration/crash.cc", "std::thread worker(run);\n"),
+        ])
+
+    def test_files_are_not_called_after_drawers(self):
+        self.assert_rule("names", refused=[
+            ("src/engine/time_util.h", ""), ("src/base/helpers.h", ""), ("src/engine/lease-manager.h", ""),
+            ("tools/misc.py", ""),
+        ], allowed=[("src/engine/commons.h", ""), ("src/base/utility_bill.h", "")])
+        self.assertEqual(found_in({"docs/common/page.md": "", "ARCHITECTURE.md": CLEAN["ARCHITECTURE.md"].replace(
+            "└── tools/", "├── docs/\n└── tools/")}), ["docs/common/page.md:1 [names]"])
+
+    def test_every_source_is_built(self):
+        self.assertEqual(found_in({"src/base/random.cc": ""}), ["src/base/random.cc:1 [built]"])
+        self.assertEqual(found_in({"src/base/random.cc": "", "src/base/CMakeLists.txt": "m(status.cc) # random.cc\n"}),
+                         ["src/base/random.cc:1 [built]"])
+        self.assertEqual(found_in({"src/base/hash/random.cc": "",
+                                   "src/base/CMakeLists.txt": "m(status.cc random.cc)\n"}),
+                         ["src/base/hash/random.cc:1 [built]"])
+        for named in ("hash/random.cc", "${CMAKE_CURRENT_SOURCE_DIR}/hash/random.cc",
+                      '"${PROJECT_SOURCE_DIR}/src/base/hash/random.cc"'):
+            with self.subTest(named=named):
+                self.assertEqual(found_in({"src/base/hash/random.cc": "",
+                                           "src/base/CMakeLists.txt": f"m(status.cc\n  {named})\n"}), [])
+
+    def test_every_cmake_list_is_reached(self):
+        self.assertEqual(found_in({"CMakeLists.txt": "add_subdirectory(src/base)\nset(other src/engine)\n"}),
+                         ["src/engine/CMakeLists.txt:1 [built]"])
+        self.assertEqual(found_in({"tools/outside/CMakeLists.txt": "project(outside_user)\n"}), [])
+
+    def test_the_folder_map_and_the_folders_agree(self):
+        page = CLEAN["ARCHITECTURE.md"]
+        self.assertEqual(found_in({"ARCHITECTURE.md": None}), ["ARCHITECTURE.md:1 [folders]"])
+        self.assertEqual(found_in({"ARCHITECTURE.md": "# Map\n\n```\nsrc/ tools/\n```\n"}),
+                         ["ARCHITECTURE.md:1 [folders]"])
+        self.assertEqual(found_in({"docs/page.md": ""}), ["ARCHITECTURE.md:1 [folders]"])
+        self.assertEqual(found_in({"src/wheel/wheel.h": ""}), ["ARCHITECTURE.md:1 [folders]"])
+        self.assertEqual(found_in({"ARCHITECTURE.md": page.replace("└── tools/", "├── web/\n└── tools/")}),
+                         ["ARCHITECTURE.md:9 [folders]"])
+        self.assertEqual(found_in({"ARCHITECTURE.md": page.replace("│   └── engine/", "│   ├── wheel/\n│   └── engine/")
+                                   }), ["ARCHITECTURE.md:8 [folders]"])
+        both = page.replace("└── tools/", "├── docs/{a,b}/   pages\n└── tools/")
+        self.assertEqual(found_in({"ARCHITECTURE.md": both, "docs/a/page.md": "", "docs/b/page.md": ""}), [])
+        self.assertEqual(found_in({"ARCHITECTURE.md": both, "docs/a/page.md": ""}), ["ARCHITECTURE.md:9 [folders]"])
+        self.assertEqual(found_in({".ci/run": "", "build/release/x.cc": "TODO", "src/base/__pycache__/util.pyc": ""}),
+                         [])
+
+    def test_a_file_past_the_size_says_why(self):
+        self.assert_rule("size", refused=[
+            ("src/base/table.h", "int x;\n" * 601),
+            ("src/base/table.h", "// A table.\n\n" + "long x;\n" * 601),
+        ], allowed=[
+            ("src/base/table.h", "int x;\n" * 600),
+            ("src/base/table.h", "// A table.\n//\n// This file is long because it is data.\n\n" + "int x;\n" * 601),
+            ("src/base/table.h", "/* A long table. */\n" + "int x;\n" * 601),
+        ])
+
+    def test_nothing_is_left_for_later(self):
+        self.assert_rule("leftovers", line=2, refused=[
+            ("src/base/table.h", f"\n// {word}: finish\n") for word in ("TODO", "FIXME", "XXX")
+        ], allowed=[("src/base/table.h", 'auto name = "file-XXXXXX";\n'), ("bench/run.cc", "// TODO\n")])
+
+    def test_no_machine_and_no_registry_is_named(self):
+        for words in ("/" + "work/main", "see /" + "root/x", "https://" + "registry.npmjs" + ".org/left-pad",
+                      "http://" + "deb.debian" + ".org/debian", "host = pypi" + ".org"):
+            with self.subTest(words=words):
+                self.assertEqual(found_in({"README.md": f"Duewheel\n{words}\n"}), ["README.md:2 [forbidden]"])
+        for words in ("docs/work/plan", "a network/root/leaf", "github.com/rust-lang/" + "crates.io-index"):
+            with self.subTest(words=words):
+                self.assertEqual(found_in({"README.md": words}), [])
+        self.assertEqual(found_in({"tools/picture.png": b"\x89PNG\0 /" + b"work/"}), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
