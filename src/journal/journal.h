@@ -11,22 +11,9 @@
 #include <string>
 
 #include "base/status.h"
-#include "message/message.h"
+#include "message/totals.h"
 
 namespace duewheel {
-
-// What the log adds up to at the end of a commit.
-struct Totals {
-    std::uint64_t commit = 0;         // number of the commit; the first is 1
-    Sequence sequence = 0;            // of its last record (of the last one before, when it is empty)
-    std::uint64_t digest = 0;         // sum of digest_term over unfinished messages, rules, settings
-    std::uint64_t live_count = 0;     // unfinished messages
-    std::uint64_t needed_bytes = 0;   // bytes of whole records that are needed: of unfinished and dead messages
-    std::uint64_t id_counter = 0;     // greatest id counter handed out
-    DueMs server_time_ms = 0;         // floor of the server time after a restart
-
-    bool operator==(const Totals&) const = default;
-};
 
 struct Commit {
     Sequence first_sequence = 0;  // of its first record: the last commit's sequence + 1

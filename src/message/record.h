@@ -129,9 +129,10 @@ struct Record {
 
     // Of a message: put, spawn, change, attempt, end, carry.
     MessageId id = 0;
-    Sequence place = 0;  // change, attempt, end: of its newest whole record (whole records: their own sequence)
-    std::uint32_t record_bytes = 0;  // change, attempt, end: size of that whole record
-    DueMs time_ms = 0;               // server time of the decision
+    // The newest whole record (put, spawn, carry) before this one, and its size with its frame; 0 in a put and a spawn.
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+    DueMs time_ms = 0;  // server time of the decision
     Cause cause = Cause::none;
     MessageState state;
     Previous previous;

@@ -1,0 +1,45 @@
+#include "message/totals.h"
+
+#include <algorithm>
+
+namespace duewheel {
+
+void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_bytes) {
+    switch (record.kind) {
+        case RecordKind::put:
+        case RecordKind::spawn:
+            totals.digest += digest_term(record.id, record.state);
+            totals.live_count += 1;
+            totals.needed_bytes += frame_bytes;
+            totals.id_counter = std::max(totals.id_counter, record.id / kShardsMax);
+            break;
+        case RecordKind::change:
+        case RecordKind::attempt:
+            totals.digest += digest_term(record.id, record.state);
+            if (record.previous.state == State::dead) {
+                totals.live_count += 1;  // redriven: its record was needed all the while
+            } else {
+                totals.digest -= record.previous.term;
+            }
+            break;
+        case RecordKind::end:
+            totals.digest -= record.previous.term;
+            totals.live_count -= 1;
+            if (record.state.state != State::dead) totals.needed_bytes -= record.record_bytes;
+            break;
+        case RecordKind::carry:
+            // The message is as it was; only its whole record is another one now. An outcome needs no whole record.
+            if (!is_ended(record.state.state) || record.state.state == State::dead) {
+                totals.needed_bytes += frame_bytes - record.record_bytes;
+            }
+            break;
+        case RecordKind::rule:
+        case RecordKind::conf:
+        case RecordKind::cursor:
+        case RecordKind::carry_done:
+        case RecordKind::epoch:
+            break;
+    }
+}
+
+}  // namespace duewheel

@@ -1,0 +1,79 @@
+#include "message/totals.h"
+
+#include <gtest/gtest.h>
+
+namespace duewheel {
+namespace {
+
+MessageState scheduled_at(DueMs due_ms) {
+    MessageState state;
+    state.queue = "q";
+    state.due_ms = state.nominal_due_ms = due_ms;
+    return state;
+}
+
+Record next(RecordKind kind, MessageId id, const MessageState& before, MessageState after) {
+    Record record;
+    record.kind = kind;
+    record.id = id;
+    record.state = std::move(after);
+    record.record_bytes = 100;
+    if (kind != RecordKind::put) {
+        const bool counted = before.state != State::dead;
+        record.previous = {before.state, before.version, before.due_ms, before.queue,
+                           counted ? digest_term(id, before) : 0};
+    }
+    return record;
+}
+
+TEST(Totals, of_a_life_that_is_over_are_nothing) {
+    Totals totals;
+    const MessageState born = scheduled_at(5);
+    add_to_totals(totals, next(RecordKind::put, 7 * kShardsMax, {}, born), 100);
+    EXPECT_EQ(totals.live_count, 1u);
+    EXPECT_EQ(totals.needed_bytes, 100u);
+    EXPECT_EQ(totals.id_counter, 7u);
+    EXPECT_EQ(totals.digest, digest_term(7 * kShardsMax, born));
+
+    MessageState moved = scheduled_at(9);
+    moved.version = 2;
+    add_to_totals(totals, next(RecordKind::change, 7 * kShardsMax, born, moved), 40);
+    EXPECT_EQ(totals.digest, digest_term(7 * kShardsMax, moved));
+
+    MessageState dead = moved;
+    dead.version = 3;
+    dead.state = State::dead;
+    add_to_totals(totals, next(RecordKind::end, 7 * kShardsMax, moved, dead), 40);
+    EXPECT_EQ(totals.live_count, 0u);
+    EXPECT_EQ(totals.needed_bytes, 100u) << "a dead letter needs its body";
+    EXPECT_EQ(totals.digest, 0u);
+
+    MessageState redriven = scheduled_at(20);
+    redriven.version = 4;
+    add_to_totals(totals, next(RecordKind::change, 7 * kShardsMax, dead, redriven), 40);
+    EXPECT_EQ(totals.live_count, 1u);
+
+    MessageState done = redriven;
+    done.version = 5;
+    done.state = State::done;
+    add_to_totals(totals, next(RecordKind::end, 7 * kShardsMax, redriven, done), 40);
+    EXPECT_EQ(totals.digest, 0u);
+    EXPECT_EQ(totals.live_count, 0u);
+    EXPECT_EQ(totals.needed_bytes, 0u);
+}
+
+TEST(Totals, a_carry_moves_what_is_needed_and_changes_nothing_else) {
+    Totals totals;
+    const MessageState born = scheduled_at(5);
+    add_to_totals(totals, next(RecordKind::put, 7 * kShardsMax, {}, born), 100);
+    const Totals before = totals;
+    Record carry = next(RecordKind::carry, 7 * kShardsMax, {}, born);
+    carry.previous = {};
+    add_to_totals(totals, carry, 130);
+    EXPECT_EQ(totals.needed_bytes, 130u);
+    EXPECT_EQ(totals.digest, before.digest);
+    EXPECT_EQ(totals.live_count, 1u);
+}
+
+}  // namespace
+}  // namespace duewheel

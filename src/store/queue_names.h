@@ -1,0 +1,53 @@
+// Small numbers for (namespace, queue): an entry in memory holds four bytes instead of two strings.
+//
+// A number once given stays for the life of the process; how many queues there may be is the engine's limit.
+// Single-threaded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace duewheel {
+
+using QueueNumber = std::uint32_t;
+inline constexpr QueueNumber kNoQueue = ~QueueNumber{0};
+
+struct QueueName {
+    std::string name_space;
+    std::string queue;
+
+    bool operator==(const QueueName&) const = default;
+};
+
+class QueueNames {
+  public:
+    // The queue's number, given now if it has none yet. Average O(1).
+    QueueNumber number(std::string_view name_space, std::string_view queue) {
+        const auto [place, fresh] = numbers_.try_emplace(joined(name_space, queue), size());
+        if (fresh) names_.push_back({std::string(name_space), std::string(queue)});
+        return place->second;
+    }
+    // kNoQueue when it was never named.
+    QueueNumber find(std::string_view name_space, std::string_view queue) const {
+        const auto found = numbers_.find(joined(name_space, queue));
+        return found == numbers_.end() ? kNoQueue : found->second;
+    }
+    const QueueName& name(QueueNumber number) const { return names_[number]; }
+    QueueNumber size() const { return static_cast<QueueNumber>(names_.size()); }
+
+  private:
+    // NUL is in no name, so that two pairs never join to the same text.
+    static std::string joined(std::string_view name_space, std::string_view queue) {
+        std::string text;
+        text.reserve(name_space.size() + queue.size() + 1);
+        return text.append(name_space).append(1, '\0').append(queue);
+    }
+
+    std::unordered_map<std::string, QueueNumber> numbers_;
+    std::vector<QueueName> names_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,273 @@
+#include "store/recent_tier.h"
+
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace duewheel {
+
+EntryNumber RecentTier::find(MessageId id) const {
+    const auto found = by_id_.find(id);
+    return found == by_id_.end() ? kNoEntry : found->second;
+}
+
+const Outcome* RecentTier::outcome(MessageId id) const {
+    const auto found = outcomes_.find(id);
+    return found == outcomes_.end() ? nullptr : &found->second;
+}
+
+const RecentKey* RecentTier::key_holder(QueueNumber queue, std::string_view key) const {
+    if (keys_.empty()) return nullptr;
+    const auto found = keys_.find(joined_key(queue, key));
+    return found == keys_.end() ? nullptr : &found->second;
+}
+
+MessageState RecentTier::durable_state(const Entry& entry) const {
+    MessageState state;
+    state.state = entry.durable_state;
+    state.version = entry.version;
+    state.attempts = entry.attempts;
+    state.due_ms = entry.due_ms;
+    state.nominal_due_ms = entry.nominal_due_ms;
+    state.priority = entry.priority;
+    state.maybe_delivered = entry.maybe_delivered;
+    const QueueName& name = queues_.name(entry.queue);
+    state.name_space = name.name_space;
+    state.queue = name.queue;
+    if (entry.has_rare) {
+        const Rare& rare = rare_.at(find(entry.id));
+        state.expires_ms = rare.expires_ms;
+        state.order_key = rare.order_key;
+        state.key = rare.key;
+        state.request_hash = rare.request_hash;
+    }
+    return state;
+}
+
+MessageRow RecentTier::row(const Entry& entry) const {
+    MessageRow row;
+    row.id = entry.id;
+    row.place = entry.place;
+    row.record_bytes = entry.record_bytes;
+    row.state = durable_state(entry);
+    return row;
+}
+
+std::string_view RecentTier::key(const Entry& entry) const {
+    return entry.has_rare ? std::string_view(rare_.at(find(entry.id)).key) : std::string_view();
+}
+
+EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNumber segment,
+                              std::uint32_t frame_bytes) {
+    const bool whole =
+        record.kind == RecordKind::put || record.kind == RecordKind::spawn || record.kind == RecordKind::carry;
+    switch (record.kind) {
+        case RecordKind::put:
+        case RecordKind::spawn:
+        case RecordKind::change:
+        case RecordKind::attempt:
+        case RecordKind::carry:
+            break;
+        case RecordKind::end:
+            if (record.state.state == State::dead) break;  // stays as an entry: its body and fields are needed
+            end(record, segment);
+            return kNoEntry;
+        default:
+            return kNoEntry;
+    }
+    if (record.kind == RecordKind::carry && is_ended(record.state.state) && record.state.state != State::dead) {
+        end(record, segment);
+        return kNoEntry;
+    }
+    EntryNumber number = find(record.id);
+    const bool known = number != kNoEntry;
+    if (!known) number = take_slot(record.id);
+    Entry& entry = entries_[number];
+    const State live = entry.state;
+    set_state(entry, number, record.state);
+    entry.place = whole ? sequence : record.place;
+    entry.record_bytes = whole ? frame_bytes : record.record_bytes;
+    entry.segment = segment;
+    const bool keeps_live = known && (record.kind == RecordKind::attempt || record.kind == RecordKind::carry);
+    if (keeps_live) {
+        entry.state = live;
+    } else {
+        entry.begun = entry.attempts;
+    }
+    touch(record.id, segment);
+    if (entry.has_rare) hold_key(record, segment, record.kind == RecordKind::end ? record.time_ms : 0);
+    return number;
+}
+
+void RecentTier::end(const Record& record, SegmentNumber segment) {
+    Outcome outcome;
+    outcome.state = record.state.state;
+    outcome.maybe_delivered = record.state.maybe_delivered;
+    outcome.version = record.state.version;
+    outcome.attempts = record.state.attempts;
+    outcome.lease_attempt = record.lease_attempt;
+    outcome.lease_incarnation = record.lease_incarnation;
+    outcome.ended_ms = record.kind == RecordKind::carry ? record.ended_ms : record.time_ms;
+    outcome.due_ms = record.state.due_ms;
+    outcome.queue = queues_.number(record.state.name_space, record.state.queue);
+    outcome.segment = segment;
+    hold_key(record, segment, outcome.ended_ms);
+    if (!record.state.key.empty()) key_of_outcome_[record.id] = joined_key(outcome.queue, record.state.key);
+    if (const EntryNumber number = find(record.id); number != kNoEntry) free_slot(number);
+    outcomes_[record.id] = outcome;
+    touch(record.id, segment);
+}
+
+EntryNumber RecentTier::admit(const MessageRow& row) {
+    assert(find(row.id) == kNoEntry && outcome(row.id) == nullptr);
+    assert(!is_ended(row.state.state) || row.state.state == State::dead);
+    const EntryNumber number = take_slot(row.id);
+    Entry& entry = entries_[number];
+    set_state(entry, number, row.state);
+    entry.begun = entry.attempts;
+    entry.place = row.place;
+    entry.record_bytes = row.record_bytes;
+    return number;
+}
+
+void RecentTier::drop(EntryNumber number) {
+    assert(entries_[number].segment == 0 && !entries_[number].in_batch);
+    free_slot(number);
+}
+
+bool RecentTier::sweep(SegmentNumber segment, std::size_t budget, const std::function<void(EntryNumber)>& offer) {
+    const auto found = touched_.find(segment);
+    if (found == touched_.end()) return true;
+    Touched& touched = found->second;
+    for (; touched.swept < touched.ids.size(); ++touched.swept) {
+        if (budget-- == 0) return false;
+        const MessageId id = touched.ids[touched.swept];
+        if (const auto ended = outcomes_.find(id); ended != outcomes_.end() && ended->second.segment == segment) {
+            if (const auto key = key_of_outcome_.find(id); key != key_of_outcome_.end()) {
+                if (const auto held = keys_.find(key->second); held != keys_.end() && held->second.id == id) {
+                    keys_.erase(held);
+                }
+                key_of_outcome_.erase(key);
+            }
+            outcomes_.erase(ended);
+        }
+        const EntryNumber number = find(id);
+        if (number == kNoEntry || entries_[number].segment != segment) continue;
+        Entry& entry = entries_[number];
+        entry.segment = 0;
+        if (entry.has_rare && !rare_.at(number).key.empty()) {
+            const auto held = keys_.find(joined_key(entry.queue, rare_.at(number).key));
+            if (held != keys_.end() && held->second.id == id) keys_.erase(held);
+        }
+        offer(number);
+    }
+    touched_.erase(found);
+    return true;
+}
+
+void RecentTier::for_each_entry(const std::function<void(EntryNumber, const Entry&)>& visit) const {
+    for (EntryNumber number = 0; number < entries_.size(); ++number) {
+        if (entries_[number].id != 0) visit(number, entries_[number]);
+    }
+}
+
+EntryNumber RecentTier::take_slot(MessageId id) {
+    EntryNumber number;
+    if (free_.empty()) {
+        number = static_cast<EntryNumber>(entries_.size());
+        entries_.emplace_back();
+    } else {
+        number = free_.back();
+        free_.pop_back();
+    }
+    entries_[number] = Entry{};
+    entries_[number].id = id;
+    by_id_.emplace(id, number);
+    return number;
+}
+
+void RecentTier::free_slot(EntryNumber number) {
+    Entry& entry = entries_[number];
+    by_id_.erase(entry.id);
+    if (entry.has_rare) rare_.erase(number);
+    entry = Entry{};
+    free_.push_back(number);
+}
+
+void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState& state) {
+    entry.state = entry.durable_state = state.state;
+    entry.version = state.version;
+    entry.attempts = state.attempts;
+    entry.due_ms = state.due_ms;
+    entry.nominal_due_ms = state.nominal_due_ms;
+    entry.priority = state.priority;
+    entry.maybe_delivered = state.maybe_delivered;
+    entry.queue = queues_.number(state.name_space, state.queue);
+    set_rare(entry, number, state);
+}
+
+void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state) {
+    const bool needed = state.expires_ms != 0 || !state.order_key.empty() || !state.key.empty();
+    if (needed) {
+        rare_[number] = {state.expires_ms, state.order_key, state.key, state.request_hash};
+    } else if (entry.has_rare) {
+        rare_.erase(number);
+    }
+    entry.has_rare = needed;
+}
+
+void RecentTier::hold_key(const Record& record, SegmentNumber segment, DueMs ended_ms) {
+    if (record.state.key.empty()) return;
+    const QueueNumber queue = queues_.number(record.state.name_space, record.state.queue);
+    keys_[joined_key(queue, record.state.key)] = {record.id, record.state.request_hash, ended_ms, segment};
+}
+
+std::string RecentTier::joined_key(QueueNumber queue, std::string_view key) {
+    std::string joined(sizeof queue, '\0');
+    std::memcpy(joined.data(), &queue, sizeof queue);
+    return joined.append(key);
+}
+
+void RecentTier::touch(MessageId id, SegmentNumber segment) {
+    std::vector<MessageId>& ids = touched_[segment].ids;
+    if (ids.empty() || ids.back() != id) ids.push_back(id);
+}
+
+void RecentTier::check() const {
+    auto require = [](bool holds, const char* what) {
+        if (holds) return;
+        std::fprintf(stderr, "recent tier: %s\n", what);
+        std::abort();
+    };
+    std::size_t used = 0;
+    std::size_t rare = 0;
+    for (EntryNumber number = 0; number < entries_.size(); ++number) {
+        const Entry& entry = entries_[number];
+        if (entry.id == 0) continue;
+        ++used;
+        rare += entry.has_rare ? 1 : 0;
+        require(find(entry.id) == number, "an entry is not found by its id");
+        require(!outcomes_.contains(entry.id), "a message is unfinished and ended at once");
+        require(entry.queue < queues_.size(), "an entry without a queue");
+        require(entry.begun >= entry.attempts, "more attempts are durable than have begun");
+        require(is_durable(entry.durable_state), "a durable state that is not");
+        require(entry.segment == 0 || touched_.contains(entry.segment), "a dirty entry that no sweep will reach");
+    }
+    require(used == by_id_.size(), "ids and entries differ in number");
+    require(rare == rare_.size(), "a side-table row without its entry");
+    require(used + free_.size() == entries_.size(), "an entry is neither used nor free");
+    for (const auto& [id, outcome] : outcomes_) {
+        require(touched_.contains(outcome.segment), "an outcome that no sweep will reach");
+    }
+}
+
+std::size_t RecentTier::memory_bytes() const {
+    std::size_t bytes = entries_.capacity() * sizeof(Entry) + free_.capacity() * sizeof(EntryNumber);
+    bytes += by_id_.bucket_count() * (sizeof(std::pair<MessageId, EntryNumber>) + 1);
+    bytes += outcomes_.bucket_count() * (sizeof(std::pair<MessageId, Outcome>) + 1);
+    for (const auto& [segment, touched] : touched_) bytes += touched.ids.capacity() * sizeof(MessageId);
+    return bytes;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,169 @@
+// The recent tier: one small entry in memory for each message whose newest record stands in a segment that is not in
+// the index yet, and for each message that is due soon, ready or leased. The wheel's cookies are entry numbers.
+//
+// What it adds up to is exactly the log: apply() takes the records in their order, live or in a replay, and nothing
+// else changes an entry's durable fields. `dirty` means: the newest record stands in an unsealed segment, so the entry
+// (or the outcome of an ended message) must stay until that segment's table is in the index. `clean` entries were
+// admitted from the index because they are due soon; they may leave whenever the engine lets them.
+//
+// A message that is not here is as the index says. One that is here is as it stands here: the recent tier wins.
+//
+// A tier whose segments are never sealed holds everything and is a store of its own (the tests' memory store).
+//
+// Single-threaded; the owner is the shard. No I/O, no clock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "message/record.h"
+#include "store/queue_names.h"
+#include <duewheel/timing_wheel.h>
+
+namespace duewheel {
+
+using EntryNumber = std::uint32_t;
+inline constexpr EntryNumber kNoEntry = ~EntryNumber{0};
+
+// Number of a segment of the log, 1, 2, ...; 0 stands for "in the index".
+using SegmentNumber = std::uint32_t;
+
+struct Entry {
+    MessageId id = 0;  // 0: not in use
+    DueMs due_ms = 0;
+    DueMs nominal_due_ms = 0;
+    Sequence place = 0;
+    TimerHandle timer;  // the engine's: the next moment at which this entry needs attention
+    QueueNumber queue = 0;
+    SegmentNumber segment = 0;  // of the newest record; 0: clean
+    std::uint32_t record_bytes = 0;
+    std::uint32_t version = 0;
+    std::uint32_t attempts = 0;  // durable; `begun` may be ahead of it by what the next batch writes
+    std::uint32_t begun = 0;
+    std::int32_t priority = 0;
+    State state = State::scheduled;          // live: may be ready or leased
+    State durable_state = State::scheduled;  // what the log says
+    bool maybe_delivered : 1 = false;
+    bool has_rare : 1 = false;        // expiry, order key or key: in the side table
+    bool in_batch : 1 = false;        // touched by the batch being built or in flight
+    bool woken : 1 = false;           // its moment came while it was in a batch
+    bool from_past : 1 = false;       // was due before this process began: a crash may hide a delivery
+    bool attempt_queued : 1 = false;  // an attempt record for the next batch is queued
+};
+
+// How an ended message ended, kept until the index has it.
+struct Outcome {
+    State state = State::done;
+    bool maybe_delivered = false;
+    std::uint32_t version = 0;
+    std::uint32_t attempts = 0;
+    std::uint32_t lease_attempt = 0;
+    std::uint64_t lease_incarnation = 0;
+    DueMs ended_ms = 0;
+    DueMs due_ms = 0;
+    QueueNumber queue = 0;
+    SegmentNumber segment = 0;
+};
+
+// Who holds an idempotency key, as far as the recent tier knows.
+struct RecentKey {
+    MessageId id = 0;
+    std::uint64_t request_hash = 0;
+    DueMs ended_ms = 0;  // 0: unfinished
+    SegmentNumber segment = 0;
+};
+
+class RecentTier {
+  public:
+    RecentTier() = default;
+    RecentTier(const RecentTier&) = delete;
+    RecentTier& operator=(const RecentTier&) = delete;
+
+    QueueNames& queues() { return queues_; }
+    const QueueNames& queues() const { return queues_; }
+
+    // kNoEntry where the message is not here, or here as an outcome only. Average O(1).
+    EntryNumber find(MessageId id) const;
+    // Null where the message did not end, or the index has its end.
+    const Outcome* outcome(MessageId id) const;
+    const RecentKey* key_holder(QueueNumber queue, std::string_view key) const;
+
+    Entry& entry(EntryNumber number) { return entries_[number]; }
+    const Entry& entry(EntryNumber number) const { return entries_[number]; }
+    std::size_t entry_count() const { return by_id_.size(); }
+    std::size_t outcome_count() const { return outcomes_.size(); }
+    // Entry numbers are below this; unused ones have id 0.
+    EntryNumber entry_limit() const { return static_cast<EntryNumber>(entries_.size()); }
+
+    // All changeable fields as the log has them (not the live state).
+    MessageState durable_state(const Entry& entry) const;
+    MessageRow row(const Entry& entry) const;
+    std::string_view key(const Entry& entry) const;
+
+    // Takes the next record of the log. `frame_bytes` is its size with its frame. Records that are not of a message
+    // change nothing here. Returns the message's entry, or kNoEntry where it has ended or the record is of no message.
+    // An entry that ends is freed: the engine takes it off its wheel and lists before.
+    // In-memory fields (live state ready or leased, timer, begun) survive an `attempt` and nothing else: any other
+    // record sets the live state to the durable one.
+    EntryNumber apply(const Record& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes);
+
+    // Takes in what the index says of an unfinished or dead message that is not here.
+    EntryNumber admit(const MessageRow& row);
+
+    // Frees a clean entry.
+    void drop(EntryNumber number);
+
+    // After the table of `segment` was taken into the index: walks the messages whose records it held, at most `budget`
+    // a call, marks what is clean now, forgets outcomes and keys, and offers each clean entry to `offer`, which may
+    // drop it. Returns true when the segment is done. Segments are swept in order.
+    bool sweep(SegmentNumber segment, std::size_t budget, const std::function<void(EntryNumber)>& offer);
+
+    // Calls with each entry in use; slow, for start and checks.
+    void for_each_entry(const std::function<void(EntryNumber, const Entry&)>& visit) const;
+
+    // Verifies the invariants that tie the tables together; aborts with a message. For tests and the simulator.
+    void check() const;
+
+    std::size_t memory_bytes() const;
+
+  private:
+    struct Rare {
+        DueMs expires_ms = 0;
+        std::string order_key;
+        std::string key;
+        std::uint64_t request_hash = 0;
+    };
+    struct Touched {
+        std::vector<MessageId> ids;
+        std::size_t swept = 0;
+    };
+
+    EntryNumber take_slot(MessageId id);
+    void free_slot(EntryNumber number);
+    void set_state(Entry& entry, EntryNumber number, const MessageState& state);
+    void set_rare(Entry& entry, EntryNumber number, const MessageState& state);
+    void end(const Record& record, SegmentNumber segment);
+    void hold_key(const Record& record, SegmentNumber segment, DueMs ended_ms);
+    static std::string joined_key(QueueNumber queue, std::string_view key);
+    void touch(MessageId id, SegmentNumber segment);
+
+    QueueNames queues_;
+    std::vector<Entry> entries_;
+    std::vector<EntryNumber> free_;
+    boost::unordered_flat_map<MessageId, EntryNumber> by_id_;
+    boost::unordered_flat_map<MessageId, Outcome> outcomes_;
+    std::unordered_map<EntryNumber, Rare> rare_;
+    std::unordered_map<std::string, RecentKey> keys_;  // queue number and key joined
+    std::unordered_map<MessageId, std::string> key_of_outcome_;
+    std::unordered_map<SegmentNumber, Touched> touched_;
+};
+
+}  // namespace duewheel

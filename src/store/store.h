@@ -1,0 +1,107 @@
+// What the store can be asked from outside the shard's thread, and how answers are dated.
+//
+// The log adds up to two tiers: the recent one in memory (recent_tier.h), owned by the shard, and the index on disk
+// (index.h), built from full segments. The engine reads the recent tier itself; whatever only the index or the log
+// knows it asks for with a Question, which a reader thread (or the simulator, in its own order) answers.
+//
+// Dating: the shard raises the table generation after a table was taken into the index and before it drops recent
+// entries that the table covers. The reader notes the generation before it looks. An answer of an older generation than
+// the current one is asked again; at the current one, whatever is newer than the answer stands in the recent tier, and
+// the recent tier wins. This one rule keeps old iterators from bringing back what was cancelled, moved or finished.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+#include "message/message.h"
+#include "store/recent_tier.h"
+
+namespace duewheel {
+
+using Generation = std::uint64_t;
+
+// A position in due order. Ordered by (due_ms, id).
+struct DuePosition {
+    DueMs due_ms = 0;
+    MessageId id = 0;
+
+    auto operator<=>(const DuePosition&) const = default;
+};
+
+struct FindMessage {
+    MessageId id = 0;
+};
+struct FindKey {
+    std::string name_space;
+    std::string queue;
+    std::string key;
+};
+// Rows in [from, until) in due order, at most `limit`.
+struct ScanDue {
+    DuePosition from;
+    DueMs until_ms = 0;
+    std::uint32_t limit = 0;
+};
+struct ScanQueue {
+    std::string name_space;
+    std::string queue;
+    DuePosition from;
+    DueMs until_ms = 0;
+    std::uint32_t limit = 0;
+};
+// Whole records (put, spawn, carry) at these places.
+struct ReadRecords {
+    std::vector<Sequence> places;  // ascending
+};
+
+struct Question {
+    std::uint64_t ticket = 0;  // comes back with the answer
+    std::variant<FindMessage, FindKey, ScanDue, ScanQueue, ReadRecords> what;
+};
+
+struct KeyHolder {
+    MessageId id = 0;
+    std::uint64_t request_hash = 0;
+    DueMs ended_ms = 0;  // 0: the message is unfinished
+};
+struct Stretch {
+    std::vector<MessageRow> rows;
+    bool complete = true;  // false: `limit` was reached; go on after the last row
+};
+struct RecordBytes {
+    Sequence place = 0;
+    std::string body;  // the record's body, for decode_record
+    std::uint8_t kind = 0;
+};
+
+struct Answer {
+    std::uint64_t ticket = 0;
+    Generation generation = 0;
+    std::variant<std::optional<MessageRow>, std::optional<KeyHolder>, Stretch, std::vector<RecordBytes>> what;
+};
+
+class Index;
+class SegmentCatalog;
+
+// Answers questions from the index and the log. Blocks on the disk; for one reader thread at a time, beside the sealer.
+// An Error is a broken world: the process must stop.
+class StoreReader {
+  public:
+    // `generation` is written by the shard's thread alone.
+    StoreReader(const Index& index, const SegmentCatalog& segments, const std::atomic<Generation>& generation)
+        : index_(index), segments_(segments), generation_(generation) {}
+
+    Result<Answer> answer(const Question& question) const;
+
+  private:
+    const Index& index_;
+    const SegmentCatalog& segments_;
+    const std::atomic<Generation>& generation_;
+};
+
+}  // namespace duewheel
