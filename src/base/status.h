@@ -32,10 +32,11 @@ class [[nodiscard]] Result {
 
     T& value() & { return assert(ok()), *std::get_if<0>(&held_); }
     const T& value() const& { return assert(ok()), *std::get_if<0>(&held_); }
-    T&& value() && { return assert(ok()), std::move(*std::get_if<0>(&held_)); }
+    // By value, so that a loop over what a temporary Result holds is safe.
+    T value() && { return assert(ok()), std::move(*std::get_if<0>(&held_)); }
     T& operator*() & { return value(); }
     const T& operator*() const& { return value(); }
-    T&& operator*() && { return std::move(*this).value(); }
+    T operator*() && { return std::move(*this).value(); }
     T* operator->() { return &value(); }
     const T* operator->() const { return &value(); }
 
