@@ -1,0 +1,680 @@
+// What TimingWheel promises, one named test for each promise and for each trap that other wheels fell into. Random
+// histories against a model are in timing_wheel_model_test.cc.
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <duewheel/timing_wheel.h>
+
+namespace duewheel {
+
+// Reaches what no owner can: damage for check() to find, and a node near the end of its generations.
+struct TimingWheelProbe {
+    static void clear_slot_bit(TimingWheel& wheel, unsigned level, unsigned slot) {
+        wheel.occupied_[level] &= ~(std::uint64_t{1} << slot);
+    }
+    static void clear_level_bit(TimingWheel& wheel, unsigned level) { wheel.occupied_levels_ &= ~(1U << level); }
+    static void set_deadline(TimingWheel& wheel, TimerHandle handle, Tick deadline) {
+        wheel.nodes_[TimingWheel::index_of(handle)].deadline = deadline;
+    }
+    static void miscount(TimingWheel& wheel) { ++wheel.size_; }
+    static void remember_earliest(TimingWheel& wheel, Tick earliest) { wheel.earliest_ = earliest; }
+    static void break_back_link(TimingWheel& wheel, TimerHandle handle) {
+        wheel.nodes_[TimingWheel::index_of(handle)].prev = TimingWheel::index_of(handle);
+    }
+    // The next timer is armed on the node just freed, with the last generation there is.
+    static void use_last_generation(TimingWheel& wheel) {
+        wheel.nodes_[wheel.free_].generation = std::numeric_limits<std::uint32_t>::max();
+    }
+};
+
+namespace {
+
+using Fired = std::vector<std::pair<std::uint64_t, Tick>>;
+
+Fired advance(TimingWheel& wheel, Tick now, std::size_t budget = TimingWheel::kUnlimited) {
+    Fired fired;
+    const std::size_t count = wheel.advance_to(
+        now, [&](std::uint64_t cookie, Tick deadline) { fired.emplace_back(cookie, deadline); }, budget);
+    EXPECT_EQ(count, fired.size());
+    wheel.check();
+    return fired;
+}
+
+constexpr auto kIgnore = [](std::uint64_t, Tick) {};
+
+// Fires at `deadline` and at no tick before, however the time gets there.
+void expect_fires_exactly_at(Tick start, Tick deadline) {
+    SCOPED_TRACE(testing::Message() << "start " << start << " deadline " << deadline);
+    TimingWheel jumped(start);
+    jumped.schedule(deadline, 1);
+    jumped.check();
+    EXPECT_EQ(jumped.next_expiry(), deadline);
+    EXPECT_EQ(advance(jumped, deadline - 1), Fired{});
+    EXPECT_EQ(jumped.next_expiry(), deadline);
+    EXPECT_EQ(advance(jumped, deadline), (Fired{{1, deadline}}));
+
+    // The same in halves of the way, which stops within the span of many slots.
+    TimingWheel stepped(start);
+    stepped.schedule(deadline, 1);
+    while (stepped.now() + 1 < deadline) {
+        const Tick left = deadline - 1 - stepped.now();
+        EXPECT_EQ(advance(stepped, stepped.now() + (left + 1) / 2), Fired{});
+    }
+    EXPECT_EQ(advance(stepped, deadline), (Fired{{1, deadline}}));
+}
+
+TEST(TimingWheel, shows_its_use) {
+    TimingWheel wheel;                                   // a tick is what you say: here one millisecond
+    const TimerHandle request = wheel.schedule(250, 7);  // give request 7 until 250 ms
+    const TimerHandle session = wheel.schedule(30'000, 8);
+
+    EXPECT_EQ(wheel.next_expiry(), 250U);            // a loop may sleep so long
+    EXPECT_TRUE(wheel.reschedule(session, 45'000));  // a heartbeat came
+    EXPECT_TRUE(wheel.cancel(request));              // the answer came in time
+    EXPECT_EQ(wheel.next_expiry(), 45'000U);
+
+    std::vector<std::uint64_t> expired;
+    wheel.advance_to(60'000, [&](std::uint64_t cookie, Tick) { expired.push_back(cookie); });
+    EXPECT_EQ(expired, std::vector<std::uint64_t>{8});
+    EXPECT_TRUE(wheel.empty());
+    EXPECT_EQ(wheel.next_expiry(), kNever);
+}
+
+TEST(TimingWheel, is_empty_at_first) {
+    TimingWheel wheel(42);
+    wheel.check();
+    EXPECT_EQ(wheel.now(), 42U);
+    EXPECT_EQ(wheel.size(), 0U);
+    EXPECT_TRUE(wheel.caught_up());
+    EXPECT_EQ(wheel.next_expiry(), kNever);
+    EXPECT_EQ(advance(wheel, 1'000'000), Fired{});
+    EXPECT_EQ(wheel.now(), 1'000'000U);
+}
+
+TEST(TimingWheel, follows_the_placement_example_of_its_header) {
+    TimingWheel wheel(100);
+    wheel.schedule(101, 1);
+    wheel.schedule(130, 2);
+    wheel.schedule(5000, 3);
+    EXPECT_EQ(advance(wheel, 101), (Fired{{1, 101}}));
+    EXPECT_EQ(advance(wheel, 128), Fired{});
+    EXPECT_EQ(advance(wheel, 130), (Fired{{2, 130}}));
+    EXPECT_EQ(advance(wheel, 4096), Fired{});
+    EXPECT_EQ(advance(wheel, 4992), Fired{});
+    EXPECT_EQ(advance(wheel, 4999), Fired{});
+    EXPECT_EQ(advance(wheel, 5000), (Fired{{3, 5000}}));
+}
+
+TEST(TimingWheel, fires_on_the_slot_edge) {
+    // Trap: truncation in upper levels, and slots that are off by one where levels meet.
+    for (unsigned level = 1; level < 11; ++level) {
+        const Tick edge = Tick{1} << (6 * level);
+        for (const Tick start : {Tick{0}, edge / 2, edge - 2}) {
+            for (const Tick deadline : {edge - 1, edge, edge + 1, 2 * edge - 1, 2 * edge}) {
+                if (deadline > start) expect_fires_exactly_at(start, deadline);
+            }
+        }
+    }
+}
+
+TEST(TimingWheel, fires_on_the_tick_for_every_short_delay_from_every_phase) {
+    for (Tick start = 0; start < 130; ++start) {
+        for (Tick delay = 1; delay < 200; ++delay) {
+            TimingWheel wheel(start);
+            wheel.schedule(start + delay, 1);
+            ASSERT_EQ(wheel.next_expiry(), start + delay);
+            ASSERT_EQ(wheel.advance_to(start + delay - 1, kIgnore), 0U) << start << " + " << delay;
+            ASSERT_EQ(wheel.advance_to(start + delay, kIgnore), 1U) << start << " + " << delay;
+        }
+    }
+}
+
+TEST(TimingWheel, has_no_longest_delay) {
+    for (const Tick delay : {Tick{3'600'000}, Tick{1} << 32, Tick{1} << 40, Tick{1} << 60, Tick{1} << 63, kNever - 1}) {
+        expect_fires_exactly_at(0, delay);
+    }
+}
+
+TEST(TimingWheel, knows_no_32_bit_wrap) {
+    const Tick wrap = Tick{1} << 32;
+    for (const Tick deadline : {wrap - 1, wrap, wrap + 1, wrap + 100}) expect_fires_exactly_at(wrap - 50, deadline);
+    TimingWheel wheel(wrap - 1);
+    const std::uint64_t cookie = 0xfedc'ba98'7654'3210;
+    wheel.schedule(wrap + 1, cookie);
+    EXPECT_EQ(advance(wheel, wrap + 1), (Fired{{cookie, wrap + 1}}));
+}
+
+TEST(TimingWheel, works_up_to_the_last_tick) {
+    expect_fires_exactly_at(kNever - 200, kNever - 1);
+    TimingWheel wheel(kNever);
+    EXPECT_EQ(wheel.now(), kNever - 1);
+    wheel.schedule(kNever - 1, 1);
+    EXPECT_EQ(wheel.next_expiry(), kNever - 1);
+    EXPECT_EQ(advance(wheel, kNever), (Fired{{1, kNever - 1}}));
+    EXPECT_EQ(wheel.next_expiry(), kNever);
+}
+
+TEST(TimingWheel, never_fires_a_timer_without_deadline) {
+    TimingWheel wheel;
+    const TimerHandle asleep = wheel.schedule(kNever, 1);
+    const TimerHandle woken = wheel.schedule(kNever, 2);
+    EXPECT_EQ(wheel.next_expiry(), kNever);
+    EXPECT_EQ(advance(wheel, kNever - 1000), Fired{});
+    EXPECT_TRUE(wheel.reschedule(woken, kNever - 10));
+    EXPECT_EQ(advance(wheel, kNever), (Fired{{2, kNever - 10}}));
+    EXPECT_EQ(wheel.size(), 1U);
+    EXPECT_EQ(wheel.deadline_of(asleep), kNever);
+    EXPECT_TRUE(wheel.cancel(asleep));
+    wheel.check();
+}
+
+TEST(TimingWheel, fires_a_past_deadline_at_the_next_advance) {
+    // Trap: an unsigned difference that underflows files it far away.
+    TimingWheel wheel(1000);
+    wheel.schedule(999, 1);
+    wheel.schedule(0, 2);
+    wheel.schedule(1000, 3);
+    wheel.schedule(1001, 4);
+    EXPECT_EQ(wheel.next_expiry(), 1000U) << "never before now, or the sleep underflows";
+    Fired fired = advance(wheel, 1000);
+    std::sort(fired.begin(), fired.end());
+    EXPECT_EQ(fired, (Fired{{1, 999}, {2, 0}, {3, 1000}}));
+    EXPECT_EQ(wheel.next_expiry(), 1001U);
+}
+
+TEST(TimingWheel, fires_late_timers_before_those_due_afterwards) {
+    TimingWheel wheel(10);
+    wheel.schedule(11, 1);
+    wheel.schedule(5, 2);
+    EXPECT_EQ(advance(wheel, 20), (Fired{{2, 5}, {1, 11}}));
+}
+
+TEST(TimingWheel, fires_in_tick_order_over_a_jump) {
+    TimingWheel wheel(7);
+    std::multimap<Tick, std::uint64_t> expected;
+    std::uint64_t cookie = 0;
+    for (unsigned bit = 3; bit < 64; ++bit) {
+        for (const Tick offset : {5U, 0U, 1U, 3U}) {
+            const Tick deadline = (Tick{1} << bit) + offset;
+            expected.emplace(deadline, cookie);
+            wheel.schedule(deadline, cookie++);
+        }
+    }
+    const Fired fired = advance(wheel, kNever);
+    ASSERT_EQ(fired.size(), expected.size());
+    auto next = expected.begin();
+    for (const auto& [fired_cookie, deadline] : fired) {
+        EXPECT_EQ(deadline, next->first);
+        ++next;
+    }
+}
+
+TEST(TimingWheel, crosses_an_idle_age_at_once) {
+    // Trap: a jump that walks every tick would not return within a lifetime.
+    TimingWheel wheel;
+    for (Tick tick = 1; tick < kNever / 2; tick *= 2) {
+        EXPECT_EQ(wheel.advance_to(tick - 1, kIgnore), 0U);
+        wheel.schedule(kNever - 5, tick);
+    }
+    EXPECT_EQ(wheel.advance_to(kNever - 6, kIgnore), 0U);
+    EXPECT_EQ(wheel.advance_to(kNever - 5, kIgnore), 63U);
+}
+
+TEST(TimingWheel, clamps_time_that_goes_backward) {
+    TimingWheel wheel(100);
+    wheel.schedule(150, 1);
+    advance(wheel, 120);
+    EXPECT_EQ(advance(wheel, 50), Fired{});
+    EXPECT_EQ(wheel.now(), 120U);
+    wheel.schedule(110, 2);
+    EXPECT_EQ(advance(wheel, 0), (Fired{{2, 110}})) << "what is late fires though the clock went backward";
+    EXPECT_EQ(advance(wheel, 150), (Fired{{1, 150}}));
+}
+
+TEST(TimingWheel, forgets_the_minimum_when_it_is_cancelled) {
+    TimingWheel wheel;
+    const TimerHandle first = wheel.schedule(5000, 1);
+    const TimerHandle second = wheel.schedule(5100, 2);
+    wheel.schedule(900'000, 3);
+    EXPECT_EQ(wheel.next_expiry(), 5000U);
+    EXPECT_TRUE(wheel.cancel(first));
+    EXPECT_EQ(wheel.next_expiry(), 5100U);
+    EXPECT_TRUE(wheel.reschedule(second, 1'000'000));
+    EXPECT_EQ(wheel.next_expiry(), 900'000U);
+    wheel.check();
+}
+
+TEST(TimingWheel, learns_of_an_earlier_timer_while_its_owner_would_sleep) {
+    TimingWheel wheel;
+    wheel.schedule(9000, 1);
+    EXPECT_EQ(wheel.next_expiry(), 9000U);
+    const TimerHandle moved = wheel.schedule(8000, 2);
+    EXPECT_EQ(wheel.next_expiry(), 8000U);
+    EXPECT_TRUE(wheel.reschedule(moved, 4500));
+    EXPECT_EQ(wheel.next_expiry(), 4500U);
+    wheel.schedule(10, 3);
+    EXPECT_EQ(wheel.next_expiry(), 10U);
+}
+
+TEST(TimingWheel, wakes_its_owner_once_for_each_tick_with_a_timer) {
+    TimingWheel wheel;
+    std::vector<TimerHandle> cancelled;
+    for (Tick deadline = 1; deadline < 5'000'000; deadline = deadline * 3 + 1) {
+        wheel.schedule(deadline, deadline);
+        cancelled.push_back(wheel.schedule(deadline + 1, 0));
+    }
+    for (const TimerHandle handle : cancelled) EXPECT_TRUE(wheel.cancel(handle));
+    std::size_t wakes = 0;
+    const std::size_t timers = wheel.size();
+    for (; wheel.next_expiry() != kNever; ++wakes) EXPECT_EQ(advance(wheel, wheel.next_expiry()).size(), 1U);
+    EXPECT_EQ(wakes, timers);
+}
+
+TEST(TimingWheel, has_one_winner_between_cancel_and_fire) {
+    TimingWheel wheel;
+    const TimerHandle own = wheel.schedule(5, 1);
+    bool cancelled_in_sink = true;
+    wheel.advance_to(5, [&](std::uint64_t, Tick) { cancelled_in_sink = wheel.cancel(own); });
+    EXPECT_FALSE(cancelled_in_sink);
+    EXPECT_FALSE(wheel.cancel(own));
+    EXPECT_FALSE(wheel.reschedule(own, 10));
+    EXPECT_EQ(wheel.deadline_of(own), std::nullopt);
+
+    const TimerHandle other = wheel.schedule(10, 2);
+    EXPECT_TRUE(wheel.cancel(other));
+    EXPECT_FALSE(wheel.cancel(other));
+    EXPECT_EQ(advance(wheel, 10), Fired{});
+}
+
+TEST(TimingWheel, cancels_a_peer_due_in_the_same_pass) {
+    TimingWheel wheel;
+    const TimerHandle first = wheel.schedule(5, 1);
+    const TimerHandle second = wheel.schedule(5, 2);
+    const TimerHandle later = wheel.schedule(6, 3);
+    std::vector<std::uint64_t> fired;
+    const auto sink = [&](std::uint64_t cookie, Tick) {
+        fired.push_back(cookie);
+        EXPECT_TRUE(wheel.cancel(cookie == 1 ? second : first));
+        EXPECT_TRUE(wheel.cancel(later));
+        wheel.check();
+    };
+    EXPECT_EQ(wheel.advance_to(10, sink), 1U);
+    EXPECT_EQ(fired.size(), 1U);
+    EXPECT_TRUE(wheel.empty());
+    wheel.check();
+}
+
+TEST(TimingWheel, moves_a_peer_due_in_the_same_pass) {
+    TimingWheel wheel;
+    std::map<std::uint64_t, TimerHandle> handles;
+    for (std::uint64_t cookie = 1; cookie <= 3; ++cookie) handles[cookie] = wheel.schedule(5, cookie);
+    std::vector<std::uint64_t> fired;
+    const auto sink = [&](std::uint64_t cookie, Tick) {
+        fired.push_back(cookie);
+        handles.erase(cookie);
+        Tick deadline = 4;  // the first peer becomes late and waits for the next call, the other moves on
+        for (const auto& [peer, handle] : handles) EXPECT_TRUE(wheel.reschedule(handle, std::exchange(deadline, 50)));
+        wheel.check();
+    };
+    EXPECT_EQ(wheel.advance_to(10, sink), 1U);
+    EXPECT_EQ(advance(wheel, 10).size(), 1U);
+    EXPECT_EQ(advance(wheel, 49).size(), 0U);
+    EXPECT_EQ(advance(wheel, 50).size(), 1U);
+}
+
+TEST(TimingWheel, cancels_a_timer_wherever_demotion_has_brought_it) {
+    // Trap: unlinking by a position recorded before the timer moved.
+    const Tick deadline = 3 * 64 * 64 + 5 * 64 + 7;
+    for (const Tick stop : {Tick{0}, Tick{3 * 64 * 64}, Tick{3 * 64 * 64 + 5 * 64}, deadline - 1}) {
+        TimingWheel wheel;
+        const TimerHandle handle = wheel.schedule(deadline, 1);
+        wheel.schedule(deadline, 2);
+        advance(wheel, stop);
+        EXPECT_TRUE(wheel.cancel(handle));
+        wheel.check();
+        EXPECT_EQ(wheel.next_expiry(), deadline);
+        EXPECT_EQ(advance(wheel, deadline), (Fired{{2, deadline}}));
+    }
+}
+
+TEST(TimingWheel, cancels_and_moves_timers_of_a_slot_half_demoted) {
+    TimingWheel wheel;
+    std::vector<TimerHandle> handles;
+    for (std::uint64_t cookie = 0; cookie < 10; ++cookie) handles.push_back(wheel.schedule(64 + 2 * cookie, cookie));
+    EXPECT_EQ(advance(wheel, 64, 4), Fired{}) << "the budget went into moving four";
+    ASSERT_FALSE(wheel.caught_up());
+    EXPECT_EQ(wheel.next_expiry(), 64U) << "there is work left";
+    EXPECT_TRUE(wheel.cancel(handles[2]));
+    EXPECT_TRUE(wheel.cancel(handles[9]));
+    EXPECT_TRUE(wheel.reschedule(handles[8], 65));
+    wheel.check();
+    EXPECT_EQ(advance(wheel, 64), (Fired{{0, 64}}));
+    EXPECT_EQ(advance(wheel, 200), (Fired{{8, 65}, {1, 66}, {3, 70}, {4, 72}, {5, 74}, {6, 76}, {7, 78}}));
+}
+
+TEST(TimingWheel, keeps_the_handle_of_a_timer_that_arms_itself_again) {
+    // Trap: a periodic timer cannot be cancelled in the gap between its run and its next arming.
+    TimingWheel wheel;
+    const TimerHandle handle = wheel.schedule(10, 1);
+    std::size_t runs = 0;
+    const auto sink = [&](std::uint64_t, Tick deadline) {
+        EXPECT_EQ(wheel.size(), 0U) << "a timer that fires is not pending";
+        EXPECT_EQ(wheel.deadline_of(handle), std::nullopt);
+        EXPECT_TRUE(wheel.reschedule(handle, deadline + 10));
+        EXPECT_EQ(wheel.deadline_of(handle), deadline + 10);
+        ++runs;
+        if (runs == 3) {
+            EXPECT_TRUE(wheel.cancel(handle));
+        }
+    };
+    for (Tick now = 0; now <= 100; now += 5) {
+        wheel.advance_to(now, sink);
+        wheel.check();
+    }
+    EXPECT_EQ(runs, 3U);
+    EXPECT_TRUE(wheel.empty());
+}
+
+TEST(TimingWheel, lets_a_timer_that_arms_itself_at_once_wait_for_the_next_call) {
+    // Trap: a zero delay livelocks the pass. Here also a call that jumps far passes the new deadline only once.
+    TimingWheel wheel;
+    const TimerHandle handle = wheel.schedule(10, 1);
+    for (const Tick deadline : {Tick{0}, Tick{10}, Tick{11}, Tick{100}}) {
+        const auto sink = [&](std::uint64_t cookie, Tick) {
+            EXPECT_EQ(wheel.now(), 100U);
+            if (cookie == 2) return;
+            EXPECT_TRUE(wheel.reschedule(handle, deadline));
+            wheel.schedule(deadline, 2);
+            wheel.check();
+        };
+        const std::size_t pending = wheel.size();
+        EXPECT_EQ(wheel.advance_to(100, sink), pending);
+        EXPECT_TRUE(wheel.caught_up()) << "what was armed in the call does not keep a loop going";
+        EXPECT_EQ(wheel.next_expiry(), 100U) << "but it is due";
+        wheel.check();
+    }
+}
+
+TEST(TimingWheel, does_not_let_a_self_arming_timer_use_up_every_budget) {
+    // Trap: the oldest always comes first, arms itself late again, and nobody else has a turn.
+    TimingWheel wheel;
+    const TimerHandle greedy_a = wheel.schedule(10, 1);
+    const TimerHandle greedy_b = wheel.schedule(10, 2);
+    wheel.schedule(20, 3);
+    wheel.schedule(90, 4);
+    std::vector<std::uint64_t> calm;
+    const auto sink = [&](std::uint64_t cookie, Tick) {
+        if (cookie > 2) {
+            calm.push_back(cookie);
+        } else {
+            EXPECT_TRUE(wheel.reschedule(cookie == 1 ? greedy_a : greedy_b, 0));
+        }
+    };
+    for (Tick now = 100; now < 120; ++now) {
+        wheel.advance_to(now, sink, 1);
+        wheel.check();
+    }
+    EXPECT_EQ(calm, (std::vector<std::uint64_t>{3, 4}));
+}
+
+TEST(TimingWheel, takes_timers_into_the_slot_being_drained) {
+    TimingWheel wheel(63);
+    wheel.schedule(64 + 5, 1);
+    bool first = true;
+    std::vector<std::uint64_t> fired;
+    const auto sink = [&](std::uint64_t cookie, Tick) {
+        fired.push_back(cookie);
+        if (!std::exchange(first, false)) return;
+        wheel.schedule(64 + 5, 2);         // this very tick
+        wheel.schedule(64 + 5 + 64, 3);    // the same slot of the next round
+        wheel.schedule(64 + 5 + 4096, 4);  // and one level up
+        wheel.check();
+    };
+    EXPECT_EQ(wheel.advance_to(64 + 5, sink), 1U);
+    EXPECT_EQ(wheel.advance_to(64 + 5, sink), 1U);
+    EXPECT_EQ(wheel.advance_to(64 + 5 + 63, sink), 0U);
+    EXPECT_EQ(wheel.advance_to(64 + 5 + 64, sink), 1U);
+    EXPECT_EQ(wheel.advance_to(64 + 5 + 4096, sink), 1U);
+    EXPECT_EQ(fired, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+}
+
+TEST(TimingWheel, fires_what_the_sink_arms_after_the_call_in_its_turn) {
+    TimingWheel wheel;
+    wheel.schedule(10, 1);
+    wheel.advance_to(20, [&](std::uint64_t, Tick) { wheel.schedule(21, 2); });
+    EXPECT_EQ(wheel.next_expiry(), 21U);
+    EXPECT_EQ(advance(wheel, 21), (Fired{{2, 21}}));
+}
+
+TEST(TimingWheel, stops_at_its_budget_and_goes_on) {
+    TimingWheel wheel;
+    std::vector<Tick> expected;
+    for (std::uint64_t cookie = 0; cookie < 200; ++cookie) {
+        const Tick deadline = 60 + cookie / 20;  // ten ticks of 20 over an edge between slots
+        wheel.schedule(deadline, cookie);
+        expected.push_back(deadline);
+    }
+    std::vector<Tick> fired;
+    std::vector<bool> seen(200, false);
+    std::size_t calls = 0;
+    do {
+        ++calls;
+        const Fired part = advance(wheel, 100, 7);
+        EXPECT_LE(part.size(), 7U);
+        for (const auto& [cookie, deadline] : part) {
+            EXPECT_FALSE(seen[cookie]);
+            seen[cookie] = true;
+            fired.push_back(deadline);
+        }
+        EXPECT_EQ(wheel.next_expiry(), wheel.caught_up() ? kNever : 100U);
+        ASSERT_LT(calls, 1000U);
+    } while (!wheel.caught_up());
+    EXPECT_EQ(fired, expected);
+    EXPECT_GE(calls, 200U / 7);
+    EXPECT_EQ(wheel.advance_to(100, kIgnore, 0), 0U);
+}
+
+TEST(TimingWheel, bounds_demotion_by_the_budget_too) {
+    TimingWheel wheel;
+    for (std::uint64_t cookie = 0; cookie < 1000; ++cookie) wheel.schedule(4096 + 1 + cookie, cookie);
+    std::size_t calls = 0;
+    while (!wheel.caught_up() || wheel.now() < 4096) {
+        EXPECT_EQ(advance(wheel, 4096, 10), Fired{});
+        ASSERT_LT(++calls, 1000U);
+    }
+    EXPECT_GE(calls, 100U);
+    EXPECT_EQ(wheel.next_expiry(), 4097U);
+    EXPECT_EQ(advance(wheel, 6000).size(), 1000U);
+}
+
+TEST(TimingWheel, spreads_the_burst_after_a_suspend_over_calls) {
+    TimingWheel wheel;
+    for (std::uint64_t cookie = 0; cookie < 5000; ++cookie) wheel.schedule(1 + cookie * 700, cookie);
+    Tick now = Tick{1} << 40;
+    std::uint64_t next = 0;
+    for (std::size_t call = 0; !wheel.empty(); ++call, ++now) {
+        ASSERT_LT(call, 1000U);
+        const Fired part = advance(wheel, now, 64);
+        for (const auto& [cookie, deadline] : part) EXPECT_EQ(cookie, next++);
+    }
+}
+
+TEST(TimingWheel, fires_a_timer_once_though_its_sink_throws) {
+    TimingWheel wheel;
+    wheel.schedule(5, 1);
+    wheel.schedule(6, 2);
+    const TimerHandle again = wheel.schedule(7, 3);
+    std::vector<std::uint64_t> fired;
+    const auto sink = [&](std::uint64_t cookie, Tick) {
+        fired.push_back(cookie);
+        if (cookie == 3 && fired.size() == 3) {
+            EXPECT_TRUE(wheel.reschedule(again, 8));
+        }
+        throw std::runtime_error("poison");
+    };
+    for (std::size_t left : {2U, 1U, 1U, 0U}) {
+        EXPECT_THROW(wheel.advance_to(10, sink), std::runtime_error);
+        EXPECT_EQ(wheel.size(), left);
+        wheel.check();
+    }
+    EXPECT_EQ(wheel.advance_to(10, sink), 0U);
+    EXPECT_EQ(fired, (std::vector<std::uint64_t>{1, 2, 3, 3}));
+}
+
+TEST(TimingWheel, refuses_the_handle_of_a_timer_whose_memory_serves_another) {
+    TimingWheel wheel;
+    const TimerHandle old = wheel.schedule(5, 1);
+    EXPECT_TRUE(wheel.cancel(old));
+    const TimerHandle reused = wheel.schedule(6, 2);
+    ASSERT_EQ(static_cast<std::uint32_t>(old.bits), static_cast<std::uint32_t>(reused.bits)) << "or nothing is tested";
+    EXPECT_NE(old, reused);
+    EXPECT_FALSE(wheel.cancel(old));
+    EXPECT_FALSE(wheel.reschedule(old, 100));
+    EXPECT_EQ(wheel.deadline_of(old), std::nullopt);
+    EXPECT_EQ(advance(wheel, 10), (Fired{{2, 6}}));
+    EXPECT_FALSE(wheel.cancel(reused));
+}
+
+TEST(TimingWheel, never_repeats_a_handle_when_generations_run_out) {
+    TimingWheel wheel;
+    const TimerHandle first = wheel.schedule(5, 1);
+    EXPECT_TRUE(wheel.cancel(first));
+    TimingWheelProbe::use_last_generation(wheel);
+    const TimerHandle last = wheel.schedule(5, 2);
+    EXPECT_EQ(last.bits >> 32, std::numeric_limits<std::uint32_t>::max());
+    EXPECT_TRUE(wheel.cancel(last));
+    wheel.check();
+    const TimerHandle fresh = wheel.schedule(5, 3);
+    EXPECT_NE(static_cast<std::uint32_t>(fresh.bits), static_cast<std::uint32_t>(last.bits));
+    EXPECT_FALSE(wheel.cancel(first));
+    EXPECT_FALSE(wheel.cancel(last));
+    EXPECT_TRUE(wheel.cancel(fresh));
+}
+
+TEST(TimingWheel, refuses_handles_it_never_gave) {
+    TimingWheel wheel;
+    wheel.schedule(5, 1);
+    EXPECT_FALSE(TimerHandle{});
+    for (const std::uint64_t bits : {std::uint64_t{0}, std::uint64_t{1} << 32, std::uint64_t{1} << 32 | 703,
+                                     std::uint64_t{1} << 32 | 0xffff'ffff, ~std::uint64_t{0}}) {
+        EXPECT_FALSE(wheel.cancel(TimerHandle{bits}));
+        EXPECT_FALSE(wheel.reschedule(TimerHandle{bits}, 6));
+        EXPECT_EQ(wheel.deadline_of(TimerHandle{bits}), std::nullopt);
+    }
+    wheel.check();
+    EXPECT_EQ(wheel.size(), 1U);
+}
+
+TEST(TimingWheel, keeps_occupancy_in_step_when_slots_empty_and_fill) {
+    TimingWheel wheel;
+    for (unsigned bit = 0; bit < 63; ++bit) {
+        const TimerHandle a = wheel.schedule(Tick{1} << bit, 1);
+        const TimerHandle b = wheel.schedule(Tick{1} << bit, 2);
+        EXPECT_TRUE(wheel.cancel(a));
+        wheel.check();
+        EXPECT_EQ(wheel.next_expiry(), Tick{1} << bit) << "the slot still holds the other";
+        EXPECT_TRUE(wheel.cancel(b));
+        wheel.check();
+        EXPECT_EQ(wheel.next_expiry(), kNever);
+    }
+}
+
+TEST(TimingWheel, keeps_no_memory_of_cancelled_far_timers) {
+    TimingWheel wheel;
+    wheel.reserve(100);
+    const std::size_t before = wheel.memory_bytes();
+    for (std::uint64_t round = 0; round < 100'000; ++round) {
+        ASSERT_TRUE(wheel.cancel(wheel.schedule(Tick{1} << 50 | round, round)));
+    }
+    EXPECT_EQ(wheel.memory_bytes(), before);
+    EXPECT_TRUE(wheel.empty());
+}
+
+TEST(TimingWheel, needs_32_bytes_a_timer) {
+    TimingWheel wheel;
+    const std::size_t empty = wheel.memory_bytes();
+    EXPECT_LE(empty, 24U * 1024);
+    wheel.reserve(100'000);
+    for (std::uint64_t cookie = 0; cookie < 100'000; ++cookie) wheel.schedule(cookie * 977, cookie);
+    EXPECT_LE(wheel.memory_bytes(), empty + 100'000U * 32);
+    EXPECT_THROW(wheel.reserve(TimingWheel::kTimersMax + 1), std::length_error);
+}
+
+TEST(TimingWheel, grows_its_memory_inside_a_sink) {
+    TimingWheel wheel;
+    wheel.schedule(1, 0);
+    wheel.schedule(1, 0);
+    const auto sink = [&](const std::uint64_t& cookie, const Tick& deadline) {
+        for (std::uint64_t added = 1; added <= 10'000; ++added) wheel.schedule(100 + added, added);
+        EXPECT_EQ(cookie, 0U);
+        EXPECT_EQ(deadline, 1U);
+    };
+    EXPECT_EQ(wheel.advance_to(1, sink), 2U);
+    wheel.check();
+    EXPECT_EQ(advance(wheel, 20'000).size(), 20'000U);
+}
+
+TEST(TimingWheel, forgets_everything_on_clear) {
+    TimingWheel wheel;
+    const TimerHandle handle = wheel.schedule(5000, 1);
+    wheel.schedule(1, 2);
+    wheel.schedule(0, 3);
+    wheel.schedule(kNever, 4);
+    wheel.clear();
+    wheel.check();
+    EXPECT_TRUE(wheel.empty());
+    EXPECT_FALSE(wheel.cancel(handle));
+    EXPECT_EQ(wheel.next_expiry(), kNever);
+    EXPECT_EQ(advance(wheel, 10'000), Fired{});
+    wheel.schedule(10'001, 5);
+    EXPECT_EQ(advance(wheel, 10'001), (Fired{{5, 10'001}}));
+}
+
+TEST(TimingWheel, may_be_cleared_by_its_sink) {
+    TimingWheel wheel;
+    const TimerHandle own = wheel.schedule(5, 1);
+    wheel.schedule(5, 2);
+    wheel.schedule(6, 3);
+    const auto sink = [&](std::uint64_t, Tick) {
+        wheel.clear();
+        wheel.check();
+        EXPECT_FALSE(wheel.reschedule(own, 50)) << "a cleared timer does not come back";
+        wheel.schedule(60, 4);
+    };
+    EXPECT_EQ(wheel.advance_to(10, sink), 1U);
+    wheel.check();
+    EXPECT_EQ(advance(wheel, 100), (Fired{{4, 60}}));
+}
+
+// Each way of damage that check() must not pass over.
+TEST(TimingWheelDeathTest, check_finds_damage) {
+    testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    TimerHandle handle;
+    const auto damaged = [&](const std::function<void(TimingWheel&)>& damage) {
+        TimingWheel wheel;
+        handle = wheel.schedule(130, 1);
+        wheel.schedule(131, 2);
+        EXPECT_EQ(wheel.next_expiry(), 130U);
+        wheel.check();
+        damage(wheel);
+        wheel.check();
+    };
+    EXPECT_DEATH(damaged([](auto& wheel) { TimingWheelProbe::clear_slot_bit(wheel, 1, 2); }), "slot's bit");
+    EXPECT_DEATH(damaged([](auto& wheel) { TimingWheelProbe::clear_level_bit(wheel, 1); }), "level's bit");
+    EXPECT_DEATH(damaged([&](auto& wheel) { TimingWheelProbe::set_deadline(wheel, handle, 5); }), "highest differing");
+    EXPECT_DEATH(damaged([](auto& wheel) { TimingWheelProbe::miscount(wheel); }), "size");
+    EXPECT_DEATH(damaged([](auto& wheel) { TimingWheelProbe::remember_earliest(wheel, 131); }), "earliest");
+    EXPECT_DEATH(damaged([&](auto& wheel) { TimingWheelProbe::break_back_link(wheel, handle); }), "both directions");
+}
+
+}  // namespace
+}  // namespace duewheel
