@@ -281,7 +281,7 @@ def check_folders(tree):
         yield Finding(page, 1, "folders", "there is no fenced folder map in it. Draw one with lines such as "
                       "'├── src/   what it is', naming each top-level folder and each folder of src/.")
         return
-    present = {"/".join(path.split("/")[:depth]) + "/" for path in tree.paths for depth in range(1, path.count("/") + 1)}
+    present = {path[:end.end()] for path in tree.paths for end in re.finditer("/", path)}
     known = {folder[:end.end()] for folder in mapped for end in re.finditer("/", folder)}
     for folder in sorted(present):
         wanted = folder.count("/") == 1 or re.fullmatch(r"src/[^/]+/", folder)
