@@ -1,0 +1,109 @@
+// A histogram of a fixed size for latencies: recording is a few integer steps, and any percentile comes out with a
+// bounded relative error.
+//
+// The buckets are log-linear, as in G. Tene's HdrHistogram: numbers below 128 have a bucket each; above, each power of
+// two is cut into 64 buckets of equal width, over the whole range of 64 bits. A bucket is at most 1/64 as wide as its
+// least number, so a percentile is never below the true one and less than 1/64 (1.6 %) above it.
+//     1000 has 10 bits, so its lowest 3 bits are dropped: 1000 >> 3 = 125, the bucket of 1000 .. 1007
+// The whole takes 30 KiB. It keeps no unit: whoever records says which one. For one thread; each thread may record into
+// its own, and merge() adds them up.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace duewheel {
+
+class Histogram {
+  public:
+    static constexpr std::uint64_t kWhole = 100'000;  // what percentile() calls all of them
+
+    constexpr void record(std::uint64_t value) { record(value, 1); }
+
+    // As `times` calls of record(value).
+    constexpr void record(std::uint64_t value, std::uint64_t times) {
+        if (times == 0) return;
+        counts_[bucket_of(value)] += times;
+        count_ += times;
+        sum_ = added(sum_, value > kMost / times ? kMost : value * times);
+        least_ = std::min(least_, value);
+        most_ = std::max(most_, value);
+    }
+
+    constexpr std::uint64_t count() const { return count_; }
+    // Stays at the largest number that fits, once it is reached.
+    constexpr std::uint64_t sum() const { return sum_; }
+    // The exact extremes; 0 when nothing was recorded.
+    constexpr std::uint64_t least() const { return count_ == 0 ? 0 : least_; }
+    constexpr std::uint64_t most() const { return most_; }
+
+    // A number that at least `parts` of 100,000 of what was recorded do not exceed: 50,000 is the median, 99,999 the
+    // 99.999th percentile, 100,000 the exact most. 0 when nothing was recorded. O(buckets).
+    constexpr std::uint64_t percentile(std::uint64_t parts) const {
+        assert(parts <= kWhole);
+        const std::uint64_t rest = (count_ % kWhole) * parts;
+        const std::uint64_t rank =
+            std::max<std::uint64_t>(1, count_ / kWhole * parts + rest / kWhole + (rest % kWhole != 0 ? 1 : 0));
+        std::uint64_t passed = 0;
+        for (std::size_t bucket = 0; bucket < kBucketCount; ++bucket) {
+            passed += counts_[bucket];
+            if (passed >= rank) return std::clamp(last_of(bucket), least_, most_);
+        }
+        return most_;
+    }
+
+    // How many did not exceed `value`, its whole bucket included: exact where `value` ends a bucket, such as each
+    // 2^n - 1. O(buckets).
+    constexpr std::uint64_t count_up_to(std::uint64_t value) const {
+        const std::size_t last = bucket_of(value);
+        std::uint64_t passed = 0;
+        for (std::size_t bucket = 0; bucket <= last; ++bucket) passed += counts_[bucket];
+        return passed;
+    }
+
+    // As if all that `other` recorded had been recorded here. O(buckets).
+    constexpr void merge(const Histogram& other) {
+        for (std::size_t bucket = 0; bucket < kBucketCount; ++bucket) counts_[bucket] += other.counts_[bucket];
+        count_ += other.count_;
+        sum_ = added(sum_, other.sum_);
+        least_ = std::min(least_, other.least_);
+        most_ = std::max(most_, other.most_);
+    }
+
+    constexpr void clear() { *this = Histogram(); }
+
+  private:
+    static constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+    static constexpr int kBits = 6;
+    static constexpr std::size_t kPerPower = std::size_t{1} << kBits;
+    static constexpr std::size_t kBucketCount = kPerPower * (64 - kBits + 1);
+
+    static constexpr std::uint64_t added(std::uint64_t a, std::uint64_t b) { return b > kMost - a ? kMost : a + b; }
+
+    // With `dropped` low bits gone the value lies in [64, 128), or below it where nothing is dropped.
+    static constexpr std::size_t bucket_of(std::uint64_t value) {
+        const int dropped = std::max(0, static_cast<int>(std::bit_width(value)) - (kBits + 1));
+        return static_cast<std::size_t>(dropped) * kPerPower + static_cast<std::size_t>(value >> dropped);
+    }
+
+    // The largest value in a bucket.
+    static constexpr std::uint64_t last_of(std::size_t bucket) {
+        if (bucket < 2 * kPerPower) return bucket;
+        const std::size_t dropped = bucket / kPerPower - 1;
+        const std::uint64_t first = static_cast<std::uint64_t>(bucket - dropped * kPerPower) << dropped;
+        return first + ((std::uint64_t{1} << dropped) - 1);
+    }
+
+    std::array<std::uint64_t, kBucketCount> counts_{};
+    std::uint64_t count_ = 0;
+    std::uint64_t sum_ = 0;
+    std::uint64_t least_ = kMost;
+    std::uint64_t most_ = 0;
+};
+
+}  // namespace duewheel
