@@ -210,6 +210,9 @@ TYPED_TEST(FileSystemConformance, rename_to_itself_changes_nothing) {
     this->created("f", "same");
     EXPECT_TRUE(this->disk().rename(this->at("f"), this->at("f")).ok());
     EXPECT_EQ(this->content("f"), "same");
+    ASSERT_TRUE(this->disk().make_directories(this->at("d/e")).ok());
+    EXPECT_TRUE(this->disk().rename(this->at("d"), this->at("d")).ok());
+    EXPECT_EQ(this->names(), (Names{"d", "f"}));
 }
 
 TYPED_TEST(FileSystemConformance, rename_takes_a_directory_with_all_in_it) {

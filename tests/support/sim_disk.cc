@@ -52,10 +52,7 @@ struct Node {
 };
 
 void make_durable(Node& directory, const NameChange& change) {
-    if (const auto old = directory.durable.find(change.gone);
-        old != directory.durable.end() && old->second == change.node) {
-        directory.durable.erase(old);
-    }
+    directory.durable.erase(change.gone);
     if (!change.there.empty()) directory.durable[change.there] = change.node;
 }
 

@@ -217,20 +217,22 @@ TEST(SimDisk, made_directories_are_durable) {
 TEST(SimDisk, a_removed_tree_may_come_back_in_any_part) {
     const auto ends = ends_of(
         [](SimDisk& disk) {
-            ASSERT_TRUE(disk.make_directories("/d").ok());
+            ASSERT_TRUE(disk.make_directories("/d/e").ok());
             created(disk, "/d/f");
-            created(disk, "/d/g");
+            created(disk, "/d/e/g");
             ASSERT_TRUE(disk.sync_directory("/d").ok());
+            ASSERT_TRUE(disk.sync_directory("/d/e").ok());
             ASSERT_TRUE(disk.remove_tree("/d").ok());
         },
         [](SimDisk& disk) {
-            const auto names = disk.list("/d");
-            if (!names.ok()) return std::string("gone");
-            std::string all;
-            for (const std::string& name : *names) all += name;
-            return all;
+            if (!disk.list("/d").ok()) return std::string("gone");
+            std::string left = "d";
+            if (disk.list("/d/e").ok()) left += " e";
+            if (content(disk, "/d/f").empty()) left += " f";
+            if (content(disk, "/d/e/g").empty()) left += " g";
+            return left;
         });
-    EXPECT_EQ(ends, (Ends{"gone", "", "f", "g", "fg"}));
+    EXPECT_EQ(ends, (Ends{"gone", "d", "d f", "d e", "d e f", "d e g", "d e f g"}));
 }
 
 // The page cache forgets what it could not write: the next sync succeeds, and the bytes are still not there.
@@ -335,6 +337,7 @@ TEST(SimDisk, handles_and_locks_die_in_a_crash) {
     const auto file = durable_file(disk, "/f", "abc");
     auto lock = disk.lock("/");
     ASSERT_TRUE(lock.ok());
+    ASSERT_TRUE(disk.sync_directory("/").ok());
     disk.crash(random);
     std::byte into[1];
     EXPECT_EQ(file->read_at(0, into).error().code, "io_error");
