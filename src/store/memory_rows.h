@@ -1,0 +1,36 @@
+// Rows in an ordered map: the obvious implementation, for the simulator and as the judge of the other one.
+//
+// The storage keeps the rows while nothing is open, as a disk would: a simulated crash destroys what is opened and
+// keeps the storage. A table is there from the moment it was taken in; there is no half of one to lose.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "store/sorted_rows.h"
+
+namespace duewheel {
+
+class MemoryRowStorage final : public RowStorage {
+  public:
+    MemoryRowStorage() = default;
+    MemoryRowStorage(const MemoryRowStorage&) = delete;
+    MemoryRowStorage& operator=(const MemoryRowStorage&) = delete;
+
+    Result<std::unique_ptr<SortedRows>> open() override;
+    Status discard() override;
+
+    // The next `times` tables are refused with `no_space`.
+    void refuse_tables(std::size_t times);
+    std::size_t row_count() const;
+
+  private:
+    friend class MemoryRows;
+    friend class MemoryTableBuilder;
+
+    mutable std::mutex mutex_;  // guards what follows
+    std::map<std::string, std::string, std::less<>> rows_;
+    std::size_t refused_ = 0;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,282 @@
+// Why RocksDB is set up as it is:
+//   - Tables are built with SstFileWriter and moved in (hard link, then unlink): each row is written once here and
+//   again
+//     only by compaction. The write buffer is as small as it goes, because nothing is ever written into it.
+//   - LZ4 while rows are young, ZSTD at the bottom level, where most of them lie and are rarely rewritten.
+//   - Blocks of 16 KiB; indexes and filters are cut into partitions that come and go in the block cache, so that memory
+//     does not grow with the number of messages. Files are never mapped into memory.
+//   - A Bloom filter of 10 bits a key: a put with a new idempotency key must not read the disk.
+//   - Nothing that asks a clock: no periodic compaction, no time to live, no periodic statistics.
+//   - Left alone, as known to be unsafe or slow in this version: compression of its log, atomic flush, recycled log
+//     files, asynchronous reads, own comparators, and prefix iterators.
+#include "store/rocks_rows.h"
+
+#include <atomic>
+#include <cassert>
+#include <utility>
+
+#include <rocksdb/cache.h>
+#include <rocksdb/compaction_filter.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/rate_limiter.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
+
+namespace duewheel {
+namespace {
+
+// Not a name that RocksDB gives or reads, so that it leaves the file alone.
+constexpr std::string_view kIncomingName = "incoming-table";
+
+rocksdb::Slice slice(std::string_view bytes) {
+    return {bytes.data(), bytes.size()};
+}
+std::string_view view(const rocksdb::Slice& bytes) {
+    return {bytes.data(), bytes.size()};
+}
+
+Error error_of(const rocksdb::Status& status, const std::string& directory) {
+    if (status.IsNoSpace()) {
+        return {"no_space", "no space left for the index in " + directory + " (" + status.ToString() + ")"};
+    }
+    if (status.IsIOError() && !status.IsPathNotFound()) {
+        return {"io_error", "the index in " + directory + " cannot be read or written: " + status.ToString()};
+    }
+    return {"damaged_index", "the index in " + directory + " is damaged (" + status.ToString() +
+                                 "). Nothing is lost: remove that directory and it is built again from the log"};
+}
+
+class ExpiredRowFilter final : public rocksdb::CompactionFilter {
+  public:
+    explicit ExpiredRowFilter(const RowExpired& expired) : expired_(expired) {}
+
+    const char* Name() const override { return "duewheel.expired"; }
+    bool Filter(int, const rocksdb::Slice& key, const rocksdb::Slice& value, std::string*, bool*) const override {
+        return expired_(view(key), view(value));
+    }
+
+  private:
+    const RowExpired& expired_;
+};
+
+rocksdb::BlockBasedTableOptions table_options(const RocksRowsOptions& chosen) {
+    rocksdb::BlockBasedTableOptions table;
+    table.block_size = 16 << 10;
+    table.format_version = 5;
+    table.block_cache = rocksdb::NewLRUCache(chosen.cache_bytes);
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+    table.partition_filters = true;
+    table.metadata_block_size = 4 << 10;
+    table.cache_index_and_filter_blocks = true;
+    table.cache_index_and_filter_blocks_with_high_priority = true;
+    table.pin_top_level_index_and_filter = true;
+    table.optimize_filters_for_memory = true;
+    return table;
+}
+
+rocksdb::Options database_options(const RocksRowsOptions& chosen, const rocksdb::CompactionFilter* filter) {
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options(chosen)));
+    options.compaction_filter = filter;
+    options.compression = rocksdb::kLZ4Compression;
+    options.bottommost_compression = rocksdb::kZSTD;
+    options.level_compaction_dynamic_level_bytes = true;
+    options.target_file_size_base = 32 << 20;
+    options.max_bytes_for_level_base = 128 << 20;
+    options.write_buffer_size = 64 << 10;
+    options.arena_block_size = 4 << 10;
+    options.max_background_jobs = 2;
+    options.max_open_files = chosen.open_files_max;
+    options.bytes_per_sync = 512 << 10;
+    options.rate_limiter.reset(
+        rocksdb::NewGenericRateLimiter(static_cast<std::int64_t>(chosen.compaction_bytes_per_second)));
+    options.ttl = 0;
+    options.periodic_compaction_seconds = 0;
+    options.stats_dump_period_sec = 0;
+    options.stats_persist_period_sec = 0;
+    options.skip_stats_update_on_db_open = true;
+    options.max_manifest_file_size = 1 << 20;
+    options.info_log_level = rocksdb::WARN_LEVEL;
+    options.keep_log_file_num = 2;
+    options.max_log_file_size = 1 << 20;
+    return options;
+}
+
+// A file of the bottom level's compression would be slow to build, and most of it is rewritten soon.
+rocksdb::Options incoming_options(const rocksdb::Options& of_database) {
+    rocksdb::Options options = of_database;
+    options.bottommost_compression = rocksdb::kDisableCompressionOption;
+    options.compaction_filter = nullptr;
+    options.rate_limiter.reset();
+    return options;
+}
+
+}  // namespace
+
+class RocksTableBuilder final : public TableBuilder {
+  public:
+    RocksTableBuilder(rocksdb::DB& database, const rocksdb::Options& options, FileSystem& files, std::string directory,
+                      std::atomic<bool>& stalled)
+        : database_(database),
+          files_(files),
+          directory_(std::move(directory)),
+          path_(directory_ + "/" + std::string(kIncomingName)),
+          stalled_(stalled),
+          writer_(rocksdb::EnvOptions(), options) {
+        status_ = writer_.Open(path_);
+    }
+    ~RocksTableBuilder() override {
+        if (!taken_in_) (void)files_.remove(path_);
+    }
+
+    void put(std::string_view key, std::string_view value) override {
+        if (status_.ok()) status_ = writer_.Put(slice(key), slice(value));
+        ++count_;
+    }
+    void erase(std::string_view key) override {
+        if (status_.ok()) status_ = writer_.Delete(slice(key));
+        ++count_;
+    }
+    void erase_range(std::string_view lower, std::string_view upper) override {
+        assert(lower < upper);
+        if (status_.ok()) status_ = writer_.DeleteRange(slice(lower), slice(upper));
+        ++count_;
+    }
+
+    Status take_in() override {
+        if (count_ == 0) return {};  // a file without rows would be refused
+        if (status_.ok()) status_ = writer_.Finish();
+        // A full disk stops RocksDB altogether; it goes on only when told to.
+        if (status_.ok() && stalled_) status_ = database_.Resume();
+        if (status_.ok()) status_ = ingest();
+        stalled_ = status_.IsNoSpace();
+        if (!status_.ok()) return error_of(status_, directory_);
+        taken_in_ = true;
+        return {};
+    }
+
+  private:
+    rocksdb::Status ingest() {
+        rocksdb::IngestExternalFileOptions how;
+        how.move_files = true;
+        how.failed_move_fall_back_to_copy = false;
+        how.snapshot_consistency = false;  // there are no snapshots; an iterator keeps the tables it began with
+        how.allow_blocking_flush = false;  // nothing is ever in memory that would have to be flushed first
+        how.write_global_seqno = false;
+        return database_.IngestExternalFile({path_}, how);
+    }
+
+    rocksdb::DB& database_;
+    FileSystem& files_;
+    std::string directory_;
+    std::string path_;
+    std::atomic<bool>& stalled_;
+    rocksdb::SstFileWriter writer_;
+    rocksdb::Status status_;
+    std::size_t count_ = 0;
+    bool taken_in_ = false;
+};
+
+class RocksRows final : public SortedRows {
+  public:
+    RocksRows(FileSystem& files, std::string directory, RowExpired expired, const RocksRowsOptions& chosen)
+        : files_(files),
+          directory_(std::move(directory)),
+          expired_(std::move(expired)),
+          filter_(expired_),
+          options_(database_options(chosen, &filter_)),
+          incoming_(incoming_options(options_)) {}
+
+    Status open() {
+        rocksdb::DB* database = nullptr;
+        const rocksdb::Status status = rocksdb::DB::Open(options_, directory_, &database);
+        database_.reset(database);
+        if (!status.ok()) return error_of(status, directory_);
+        return {};
+    }
+
+    Result<std::optional<std::string>> get(std::string_view key) const override {
+        std::string value;
+        const rocksdb::Status status =
+            database_->Get(rocksdb::ReadOptions(), database_->DefaultColumnFamily(), slice(key), &value);
+        if (status.IsNotFound()) return std::optional<std::string>();
+        if (!status.ok()) return error_of(status, directory_);
+        return std::optional<std::string>(std::move(value));
+    }
+
+    Status scan(std::string_view lower, std::string_view upper, std::size_t limit,
+                const RowVisitor& visit) const override {
+        assert(lower <= upper);
+        const rocksdb::Slice from = slice(lower);
+        const rocksdb::Slice until = slice(upper);
+        rocksdb::ReadOptions how;
+        how.iterate_lower_bound = &from;
+        how.iterate_upper_bound = &until;
+        how.total_order_seek = true;
+        const std::unique_ptr<rocksdb::Iterator> row(database_->NewIterator(how));
+        for (row->Seek(from); limit > 0 && row->Valid(); row->Next(), --limit) {
+            if (!visit(view(row->key()), view(row->value()))) break;
+        }
+        if (!row->status().ok()) return error_of(row->status(), directory_);
+        return {};
+    }
+
+    std::unique_ptr<TableBuilder> build_table() override {
+        return std::make_unique<RocksTableBuilder>(*database_, incoming_, files_, directory_, stalled_);
+    }
+
+    std::uint64_t bytes() const override {
+        std::uint64_t bytes = 0;
+        database_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &bytes);
+        return bytes;
+    }
+
+    Status compact() {
+        rocksdb::CompactRangeOptions how;
+        how.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+        const rocksdb::Status status = database_->CompactRange(how, nullptr, nullptr);
+        if (!status.ok()) return error_of(status, directory_);
+        return {};
+    }
+
+  private:
+    FileSystem& files_;
+    std::string directory_;
+    RowExpired expired_;
+    ExpiredRowFilter filter_;
+    rocksdb::Options options_;
+    rocksdb::Options incoming_;
+    std::atomic<bool> stalled_ = false;
+    std::unique_ptr<rocksdb::DB> database_;  // last: closed before what it refers to
+};
+
+RocksRowStorage::RocksRowStorage(FileSystem& files, std::string directory, RowExpired expired, RocksRowsOptions options)
+    : files_(files), directory_(std::move(directory)), expired_(std::move(expired)), options_(options) {}
+
+Result<std::unique_ptr<SortedRows>> RocksRowStorage::open() {
+    if (Status made = files_.make_directories(directory_); !made) return std::move(made).error();
+    // Left by a process that ended while it built a table.
+    if (Status removed = files_.remove(directory_ + "/" + std::string(kIncomingName));
+        !removed && removed.error().code != "not_found") {
+        return std::move(removed).error();
+    }
+    auto rows = std::make_unique<RocksRows>(files_, directory_, expired_, options_);
+    if (Status opened = rows->open(); !opened) return std::move(opened).error();
+    return std::unique_ptr<SortedRows>(std::move(rows));
+}
+
+Status RocksRowStorage::discard() {
+    return files_.remove_tree(directory_);
+}
+
+Status compact_rows(SortedRows& rows) {
+    auto* const of_rocks = dynamic_cast<RocksRows*>(&rows);
+    assert(of_rocks != nullptr);
+    return of_rocks->compact();
+}
+
+}  // namespace duewheel
