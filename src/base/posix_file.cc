@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -85,18 +84,12 @@ Result<Descriptor> open_descriptor(const std::string& path, int flags) {
     return Descriptor(number);
 }
 
-// The kernel counts offsets in a signed type; a larger offset would turn negative.
-bool fits_offset(std::uint64_t offset, std::uint64_t length) {
-    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
-    return offset <= kMost && length <= kMost - offset;
-}
-
+// The kernel counts offsets in a signed type: one of 2^63 or more becomes negative there and is refused.
 class PosixFile final : public File {
   public:
     PosixFile(Descriptor descriptor, std::string path) : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
 
     Result<std::size_t> read_at(std::uint64_t offset, MutableBytes into) const override {
-        if (!fits_offset(offset, into.size())) return failure(EOVERFLOW, "read", path_);
         std::size_t done = 0;
         while (done < into.size()) {
             const ssize_t got = retried_when_interrupted([&] {
@@ -111,7 +104,6 @@ class PosixFile final : public File {
     }
 
     Status write_at(std::uint64_t offset, ConstBytes bytes) override {
-        if (!fits_offset(offset, bytes.size())) return failure(EFBIG, "write", path_);
         std::size_t done = 0;
         while (done < bytes.size()) {
             const ssize_t put = retried_when_interrupted([&] {
@@ -139,7 +131,6 @@ class PosixFile final : public File {
     }
 
     Status truncate(std::uint64_t size) override {
-        if (!fits_offset(size, 0)) return failure(EFBIG, "truncate", path_);
         const auto cut = [&] { return ::ftruncate(descriptor_.number(), static_cast<off_t>(size)); };
         if (retried_when_interrupted(cut) != 0) return failure(errno, "truncate", path_);
         return {};

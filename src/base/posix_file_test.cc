@@ -47,6 +47,14 @@ TEST(PosixFile, a_full_device_is_no_space) {
     EXPECT_EQ(written.error().code, "no_space");
 }
 
+// The kernel hands out such a file a page at a time, however much is asked for.
+TEST(PosixFile, a_read_that_the_system_cut_short_goes_on) {
+    const auto symbols = posix_file_system().open("/proc/kallsyms", OpenMode::read);
+    std::vector<std::byte> into(1 << 16);
+    if (!symbols || !(*symbols)->read_at(0, std::span(into).first(1)).ok()) GTEST_SKIP() << "no /proc/kallsyms here";
+    EXPECT_EQ((*symbols)->read_at(0, into).value(), into.size());
+}
+
 // A write over the file size limit does less than asked, and only the next call fails: a write that did not loop would
 // report success.
 TEST(PosixFile, a_write_that_the_system_cut_short_is_not_taken_for_done) {
