@@ -1,0 +1,75 @@
+// One thread's loop: sockets, posted functions, signals, and one turn of the thread's own work.
+//
+// A round of the loop is: run the socket work that is ready, call `turn`, let those who asked for it write out what
+// gathered (AfterTurn), and sleep in the kernel if nothing is left to do. `turn` says when it wants to be called again
+// at the latest, so a thread that has nothing due sleeps without a single wake-up, and one that has sleeps to the
+// microsecond. Work that arrives during a round is gathered: a hundred requests read in one round are one turn, which
+// is what makes group commit and one write for many answers fall out.
+//
+// The loop asks nobody for the time and refuses to be shared: everything but post() and stop() belongs to the thread
+// that calls run(). A function that throws ends the process.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace duewheel {
+
+// Called once in every round, after the turn and before the loop may sleep.
+class AfterTurn {
+  public:
+    // True if this made new work for the turn: the loop then goes round again instead of sleeping.
+    virtual bool after_turn() = 0;
+
+  protected:
+    ~AfterTurn() = default;
+};
+
+class EventLoop {
+  public:
+    using TimePoint = std::chrono::steady_clock::time_point;
+    // The thread's own work; returns when to call it again at the latest: a time point, kAtOnce or kOnEvents. It may
+    // be called earlier and must not mind.
+    using Turn = std::function<TimePoint()>;
+
+    static constexpr TimePoint kAtOnce = TimePoint::min();
+    static constexpr TimePoint kOnEvents = TimePoint::max();
+
+    EventLoop();
+    ~EventLoop();
+    EventLoop(const EventLoop&) = delete;
+    EventLoop& operator=(const EventLoop&) = delete;
+
+    // Runs until stop(). May be called again afterwards.
+    void run(const Turn& turn);
+    void run();
+
+    // Any thread: `function` runs on the loop's thread, in the order of posting, and wakes it if it sleeps. What is
+    // still waiting when the loop is destroyed is destroyed without being run.
+    void post(std::function<void()> function);
+    // Any thread: run() returns after the round it is in. A stop() before run() makes the next run() return at once.
+    void stop();
+
+    // `handler` runs on the loop's thread with the signal's number whenever one of `signals` arrives, for the life of
+    // the loop. Call at most once.
+    void on_signals(std::initializer_list<int> signals, std::function<void(int)> handler);
+
+    // `hook` must be removed before it dies.
+    void add(AfterTurn& hook);
+    void remove(AfterTurn& hook);
+
+    // For those who open sockets of their own on this loop.
+    boost::asio::io_context& context();
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace duewheel

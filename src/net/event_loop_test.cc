@@ -1,0 +1,180 @@
+#include "net/event_loop.h"
+
+#include <atomic>
+#include <csignal>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace duewheel {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+TEST(EventLoop, calls_the_turn_at_once_again_when_asked) {
+    EventLoop loop;
+    int turns = 0;
+    loop.run([&] {
+        if (++turns == 1000) loop.stop();
+        return EventLoop::kAtOnce;
+    });
+    EXPECT_EQ(turns, 1000);
+}
+
+TEST(EventLoop, calls_the_turn_no_earlier_than_its_time_and_soon_after) {
+    EventLoop loop;
+    const auto start = steady_clock::now();
+    const auto due = start + milliseconds(20);
+    int turns = 0;
+    loop.run([&] {
+        ++turns;
+        if (steady_clock::now() >= due) loop.stop();
+        return due;
+    });
+    EXPECT_EQ(turns, 2) << "a turn before the sleep and one after it, none between";
+    EXPECT_GE(steady_clock::now(), due);
+}
+
+TEST(EventLoop, a_new_time_replaces_the_one_before) {
+    EventLoop loop;
+    const auto far = steady_clock::now() + std::chrono::hours(1);
+    const auto near = steady_clock::now() + milliseconds(5);
+    int turns = 0;
+    std::thread poster;
+    loop.run([&]() -> EventLoop::TimePoint {
+        ++turns;
+        if (turns == 1) poster = std::thread([&] { loop.post([] {}); });
+        if (turns == 2) return near;
+        if (turns == 3) loop.stop();
+        return far;
+    });
+    poster.join();
+    EXPECT_EQ(turns, 3);
+    EXPECT_GE(steady_clock::now(), near);
+}
+
+TEST(EventLoop, a_time_in_the_past_means_at_once) {
+    EventLoop loop;
+    int turns = 0;
+    loop.run([&] {
+        if (++turns == 5) loop.stop();
+        return steady_clock::now() - std::chrono::seconds(1);
+    });
+    EXPECT_EQ(turns, 5);
+}
+
+TEST(EventLoop, sleeps_without_a_wake_up_until_a_post) {
+    EventLoop loop;
+    std::atomic<int> turns = 0;
+    std::promise<void> asleep;
+    std::thread thread([&] {
+        loop.run([&] {
+            if (++turns == 1) asleep.set_value();
+            return EventLoop::kOnEvents;
+        });
+    });
+    asleep.get_future().wait();
+    // Each post is one event, so one more turn (or two posts share one); a loop that spins would show thousands.
+    constexpr int kPosts = 10;
+    for (int i = 0; i < kPosts; ++i) {
+        std::promise<void> ran;
+        loop.post([&] { ran.set_value(); });
+        ran.get_future().wait();
+    }
+    loop.stop();
+    thread.join();
+    EXPECT_LE(turns, kPosts + 2);
+}
+
+TEST(EventLoop, runs_posts_of_one_thread_in_order_and_loses_none) {
+    EventLoop loop;
+    constexpr int kThreads = 3, kPosts = 2000;
+    std::vector<int> last(kThreads, -1);
+    int ran = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < kPosts; ++i) {
+                loop.post([&, t, i] {
+                    EXPECT_EQ(last[static_cast<std::size_t>(t)], i - 1);
+                    last[static_cast<std::size_t>(t)] = i;
+                    if (++ran == kThreads * kPosts) loop.stop();
+                });
+            }
+        });
+    }
+    loop.run();
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(ran, kThreads * kPosts);
+}
+
+TEST(EventLoop, a_flood_of_posts_does_not_starve_the_turn) {
+    EventLoop loop;
+    std::function<void()> again = [&] { loop.post(again); };
+    loop.post(again);
+    int turns = 0;
+    loop.run([&] {
+        if (++turns == 3) loop.stop();
+        return EventLoop::kOnEvents;
+    });
+    EXPECT_EQ(turns, 3);
+}
+
+TEST(EventLoop, a_stop_before_the_run_ends_it_and_the_next_run_is_free_again) {
+    EventLoop loop;
+    loop.stop();
+    int turns = 0;
+    const auto turn = [&] {
+        if (++turns == 2) loop.stop();
+        return EventLoop::kAtOnce;
+    };
+    loop.run(turn);
+    EXPECT_EQ(turns, 0);
+    loop.run(turn);
+    EXPECT_EQ(turns, 2);
+}
+
+TEST(EventLoop, hands_every_signal_to_the_handler) {
+    EventLoop loop;
+    std::vector<int> seen;
+    loop.on_signals({SIGUSR1, SIGUSR2}, [&](int signal) {
+        seen.push_back(signal);
+        if (seen.size() == 1) ::raise(SIGUSR2);
+        if (seen.size() == 2) loop.stop();
+    });
+    ::raise(SIGUSR1);
+    loop.run();
+    EXPECT_EQ(seen, (std::vector<int>{SIGUSR1, SIGUSR2}));
+}
+
+class CountingHook final : public AfterTurn {
+  public:
+    explicit CountingHook(int rounds) : rounds_(rounds) {}
+    bool after_turn() override { return ++calls < rounds_; }
+    int calls = 0;
+
+  private:
+    int rounds_;
+};
+
+TEST(EventLoop, goes_round_again_while_a_hook_made_work) {
+    EventLoop loop;
+    CountingHook hook(4);
+    loop.add(hook);
+    int turns = 0;
+    loop.run([&] {
+        ++turns;
+        if (hook.calls == 3) loop.stop();
+        return EventLoop::kOnEvents;
+    });
+    loop.remove(hook);
+    EXPECT_EQ(turns, 4);
+    EXPECT_EQ(hook.calls, 4);
+}
+
+}  // namespace
+}  // namespace duewheel

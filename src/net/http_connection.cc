@@ -1,0 +1,429 @@
+#include "net/http_connection.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+
+namespace duewheel {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr std::size_t kKeptBytesMax = 16 * 1024;        // what an empty buffer may keep
+constexpr std::size_t kWriteProgressBytes = 64 * 1024;  // see HttpLimits::write_deadline
+
+void empty(std::string& buffer) {
+    buffer.clear();
+    if (buffer.capacity() > kKeptBytesMax) buffer.shrink_to_fit();
+}
+
+bool would_block(const error_code& error) {
+    return error == asio::error::would_block || error == asio::error::try_again;
+}
+
+}  // namespace
+
+HttpConnection::HttpConnection(HttpConnections& all, TcpSocket socket, std::string remote_address)
+    : all_(&all),
+      socket_(std::move(socket)),
+      remote_address_(std::move(remote_address)),
+      parser_(all.limits, remote_address_),
+      reading_since_(all.sweep) {}
+
+void HttpConnection::start() {
+    wait_readable();
+}
+
+// --- Reading ---------------------------------------------------------------------------------------------------------
+
+void HttpConnection::wait_readable() {
+    if (closed_ || read_waiting_ || input_ended_) return;
+    read_waiting_ = true;
+    // Waiting without a buffer: ten thousand idle connections hold none.
+    socket_->async_wait(TcpSocket::wait_read, [self = shared_from_this()](const error_code&) {
+        self->read_waiting_ = false;
+        if (!self->closed_) self->on_readable();
+    });
+}
+
+void HttpConnection::on_readable() {
+    error_code error;
+    const std::size_t size = socket_->read_some(asio::buffer(all_->read_buffer), error);
+    if (error && !would_block(error)) {
+        if (error != asio::error::eof) return close(true);
+        return on_input_end();
+    }
+    all_->counters.bytes_in += size;
+    fresh_ = fresh_ && size == 0;
+    if (!lingering_ && !no_more_requests_) take_input({all_->read_buffer.data(), size});
+    if (!closed_ && (lingering_ || no_more_requests_ || may_parse())) wait_readable();
+}
+
+// The client closed, or closed its sending side only: there is no telling which. Answers are still sent, in case.
+void HttpConnection::on_input_end() {
+    input_ended_ = true;
+    if (lingering_ || (slots_.empty() && all_sent())) return close(true);
+    no_more_requests_ = true;
+    if (!slots_.empty()) ++all_->counters.clients_gone;
+    const auto self = shared_from_this();
+    tell_gone();
+    want_flush();
+}
+
+void HttpConnection::take_input(std::string_view bytes) {
+    if (input_.empty()) {
+        const std::size_t parsed = parse(bytes);
+        if (closed_) return;
+        input_.assign(bytes.substr(parsed));
+    } else {
+        input_.append(bytes);
+        const std::size_t parsed = parse(input_);
+        if (closed_) return;
+        input_.erase(0, parsed);
+    }
+    if (input_.empty() || no_more_requests_) empty(input_);
+    account_held_bytes();
+}
+
+std::size_t HttpConnection::parse(std::string_view bytes) {
+    std::size_t parsed = 0;
+    while (parsed < bytes.size() && may_parse()) {
+        // An empty line before a request line is left over from a careless client's body; one read is forgiven.
+        if (phase_ == Phase::idle && bytes.substr(parsed).starts_with("\r\n")) parsed += 2;
+        if (phase_ == Phase::idle) note_phase(false);
+        std::size_t consumed = 0;
+        const RequestParser::State state = parser_.read(bytes.substr(parsed), consumed);
+        parsed += consumed;
+        switch (state) {
+            case RequestParser::State::complete:
+                dispatch();
+                if (closed_) return parsed;
+                parser_.reset();
+                note_phase(true);
+                break;
+            case RequestParser::State::body_expected:
+                send_continue();
+                [[fallthrough]];
+            case RequestParser::State::need_more:
+                note_phase(false);
+                return parsed;
+            case RequestParser::State::refused:
+                refuse(parser_.refusal());
+                return bytes.size();
+        }
+    }
+    return parsed;
+}
+
+void HttpConnection::dispatch() {
+    ++all_->counters.requests;
+    all_->handler_called = true;
+    const HttpRequest& request = parser_.request();
+    HttpFraming framing;
+    framing.head_request = request.method == "HEAD";
+    framing.close = !request.keep_alive;
+    framing.old_keep_alive = request.keep_alive && request.minor_version == 0;
+    framing.until_close = request.minor_version == 0;  // only looked at when an answer is a stream
+    if (framing.close) no_more_requests_ = true;
+    const std::uint64_t sequence = open_slot(framing);
+    all_->handler(request, HttpReply(shared_from_this(), sequence));
+}
+
+void HttpConnection::refuse(const HttpRefusal& refusal) {
+    HttpCounters& counters = all_->counters;
+    if (refusal.status == 413 || refusal.status == 414 || refusal.status == 431) {
+        ++counters.refused_too_large;
+    } else if (refusal.status == 503) {
+        ++counters.refused_overload;
+    } else if (refusal.status != 408) {
+        ++counters.refused_malformed;
+    }
+    no_more_requests_ = true;
+    phase_ = Phase::idle;
+    parser_.reset();
+    HttpFraming framing;
+    framing.close = true;
+    answer(open_slot(framing), all_->format_error(refusal.status, refusal.code, refusal.message));
+}
+
+void HttpConnection::send_continue() {
+    const std::uint64_t sequence = open_slot({});
+    append(sequence, [](std::string& to) { to += "HTTP/1.1 100 Continue\r\n\r\n"; });
+    complete(sequence);
+}
+
+bool HttpConnection::may_parse() const {
+    return !closed_ && !no_more_requests_ && slots_.size() < all_->limits.pipeline_max &&
+           pending_output() < all_->limits.output_bytes_max;
+}
+
+void HttpConnection::resume_reading() {
+    if (read_waiting_ || !may_parse()) return;
+    // The client is not to blame for a pause of ours.
+    reading_since_ = all_->sweep;
+    if (!input_.empty()) take_input({});
+    if (!closed_ && (no_more_requests_ || may_parse())) wait_readable();
+}
+
+void HttpConnection::note_phase(bool between_requests) {
+    const Phase now = between_requests ? Phase::idle : parser_.in_body() ? Phase::body : Phase::head;
+    if (now != phase_) reading_since_ = all_->sweep;
+    phase_ = now;
+}
+
+void HttpConnection::account_held_bytes() {
+    const std::size_t held = input_.size() + (phase_ == Phase::idle ? 0 : parser_.held_bytes());
+    all_->unfinished_bytes += held - held_bytes_;
+    const bool grew = held > held_bytes_;
+    held_bytes_ = held;
+    if (grew && all_->unfinished_bytes > all_->limits.unfinished_bytes_max && !no_more_requests_) {
+        refuse({503, "overloaded", "The server holds too many unfinished requests; try again later."});
+    }
+}
+
+// --- Answering -------------------------------------------------------------------------------------------------------
+
+std::uint64_t HttpConnection::open_slot(HttpFraming framing) {
+    slots_.emplace_back().framing = framing;
+    return first_sequence_ + slots_.size() - 1;
+}
+
+// Runs `append_to` on the output, or on the slot's own bytes while others are before it.
+template <class Append>
+void HttpConnection::append(std::uint64_t sequence, Append append_to) {
+    if (sequence == first_sequence_) return append_to(output_);
+    std::string& bytes = slot(sequence).bytes;
+    const std::size_t before = bytes.size();
+    append_to(bytes);
+    waiting_bytes_ += bytes.size() - before;
+}
+
+bool HttpConnection::is_last_answer(std::uint64_t sequence) const {
+    const bool newest = sequence == first_sequence_ + slots_.size() - 1;
+    return all_->draining && newest && input_.empty() && (phase_ == Phase::idle || no_more_requests_);
+}
+
+void HttpConnection::answer(std::uint64_t sequence, const HttpResponse& response) {
+    if (out_of_reach()) return;
+    Slot& mine = slot(sequence);
+    assert(!mine.answered);
+    mine.answered = true;
+    if (is_last_answer(sequence)) mine.framing.close = true;
+    HttpFraming framing = mine.framing;
+    framing.until_close = false;
+    append(sequence, [&](std::string& to) { append_response(to, response, framing); });
+    complete(sequence);
+}
+
+void HttpConnection::begin_stream(std::uint64_t sequence, const HttpResponse& response) {
+    if (out_of_reach()) return;
+    Slot& mine = slot(sequence);
+    assert(!mine.answered);
+    mine.answered = true;
+    mine.framing.close = true;
+    mine.framing.chunked = !mine.framing.until_close;
+    no_more_requests_ = true;
+    append(sequence, [&](std::string& to) { append_response(to, response, mine.framing); });
+    want_flush();
+    if (!response.body.empty()) (void)write_stream(sequence, response.body);
+}
+
+bool HttpConnection::write_stream(std::uint64_t sequence, std::string_view bytes) {
+    if (client_gone() || out_of_reach() || pending_output() >= all_->limits.output_bytes_max) return false;
+    const HttpFraming framing = slot(sequence).framing;
+    if (bytes.empty() || framing.head_request) return true;
+    append(sequence, [&](std::string& to) {
+        if (framing.chunked) {
+            append_chunk(to, bytes);
+        } else {
+            to += bytes;
+        }
+    });
+    want_flush();
+    return true;
+}
+
+void HttpConnection::finish_stream(std::uint64_t sequence) {
+    if (out_of_reach()) return;
+    const HttpFraming framing = slot(sequence).framing;
+    if (framing.chunked && !framing.head_request) append(sequence, [](std::string& to) { to += kLastChunk; });
+    complete(sequence);
+}
+
+void HttpConnection::drop_answer(std::uint64_t sequence) {
+    if (out_of_reach()) return;
+    // A client that left is owed nothing, but what it may still read must not fall out of step.
+    if (input_ended_) return close(true);
+    ++all_->counters.answers_dropped;
+    answer(sequence, all_->format_error(500, "internal", "The server failed to answer; this is a bug in it."));
+    assert(!"a reply was destroyed without an answer");
+}
+
+void HttpConnection::set_gone_callback(std::uint64_t sequence, std::function<void()> callback) {
+    if (!client_gone() && !last_answer_given_) slot(sequence).on_gone = std::move(callback);
+}
+
+void HttpConnection::complete(std::uint64_t sequence) {
+    Slot& mine = slot(sequence);
+    mine.complete = true;
+    mine.on_gone = nullptr;
+    if (sequence == first_sequence_) pop_complete_slots();
+    want_flush();
+}
+
+void HttpConnection::pop_complete_slots() {
+    while (!slots_.empty() && slots_.front().complete) {
+        last_answer_given_ = slots_.front().framing.close;
+        slots_.pop_front();
+        ++first_sequence_;
+        if (slots_.empty() || last_answer_given_) break;
+        // The next in line writes into the output from now on; what it has so far goes first.
+        output_ += slots_.front().bytes;
+        waiting_bytes_ -= slots_.front().bytes.size();
+        empty(slots_.front().bytes);
+    }
+    if (last_answer_given_) no_more_requests_ = true;
+}
+
+void HttpConnection::tell_gone() {
+    std::vector<std::function<void()>> callbacks;
+    for (Slot& pending : slots_) {
+        if (pending.on_gone) callbacks.push_back(std::exchange(pending.on_gone, nullptr));
+    }
+    for (const auto& callback : callbacks) callback();
+}
+
+// --- Writing ---------------------------------------------------------------------------------------------------------
+
+void HttpConnection::want_flush() {
+    if (closed_ || in_to_flush_) return;
+    in_to_flush_ = true;
+    all_->to_flush.push_back(shared_from_this());
+}
+
+void HttpConnection::flush() {
+    in_to_flush_ = false;
+    if (closed_ || lingering_) return;
+    if (!write_waiting_) write_output();
+    if (closed_) return;
+    if (all_sent()) {
+        if (last_answer_given_ || (input_ended_ && slots_.empty())) return end_output();
+        if (all_->draining && between_requests()) return end_output();
+    }
+    resume_reading();
+}
+
+void HttpConnection::write_output() {
+    while (!all_sent()) {
+        error_code error;
+        const std::size_t size =
+            socket_->write_some(asio::buffer(output_.data() + sent_, output_.size() - sent_), error);
+        if (would_block(error)) return wait_writable();
+        if (error) return close(true);
+        all_->counters.bytes_out += size;
+        sent_ += size;
+        progress_ += size;
+        if (progress_ >= kWriteProgressBytes) {
+            progress_ = 0;
+            writing_since_ = all_->sweep;
+        }
+    }
+    empty(output_);
+    sent_ = 0;
+    output_blocked_ = false;
+}
+
+void HttpConnection::wait_writable() {
+    if (sent_ > output_.size() / 2) {
+        output_.erase(0, sent_);
+        sent_ = 0;
+    }
+    if (!output_blocked_) {
+        output_blocked_ = true;
+        writing_since_ = all_->sweep;
+        progress_ = 0;
+    }
+    write_waiting_ = true;
+    socket_->async_wait(TcpSocket::wait_write, [self = shared_from_this()](const error_code&) {
+        self->write_waiting_ = false;
+        if (!self->closed_) self->want_flush();
+    });
+}
+
+// Closing with unread input in the kernel would reset the connection and could take the last answer with it. So the
+// sending side closes first, and what the client still sends is read and thrown away until it closes too.
+void HttpConnection::end_output() {
+    if (input_ended_) return close(true);
+    error_code ignored;
+    socket_->shutdown(TcpSocket::shutdown_send, ignored);
+    lingering_ = true;
+    lingering_since_ = all_->sweep;
+    empty(input_);
+    account_held_bytes();
+    wait_readable();
+}
+
+// --- Ending ----------------------------------------------------------------------------------------------------------
+
+void HttpConnection::drain() {
+    if (between_requests() && all_sent() && !lingering_) close(false);
+}
+
+void HttpConnection::close(bool tell_owners) {
+    if (closed_) return;
+    const auto self = shared_from_this();
+    HttpConnections& all = *all_;
+    if (tell_owners && !input_ended_ && !slots_.empty()) ++all.counters.clients_gone;
+    all.unfinished_bytes -= held_bytes_;
+    closed_ = true;
+    all_ = nullptr;
+    socket_.reset();
+    all.open.back()->index = index;
+    std::swap(all.open[index], all.open.back());
+    all.open.pop_back();
+    --all.counters.connections_open;
+    if (tell_owners) tell_gone();
+    slots_.clear();
+    all.on_close();
+}
+
+bool HttpConnection::expired(std::uint64_t since, std::chrono::milliseconds deadline) const {
+    // One more, because the first of the sweeps counted may have followed at once.
+    const auto sweeps =
+        static_cast<std::uint64_t>((deadline + all_->limits.sweep - std::chrono::milliseconds(1)) / all_->limits.sweep);
+    return all_->sweep - since > sweeps;
+}
+
+void HttpConnection::check_deadlines() {
+    if (lingering_) {
+        if (expired(lingering_since_, all_->limits.linger)) close(true);
+    } else if (output_blocked_) {
+        if (!expired(writing_since_, all_->limits.write_deadline)) return;
+        ++all_->counters.timeouts_write;
+        close(true);
+    } else if (!no_more_requests_ && may_parse()) {
+        check_reading_deadline();
+    }
+}
+
+void HttpConnection::check_reading_deadline() {
+    HttpCounters& counters = all_->counters;
+    const HttpLimits& limits = all_->limits;
+    if (phase_ == Phase::head && expired(reading_since_, limits.header_deadline)) {
+        ++counters.timeouts_header;
+        refuse({408, "request_timeout", "The request's header took too long to arrive."});
+    } else if (phase_ == Phase::body && expired(reading_since_, limits.body_deadline)) {
+        ++counters.timeouts_body;
+        refuse({408, "request_timeout", "The request's body took too long to arrive."});
+    } else if (phase_ == Phase::idle && slots_.empty()) {
+        if (!expired(reading_since_, fresh_ ? limits.header_deadline : limits.idle_timeout)) return;
+        ++(fresh_ ? counters.timeouts_header : counters.timeouts_idle);
+        close(false);
+    }
+}
+
+}  // namespace duewheel

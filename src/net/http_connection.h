@@ -1,0 +1,152 @@
+// One client's connection, and what all connections of a server share. Private to http_server: the only header of
+// this module that needs Asio.
+//
+// A connection is in one of these states, each with its own deadline:
+//
+//            first byte            head complete          last byte
+//   idle ───────────────► head ─────────────────► body ─────────────► (handler called) ─► idle
+//   any ── refusal, or the last answer is written ──► lingering ── client closed, or time is up ──► closed
+//
+// `slots_` holds one entry for every request that is not answered in full yet, in order. The front one writes straight
+// into `output_`; those behind it wait in their slot. Reading pauses while too many slots or too much output wait.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include "net/http_limits.h"
+#include "net/http_message.h"
+#include "net/http_server.h"
+#include "net/request_parser.h"
+
+namespace duewheel {
+
+using TcpSocket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
+
+struct HttpConnections {
+    HttpLimits limits;
+    HttpHandler handler;
+    HttpErrorFormatter format_error;
+    HttpCounters counters;
+    std::vector<std::shared_ptr<HttpConnection>> open;
+    std::vector<std::shared_ptr<HttpConnection>> to_flush;  // have something to write or may read on
+    std::function<void()> on_close;                         // after a connection left `open`
+    std::uint64_t sweep = 0;                                // the time, in sweeps
+    std::size_t unfinished_bytes = 0;                       // of requests, over all connections
+    bool draining = false;
+    bool handler_called = false;  // since the last round
+    // Readable connections read into this, one after the other; only what is left of a request in pieces is copied.
+    std::array<char, 64 * 1024> read_buffer;
+};
+
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+  public:
+    HttpConnection(HttpConnections& all, TcpSocket socket, std::string remote_address);
+
+    void start();
+    // Sends what gathered and reads on where that was paused.
+    void flush();
+    void check_deadlines();
+    // Closes now if nothing is pending, else after the last answer.
+    void drain();
+    // Without a word to the client. `tell_owners`: run the on_client_gone callbacks.
+    void close(bool tell_owners);
+
+    // For HttpReply and HttpStream. After close() they do nothing.
+    void answer(std::uint64_t sequence, const HttpResponse& response);
+    void begin_stream(std::uint64_t sequence, const HttpResponse& response);
+    bool write_stream(std::uint64_t sequence, std::string_view bytes);
+    void finish_stream(std::uint64_t sequence);
+    void cut() { close(true); }
+    void drop_answer(std::uint64_t sequence);
+    void set_gone_callback(std::uint64_t sequence, std::function<void()> callback);
+    bool client_gone() const { return input_ended_ || closed_; }
+
+    std::size_t index = 0;  // in HttpConnections::open
+
+  private:
+    enum class Phase { idle, head, body };
+
+    struct Slot {
+        std::string bytes;  // of the answer, while others are before it
+        std::function<void()> on_gone;
+        HttpFraming framing;
+        bool answered = false;  // a stream: begun
+        bool complete = false;
+    };
+
+    // Reading.
+    void wait_readable();
+    void on_readable();
+    void on_input_end();
+    void take_input(std::string_view bytes);
+    std::size_t parse(std::string_view bytes);
+    void dispatch();
+    void refuse(const HttpRefusal& refusal);
+    void send_continue();
+    bool may_parse() const;
+    void resume_reading();
+    void note_phase(bool between_requests);
+    void account_held_bytes();
+
+    // Answering.
+    Slot& slot(std::uint64_t sequence) { return slots_[static_cast<std::size_t>(sequence - first_sequence_)]; }
+    std::uint64_t open_slot(HttpFraming framing);
+    template <class Append>
+    void append(std::uint64_t sequence, Append append_to);
+    bool out_of_reach() const { return closed_ || last_answer_given_; }
+    void complete(std::uint64_t sequence);
+    void pop_complete_slots();
+    bool is_last_answer(std::uint64_t sequence) const;
+    void tell_gone();
+
+    // Writing.
+    void want_flush();
+    void write_output();
+    void wait_writable();
+    void end_output();
+    bool all_sent() const { return sent_ == output_.size(); }
+    bool between_requests() const { return slots_.empty() && phase_ == Phase::idle && input_.empty(); }
+    std::size_t pending_output() const { return output_.size() - sent_ + waiting_bytes_; }
+
+    bool expired(std::uint64_t since, std::chrono::milliseconds deadline) const;
+    void check_reading_deadline();
+
+    HttpConnections* all_;  // null once closed
+    std::optional<TcpSocket> socket_;
+    std::string remote_address_;
+    RequestParser parser_;
+    std::string input_;  // read, not parsed yet
+    std::string output_;
+    std::size_t sent_ = 0;  // of output_
+    std::deque<Slot> slots_;
+    std::uint64_t first_sequence_ = 0;  // of slots_.front()
+    std::size_t waiting_bytes_ = 0;     // in slots
+    std::size_t held_bytes_ = 0;        // this connection's part of HttpConnections::unfinished_bytes
+    Phase phase_ = Phase::idle;
+    bool fresh_ = true;                                                          // no byte arrived yet
+    std::uint64_t reading_since_ = 0, writing_since_ = 0, lingering_since_ = 0;  // in sweeps
+    std::size_t progress_ = 0;                                                   // bytes sent since writing_since_
+    bool read_waiting_ = false;
+    bool write_waiting_ = false;
+    bool output_blocked_ = false;  // the kernel took less than there was, and has not caught up
+    bool in_to_flush_ = false;
+    bool no_more_requests_ = false;   // after a refusal, or `Connection: close`
+    bool last_answer_given_ = false;  // whoever answers later talks to nobody
+    bool input_ended_ = false;
+    bool lingering_ = false;
+    bool closed_ = false;
+};
+
+}  // namespace duewheel

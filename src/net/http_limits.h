@@ -1,0 +1,50 @@
+// What one HTTP client may ask of the server, and what the server counted. A limit is the largest value still served.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace duewheel {
+
+struct HttpLimits {
+    std::size_t target_bytes_max = 4096;           // beyond: 414
+    std::size_t header_bytes_max = 8 * 1024;       // all field lines and the empty line after them; beyond: 431
+    std::size_t header_count_max = 100;            // beyond: 431
+    std::size_t body_bytes_max = 4 * 1024 * 1024;  // decoded; beyond: 413
+    // Bytes of unfinished requests held for all clients together; the one that crosses it gets 503.
+    std::size_t unfinished_bytes_max = std::size_t{256} * 1024 * 1024;
+    std::size_t connections_max = 10'000;  // reached: further clients wait in the kernel's queue
+    std::size_t pipeline_max = 1024;       // requests of one connection awaiting their answer; reached: reading pauses
+    std::size_t output_bytes_max = 1024 * 1024;  // answers of one connection not yet sent; reached: reading pauses
+
+    // Deadlines are looked at once per sweep: they never strike early, and at most two sweeps late.
+    std::chrono::milliseconds header_deadline{10'000};  // from a request's first byte (or the connect) to its body
+    std::chrono::milliseconds body_deadline{60'000};    // for all of the body
+    std::chrono::milliseconds idle_timeout{75'000};     // between requests, nothing pending
+    std::chrono::milliseconds write_deadline{30'000};   // for each 64 KiB of output, or the rest of it
+    std::chrono::milliseconds linger{2'000};            // for the client to close after the last answer
+    std::chrono::milliseconds sweep{1'000};             // no connection: no sweep
+};
+
+// Since the server started, except what says "open". For metrics.
+struct HttpCounters {
+    std::uint64_t connections_open = 0;
+    std::uint64_t connections_accepted = 0;
+    std::uint64_t accept_pauses = 0;    // at connections_max, or out of file descriptors
+    std::uint64_t accept_failures = 0;  // the kernel refused to hand a connection over
+    std::uint64_t requests = 0;         // complete and handed to the handler
+    std::uint64_t bytes_in = 0;
+    std::uint64_t bytes_out = 0;
+    std::uint64_t refused_malformed = 0;  // 400, 417, 501, 505
+    std::uint64_t refused_too_large = 0;  // 413, 414, 431
+    std::uint64_t refused_overload = 0;   // 503
+    std::uint64_t timeouts_header = 0;
+    std::uint64_t timeouts_body = 0;
+    std::uint64_t timeouts_idle = 0;
+    std::uint64_t timeouts_write = 0;
+    std::uint64_t clients_gone = 0;     // closed by the client with an answer pending
+    std::uint64_t answers_dropped = 0;  // a reply was destroyed unanswered: a bug above, answered with 500
+};
+
+}  // namespace duewheel

@@ -1,0 +1,76 @@
+// What travels over HTTP, as plain values: the request a handler is shown, the response it gives.
+//
+// A request's texts are views into the connection's buffers and live only as long as the handler's call: copy what is
+// needed later. Nothing in it is percent-decoded: a path is split first and decoded afterwards (http_target.h), or a
+// "%2F" inside a name would become a separator.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace duewheel {
+
+struct HttpField {
+    std::string_view name;
+    std::string_view value;
+};
+
+struct HttpRequest {
+    std::string_view method;  // as sent: method names are case-sensitive
+    std::string_view target;  // as sent, but without scheme and authority
+    std::string_view path;    // the target before '?'
+    std::string_view query;   // the target after '?', or empty
+    // The path's parts between slashes, raw: "/v1/queues/a%2Fb" has "v1", "queues", "a%2Fb"; "/" has one empty part.
+    std::vector<std::string_view> segments;
+    std::vector<HttpField> fields;  // in the order sent
+    std::string_view body;
+    std::string_view remote_address;  // without the port
+    int minor_version = 1;            // HTTP/1.0 or HTTP/1.1
+    bool keep_alive = true;           // what the client asked for
+
+    // The first field of this name, whatever its case; O(fields).
+    std::optional<std::string_view> header(std::string_view name) const;
+};
+
+struct HttpHeader {
+    std::string name;
+    std::string value;
+};
+
+struct HttpResponse {
+    int status = 200;
+    std::string content_type = {};  // empty: no Content-Type field
+    std::string body = {};
+    // Besides Content-Type, Content-Length, Transfer-Encoding and Connection, which are the server's own business. A
+    // name or value with a control character in it is a bug, asserted, and not sent.
+    std::vector<HttpHeader> headers = {};
+};
+
+// How a response goes out on one particular connection.
+struct HttpFraming {
+    bool head_request = false;    // the head of the answer, without its body
+    bool close = false;           // say that this is the last answer
+    bool old_keep_alive = false;  // an HTTP/1.0 client asked to keep the connection
+    bool chunked = false;         // the body follows in chunks; Content-Length is not known
+    bool until_close = false;     // the body follows and ends with the connection (HTTP/1.0)
+};
+
+// Appends the response in wire format.
+void append_response(std::string& to, const HttpResponse& response, HttpFraming framing);
+
+// Appends `bytes`, which must not be empty, as one chunk of a chunked body.
+void append_chunk(std::string& to, std::string_view bytes);
+inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
+
+// "Not Found" for 404; "Unknown" for a status not in the registry.
+std::string_view reason_phrase(int status);
+
+// Equal but for the case of ASCII letters.
+bool equal_ignoring_case(std::string_view left, std::string_view right);
+
+// True if the comma-separated `list` holds `token`, in any case.
+bool list_holds(std::string_view list, std::string_view token);
+
+}  // namespace duewheel

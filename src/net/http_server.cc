@@ -1,0 +1,395 @@
+#include "net/http_server.h"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/ip/address.hpp>
+
+#include "net/http_connection.h"
+
+namespace duewheel {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Executor = asio::io_context::executor_type;
+using Acceptor = asio::basic_socket_acceptor<tcp, Executor>;
+using Timer =
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
+
+constexpr int kAcceptsPerRound = 64;
+
+Error bad_address(std::string_view address) {
+    return {"bad_address",
+            "\"" + std::string(address) +
+                "\" is not an address to listen on; write ADDRESS:PORT, such as 127.0.0.1:7420, [::1]:7420 or "
+                "0.0.0.0:7420.",
+            ""};
+}
+
+Result<tcp::endpoint> parse_endpoint(std::string_view address) {
+    const auto colon = address.rfind(':');
+    if (colon == std::string_view::npos) return bad_address(address);
+    const std::string_view port_text = address.substr(colon + 1);
+    std::uint16_t port = 0;
+    const auto [end, failure] = std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
+    if (port_text.empty() || failure != std::errc{} || end != port_text.data() + port_text.size()) {
+        return bad_address(address);
+    }
+    std::string host(address.substr(0, colon));
+    const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (bracketed) host = host.substr(1, host.size() - 2);
+    if (host == "localhost") host = "127.0.0.1";
+    error_code error;
+    const auto ip = asio::ip::make_address(host, error);
+    // Without brackets it would be unclear which colon ends an IPv6 address.
+    if (error || ip.is_v6() != bracketed) return bad_address(address);
+    return tcp::endpoint(ip, port);
+}
+
+Error listen_error(std::string_view address, const error_code& error) {
+    const std::string where(address);
+    if (error == asio::error::address_in_use) {
+        return {"port_in_use",
+                "Cannot listen on " + where +
+                    ": another program already does. Stop it, or choose another port (port 0 picks a free one).",
+                ""};
+    }
+    if (error == asio::error::access_denied) {
+        return {"forbidden",
+                "Cannot listen on " + where +
+                    ": ports below 1024 need a privilege this process does not have. Choose a higher port.",
+                ""};
+    }
+    if (error == boost::system::errc::address_not_available) {
+        return {"bad_address", "Cannot listen on " + where + ": this machine has no such address.", ""};
+    }
+    return {"io_error", "Cannot listen on " + where + ": " + error.message() + ".", ""};
+}
+
+bool out_of_descriptors(const error_code& error) {
+    return error == asio::error::no_descriptors || error == boost::system::errc::too_many_files_open_in_system ||
+           error == asio::error::no_buffer_space || error == asio::error::no_memory;
+}
+
+void append_json_string(std::string& to, std::string_view text) {
+    to += '"';
+    for (const char c : text) {
+        if (c == '"' || c == '\\') to += '\\';
+        to += c >= 0 && c < ' ' ? ' ' : c;
+    }
+    to += '"';
+}
+
+struct Listener {
+    explicit Listener(asio::io_context& context) : acceptor(context.get_executor()) {}
+
+    Acceptor acceptor;
+    bool paused = false;
+};
+
+}  // namespace
+
+struct HttpServer::Parts final : AfterTurn {
+    Parts(EventLoop& on_loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error);
+    ~Parts();
+
+    bool after_turn() override;
+    Result<BoundAddress> listen(std::string_view address);
+    void wait_for_client(const std::shared_ptr<Listener>& listener);
+    void accept_clients(const std::shared_ptr<Listener>& listener);
+    void add_connection(TcpSocket socket, const tcp::endpoint& peer);
+    void pause(Listener& listener);
+    void resume_accepting();
+    void on_connection_closed();
+    void start_sweeping();
+    void sweep();
+    void close_all();
+    void drain(std::chrono::milliseconds deadline, std::function<void()> when_drained);
+    void report_drained();
+
+    EventLoop& loop;
+    HttpConnections all;
+    // Shared with the wait for the next client, which may complete after the listener was closed and dropped.
+    std::vector<std::shared_ptr<Listener>> listeners;
+    Timer sweep_timer;
+    Timer drain_timer;
+    bool sweeping = false;
+    bool accept_paused = false;
+    std::function<void()> drained;
+    // Completions may already be queued when the server dies; those that find this gone do nothing.
+    std::shared_ptr<bool> alive = std::make_shared<bool>(true);
+};
+
+HttpServer::Parts::Parts(EventLoop& on_loop, const HttpLimits& limits, HttpHandler handler,
+                         HttpErrorFormatter format_error)
+    : loop(on_loop), sweep_timer(loop.context().get_executor()), drain_timer(loop.context().get_executor()) {
+    all.limits = limits;
+    all.handler = std::move(handler);
+    all.format_error = std::move(format_error);
+    all.on_close = [this] { on_connection_closed(); };
+    loop.add(*this);
+}
+
+HttpServer::Parts::~Parts() {
+    loop.remove(*this);
+    all.on_close = [] {};
+    while (!all.open.empty()) all.open.back()->close(false);
+}
+
+bool HttpServer::Parts::after_turn() {
+    while (!all.to_flush.empty()) {
+        const auto batch = std::exchange(all.to_flush, {});
+        for (const auto& connection : batch) connection->flush();
+    }
+    return std::exchange(all.handler_called, false);
+}
+
+Result<BoundAddress> HttpServer::Parts::listen(std::string_view address) {
+    const auto endpoint = parse_endpoint(address);
+    if (!endpoint) return endpoint.error();
+    auto listener = std::make_shared<Listener>(loop.context());
+    Acceptor& acceptor = listener->acceptor;
+    error_code error;
+    acceptor.open(endpoint->protocol(), error);
+    if (!error) acceptor.set_option(Acceptor::reuse_address(true), error);
+    if (!error) acceptor.bind(*endpoint, error);
+    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (!error) acceptor.non_blocking(true, error);
+    if (error) return listen_error(address, error);
+    const tcp::endpoint bound = acceptor.local_endpoint(error);
+    if (error) return listen_error(address, error);
+    listeners.push_back(std::move(listener));
+    wait_for_client(listeners.back());
+    return BoundAddress{bound.address().to_string(), bound.port()};
+}
+
+void HttpServer::Parts::wait_for_client(const std::shared_ptr<Listener>& listener) {
+    auto completed = [this, weak = std::weak_ptr(listener), here = std::weak_ptr(alive)](const error_code& error) {
+        const auto still_listening = weak.lock();
+        if (!here.expired() && !error && still_listening) accept_clients(still_listening);
+    };
+    listener->acceptor.async_wait(Acceptor::wait_read, std::move(completed));
+}
+
+void HttpServer::Parts::accept_clients(const std::shared_ptr<Listener>& listener) {
+    for (int accepted = 0; accepted < kAcceptsPerRound; ++accepted) {
+        if (all.open.size() >= all.limits.connections_max) return pause(*listener);
+        TcpSocket socket(loop.context().get_executor());
+        tcp::endpoint peer;
+        error_code error;
+        listener->acceptor.accept(socket, peer, error);
+        if (error == asio::error::would_block || error == asio::error::try_again) break;
+        if (error) {
+            ++all.counters.accept_failures;
+            if (out_of_descriptors(error)) return pause(*listener);
+            continue;
+        }
+        add_connection(std::move(socket), peer);
+    }
+    wait_for_client(listener);
+}
+
+void HttpServer::Parts::add_connection(TcpSocket socket, const tcp::endpoint& peer) {
+    error_code error;
+    socket.non_blocking(true, error);
+    if (!error) socket.set_option(tcp::no_delay(true), error);
+    if (error) {
+        ++all.counters.accept_failures;
+        return;
+    }
+    auto connection = std::make_shared<HttpConnection>(all, std::move(socket), peer.address().to_string());
+    connection->index = all.open.size();
+    all.open.push_back(connection);
+    ++all.counters.connections_accepted;
+    ++all.counters.connections_open;
+    connection->start();
+    start_sweeping();
+}
+
+// Clients wait in the kernel's queue until a connection closes. Descriptors may become free elsewhere in the process:
+// each sweep has a look.
+void HttpServer::Parts::pause(Listener& listener) {
+    ++all.counters.accept_pauses;
+    listener.paused = true;
+    accept_paused = true;
+    start_sweeping();
+}
+
+void HttpServer::Parts::resume_accepting() {
+    if (!accept_paused || all.open.size() >= all.limits.connections_max) return;
+    accept_paused = false;
+    for (const auto& listener : listeners) {
+        if (std::exchange(listener->paused, false)) wait_for_client(listener);
+    }
+}
+
+void HttpServer::Parts::on_connection_closed() {
+    resume_accepting();
+    report_drained();
+}
+
+void HttpServer::Parts::start_sweeping() {
+    if (sweeping) return;
+    sweeping = true;
+    sweep_timer.expires_after(all.limits.sweep);
+    sweep_timer.async_wait([this, here = std::weak_ptr(alive)](const error_code& error) {
+        if (!here.expired() && !error) sweep();
+    });
+}
+
+void HttpServer::Parts::sweep() {
+    sweeping = false;
+    ++all.sweep;
+    // Closing moves the last connection into the gap; going backwards, that one was looked at already.
+    for (std::size_t i = all.open.size(); i-- > 0;) {
+        if (i < all.open.size()) all.open[i]->check_deadlines();
+    }
+    resume_accepting();
+    if (!all.open.empty() || accept_paused) start_sweeping();
+}
+
+void HttpServer::Parts::close_all() {
+    while (!all.open.empty()) all.open.back()->close(true);
+}
+
+void HttpServer::Parts::drain(std::chrono::milliseconds deadline, std::function<void()> when_drained) {
+    listeners.clear();
+    accept_paused = false;
+    all.draining = true;
+    drained = std::move(when_drained);
+    for (std::size_t i = all.open.size(); i-- > 0;) {
+        if (i < all.open.size()) all.open[i]->drain();
+    }
+    report_drained();
+    if (!drained) return;
+    drain_timer.expires_after(deadline);
+    drain_timer.async_wait([this, here = std::weak_ptr(alive)](const error_code& error) {
+        if (!here.expired() && !error) close_all();
+    });
+}
+
+void HttpServer::Parts::report_drained() {
+    if (!all.draining || !all.open.empty() || !drained) return;
+    drain_timer.cancel();
+    loop.post(std::exchange(drained, nullptr));
+}
+
+HttpServer::HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error)
+    : parts_(std::make_unique<Parts>(loop, limits, std::move(handler), std::move(format_error))) {}
+HttpServer::~HttpServer() = default;
+
+Result<BoundAddress> HttpServer::listen(std::string_view address) {
+    return parts_->listen(address);
+}
+
+void HttpServer::stop_accepting() {
+    parts_->listeners.clear();
+    parts_->accept_paused = false;
+}
+
+void HttpServer::drain(std::chrono::milliseconds deadline, std::function<void()> drained) {
+    parts_->drain(deadline, std::move(drained));
+}
+
+const HttpCounters& HttpServer::counters() const {
+    return parts_->all.counters;
+}
+
+std::string BoundAddress::text() const {
+    const bool v6 = host.find(':') != std::string::npos;
+    return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+HttpResponse plain_problem(int status, std::string_view code, std::string_view message) {
+    HttpResponse response{.status = status, .content_type = "application/problem+json"};
+    response.body = "{\"title\":";
+    append_json_string(response.body, reason_phrase(status));
+    response.body += ",\"status\":" + std::to_string(status) + ",\"code\":";
+    append_json_string(response.body, code);
+    response.body += ",\"detail\":";
+    append_json_string(response.body, message);
+    response.body += '}';
+    return response;
+}
+
+HttpReply::HttpReply(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence)
+    : connection_(std::move(connection)), sequence_(sequence) {}
+
+HttpReply::~HttpReply() {
+    drop();
+}
+
+HttpReply& HttpReply::operator=(HttpReply&& other) noexcept {
+    if (this != &other) {
+        drop();
+        connection_ = std::move(other.connection_);
+        sequence_ = other.sequence_;
+    }
+    return *this;
+}
+
+void HttpReply::drop() {
+    if (const auto connection = std::exchange(connection_, nullptr)) connection->drop_answer(sequence_);
+}
+
+void HttpReply::answer(const HttpResponse& response) {
+    assert(connection_);
+    if (const auto connection = std::exchange(connection_, nullptr)) connection->answer(sequence_, response);
+}
+
+HttpStream HttpReply::stream(const HttpResponse& response) {
+    assert(connection_);
+    connection_->begin_stream(sequence_, response);
+    return HttpStream(std::exchange(connection_, nullptr), sequence_);
+}
+
+bool HttpReply::client_gone() const {
+    assert(connection_);
+    return connection_->client_gone();
+}
+
+void HttpReply::on_client_gone(std::function<void()> callback) {
+    assert(connection_);
+    connection_->set_gone_callback(sequence_, std::move(callback));
+}
+
+HttpStream::HttpStream(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence)
+    : connection_(std::move(connection)), sequence_(sequence) {}
+
+HttpStream::~HttpStream() {
+    if (connection_) connection_->cut();
+}
+
+HttpStream& HttpStream::operator=(HttpStream&& other) noexcept {
+    if (this != &other) {
+        if (connection_) connection_->cut();
+        connection_ = std::move(other.connection_);
+        sequence_ = other.sequence_;
+    }
+    return *this;
+}
+
+bool HttpStream::write(std::string_view bytes) {
+    assert(connection_);
+    return connection_->write_stream(sequence_, bytes);
+}
+
+void HttpStream::finish() {
+    assert(connection_);
+    if (const auto connection = std::exchange(connection_, nullptr)) connection->finish_stream(sequence_);
+}
+
+bool HttpStream::client_gone() const {
+    assert(connection_);
+    return connection_->client_gone();
+}
+
+}  // namespace duewheel

@@ -1,0 +1,124 @@
+// An HTTP/1.1 server on one thread's EventLoop.
+//
+// Requests of one connection may wait for their answers side by side (pipelining); the answers leave in the order of
+// the requests, and those that are ready by the end of a round of the loop leave in one write. A handler may answer at
+// once or keep the HttpReply and answer in a later round: an engine that commits in batches answers a whole batch.
+//
+// The server defends itself before it calls anybody: limits and deadlines are in http_limits.h, what counts as a
+// request in request_parser.h. It does not speak TLS or HTTP/2, sends no Date (it has no clock), compresses nothing and
+// looks at no Authorization field.
+//
+// Everything here belongs to the loop's thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "net/event_loop.h"
+#include "net/http_limits.h"
+#include "net/http_message.h"
+
+namespace duewheel {
+
+class HttpConnection;
+
+// An answer without a known end, such as server-sent events: pieces are sent as they are written. The connection is
+// closed after it. Destroying it unfinished cuts the connection, so that the client can tell.
+class HttpStream {
+  public:
+    HttpStream(HttpStream&&) noexcept = default;
+    HttpStream& operator=(HttpStream&& other) noexcept;
+    ~HttpStream();
+
+    // Sends `bytes` at the end of this round of the loop. False, and nothing is taken, when the client is gone or so
+    // slow that HttpLimits::output_bytes_max is reached; the next piece may be taken again.
+    [[nodiscard]] bool write(std::string_view bytes);
+    void finish();
+    bool client_gone() const;
+
+  private:
+    friend class HttpReply;
+    HttpStream(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence);
+
+    // Shared: the connection may close long before the owner of its answer looks at it again.
+    std::shared_ptr<HttpConnection> connection_;
+    std::uint64_t sequence_ = 0;
+};
+
+// The right and the duty to answer one request, once. May outlive the handler's call, the connection and the server,
+// but not the loop. Destroying it unanswered is a bug: asserted, and answered with 500.
+class HttpReply {
+  public:
+    HttpReply(HttpReply&&) noexcept = default;
+    HttpReply& operator=(HttpReply&& other) noexcept;
+    ~HttpReply();
+
+    // Uses the reply up. Fine when the client is gone: the answer is then discarded.
+    void answer(const HttpResponse& response);
+    // As answer(), with more to come after response.body. Uses the reply up.
+    [[nodiscard]] HttpStream stream(const HttpResponse& response);
+
+    // True once the client closed its side or the connection broke. A client that only stopped sending still gets
+    // what is answered, but one that was killed looks the same: do not hand it what it must not lose. A gone
+    // client's reply may be dropped.
+    bool client_gone() const;
+    // `callback` runs at most once, from the loop, when the client goes away before the answer; not if it is gone
+    // already, and not when the server is destroyed. It may answer or destroy this or any other reply. A second
+    // callback replaces the first; an empty one removes it.
+    void on_client_gone(std::function<void()> callback);
+
+  private:
+    friend class HttpConnection;
+    HttpReply(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence);
+    void drop();
+
+    // Shared: the connection may close long before the owner of its answer looks at it again.
+    std::shared_ptr<HttpConnection> connection_;
+    std::uint64_t sequence_ = 0;
+};
+
+using HttpHandler = std::function<void(const HttpRequest&, HttpReply)>;
+
+// How the server words its own refusals: `code` is snake_case and stable, `message` a sentence.
+using HttpErrorFormatter = std::function<HttpResponse(int status, std::string_view code, std::string_view message)>;
+
+// {"title","status","code","detail"} as application/problem+json.
+HttpResponse plain_problem(int status, std::string_view code, std::string_view message);
+
+struct BoundAddress {
+    std::string host;
+    std::uint16_t port = 0;
+    std::string text() const;  // "127.0.0.1:7420", "[::1]:7420"
+};
+
+class HttpServer {
+  public:
+    // `loop` must outlive the server and all its replies.
+    HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler handler,
+               HttpErrorFormatter format_error = plain_problem);
+    ~HttpServer();
+    HttpServer(const HttpServer&) = delete;
+    HttpServer& operator=(const HttpServer&) = delete;
+
+    // Accepts on "127.0.0.1:7420", "[::1]:7420" or "localhost:7420"; port 0 picks a free one. Several are possible.
+    // Errors: bad_address, port_in_use, forbidden (a port below 1024 without the privilege), io_error.
+    Result<BoundAddress> listen(std::string_view address);
+    // Closes the listening sockets. What is connected stays.
+    void stop_accepting();
+    // Stops accepting, closes idle connections, answers what arrived and closes each connection after its last answer;
+    // cuts what is left after `deadline`. Then calls `drained` from the loop, once.
+    void drain(std::chrono::milliseconds deadline, std::function<void()> drained);
+
+    const HttpCounters& counters() const;
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,80 @@
+// From a connection's bytes to HttpRequest, or to the refusal the client is sent.
+//
+// The grammar is kept in two strict readers of our own, http_head and http_body; this adds what makes them a request:
+// the request line, Host, how long the body is, and the limits. Requests that could be framed in two ways (both
+// Content-Length and Transfer-Encoding, lengths that differ, a coding other than chunked) are refused, never guessed.
+//
+// A request that arrived whole is shown in place, without a copy. Of one that comes in pieces the parser keeps the head
+// and gathers the body, so the caller never has to hold on to bytes the parser consumed.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "net/http_body.h"
+#include "net/http_head.h"
+#include "net/http_limits.h"
+#include "net/http_message.h"
+
+namespace duewheel {
+
+// Why a request is not served: the answer's status, a stable code and a sentence for whoever sent it.
+struct HttpRefusal {
+    int status = 0;
+    std::string_view code;
+    std::string message;
+};
+
+class RequestParser {
+  public:
+    enum class State {
+        need_more,
+        body_expected,  // once per request with `Expect: 100-continue`: it may now be told to go on
+        complete,
+        refused,
+    };
+
+    // `limits` and what `remote_address` looks at must outlive the parser.
+    explicit RequestParser(const HttpLimits& limits, std::string_view remote_address = {});
+
+    // Reads on. `bytes` starts where the last call stopped consuming. On `complete` the request is valid until the next
+    // call and as long as `bytes` stays in place.
+    State read(std::string_view bytes, std::size_t& consumed);
+    // To be called after `complete`, before the next request.
+    void reset();
+
+    const HttpRequest& request() const { return request_; }
+    const HttpRefusal& refusal() const { return refusal_; }
+    bool in_body() const { return in_body_; }
+    // Bytes held of the request that is being read.
+    std::size_t held_bytes() const { return head_.size() + body_.size(); }
+
+  private:
+    State read_head(std::string_view bytes, std::size_t& consumed);
+    State read_body(std::string_view bytes, std::size_t& consumed);
+    bool understand_head(std::string_view head);
+    bool understand_request_line(std::string_view line);
+    bool understand_target(std::string_view target);
+    bool understand_fields();
+    bool understand_expectation();
+    bool understand_framing();
+    bool refuse(int status, std::string_view code, std::string message);
+    State refuse_head(HeadReader::State state);
+    State refuse_body(BodyReader::State state);
+
+    const HttpLimits* limits_;
+    HeadReader head_reader_;
+    BodyReader body_reader_;
+    BodyReader::State body_state_ = BodyReader::State::complete;
+    std::size_t content_length_ = 0;  // of a body of known length
+    bool chunked_ = false;
+    bool in_body_ = false;
+    bool continue_expected_ = false;
+    std::string head_;  // of a request that came in pieces
+    std::string body_;
+    HttpRequest request_;
+    HttpRefusal refusal_;
+};
+
+}  // namespace duewheel
