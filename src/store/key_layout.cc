@@ -1,0 +1,364 @@
+#include "store/key_layout.h"
+
+#include <array>
+#include <cassert>
+#include <utility>
+
+namespace duewheel {
+namespace {
+
+constexpr char kFire = 1;
+constexpr char kWholeRow = 0;
+constexpr char kOutcome = 1;
+constexpr char kMetaNeeded = 'n';
+constexpr char kMetaPosition = 'p';
+constexpr char kMetaQueueCursor = 'q';
+
+template <class T>
+void append_number(std::string& out, T value) {
+    std::array<char, sizeof(T)> bytes;
+    for (std::size_t index = sizeof(T); index-- > 0; value = static_cast<T>(value >> 8)) {
+        bytes[index] = static_cast<char>(value & 0xff);
+    }
+    out.append(bytes.data(), bytes.size());
+}
+
+// Turning the sign bit makes the order of the bytes the order of the numbers.
+constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+void append_instant(std::string& out, DueMs instant) {
+    append_number(out, static_cast<std::uint64_t>(instant) ^ kSignBit);
+}
+
+void append_text(std::string& out, std::string_view text) {
+    assert(text.size() <= 0xffff);
+    append_number(out, static_cast<std::uint16_t>(text.size()));
+    out.append(text);
+}
+
+std::string begin_key(IndexTable table, std::size_t size) {
+    std::string key;
+    key.reserve(size);
+    key.push_back(static_cast<char>(table));
+    return key;
+}
+
+std::string begin_meta_key(char what, std::size_t size) {
+    std::string key = begin_key(IndexTable::meta, size);
+    key.push_back(what);
+    return key;
+}
+
+void append_position(std::string& out, DuePosition at) {
+    append_instant(out, at.due_ms);
+    append_number(out, at.id);
+}
+
+// Takes fields off the front of a key or value; after the first that is not there all are 0 and whole() is false.
+class ByteReader {
+  public:
+    explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
+
+    template <class T>
+    T number() {
+        T value = 0;
+        for (const char byte : take(sizeof(T))) {
+            value = static_cast<T>(value << 8 | static_cast<unsigned char>(byte));
+        }
+        return value;
+    }
+    DueMs instant() {
+        const auto turned = number<std::uint64_t>();
+        return torn_ ? 0 : static_cast<DueMs>(turned ^ kSignBit);
+    }
+    std::string_view text() { return take(number<std::uint16_t>()); }
+    bool is(char byte) { return take(1) == std::string_view(&byte, 1); }
+    DuePosition position() {
+        const DueMs due_ms = instant();
+        return {due_ms, number<MessageId>()};
+    }
+
+    std::string_view rest() const { return rest_; }
+    // Everything that was asked for was there, and nothing is left.
+    bool finished() const { return !torn_ && rest_.empty(); }
+    bool whole() const { return !torn_; }
+
+  private:
+    std::string_view take(std::size_t size) {
+        if (size > rest_.size()) torn_ = true;
+        if (torn_) return {};
+        const std::string_view taken = rest_.substr(0, size);
+        rest_.remove_prefix(size);
+        return taken;
+    }
+
+    std::string_view rest_;
+    bool torn_ = false;
+};
+
+Error damaged(std::string_view what) {
+    return {"damaged_index", "a " + std::string(what) +
+                                 " of the index cannot be read. Nothing is lost: remove the index and it is built "
+                                 "again from the log"};
+}
+
+// Sums wrap around, so that no instant is lost at the ends of the range.
+DueMs plus(DueMs left, DueMs right) {
+    return static_cast<DueMs>(static_cast<std::uint64_t>(left) + static_cast<std::uint64_t>(right));
+}
+DueMs minus(DueMs left, DueMs right) {
+    return static_cast<DueMs>(static_cast<std::uint64_t>(left) - static_cast<std::uint64_t>(right));
+}
+
+void leave_out_due(MessageRow& row) {
+    row.id = 0;
+    row.state.nominal_due_ms = minus(row.state.nominal_due_ms, row.state.due_ms);
+    row.state.due_ms = 0;
+}
+void fill_in_due(MessageRow& row, DuePosition at) {
+    row.id = at.id;
+    row.state.due_ms = at.due_ms;
+    row.state.nominal_due_ms = plus(row.state.nominal_due_ms, at.due_ms);
+}
+
+bool is_outcome(State state) {
+    return is_ended(state) && state != State::dead;
+}
+
+}  // namespace
+
+std::string due_key(DuePosition at) {
+    std::string key = due_bound(at);
+    key.push_back(kFire);
+    return key;
+}
+
+std::string due_bound(DuePosition at) {
+    std::string key = begin_key(IndexTable::due, 18);
+    append_position(key, at);
+    return key;
+}
+
+std::string queue_key(std::string_view name_space, std::string_view queue, DuePosition at) {
+    std::string key = begin_key(IndexTable::queue, 21 + name_space.size() + queue.size());
+    append_text(key, name_space);
+    append_text(key, queue);
+    append_position(key, at);
+    return key;
+}
+
+std::string id_key(MessageId id) {
+    std::string key = begin_key(IndexTable::id, 9);
+    append_number(key, id);
+    return key;
+}
+
+std::string key_key(std::string_view name_space, std::string_view queue, std::string_view key_of_message) {
+    std::string key = begin_key(IndexTable::key, 7 + name_space.size() + queue.size() + key_of_message.size());
+    append_text(key, name_space);
+    append_text(key, queue);
+    append_text(key, key_of_message);
+    return key;
+}
+
+std::string position_key() {
+    return begin_meta_key(kMetaPosition, 2);
+}
+
+std::string needed_key(Sequence first_sequence) {
+    std::string key = begin_meta_key(kMetaNeeded, 10);
+    append_number(key, first_sequence);
+    return key;
+}
+
+std::string queue_cursor_key(std::string_view name_space, std::string_view queue) {
+    std::string key = begin_meta_key(kMetaQueueCursor, 6 + name_space.size() + queue.size());
+    append_text(key, name_space);
+    append_text(key, queue);
+    return key;
+}
+
+std::string needed_bound(bool end) {
+    return begin_meta_key(static_cast<char>(kMetaNeeded + (end ? 1 : 0)), 2);
+}
+std::string queue_cursor_bound(bool end) {
+    return begin_meta_key(static_cast<char>(kMetaQueueCursor + (end ? 1 : 0)), 2);
+}
+
+void encode_due_value(std::string& out, const MessageRow& row) {
+    MessageRow rest = row;
+    leave_out_due(rest);
+    out.clear();
+    encode_row(out, rest);
+}
+
+void encode_queue_value(std::string& out, const MessageRow& row) {
+    MessageRow rest = row;
+    leave_out_due(rest);
+    rest.state.name_space = kDefaultNamespace;
+    rest.state.queue.clear();
+    out.clear();
+    encode_row(out, rest);
+}
+
+void encode_id_value(std::string& out, const MessageRow& row) {
+    MessageRow rest = row;
+    rest.id = 0;
+    out.clear();
+    if (is_outcome(row.state.state)) {
+        rest.ended_ms = 0;
+        out.push_back(kOutcome);
+        append_instant(out, row.ended_ms);
+    } else {
+        out.push_back(kWholeRow);
+    }
+    encode_row(out, rest);
+}
+
+void encode_key_value(std::string& out, const KeyHolder& holder) {
+    out.clear();
+    append_instant(out, holder.ended_ms);
+    append_number(out, holder.id);
+    append_number(out, holder.request_hash);
+}
+
+void encode_position(std::string& out, const IndexPosition& position) {
+    out.clear();
+    append_number(out, kIndexFormatVersion);
+    append_number(out, position.segment);
+    append_instant(out, position.load_cursor_ms);
+    append_number(out, position.totals.commit);
+    append_number(out, position.totals.sequence);
+    append_number(out, position.totals.digest);
+    append_number(out, position.totals.live_count);
+    append_number(out, position.totals.needed_bytes);
+    append_number(out, position.totals.id_counter);
+    append_instant(out, position.totals.server_time_ms);
+}
+
+void encode_needed(std::string& out, std::uint64_t count) {
+    out.clear();
+    append_number(out, count);
+}
+
+void encode_queue_cursor(std::string& out, DuePosition at) {
+    out.clear();
+    append_position(out, at);
+}
+
+Result<MessageRow> decode_due_row(std::string_view key, std::string_view value) {
+    ByteReader reader(key);
+    const bool is_due = reader.is(static_cast<char>(IndexTable::due));
+    const DuePosition at = reader.position();
+    if (!is_due || !reader.is(kFire) || !reader.finished()) return damaged("key of the due table");
+    Result<MessageRow> row = decode_row(value);
+    if (!row) return damaged("row of the due table");
+    fill_in_due(*row, at);
+    return row;
+}
+
+Result<MessageRow> decode_queue_row(std::string_view key, std::string_view value) {
+    ByteReader reader(key);
+    const bool is_queue = reader.is(static_cast<char>(IndexTable::queue));
+    const std::string_view name_space = reader.text();
+    const std::string_view queue = reader.text();
+    const DuePosition at = reader.position();
+    if (!is_queue || !reader.finished()) return damaged("key of the queue table");
+    Result<MessageRow> row = decode_row(value);
+    if (!row) return damaged("row of the queue table");
+    fill_in_due(*row, at);
+    row->state.name_space = name_space;
+    row->state.queue = queue;
+    return row;
+}
+
+Result<MessageRow> decode_id_row(std::string_view key, std::string_view value) {
+    ByteReader of_key(key);
+    const bool is_id = of_key.is(static_cast<char>(IndexTable::id));
+    const auto id = of_key.number<MessageId>();
+    if (!is_id || !of_key.finished()) return damaged("key of the id table");
+    ByteReader of_value(value);
+    const auto form = of_value.number<std::uint8_t>();
+    const DueMs ended_ms = form == kOutcome ? of_value.instant() : 0;
+    if (!of_value.whole() || form > kOutcome) return damaged("row of the id table");
+    Result<MessageRow> row = decode_row(of_value.rest());
+    if (!row || (form == kOutcome) != is_outcome(row->state.state)) return damaged("row of the id table");
+    row->id = id;
+    if (form == kOutcome) row->ended_ms = ended_ms;
+    return row;
+}
+
+Result<KeyHolder> decode_key_value(std::string_view value) {
+    ByteReader reader(value);
+    KeyHolder holder;
+    holder.ended_ms = reader.instant();
+    holder.id = reader.number<MessageId>();
+    holder.request_hash = reader.number<std::uint64_t>();
+    if (!reader.finished()) return damaged("row of the key table");
+    return holder;
+}
+
+Result<IndexPosition> decode_position(std::string_view value) {
+    ByteReader reader(value);
+    const auto version = reader.number<std::uint32_t>();
+    if (reader.whole() && version > kIndexFormatVersion) {
+        return Error{"newer_format", "the index has format " + std::to_string(version) + " and this version knows " +
+                                         std::to_string(kIndexFormatVersion) +
+                                         ": open the data with the version that wrote it"};
+    }
+    IndexPosition position;
+    position.segment = reader.number<std::uint64_t>();
+    position.load_cursor_ms = reader.instant();
+    position.totals.commit = reader.number<std::uint64_t>();
+    position.totals.sequence = reader.number<Sequence>();
+    position.totals.digest = reader.number<std::uint64_t>();
+    position.totals.live_count = reader.number<std::uint64_t>();
+    position.totals.needed_bytes = reader.number<std::uint64_t>();
+    position.totals.id_counter = reader.number<std::uint64_t>();
+    position.totals.server_time_ms = reader.instant();
+    if (!reader.finished() || version == 0) return damaged("position");
+    return position;
+}
+
+Result<std::uint64_t> decode_needed(std::string_view value) {
+    ByteReader reader(value);
+    const auto count = reader.number<std::uint64_t>();
+    if (!reader.finished()) return damaged("count of needed records");
+    return count;
+}
+
+Result<Sequence> decode_needed_key(std::string_view key) {
+    ByteReader reader(key);
+    const bool is_meta = reader.is(static_cast<char>(IndexTable::meta));
+    const bool is_needed = reader.is(kMetaNeeded);
+    const auto sequence = reader.number<Sequence>();
+    if (!is_meta || !is_needed || !reader.finished()) return damaged("key of a count");
+    return sequence;
+}
+
+Result<DuePosition> decode_queue_cursor(std::string_view value) {
+    ByteReader reader(value);
+    const DuePosition at = reader.position();
+    if (!reader.finished()) return damaged("cursor of a queue");
+    return at;
+}
+
+Result<QueueOfKey> decode_queue_cursor_key(std::string_view key) {
+    ByteReader reader(key);
+    const bool is_meta = reader.is(static_cast<char>(IndexTable::meta));
+    const bool is_cursor = reader.is(kMetaQueueCursor);
+    QueueOfKey names;
+    names.name_space = reader.text();
+    names.queue = reader.text();
+    if (!is_meta || !is_cursor || !reader.finished()) return damaged("key of a cursor");
+    return names;
+}
+
+DueMs ended_ms_of_row(std::string_view key, std::string_view value) {
+    if (key.empty()) return 0;
+    ByteReader reader(value);
+    if (key.front() == static_cast<char>(IndexTable::key)) return reader.instant();
+    if (key.front() == static_cast<char>(IndexTable::id) && reader.is(kOutcome)) return reader.instant();
+    return 0;
+}
+
+}  // namespace duewheel

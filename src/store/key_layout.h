@@ -1,0 +1,104 @@
+// The keys and values of the index, and nothing about when they change.
+//
+// A key begins with one byte that says which table it belongs to. Numbers are big-endian, instants have their sign bit
+// turned, and each text has its length (two bytes) before it, so that the bytes of keys sort as their fields do: texts
+// by length first, which is as good an order as any for grouping.
+//
+//   table        key after its byte                              value
+//   d  due       instant, id, kind (1: fire)                     row without id and due
+//   q  queue     namespace, queue, instant, id                   row without id, due, namespace and queue
+//   i  id        id                                              0, row without id; or
+//                                                                1, ended instant, row without id and ended
+//   k  key       namespace, queue, key                           ended instant, id, request hash
+//   m  meta      p                                               position: see encode_position()
+//                n, first sequence of a segment                  how many whole records in it are needed
+//                q, namespace, queue                             cursor of the queue: instant, id
+//   reserved     o order, s schedules, w watchdogs, t transactions, x dead letters, h history, c settings
+//
+// A row has the tagged form of message/record.h, with what the key says left out, and the nominal due as its distance
+// from due, which is 0 for most. `due` and `queue` hold whole rows, so that a message that falls due is read with one
+// walk and no look-up. An id value that begins with 1 is an outcome: it expires. Dead messages are rows of the other
+// form: their body stays needed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "message/message.h"
+#include "message/totals.h"
+#include "store/store.h"
+
+namespace duewheel {
+
+inline constexpr std::uint32_t kIndexFormatVersion = 1;
+
+enum class IndexTable : char {
+    settings = 'c',
+    due = 'd',
+    history = 'h',
+    id = 'i',
+    key = 'k',
+    meta = 'm',
+    order = 'o',
+    queue = 'q',
+    schedule = 's',
+    transaction = 't',
+    watchdog = 'w',
+    dead = 'x',
+};
+
+// What the index adds up to: exactly the log up to the end of the last segment that was taken in.
+struct IndexPosition {
+    std::uint64_t segment = 0;  // its number; 0: nothing was taken in yet
+    Totals totals;              // at its end
+    DueMs load_cursor_ms = 0;   // every row of `due` lies at or above it
+
+    bool operator==(const IndexPosition&) const = default;
+};
+
+// Keys; each has its bound, the least key that is not below it, where a walk begins or ends.
+std::string due_key(DuePosition at);
+std::string due_bound(DuePosition at);
+std::string queue_key(std::string_view name_space, std::string_view queue, DuePosition at);
+std::string id_key(MessageId id);
+std::string key_key(std::string_view name_space, std::string_view queue, std::string_view key);
+std::string position_key();
+std::string needed_key(Sequence first_sequence);
+std::string queue_cursor_key(std::string_view name_space, std::string_view queue);
+// The first and the first-after-last key of all `needed` rows, of all queue cursors.
+std::string needed_bound(bool end);
+std::string queue_cursor_bound(bool end);
+
+// Values; each replaces `out`.
+void encode_due_value(std::string& out, const MessageRow& row);
+void encode_queue_value(std::string& out, const MessageRow& row);
+// Of an ended message that is not dead: an outcome.
+void encode_id_value(std::string& out, const MessageRow& row);
+void encode_key_value(std::string& out, const KeyHolder& holder);
+void encode_position(std::string& out, const IndexPosition& position);
+void encode_needed(std::string& out, std::uint64_t count);
+void encode_queue_cursor(std::string& out, DuePosition at);
+
+// The other way; `damaged_index` where the bytes are not what was encoded, `newer_format` from a later version.
+Result<MessageRow> decode_due_row(std::string_view key, std::string_view value);
+Result<MessageRow> decode_queue_row(std::string_view key, std::string_view value);
+Result<MessageRow> decode_id_row(std::string_view key, std::string_view value);
+Result<KeyHolder> decode_key_value(std::string_view value);
+Result<IndexPosition> decode_position(std::string_view value);
+Result<std::uint64_t> decode_needed(std::string_view value);
+Result<Sequence> decode_needed_key(std::string_view key);
+Result<DuePosition> decode_queue_cursor(std::string_view value);
+
+struct QueueOfKey {
+    std::string_view name_space;
+    std::string_view queue;
+};
+Result<QueueOfKey> decode_queue_cursor_key(std::string_view key);
+
+// When the message of an outcome or of an idempotency key ended; 0 for every row that time does not remove. Quick: it
+// is asked for every row that is compacted.
+DueMs ended_ms_of_row(std::string_view key, std::string_view value);
+
+}  // namespace duewheel

@@ -1,0 +1,201 @@
+#include "store/key_layout.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace duewheel {
+namespace {
+
+constexpr DueMs kNow = 1'700'000'000'000;
+
+std::string random_text(Random& random, std::uint64_t longest) {
+    std::string text(random.below(longest + 1), '\0');
+    for (char& byte : text) byte = static_cast<char>(random.below(4) * 85);
+    return text;
+}
+
+DueMs random_instant(Random& random) {
+    switch (random.below(4)) {
+        case 0:
+            return static_cast<DueMs>(random.next());
+        case 1:
+            return random.between(-3, 3);
+        default:
+            return kNow + random.between(-300, 300);
+    }
+}
+
+MessageRow random_row(Random& random) {
+    MessageRow row;
+    row.id = 1 + random.below(kMessageIdMax);
+    row.place = random.next() >> random.below(64);
+    row.record_bytes = static_cast<std::uint32_t>(random.next());
+    row.state.state = static_cast<State>(1 + random.below(kStateCount));
+    row.state.version = static_cast<std::uint32_t>(random.next());
+    row.state.attempts = static_cast<std::uint32_t>(random.below(3));
+    row.state.due_ms = random_instant(random);
+    row.state.nominal_due_ms = random.chance(500'000) ? row.state.due_ms : random_instant(random);
+    row.state.expires_ms = random.chance(500'000) ? 0 : random_instant(random);
+    row.state.priority = static_cast<std::int32_t>(random.between(-5, 5));
+    row.state.maybe_delivered = random.chance(500'000);
+    row.state.name_space = random.chance(500'000) ? std::string(kDefaultNamespace) : random_text(random, 5);
+    row.state.queue = random_text(random, 200);
+    row.state.order_key = random_text(random, 3);
+    row.state.key = random_text(random, 3);
+    row.state.request_hash = random.next();
+    if (is_ended(row.state.state)) {
+        row.ended_ms = random_instant(random);
+        row.lease_attempt = static_cast<std::uint32_t>(random.below(3));
+        row.lease_incarnation = random.next();
+    }
+    return row;
+}
+
+TEST(KeyLayout, due_keys_order_like_due_and_id) {
+    SCOPED_TRACE("seed 11");
+    Random random(11);
+    for (int round = 0; round < 20'000; ++round) {
+        const DuePosition left{random_instant(random), random.below(4)};
+        const DuePosition right{random_instant(random), random.below(4)};
+        ASSERT_EQ(left < right, due_key(left) < due_key(right)) << left.due_ms << " " << right.due_ms;
+        ASSERT_EQ(left <= right, due_bound(left) < due_key(right));
+    }
+    EXPECT_LT(due_key({std::numeric_limits<DueMs>::min(), 1}), due_key({-1, 1}));
+    EXPECT_LT(due_key({-1, 1}), due_key({0, 1}));
+    EXPECT_LT(due_key({0, 1}), due_key({std::numeric_limits<DueMs>::max(), 1}));
+}
+
+TEST(KeyLayout, queue_keys_group_by_queue_and_order_by_due_and_id_inside) {
+    SCOPED_TRACE("seed 12");
+    Random random(12);
+    for (int round = 0; round < 20'000; ++round) {
+        auto draw = [&random] {
+            const std::string name_space = random_text(random, 2);
+            const std::string queue = random_text(random, 3);
+            const DuePosition at{random_instant(random), random.below(4)};
+            return std::tuple(name_space.size(), name_space, queue.size(), queue, at);
+        };
+        const auto left = draw();
+        const auto right = draw();
+        ASSERT_EQ(left < right, queue_key(std::get<1>(left), std::get<3>(left), std::get<4>(left)) <
+                                    queue_key(std::get<1>(right), std::get<3>(right), std::get<4>(right)));
+    }
+}
+
+TEST(KeyLayout, no_two_idempotency_keys_share_a_row) {
+    EXPECT_NE(key_key("a", "b", "cd"), key_key("a", "bc", "d"));
+    EXPECT_NE(key_key("a", "b", "cd"), key_key("ab", "", "cd"));
+    EXPECT_NE(queue_cursor_key("a", "bc"), queue_cursor_key("ab", "c"));
+}
+
+TEST(KeyLayout, every_row_comes_back_from_each_table) {
+    SCOPED_TRACE("seed 13");
+    Random random(13);
+    std::string value;
+    for (int round = 0; round < 5'000; ++round) {
+        const MessageRow row = random_row(random);
+        const DuePosition at{row.state.due_ms, row.id};
+        encode_due_value(value, row);
+        const auto of_due = decode_due_row(due_key(at), value);
+        ASSERT_TRUE(of_due.ok());
+        ASSERT_EQ(*of_due, row);
+        encode_queue_value(value, row);
+        const auto of_queue = decode_queue_row(queue_key(row.state.name_space, row.state.queue, at), value);
+        ASSERT_TRUE(of_queue.ok());
+        ASSERT_EQ(*of_queue, row);
+        encode_id_value(value, row);
+        const auto of_id = decode_id_row(id_key(row.id), value);
+        ASSERT_TRUE(of_id.ok());
+        ASSERT_EQ(*of_id, row);
+    }
+}
+
+TEST(KeyLayout, a_plain_message_takes_few_bytes) {
+    MessageRow row;
+    row.id = 5 << 10;
+    row.place = 1'000'000;
+    row.record_bytes = 250;
+    row.state.due_ms = row.state.nominal_due_ms = kNow;
+    row.state.queue = "mail";
+    std::string value;
+    encode_due_value(value, row);
+    EXPECT_EQ(value.size(), 13u);  // queue 6, place 4, record bytes 3
+    encode_queue_value(value, row);
+    EXPECT_EQ(value.size(), 7u);
+}
+
+TEST(KeyLayout, the_position_comes_back_and_a_newer_one_is_refused) {
+    IndexPosition position;
+    position.segment = 3;
+    position.load_cursor_ms = kNow;
+    position.totals = {1, 2, 3, 4, 5, 6, kNow + 1};
+    std::string value;
+    encode_position(value, position);
+    EXPECT_EQ(*decode_position(value), position);
+    std::string cut = value.substr(0, value.size() - 1);
+    EXPECT_EQ(decode_position(cut).error().code, "damaged_index");
+    value[3] = 2;
+    EXPECT_EQ(decode_position(value).error().code, "newer_format");
+}
+
+TEST(KeyLayout, counts_cursors_and_key_holders_come_back) {
+    std::string value;
+    encode_needed(value, 77);
+    EXPECT_EQ(*decode_needed(value), 77u);
+    EXPECT_EQ(*decode_needed_key(needed_key(123)), 123u);
+    EXPECT_LT(needed_bound(false), needed_key(0));
+    EXPECT_GT(needed_bound(true), needed_key(~Sequence{0}));
+    encode_queue_cursor(value, {kNow, 9});
+    EXPECT_EQ(*decode_queue_cursor(value), (DuePosition{kNow, 9}));
+    const std::string key = queue_cursor_key("space", "queue");
+    EXPECT_EQ(decode_queue_cursor_key(key)->name_space, "space");
+    EXPECT_EQ(decode_queue_cursor_key(key)->queue, "queue");
+    EXPECT_LT(queue_cursor_bound(false), key);
+    EXPECT_GT(queue_cursor_bound(true), key);
+    encode_key_value(value, {5, 6, kNow});
+    const auto holder = decode_key_value(value);
+    EXPECT_EQ(std::tuple(holder->id, holder->request_hash, holder->ended_ms), std::tuple(5u, 6u, kNow));
+}
+
+TEST(KeyLayout, only_outcomes_and_keys_of_ended_messages_have_an_end) {
+    SCOPED_TRACE("seed 14");
+    Random random(14);
+    std::string value;
+    for (int round = 0; round < 2'000; ++round) {
+        const MessageRow row = random_row(random);
+        const bool expires = is_ended(row.state.state) && row.state.state != State::dead;
+        encode_id_value(value, row);
+        ASSERT_EQ(ended_ms_of_row(id_key(row.id), value), expires ? row.ended_ms : 0);
+        encode_queue_value(value, row);
+        ASSERT_EQ(ended_ms_of_row(queue_key("", "q", {}), value), 0);
+    }
+    encode_key_value(value, {1, 2, kNow});
+    EXPECT_EQ(ended_ms_of_row(key_key("n", "q", "k"), value), kNow);
+}
+
+TEST(KeyLayout, cut_keys_and_values_are_damage) {
+    SCOPED_TRACE("seed 15");
+    Random random(15);
+    MessageRow row = random_row(random);
+    row.state.state = State::done;
+    const std::string key = id_key(row.id);
+    std::string value;
+    encode_id_value(value, row);
+    for (std::size_t size = 0; size < 9; ++size) {
+        EXPECT_FALSE(decode_id_row(key.substr(0, size), value).ok());
+        EXPECT_FALSE(decode_id_row(key, std::string_view(value).substr(0, size)).ok());
+    }
+    encode_due_value(value, row);
+    EXPECT_FALSE(decode_due_row(due_bound({1, 2}), value).ok());
+    EXPECT_FALSE(decode_due_row(due_key({1, 2}) + "x", value).ok());
+    EXPECT_FALSE(decode_queue_row(queue_key("n", "q", {1, 2}).substr(0, 20), value).ok());
+}
+
+}  // namespace
+}  // namespace duewheel
