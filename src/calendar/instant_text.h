@@ -1,0 +1,37 @@
+// Instants as text (RFC 3339) to milliseconds since 1970 UTC, and back.
+//
+//     2027-01-01T06:00:00Z    2027-01-01T07:00:00.250+01:00    2027-01-01 06:00:00z
+//
+// A fraction is rounded up to the next millisecond: most instants are deadlines, and a deadline never comes early. The
+// clock does not count leap seconds, so 23:59:60 UTC is the second after it. Accepted are the years 1970 to 9999 of
+// UTC. Refused are what RFC 3339 refuses (24:00, a missing offset, missing seconds), because guessing a zone or a day
+// fires a message at a wrong time. Every error has the code bad_instant, the column and what is accepted. Pure
+// functions without a locale and without a zone database.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/instant.h"
+#include "base/status.h"
+
+namespace duewheel {
+
+// 9999-12-31T23:59:59.999Z: the last instant that has four digits for its year.
+inline constexpr InstantMs kLastInstant = 253'402'300'799'999;
+
+// An RFC 3339 text. O(length of the text).
+Result<InstantMs> parse_instant(std::string_view text);
+
+// For a place where the unit is given to be milliseconds since 1970, such as a number in JSON. Refuses what lies
+// outside 0 .. kLastInstant.
+Result<InstantMs> instant_from_ms(std::int64_t milliseconds);
+
+// As parse_instant(); a text of digits alone is milliseconds since 1970.
+Result<InstantMs> parse_instant_or_ms(std::string_view text);
+
+// "2027-01-01T06:00:00.000Z": always UTC and three digits, so that texts sort as instants do. Outside 0 ..
+// kLastInstant, where RFC 3339 ends, the plain number of milliseconds.
+std::string format_instant(InstantMs instant);
+
+}  // namespace duewheel
