@@ -79,7 +79,7 @@ class TimingWheel {
     TimingWheel& operator=(const TimingWheel&) = delete;
 
     // Arms a timer. `cookie` is the caller's and comes back when it fires. A late timer fires in the next call of
-    // advance_to(); kNever makes one that only waits to be rescheduled or cancelled.
+    // advance_to() whose budget reaches it; kNever makes one that only waits to be rescheduled or cancelled.
     // Throws std::bad_alloc, or std::length_error beyond kTimersMax; then nothing has changed.
     TimerHandle schedule(Tick deadline, std::uint64_t cookie);
 
@@ -106,8 +106,8 @@ class TimingWheel {
     // pending when it began. It must not call advance_to() nor destroy the wheel. now() in the sink is this call's
     // time.
     //
-    // If the sink throws, its timer counts as fired, the exception passes through, and the next call goes on with
-    // the timer after it.
+    // If the sink throws, its timer counts as fired (or armed again, if it was), the exception passes through, and the
+    // next call goes on with the timer after it.
     template <std::invocable<const std::uint64_t&, const Tick&> Sink>
     std::size_t advance_to(Tick now, Sink&& sink, std::size_t budget = kUnlimited);
 
@@ -250,7 +250,7 @@ class TimingWheel {
     std::array<std::uint64_t, kLevelCount> occupied_{};  // a bit for each slot with a timer
     std::uint32_t occupied_levels_ = 0;                  // a bit for each level with an occupied slot
     Index free_ = kNoNode;
-    Tick position_;  // what the levels are relative to: all up to here is fired or in a list; never after now_
+    Tick position_;  // what the levels are relative to: nothing on them is due by then; never after now_
     Tick now_;
     Tick waiting_tick_ = 0;             // the late ones in kWaiting fire once all due by this tick has
     mutable Tick earliest_ = kUnknown;  // smallest deadline on the levels, when known; kNever if they are empty
@@ -500,7 +500,6 @@ inline bool TimingWheel::collect() {
     if (!is_empty(kWaiting) && waiting_tick_ < slot_start) {
         // They wait for their tick although they are overdue, for otherwise a timer that always arms itself late could
         // use up every budget before any other timer has its turn.
-        position_ = std::max(position_, waiting_tick_);
         append_all(kWaiting, kDue);
         return true;
     }
@@ -581,7 +580,12 @@ inline void TimingWheel::check_membership(Index anchor, const Node& node) const 
     const Tick deadline = node.deadline;
     if (anchor < kDue) {
         require(deadline > position_ && deadline < kNever, "a timer on the levels is due after the position");
-        require(place_of(deadline, position_).anchor() == anchor, "a timer lies at its highest differing digit");
+        const unsigned shift = anchor / kSlotCount * kDigitBits;
+        const Tick digit = deadline >> shift;
+        const Tick position_digit = position_ >> shift;
+        require(digit / kSlotCount == position_digit / kSlotCount && digit != position_digit,
+                "a timer lies on the level of its highest differing digit");
+        require(digit % kSlotCount == anchor % kSlotCount, "a timer lies in the slot of its own digit");
     } else if (anchor == kAsleep) {
         require(deadline == kNever, "only timers without a deadline sleep");
     } else if (anchor == kMoving) {
