@@ -41,6 +41,7 @@ TEST(Log, text_from_outside_cannot_forge_a_line_or_drive_a_terminal) {
                    "\xc2\x9b"
                    "31m \xc2"),
               "error e: \\xc2\\x9b31m \xc2");
+    EXPECT_EQ(line(LogLevel::error, "e", std::string_view("cut \xc2\x9b", 5)), "error e: cut \xc2");
     EXPECT_EQ(line(LogLevel::error, "e", "back\\n", {{"k", "\\"}}), "error e: back\\\\n k=\"\\\\\"");
     EXPECT_EQ(line(LogLevel::info, "e", "Grüße, \"Zoë\""), "info e: Grüße, \"Zoë\"");
 }
