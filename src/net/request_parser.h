@@ -37,6 +37,7 @@ class RequestParser {
 
     // `limits` and what `remote_address` looks at must outlive the parser.
     explicit RequestParser(const HttpLimits& limits, std::string_view remote_address = {});
+    explicit RequestParser(HttpLimits&& limits, std::string_view remote_address = {}) = delete;
 
     // Reads on. `bytes` starts where the last call stopped consuming. On `complete` the request is valid until the next
     // call and as long as `bytes` stays in place.

@@ -85,7 +85,8 @@ TEST(RequestParser, an_empty_chunked_body_may_come_byte_by_byte) {
 }
 
 TEST(RequestParser, shows_what_the_request_says) {
-    RequestParser parser(HttpLimits{}, "10.0.0.1");
+    const HttpLimits limits;
+    RequestParser parser(limits, "10.0.0.1");
     const std::string bytes =
         "POST /v1/queues/a%2Fb/messages?x=1&y HTTP/1.1\r\nHost: h:1\r\nX-One:  two words \t\r\nEmpty:\r\n"
         "Content-Length: 2\r\n\r\nhi";
@@ -107,7 +108,8 @@ TEST(RequestParser, shows_what_the_request_says) {
 
 TEST(RequestParser, knows_who_wants_to_stay) {
     const auto stays = [](std::string_view version, std::string_view connection) {
-        RequestParser parser{HttpLimits{}};
+        const HttpLimits limits;
+        RequestParser parser(limits);
         std::string bytes = "GET / HTTP/" + std::string(version) + "\r\nHost: x\r\n";
         if (!connection.empty()) bytes += "Connection: " + std::string(connection) + "\r\n";
         std::size_t consumed = 0;
@@ -264,7 +266,8 @@ TEST(RequestParser, refuses_a_line_over_its_limit_before_its_end) {
 }
 
 TEST(RequestParser, says_when_the_client_waits_to_be_told) {
-    RequestParser parser{HttpLimits{}};
+    const HttpLimits limits;
+    RequestParser parser(limits);
     std::size_t consumed = 0;
     const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n";
     EXPECT_EQ(parser.read(head, consumed), State::body_expected);

@@ -1,0 +1,199 @@
+#include "net/http_client.h"
+
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "net/loopback_fixture.h"
+
+namespace duewheel {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Accepts one connection after the other and plays one script on each: what to send once a request's head was read.
+class ScriptedServer {
+  public:
+    explicit ScriptedServer(std::vector<std::string> scripts) : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
+        EXPECT_EQ(::listen(listener_, 10), 0);
+        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+        port_ = ntohs(address.sin_port);
+        thread_ = std::thread([this, scripts = std::move(scripts)] {
+            for (const auto& script : scripts) play(script);
+        });
+    }
+    ~ScriptedServer() {
+        thread_.join();
+        ::close(listener_);
+    }
+    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+  private:
+    // A '#' in the script waits for another request's head.
+    void play(const std::string& script) {
+        const int client = ::accept(listener_, nullptr, nullptr);
+        std::string_view rest = script;
+        while (read_head(client)) {
+            const auto end = std::min(rest.find('#'), rest.size());
+            (void)!::send(client, rest.data(), end, MSG_NOSIGNAL);
+            if (end == rest.size()) break;
+            rest.remove_prefix(end + 1);
+        }
+        ::close(client);
+    }
+    static bool read_head(int client) {
+        std::string head;
+        char c = 0;
+        while (!head.ends_with("\r\n\r\n") && ::recv(client, &c, 1, 0) == 1) head += c;
+        return head.ends_with("\r\n\r\n");
+    }
+
+    int listener_;
+    int port_ = 0;
+    std::thread thread_;
+};
+
+TEST(HttpClient, sends_what_it_is_told_and_reads_the_answer) {
+    LoopbackServer server([](const HttpRequest& request, HttpReply reply) {
+        std::string text(request.method);
+        text.append(" ").append(request.target).append(" ").append(request.header("X-One").value_or("-"));
+        text.append(" ").append(request.body);
+        reply.answer({.status = 201, .content_type = "text/plain", .body = text, .headers = {{"X-Two", "2"}}});
+    });
+    HttpClient client(server.url() + "/prefix/");
+    for (int i = 0; i < 3; ++i) {
+        const auto answer = client.request("POST", "/a?b", {{"X-One", "1"}}, "body");
+        ASSERT_TRUE(answer.ok()) << answer.error().message;
+        EXPECT_EQ(answer->status, 201);
+        EXPECT_EQ(answer->body, "POST /prefix/a?b 1 body");
+        EXPECT_EQ(answer->header("x-two"), "2");
+    }
+    EXPECT_EQ(client.request("HEAD", "/")->body, "");
+    EXPECT_EQ(client.request("GET", "/")->body, "GET /prefix/ - ");
+    EXPECT_EQ(server.counters().connections_accepted, 1u);
+}
+
+TEST(HttpClient, carries_large_bodies_both_ways) {
+    LoopbackServer server(
+        [](const HttpRequest& request, HttpReply reply) { reply.answer({.body = std::string(request.body)}); });
+    HttpClient client(server.url());
+    const std::string body(4 * 1024 * 1024, 'b');
+    const auto answer = client.request("PUT", "/", {}, body);
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    EXPECT_EQ(answer->body, body);
+    EXPECT_EQ(client.request("PUT", "/", {}, body + "b")->status, 413);
+    EXPECT_EQ(client.request("PUT", "/", {}, "small")->body, "small") << "on a new connection";
+}
+
+TEST(HttpClient, reads_every_kind_of_framing) {
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", "abc"},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", "abc"},
+        {"HTTP/1.0 200 OK\r\n\r\nabc", "abc"},
+        {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200\r\nContent-Length: 3\r\n\r\nabc", "abc"},
+        {"HTTP/1.1 204 No Content\r\n\r\n", ""},
+    };
+    for (const auto& [script, body] : cases) {
+        ScriptedServer server({script});
+        const auto answer = HttpClient(server.url()).request("GET", "/");
+        ASSERT_TRUE(answer.ok()) << script << answer.error().message;
+        EXPECT_EQ(answer->body, body);
+    }
+}
+
+TEST(HttpClient, refuses_answers_that_are_not_http) {
+    for (const std::string script : {"SSH-2.0-x\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 2x0 OK\r\n\r\n",
+                                     "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+                                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
+        ScriptedServer server({script});
+        const auto answer = HttpClient(server.url()).request("GET", "/");
+        ASSERT_FALSE(answer.ok()) << script;
+        EXPECT_EQ(answer.error().code, "bad_answer");
+    }
+}
+
+constexpr const char* kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+TEST(HttpClient, connects_anew_where_the_kept_connection_was_closed) {
+    ScriptedServer server({kOk, kOk, kOk});
+    HttpClient client(server.url());
+    for (int i = 0; i < 3; ++i) {
+        const auto answer = client.request("GET", "/");
+        ASSERT_TRUE(answer.ok()) << answer.error().message;
+        EXPECT_EQ(answer->body, "ok");
+    }
+}
+
+TEST(HttpClient, repeats_only_what_may_be_repeated) {
+    const auto second_request = [](const std::string& method, const std::vector<HttpHeader>& headers) {
+        // The second request is read in full and then the connection breaks without a byte.
+        ScriptedServer server({std::string(kOk) + "#", kOk});
+        HttpClient client(server.url());
+        EXPECT_TRUE(client.request("GET", "/").ok());
+        const auto answer = client.request(method, "/", headers);
+        if (answer.ok()) return std::string("ok");
+        EXPECT_TRUE(HttpClient(server.url()).request("GET", "/").ok()) << "lets the script end";
+        return answer.error().message;
+    };
+    EXPECT_EQ(second_request("GET", {}), "ok");
+    EXPECT_EQ(second_request("DELETE", {}), "ok");
+    EXPECT_EQ(second_request("POST", {{"idempotency-key", "k"}}), "ok");
+    EXPECT_NE(second_request("POST", {}).find("not known"), std::string::npos);
+}
+
+TEST(HttpClient, does_not_repeat_once_an_answer_has_begun) {
+    ScriptedServer server({std::string(kOk) + "#HTTP/1.1 200 OK\r\nContent-Le"});
+    HttpClient client(server.url());
+    EXPECT_TRUE(client.request("GET", "/").ok());
+    const auto answer = client.request("GET", "/");
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "unreachable");
+}
+
+TEST(HttpClient, names_the_server_it_cannot_reach_and_what_to_check) {
+    int port = 0;
+    {
+        LoopbackServer server([](const HttpRequest&, HttpReply reply) { reply.answer({}); });
+        port = server.port();
+    }
+    const std::string url = "http://127.0.0.1:" + std::to_string(port);
+    const auto answer = HttpClient(url).request("GET", "/");
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "unreachable");
+    EXPECT_NE(answer.error().message.find(url), std::string::npos);
+    EXPECT_NE(answer.error().message.find("Check that it is running"), std::string::npos);
+}
+
+TEST(HttpClient, gives_up_when_the_time_is_up) {
+    std::optional<HttpReply> kept;
+    LoopbackServer server([&](const HttpRequest&, HttpReply reply) { kept = std::move(reply); });
+    HttpClient client(server.url());
+    const auto answer = client.request("GET", "/", {}, {}, milliseconds(30));
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "unreachable");
+    EXPECT_NE(answer.error().message.find("in time"), std::string::npos);
+    EXPECT_TRUE(server.await([&] { return kept && kept->client_gone(); })) << "the client must not leave it open";
+    server.on_loop([&] { kept.reset(); });
+}
+
+TEST(HttpClient, refuses_addresses_and_requests_it_cannot_send) {
+    for (const std::string url : {"", "127.0.0.1:1", "https://127.0.0.1:1", "http://", "http://h:0", "http://h:x",
+                                  "http://h:", "http://h:65536", "http://[::1", "http://a b:1", "http://u@h:1"}) {
+        const auto answer = HttpClient(url).request("GET", "/");
+        ASSERT_FALSE(answer.ok()) << url;
+        EXPECT_EQ(answer.error().code, "bad_address") << url;
+    }
+    HttpClient client("http://127.0.0.1:1");
+    EXPECT_EQ(client.request("GET", "/", {{"X", "a\r\nY: b"}}).error().code, "bad_request");
+    EXPECT_EQ(client.request("GET", "/a b").error().code, "bad_request");
+    EXPECT_EQ(client.request("GET", "/\n").error().code, "bad_request");
+}
+
+}  // namespace
+}  // namespace duewheel

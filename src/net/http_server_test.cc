@@ -1,0 +1,634 @@
+#include "net/http_server.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/resource.h>
+
+#include "gtest/gtest.h"
+#include "net/http_client.h"
+#include "net/loopback_fixture.h"
+
+namespace duewheel {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::string get(const std::string& target, const std::string& fields = "") {
+    return "GET " + target + " HTTP/1.1\r\nHost: x\r\n" + fields + "\r\n";
+}
+
+std::string post(const std::string& target, const std::string& body) {
+    return "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+           body;
+}
+
+// Answers with the method, the target and the body of the request.
+void echo(const HttpRequest& request, HttpReply reply) {
+    std::string text(request.method);
+    text.append(" ").append(request.target).append("|").append(request.body);
+    reply.answer({.content_type = "text/plain", .body = text});
+}
+
+// Keeps every reply until the test answers it.
+struct Desk {
+    std::map<std::string, HttpReply> pending;  // by target
+
+    HttpHandler handler() {
+        return [this](const HttpRequest& request, HttpReply reply) {
+            pending.emplace(std::string(request.target), std::move(reply));
+        };
+    }
+    void answer(const std::string& target) {
+        const auto found = pending.find(target);
+        ASSERT_NE(found, pending.end());
+        found->second.answer({.body = target});
+        pending.erase(found);
+    }
+};
+
+// Deadlines that strike within a test, with the sweep to match.
+HttpLimits hasty() {
+    HttpLimits limits;
+    limits.sweep = milliseconds(5);
+    limits.header_deadline = limits.body_deadline = limits.idle_timeout = limits.write_deadline = milliseconds(50);
+    limits.linger = milliseconds(50);
+    return limits;
+}
+
+TEST(HttpServer, keeps_the_connection_between_requests) {
+    LoopbackServer server(echo);
+    RawClient client(server.port());
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(client.send(post("/a", "hello")));
+        EXPECT_EQ(client.answer(),
+                  "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nPOST /a|hello");
+    }
+    const HttpCounters counters = server.counters();
+    EXPECT_EQ(counters.connections_accepted, 1u);
+    EXPECT_EQ(counters.connections_open, 1u);
+    EXPECT_EQ(counters.requests, 3u);
+    EXPECT_EQ(counters.bytes_in, 3 * post("/a", "hello").size());
+    EXPECT_EQ(counters.bytes_out, 3u * 78);
+}
+
+TEST(HttpServer, closes_when_asked_to_and_after_http_1_0) {
+    LoopbackServer server(echo);
+    RawClient closing(server.port());
+    closing.send(get("/a", "Connection: close\r\n") + get("/ignored"));
+    EXPECT_EQ(closing.rest(),
+              "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 7\r\nConnection: close\r\n\r\nGET /a|");
+    RawClient old(server.port());
+    old.send("GET /b HTTP/1.0\r\n\r\n");
+    EXPECT_EQ(body_of(old.rest()), "GET /b|");
+    RawClient old_but_staying(server.port());
+    for (int i = 0; i < 2; ++i) {
+        old_but_staying.send("GET /c HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+        EXPECT_NE(old_but_staying.answer().find("Connection: keep-alive\r\n"), std::string::npos);
+    }
+}
+
+TEST(HttpServer, answers_head_without_a_body) {
+    LoopbackServer server(echo);
+    RawClient client(server.port());
+    client.send("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n" + get("/b"));
+    EXPECT_EQ(client.answer(false), "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 8\r\n\r\n");
+    EXPECT_EQ(body_of(client.answer()), "GET /b|");
+}
+
+TEST(HttpServer, sends_no_body_and_no_length_with_204) {
+    LoopbackServer server([](const HttpRequest&, HttpReply reply) {
+        reply.answer({.status = 204, .headers = {{"X-One", "1"}}});
+    });
+    RawClient client(server.port());
+    client.send(get("/"));
+    EXPECT_EQ(client.answer(), "HTTP/1.1 204 No Content\r\nX-One: 1\r\n\r\n");
+}
+
+TEST(HttpServer, reads_a_chunked_body_sent_in_single_bytes) {
+    LoopbackServer server(echo);
+    RawClient client(server.port());
+    for (const char c :
+         std::string("POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")) {
+        ASSERT_TRUE(client.send({&c, 1}));
+    }
+    EXPECT_EQ(body_of(client.answer()), "POST /c|abc");
+}
+
+TEST(HttpServer, tells_a_waiting_client_to_continue_and_in_its_turn) {
+    Desk desk;
+    LoopbackServer server(desk.handler());
+    RawClient client(server.port());
+    client.send(get("/first") +
+                "POST /second HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n");
+    ASSERT_TRUE(server.await([&] { return desk.pending.size() == 1; }));
+    server.on_loop([&] { desk.answer("/first"); });
+    EXPECT_EQ(body_of(client.answer()), "/first");
+    EXPECT_EQ(client.answer(), "HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("z");
+    ASSERT_TRUE(server.await([&] { return desk.pending.size() == 1; }));
+    server.on_loop([&] { desk.answer("/second"); });
+    EXPECT_EQ(body_of(client.answer()), "/second");
+}
+
+TEST(HttpServer, answers_leave_in_the_order_of_the_requests) {
+    Desk desk;
+    LoopbackServer server(desk.handler());
+    RawClient client(server.port());
+    client.send(get("/1") + get("/2") + get("/3") + get("/4"));
+    ASSERT_TRUE(server.await([&] { return desk.pending.size() == 4; }));
+    server.on_loop([&] {
+        desk.answer("/3");
+        desk.answer("/2");
+    });
+    EXPECT_EQ(server.counters().bytes_out, 0u) << "the first is not answered yet";
+    server.on_loop([&] { desk.answer("/1"); });
+    for (const auto* expected : {"/1", "/2", "/3"}) EXPECT_EQ(body_of(client.answer()), expected);
+    server.on_loop([&] { desk.answer("/4"); });
+    EXPECT_EQ(body_of(client.answer()), "/4");
+}
+
+TEST(HttpServer, pauses_reading_at_the_pipeline_limit_and_loses_nothing) {
+    for (const std::size_t sent : {3u, 4u, 5u, 50u}) {
+        SCOPED_TRACE(std::to_string(sent) + " requests, 4 allowed");
+        Desk desk;
+        HttpLimits limits;
+        limits.pipeline_max = 4;
+        LoopbackServer server(desk.handler(), limits);
+        RawClient client(server.port());
+        std::string requests;
+        for (std::size_t i = 0; i < sent; ++i) requests += get("/" + std::to_string(i));
+        client.send(requests);
+        ASSERT_TRUE(server.await([&] { return server.server().counters().bytes_in == requests.size(); }));
+        server.on_loop([&] { EXPECT_EQ(desk.pending.size(), std::min<std::size_t>(sent, 4)); });
+        for (std::size_t i = 0; i < sent; ++i) {
+            const std::string target = "/" + std::to_string(i);
+            ASSERT_TRUE(server.await([&] { return desk.pending.contains(target); }));
+            server.on_loop([&] {
+                EXPECT_LE(desk.pending.size(), 4u);
+                desk.answer(target);
+            });
+            EXPECT_EQ(body_of(client.answer()), target);
+        }
+    }
+}
+
+TEST(HttpServer, many_answers_ready_together_leave_in_order_though_the_buffer_fills) {
+    HttpLimits limits;
+    limits.output_bytes_max = 10'000;
+    const std::string filling(997, 'f');
+    LoopbackServer server([&](const HttpRequest& request,
+                              HttpReply reply) { reply.answer({.body = std::string(request.target) + filling}); },
+                          limits);
+    RawClient client(server.port(), 4096);
+    constexpr int kRequests = 3000;
+    std::string requests;
+    for (int i = 1000; i < 1000 + kRequests; ++i) requests += get("/" + std::to_string(i));
+    std::thread sender([&] { EXPECT_TRUE(client.send(requests)); });
+    for (int i = 1000; i < 1000 + kRequests; ++i) {
+        ASSERT_EQ(body_of(client.answer()), "/" + std::to_string(i) + filling);
+    }
+    sender.join();
+}
+
+TEST(HttpServer, stops_reading_from_a_client_that_does_not_read) {
+    HttpLimits limits = hasty();
+    limits.output_bytes_max = 50'000;
+    LoopbackServer server(
+        [&](const HttpRequest&, HttpReply reply) { reply.answer({.body = std::string(10'000, 'x')}); }, limits);
+    RawClient client(server.port(), 4096);
+    std::string requests;
+    for (int i = 0; i < 5000; ++i) requests += get("/");
+    // The kernel may take all of it or not; either way the server reads only a part.
+    std::thread sender([&] { (void)client.send(requests); });
+    EXPECT_TRUE(server.await([&] {
+        return server.server().counters().connections_open == 0 && server.server().counters().connections_accepted == 1;
+    }));
+    sender.join();
+    const HttpCounters counters = server.counters();
+    EXPECT_EQ(counters.timeouts_write, 1u);
+    EXPECT_LT(counters.requests, 5000u) << "answers pile up in memory";
+}
+
+TEST(HttpServer, words_its_refusals_as_problem_documents_and_closes) {
+    HttpLimits limits;
+    limits.body_bytes_max = 10;
+    LoopbackServer server(echo, limits);
+    const std::vector<std::pair<std::string, int>> cases = {
+        {"nonsense\r\n\r\n", 400},
+        {"GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505},
+        {get("/" + std::string(5000, 'a')), 414},
+        {get("/", "X: " + std::string(9000, 'a') + "\r\n"), 431},
+        {get("/", "Transfer-Encoding: gzip\r\n"), 501},
+        {get("/", "Expect: magic\r\n"), 417},
+        {get("/", "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"), 400},
+        {post("/", "12345678901"), 413},
+    };
+    for (const auto& [request, status] : cases) {
+        RawClient client(server.port());
+        client.send(get("/before") + request + get("/smuggled"));
+        EXPECT_EQ(body_of(client.answer()), "GET /before|");
+        const std::string refusal = client.rest();
+        EXPECT_EQ(status_of(refusal), status);
+        EXPECT_NE(refusal.find("Content-Type: application/problem+json\r\n"), std::string::npos);
+        EXPECT_NE(refusal.find("Connection: close\r\n"), std::string::npos);
+        EXPECT_NE(refusal.find("\"status\":" + std::to_string(status) + ",\"code\":\""), std::string::npos);
+        EXPECT_EQ(refusal.find("smuggled"), std::string::npos);
+    }
+    const HttpCounters counters = server.counters();
+    EXPECT_EQ(counters.requests, cases.size());
+    EXPECT_EQ(counters.refused_malformed, 5u);
+    EXPECT_EQ(counters.refused_too_large, 3u);
+}
+
+TEST(HttpServer, a_refusal_waits_for_the_answers_before_it) {
+    Desk desk;
+    LoopbackServer server(desk.handler());
+    RawClient client(server.port());
+    client.send(get("/1") + "nonsense\r\n\r\n");
+    ASSERT_TRUE(server.await([&] { return server.server().counters().refused_malformed == 1; }));
+    EXPECT_EQ(server.counters().bytes_out, 0u);
+    server.on_loop([&] { desk.answer("/1"); });
+    EXPECT_EQ(body_of(client.answer()), "/1");
+    EXPECT_EQ(status_of(client.rest()), 400);
+}
+
+TEST(HttpServer, a_client_that_still_sends_a_large_body_reads_why_it_was_refused) {
+    HttpLimits limits;
+    limits.body_bytes_max = 1000;
+    LoopbackServer server(echo, limits);
+    RawClient client(server.port());
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n");
+    EXPECT_TRUE(client.send(std::string(8'000'000, 'x'))) << "closing at once would reset the connection";
+    EXPECT_EQ(status_of(client.rest()), 413);
+}
+
+TEST(HttpServer, holds_a_limit_on_unfinished_requests_of_all_clients) {
+    HttpLimits limits;
+    limits.unfinished_bytes_max = 10'000;
+    LoopbackServer server(echo, limits);
+    RawClient first(server.port()), second(server.port());
+    const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6000\r\n\r\n";
+    first.send(head + std::string(5999, 'x'));
+    ASSERT_TRUE(server.await([&] { return server.server().counters().bytes_in == head.size() + 5999; }));
+    second.send(head + std::string(5000, 'x'));
+    EXPECT_EQ(status_of(second.rest()), 503);
+    first.send("x");
+    EXPECT_EQ(status_of(first.answer()), 200);
+    EXPECT_EQ(server.counters().refused_overload, 1u);
+    // What the two held is given back: a third one fits.
+    first.send(head + std::string(6000, 'x'));
+    EXPECT_EQ(status_of(first.answer()), 200);
+}
+
+TEST(HttpServer, a_slow_header_gets_408) {
+    LoopbackServer server(echo, hasty());
+    RawClient client(server.port());
+    client.send("GET / HTTP/1.1\r\nHo");
+    EXPECT_EQ(status_of(client.rest()), 408);
+    EXPECT_EQ(server.counters().timeouts_header, 1u);
+}
+
+TEST(HttpServer, a_header_that_trickles_in_is_not_given_more_time) {
+    LoopbackServer server(echo, hasty());
+    RawClient client(server.port());
+    client.send("GET / HTTP/1.1\r\nHost: x\r\nX: ");
+    // Byte after byte for as long as the server listens.
+    const bool refused = server.await([&] {
+        client.send("a");
+        server.loop().post([] {});
+        return server.server().counters().timeouts_header == 1;
+    });
+    EXPECT_TRUE(refused);
+}
+
+TEST(HttpServer, a_slow_body_gets_408) {
+    LoopbackServer server(echo, hasty());
+    RawClient client(server.port());
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhell");
+    EXPECT_EQ(status_of(client.rest()), 408);
+    EXPECT_EQ(server.counters().timeouts_body, 1u);
+}
+
+TEST(HttpServer, idle_and_silent_connections_are_closed_without_a_word) {
+    LoopbackServer server(echo, hasty());
+    RawClient silent(server.port()), idle(server.port());
+    idle.send(get("/"));
+    EXPECT_EQ(status_of(idle.answer()), 200);
+    EXPECT_EQ(idle.rest(), "");
+    EXPECT_EQ(silent.rest(), "");
+    const HttpCounters counters = server.counters();
+    EXPECT_EQ(counters.timeouts_idle, 1u);
+    EXPECT_EQ(counters.timeouts_header, 1u);
+}
+
+TEST(HttpServer, a_pending_answer_is_not_idleness) {
+    Desk desk;
+    LoopbackServer server(desk.handler(), hasty());
+    RawClient waiting(server.port()), watch(server.port());
+    waiting.send(get("/1"));
+    ASSERT_TRUE(server.await([&] { return desk.pending.size() == 1; }));
+    EXPECT_EQ(watch.rest(), "");  // its deadline is longer than any the waiting one could miss
+    RawClient again(server.port());
+    EXPECT_EQ(again.rest(), "");
+    server.on_loop([&] { desk.answer("/1"); });
+    EXPECT_EQ(body_of(waiting.answer()), "/1");
+}
+
+TEST(HttpServer, a_client_that_closes_while_its_answer_is_pending_is_noticed) {
+    for (const bool reset : {false, true}) {
+        SCOPED_TRACE(reset ? "reset" : "closed");
+        std::optional<HttpReply> kept;
+        int told = 0;
+        LoopbackServer server([&](const HttpRequest&, HttpReply reply) {
+            reply.on_client_gone([&] { ++told; });
+            EXPECT_FALSE(reply.client_gone());
+            kept = std::move(reply);
+        });
+        RawClient client(server.port());
+        client.send(get("/"));
+        ASSERT_TRUE(server.await([&] { return kept.has_value(); }));
+        if (reset) {
+            client.reset();
+        } else {
+            client.close();
+        }
+        ASSERT_TRUE(server.await([&] { return told == 1; }));
+        server.on_loop([&] {
+            EXPECT_TRUE(kept->client_gone());
+            kept->answer({});
+            kept.reset();
+        });
+        ASSERT_TRUE(server.await([&] { return server.server().counters().connections_open == 0; }));
+        EXPECT_EQ(server.counters().clients_gone, 1u);
+        EXPECT_EQ(told, 1);
+    }
+}
+
+TEST(HttpServer, a_gone_clients_reply_may_be_dropped_from_its_callback) {
+    std::optional<HttpReply> kept;
+    LoopbackServer server([&](const HttpRequest&, HttpReply reply) {
+        kept = std::move(reply);
+        kept->on_client_gone([&] { kept.reset(); });
+    });
+    RawClient client(server.port());
+    client.send(get("/"));
+    ASSERT_TRUE(server.await([&] { return kept.has_value(); }));
+    client.close();
+    ASSERT_TRUE(server.await([&] { return server.server().counters().connections_open == 0; }));
+    EXPECT_FALSE(kept.has_value());
+    EXPECT_EQ(server.counters().answers_dropped, 0u);
+}
+
+TEST(HttpServer, a_client_that_only_stopped_sending_is_still_answered) {
+    Desk desk;
+    LoopbackServer server(desk.handler());
+    RawClient client(server.port());
+    client.send(get("/1") + get("/2"));
+    ASSERT_TRUE(server.await([&] { return desk.pending.size() == 2; }));
+    client.end_sending();
+    ASSERT_TRUE(server.await([&] { return server.server().counters().clients_gone == 1; }));
+    server.on_loop([&] {
+        desk.answer("/2");
+        desk.answer("/1");
+    });
+    EXPECT_EQ(body_of(client.answer()), "/1");
+    EXPECT_EQ(body_of(client.answer()), "/2");
+    EXPECT_EQ(client.rest(), "");
+}
+
+TEST(HttpServerDeathTest, a_dropped_reply_is_a_bug_answered_with_500) {
+    const auto drop_one = [] {
+        LoopbackServer server([](const HttpRequest&, HttpReply) {});
+        RawClient client(server.port());
+        client.send(get("/"));
+        EXPECT_EQ(status_of(client.answer()), 500);
+        EXPECT_EQ(server.counters().answers_dropped, 1u);
+    };
+#ifdef NDEBUG
+    drop_one();
+#else
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_DEATH(drop_one(), "destroyed without an answer");
+#endif
+}
+
+TEST(HttpServer, streams_in_chunks_until_it_is_finished) {
+    std::optional<HttpStream> stream;
+    LoopbackServer server([&](const HttpRequest&, HttpReply reply) {
+        stream = reply.stream({.content_type = "text/event-stream", .body = "one"});
+    });
+    RawClient client(server.port());
+    client.send(get("/events"));
+    EXPECT_EQ(client.until("one\r\n"),
+              "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
+              "Connection: close\r\n\r\n3\r\none\r\n");
+    server.on_loop([&] { EXPECT_TRUE(stream->write("two, two, two, two")); });
+    EXPECT_EQ(client.until("two\r\n"), "12\r\ntwo, two, two, two\r\n");
+    server.on_loop([&] {
+        stream->finish();
+        stream.reset();
+    });
+    EXPECT_EQ(client.rest(), "0\r\n\r\n");
+}
+
+TEST(HttpServer, a_stream_is_refused_more_when_its_client_is_slow_or_gone) {
+    std::optional<HttpStream> stream;
+    bool gone = false;
+    LoopbackServer server([&](const HttpRequest&, HttpReply reply) {
+        reply.on_client_gone([&] { gone = true; });
+        stream = reply.stream({});
+    });
+    RawClient client(server.port(), 4096);
+    client.send("GET / HTTP/1.0\r\n\r\n");
+    client.until("\r\n\r\n");
+    const std::string piece(100'000, 'p');
+    ASSERT_TRUE(server.await([&] {
+        server.loop().post([] {});
+        return !stream->write(piece);
+    })) << "a client that does not read must not fill the memory";
+    client.reset();
+    ASSERT_TRUE(server.await([&] { return gone && stream->client_gone(); }));
+    server.on_loop([&] { stream.reset(); });
+}
+
+TEST(HttpServer, an_unfinished_stream_cuts_the_connection) {
+    std::optional<HttpStream> stream;
+    LoopbackServer server([&](const HttpRequest&, HttpReply reply) { stream = reply.stream({.body = "a"}); });
+    RawClient client(server.port());
+    client.send(get("/"));
+    client.until("1\r\na\r\n");
+    server.on_loop([&] { stream.reset(); });
+    EXPECT_EQ(client.rest(), "");
+}
+
+TEST(HttpServer, refuses_addresses_it_cannot_listen_on_and_says_why) {
+    LoopbackServer server(echo);
+    server.on_loop([&] {
+        const auto code = [&](const std::string& address) {
+            const auto bound = server.server().listen(address);
+            return bound.ok() ? std::string("ok ") + bound->host : std::string(bound.error().code);
+        };
+        for (const auto* bad :
+             {"", "7420", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "1.2.3:1", "localhost.invalid:1",
+              "::1:80", "[127.0.0.1]:80", ":80", "127.0.0.1:-1", "203.0.113.1:0"}) {
+            EXPECT_EQ(code(bad), "bad_address") << bad;
+        }
+        EXPECT_EQ(code("localhost:0"), "ok 127.0.0.1");
+        const auto taken = server.server().listen("127.0.0.1:" + std::to_string(server.port()));
+        ASSERT_FALSE(taken.ok());
+        EXPECT_EQ(taken.error().code, "port_in_use");
+        EXPECT_NE(taken.error().message.find(std::to_string(server.port())), std::string::npos);
+    });
+}
+
+TEST(HttpServer, accepts_up_to_its_limit_and_the_next_when_one_leaves) {
+    HttpLimits limits;
+    limits.connections_max = 3;
+    LoopbackServer server(echo, limits);
+    std::vector<RawClient> clients;
+    for (int i = 0; i < 4; ++i) {
+        clients.emplace_back(server.port());
+        ASSERT_TRUE(clients.back().connected()) << "the kernel queues those over the limit";
+        ASSERT_TRUE(clients.back().send(get("/" + std::to_string(i))));
+    }
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(status_of(clients[i].answer()), 200);
+    EXPECT_EQ(server.counters().connections_open, 3u);
+    EXPECT_EQ(server.counters().accept_pauses, 1u);
+    clients[1].close();
+    EXPECT_EQ(body_of(clients[3].answer()), "GET /3|");
+    EXPECT_EQ(server.counters().connections_open, 3u);
+}
+
+TEST(HttpServer, outlives_running_out_of_file_descriptors) {
+    HttpLimits limits;
+    limits.sweep = milliseconds(5);
+    LoopbackServer server(echo, limits);
+    RawClient first(server.port()), second(server.port());
+    first.send(get("/"));
+    EXPECT_EQ(status_of(first.answer()), 200);
+    // A third client, connected before the limit falls so that only the server's side runs into it.
+    server.on_loop([] {});
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    std::optional<RawClient> third;
+    server.on_loop([&] {
+        third.emplace(server.port());
+        const rlimit none{3, before.rlim_max};
+        ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    });
+    EXPECT_TRUE(server.await([&] { return server.server().counters().accept_pauses >= 2; }));
+    first.send(get("/"));
+    EXPECT_EQ(status_of(first.answer()), 200) << "those who are in are served on";
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    third->send(get("/third"));
+    EXPECT_EQ(body_of(third->answer()), "GET /third|");
+}
+
+TEST(HttpServer, serves_a_thousand_connections_at_once) {
+    LoopbackServer server(echo);
+    std::vector<RawClient> clients;
+    constexpr int kClients = 1000;
+    for (int i = 0; i < kClients; ++i) {
+        clients.emplace_back(server.port());
+        ASSERT_TRUE(clients.back().connected()) << i;
+    }
+    for (int round = 0; round < 3; ++round) {
+        for (auto& client : clients) ASSERT_TRUE(client.send(get("/a")));
+        for (auto& client : clients) ASSERT_EQ(body_of(client.answer()), "GET /a|");
+    }
+    const HttpCounters counters = server.counters();
+    EXPECT_EQ(counters.connections_open, 1000u);
+    EXPECT_EQ(counters.requests, 3000u);
+    clients.clear();
+    EXPECT_TRUE(server.await([&] { return server.server().counters().connections_open == 0; }));
+}
+
+TEST(HttpServer, drain_answers_what_was_accepted_and_closes_the_rest) {
+    Desk desk;
+    LoopbackServer server(desk.handler());
+    RawClient idle(server.port()), pending(server.port()), partial(server.port());
+    pending.send(get("/1") + get("/2"));
+    ASSERT_TRUE(server.await([&] { return desk.pending.size() == 2; }));
+    partial.send("POST /3 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nh");
+    ASSERT_TRUE(server.await(
+        [&] { return server.server().counters().connections_open == 3 && server.server().counters().bytes_in > 80; }));
+    bool drained = false;
+    server.on_loop([&] { server.server().drain(std::chrono::minutes(1), [&] { drained = true; }); });
+    EXPECT_EQ(idle.rest(), "");
+    EXPECT_FALSE(RawClient(server.port()).connected());
+    partial.send("i");
+    ASSERT_TRUE(server.await([&] { return desk.pending.size() == 3; }));
+    server.on_loop([&] {
+        EXPECT_FALSE(drained);
+        for (const auto* target : {"/3", "/2", "/1"}) desk.answer(target);
+    });
+    EXPECT_EQ(pending.answer(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n/1");
+    EXPECT_EQ(pending.rest(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n/2");
+    EXPECT_EQ(body_of(partial.rest()), "/3");
+    pending.close();
+    partial.close();
+    EXPECT_TRUE(server.await([&] { return drained; }));
+}
+
+TEST(HttpServer, drain_cuts_what_is_left_at_its_deadline) {
+    Desk desk;
+    LoopbackServer server(desk.handler());
+    RawClient client(server.port());
+    client.send(get("/1"));
+    ASSERT_TRUE(server.await([&] { return desk.pending.size() == 1; }));
+    int drained = 0;
+    server.on_loop([&] { server.server().drain(milliseconds(10), [&] { ++drained; }); });
+    EXPECT_EQ(client.rest(), "");
+    EXPECT_TRUE(server.await([&] { return drained == 1; }));
+    server.on_loop([&] { desk.answer("/1"); });
+}
+
+TEST(HttpServer, drain_of_an_unused_server_ends_at_once) {
+    LoopbackServer server(echo);
+    bool drained = false;
+    server.on_loop([&] { server.server().drain(std::chrono::minutes(1), [&] { drained = true; }); });
+    EXPECT_TRUE(server.await([&] { return drained; }));
+}
+
+TEST(HttpServer, may_be_destroyed_while_busy_with_replies_outstanding) {
+    Desk desk;
+    {
+        LoopbackServer server(desk.handler());
+        std::vector<RawClient> clients;
+        for (int i = 0; i < 20; ++i) {
+            clients.emplace_back(server.port());
+            clients.back().send(get("/" + std::to_string(i)) + get("/more/" + std::to_string(i)) + "GET / HT");
+        }
+        ASSERT_TRUE(server.await([&] { return desk.pending.size() == 40; }));
+        clients.clear();
+    }
+    for (auto& [target, reply] : desk.pending) {
+        EXPECT_TRUE(reply.client_gone());
+        reply.answer({.body = target});
+    }
+}
+
+TEST(HttpServer, handlers_may_be_stopped_while_requests_stream_in) {
+    LoopbackServer server(echo);
+    std::vector<std::thread> senders;
+    for (int i = 0; i < 4; ++i) {
+        senders.emplace_back([&] {
+            RawClient client(server.port());
+            while (client.send(get("/a") + get("/b")) && status_of(client.answer()) == 200 &&
+                   status_of(client.answer()) == 200) {
+            }
+        });
+    }
+    ASSERT_TRUE(server.await([&] { return server.server().counters().requests > 200; }));
+    bool drained = false;
+    server.on_loop([&] { server.server().drain(std::chrono::seconds(10), [&] { drained = true; }); });
+    EXPECT_TRUE(server.await([&] { return drained; }));
+    for (auto& sender : senders) sender.join();
+}
+
+}  // namespace
+}  // namespace duewheel
