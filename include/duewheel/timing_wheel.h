@@ -24,6 +24,9 @@
 // one tick, iteration in deadline order, and a cheap answer to "when next?" in one case (see next_expiry). What it
 // refuses: it reads no clock, takes no lock, starts no thread, rounds nothing and knows nothing of durations.
 //
+// The file is long because it is the whole wheel, to be inlined into its owner's loop: first what an owner needs, then
+// lists, placement, time, and last the checker.
+//
 //     operation                 cost (n timers)
 //     schedule                  O(1); growing the slab copies it, unless reserve() made room
 //     cancel, reschedule        O(1)
