@@ -2,19 +2,50 @@
 // behaviour shared with the simulated disk is tested in tests/support/file_system_conformance_test.cc.
 #include <csignal>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "support/temporary_directory.h"
 
+namespace {
+
+// The paths that were synced, oldest first. Nothing else shows, short of a power cut, whether a sync was asked for.
+std::vector<std::string>& synced_paths() {
+    static std::vector<std::string> paths;
+    return paths;
+}
+
+void note_sync(int descriptor) {
+    std::error_code ignored;
+    synced_paths().push_back(std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), ignored));
+}
+
+}  // namespace
+
+// These stand in front of the C library's for the whole test program.
+extern "C" int fsync(int descriptor) {
+    note_sync(descriptor);
+    return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
+
+extern "C" int fdatasync(int descriptor) {
+    note_sync(descriptor);
+    return static_cast<int>(::syscall(SYS_fdatasync, descriptor));
+}
+
 namespace duewheel {
 namespace {
+
+using Paths = std::vector<std::string>;
 
 ConstBytes bytes_of(std::string_view text) {
     return std::as_bytes(std::span(text));
@@ -45,6 +76,33 @@ TEST(PosixFile, a_full_device_is_no_space) {
     const Status written = (*full)->write_at(0, bytes_of("x"));
     ASSERT_FALSE(written.ok());
     EXPECT_EQ(written.error().code, "no_space");
+}
+
+TEST(PosixFile, syncs_reach_the_system_and_their_failure_comes_back) {
+    const TemporaryDirectory folder;
+    auto file = posix_file_system().open(folder.at("file"), OpenMode::create);
+    ASSERT_TRUE(file.ok());
+    synced_paths().clear();
+    EXPECT_TRUE((*file)->sync_data().ok());
+    EXPECT_TRUE(posix_file_system().sync_directory(folder.path()).ok());
+    EXPECT_EQ(synced_paths(), (Paths{folder.at("file"), folder.path()}));
+    // Neither a device nor the process table can be synced.
+    auto device = posix_file_system().open("/dev/null", OpenMode::read_write);
+    ASSERT_TRUE(device.ok());
+    EXPECT_EQ((*device)->sync_data().error().code, "io_error");
+    EXPECT_EQ(posix_file_system().sync_directory("/proc/self").error().code, "io_error");
+}
+
+TEST(PosixFile, each_made_directory_is_synced_in_its_parent_before_the_next_is_made) {
+    const TemporaryDirectory folder;
+    const std::string above = std::filesystem::path(folder.path()).parent_path();
+    synced_paths().clear();
+    ASSERT_TRUE(posix_file_system().make_directories(folder.at("a/b/")).ok());
+    EXPECT_EQ(synced_paths(), (Paths{above, folder.path(), folder.at("a")}));
+    // Found in place, it may be what a killed run made and did not sync any more.
+    synced_paths().clear();
+    ASSERT_TRUE(posix_file_system().make_directories(folder.at("a/b")).ok());
+    EXPECT_EQ(synced_paths(), Paths{folder.at("a")});
 }
 
 // The kernel hands out such a file a page at a time, however much is asked for.
