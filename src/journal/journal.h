@@ -20,7 +20,9 @@ struct Commit {
     std::uint32_t count = 0;      // records; 0 confirms the commit before it
     std::string records;          // framed, one after the other
     Totals totals;                // as of its end
-    bool closes_segment = false;  // the next commit begins a new segment
+    // The next commit begins a new segment. A segment is closed only once it holds a record, because its name is its
+    // first sequence.
+    bool closes_segment = false;
 };
 
 class Journal {
@@ -28,12 +30,15 @@ class Journal {
     virtual ~Journal() = default;
 
     // Appends one commit and returns when it is durable. Blocks: called on the committer's thread.
+    // Code `no_space`: there is no room for a new segment; nothing was written, and the same commit may be tried again.
+    // Any other error is `log_failed`: it names file and offset, and every later call returns it again.
     virtual Status commit(const Commit& commit) = 0;
 };
 
 // Bytes that a commit with so many bytes of records takes in a segment: the footer and the space up to the next block
-// boundary counted. Lets the engine, which does no I/O, know when a segment is full.
-std::uint64_t commit_size_in_segment(std::uint64_t record_bytes);
+// boundary counted. Lets the engine, which does no I/O, know when a segment is full. The block size, 512 or 4096, is
+// chosen when the log is created.
+std::uint64_t commit_size_in_segment(std::uint64_t record_bytes, std::uint32_t block_bytes = 512);
 
 // Bytes of a fresh segment that its header takes.
 inline constexpr std::uint64_t kSegmentHeaderBytes = 4096;

@@ -1,0 +1,36 @@
+// A stretch of a file held in memory that moves and grows with what is asked for: sequential readers of a segment see
+// one contiguous view of what they look at, and the file is read in pieces of a chosen size.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+
+namespace duewheel {
+
+// For one thread. The file outlives it.
+class FileWindow {
+  public:
+    // Nothing at or after `limit` is read. `piece_bytes`: how much is read at a time at least.
+    FileWindow(const File& file, std::uint64_t limit, std::uint64_t piece_bytes)
+        : file_(file), limit_(limit), piece_bytes_(piece_bytes) {}
+
+    // The bytes from `offset` on: at least `least` of them, fewer only at the limit or the file's end. Views from
+    // before this call are void. What lies before `offset` may be forgotten.
+    Result<std::string_view> from(std::uint64_t offset, std::uint64_t least);
+
+    std::uint64_t limit() const { return limit_; }
+
+  private:
+    std::uint64_t end() const { return start_ + held_.size(); }
+
+    const File& file_;
+    std::uint64_t limit_;
+    std::uint64_t piece_bytes_;
+    std::uint64_t start_ = 0;
+    std::string held_;
+};
+
+}  // namespace duewheel

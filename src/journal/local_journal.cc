@@ -1,0 +1,189 @@
+#include "journal/local_journal.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/planted_bugs.h"
+
+namespace duewheel {
+
+LocalJournal::LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options)
+    : files_(files),
+      directory_(std::move(directory)),
+      options_(options),
+      identity_(options.identity),
+      spares_(files, directory_, options.segment_bytes, options.spare_count + options.reserve_count) {
+    assert(options.block_bytes == 512 || options.block_bytes == 4096);
+    assert(options.segment_bytes % options.block_bytes == 0 && options.segment_bytes <= kSegmentBytesMax);
+    assert(options.segment_bytes > kSegmentHeaderBytes);
+}
+
+Result<std::unique_ptr<LocalJournal>> LocalJournal::open(FileSystem& files, const std::string& directory,
+                                                         const JournalOptions& options) {
+    if (Status made = files.make_directories(directory); !made) return std::move(made).error();
+    Result<FoundLog> log = find_log(files, directory);
+    if (!log) return std::move(log).error();
+    if (Status mended = mend_log(files, directory, *log); !mended) return std::move(mended).error();
+    std::unique_ptr<LocalJournal> journal(new LocalJournal(files, directory, options));
+    if (Status started = journal->start(std::move(*log)); !started) return std::move(started).error();
+    return journal;
+}
+
+Status LocalJournal::start(FoundLog log) {
+    cut_ = std::move(log.cut);
+    removed_unborn_ = std::move(log.unborn);
+    if (Status adopted = spares_.adopt(log.spares); !adopted) return adopted;
+    if (log.segments.empty()) {
+        SegmentHeader first;
+        first.identity = options_.identity;
+        first.block_bytes = options_.block_bytes;
+        return begin_segment(first, options_.segment_bytes);
+    }
+    newest_ = log.segments.back();
+    identity_ = newest_->header().identity;
+    for (auto& segment : log.segments) catalog_.add(std::move(segment));
+    return {};
+}
+
+Status LocalJournal::commit(const Commit& commit) {
+    if (const std::optional<Error> failed = failure()) return *failed;
+    if (newest()->end().closed) {
+        if (Status rolled = roll(commit); !rolled) return rolled;
+    }
+    const std::shared_ptr<SegmentFile> segment = newest();
+    const SegmentEnd end = segment->end();
+    const SegmentHeader& header = segment->header();
+    assert(commit.totals.commit == end.totals.commit + 1);
+    assert(commit.first_sequence == end.totals.sequence + 1);
+    assert(commit.totals.sequence == end.totals.sequence + commit.count);
+    assert(!commit.closes_segment || commit.totals.sequence >= header.first_sequence());
+    assert(end.offset + commit_size_in_segment(commit.records.size(), header.block_bytes) <= header.segment_bytes);
+    const Status appended = segment->append(commit);
+    if (appended) return {};
+    return fail("save commit " + std::to_string(commit.totals.commit) + " at offset " + std::to_string(end.offset) +
+                    " of " + segment->path(),
+                appended.error());
+}
+
+// The next segment, large enough for the commit that is its first.
+Status LocalJournal::roll(const Commit& commit) {
+    const std::shared_ptr<SegmentFile> last = newest();
+    const SegmentEnd end = last->end();
+    SegmentHeader next = last->header();
+    next.number += 1;
+    next.before = end.totals;
+    next.link = end.link;
+    const std::uint64_t needed = kSegmentHeaderBytes + commit_size_in_segment(commit.records.size(), next.block_bytes);
+    return begin_segment(next, std::max(options_.segment_bytes, needed));
+}
+
+Status LocalJournal::begin_segment(const SegmentHeader& header, std::uint64_t bytes) {
+    Result<SpareSegment> spare = spares_.take(bytes);
+    if (spare) return give_name(std::move(*spare), header);
+    if (spare.error().code == "no_space") return std::move(spare).error();
+    return fail("make a segment in " + directory_, spare.error());
+}
+
+// A segment is born in this order: header durable, name, name durable; so a name never stands over a torn header.
+Status LocalJournal::give_name(SpareSegment spare, SegmentHeader header) {
+    header.segment_bytes = spare.bytes;
+    const std::string head = encode_segment_header(header);
+    const std::string path = directory_ + "/" + segment_name(header.first_sequence());
+    Status done = spare.file->write_at(0, std::as_bytes(std::span(head)));
+    if (!done && done.error().code == "no_space") {
+        spares_.give_back(std::move(spare));
+        return done;
+    }
+    if (done) done = spare.file->sync_data();
+    if (done) done = files_.rename(directory_ + "/" + spare.name, path);
+    if (done && !planted(PlantedBug::directory_not_synced)) done = files_.sync_directory(directory_);
+    if (!done) return fail("begin segment " + path, done.error());
+    const SegmentEnd end{header.before, header.link, kSegmentHeaderBytes, false};
+    auto segment =
+        std::make_shared<SegmentFile>(path, std::move(spare.file), header, end, OffsetList(header.first_sequence()));
+    catalog_.add(segment);
+    const std::lock_guard lock(mutex_);
+    newest_ = std::move(segment);
+    return {};
+}
+
+Status LocalJournal::prepare_spares() {
+    if (const std::optional<Error> failed = failure()) return *failed;
+    return spares_.prepare();
+}
+
+Status LocalJournal::drop_before(Sequence sequence) {
+    if (const std::optional<Error> failed = failure()) return *failed;
+    const std::vector<std::shared_ptr<const SegmentFile>> segments = catalog_.snapshot();
+    for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
+        if (segments[i]->end().totals.sequence >= sequence) break;
+        Status dropped = files_.remove(segments[i]->path());
+        if (dropped) dropped = files_.sync_directory(directory_);
+        if (!dropped) return fail("drop " + segments[i]->path(), dropped.error());
+        catalog_.remove_first();
+    }
+    return {};
+}
+
+Status LocalJournal::replay(Sequence from, const CommitVisitor& visitor) const {
+    if (const std::optional<Error> failed = failure()) return *failed;
+    const std::vector<std::shared_ptr<const SegmentFile>> segments = catalog_.snapshot();
+    const Sequence last = segments.back()->end().totals.sequence;
+    if (from < segments.front()->first_sequence() || from > last + 1) {
+        return Error{"not_found", "the log in " + directory_ + " holds records " +
+                                      std::to_string(segments.front()->first_sequence()) + " to " +
+                                      std::to_string(last) + ", but is to be read from " + std::to_string(from)};
+    }
+    const CommitVisitor from_there = [&](const CommitInLog& commit) {
+        return commit.totals.sequence >= from ? visitor(commit) : Status();
+    };
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        const bool ends_before = i + 1 < segments.size() && segments[i + 1]->first_sequence() <= from;
+        if (ends_before) continue;
+        if (Status read = segments[i]->scan(from_there); !read) return read;
+    }
+    return {};
+}
+
+Status LocalJournal::verify_all(const CommitVisitor& visitor) const {
+    if (const std::optional<Error> failed = failure()) return *failed;
+    for (const auto& segment : catalog_.snapshot()) {
+        if (Status read = segment->scan(visitor); !read) return read;
+    }
+    return {};
+}
+
+Sequence LocalJournal::first_sequence() const {
+    return catalog_.snapshot().front()->first_sequence();
+}
+
+SegmentRoom LocalJournal::room() const {
+    const std::shared_ptr<SegmentFile> segment = newest();
+    const SegmentEnd end = segment->end();
+    const SegmentHeader& header = segment->header();
+    return {header.number, end.offset, header.segment_bytes, end.closed,
+            end.totals.sequence >= header.first_sequence()};
+}
+
+Status LocalJournal::fail(std::string_view action, const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!failed_) {
+        failed_ = Error{"log_failed", "cannot " + std::string(action) + ": " + error.message +
+                                          ". The server stops, so that nothing is answered that is not saved; look at "
+                                          "the disk, then start it again."};
+        catalog_.fail(*failed_);
+    }
+    return *failed_;
+}
+
+std::optional<Error> LocalJournal::failure() const {
+    const std::lock_guard lock(mutex_);
+    return failed_;
+}
+
+std::shared_ptr<SegmentFile> LocalJournal::newest() const {
+    const std::lock_guard lock(mutex_);
+    return newest_;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,630 @@
+#include "journal/local_journal.h"
+
+#include <atomic>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "journal/trial_log.h"
+#include "support/sim_disk.h"
+#include "support/temporary_directory.h"
+
+namespace duewheel {
+namespace {
+
+constexpr const char* kDirectory = "/data/journal";
+
+std::unique_ptr<LocalJournal> opened(FileSystem& files, const JournalOptions& options,
+                                     const std::string& directory = kDirectory) {
+    Result<std::unique_ptr<LocalJournal>> journal = LocalJournal::open(files, directory, options);
+    EXPECT_TRUE(journal.ok()) << journal.error().message;
+    return journal ? std::move(*journal) : nullptr;
+}
+
+void commit_some(LocalJournal& journal, TrialLog& log, Random& random, int commits) {
+    for (int i = 0; i < commits; ++i) {
+        const Commit commit = log.next(random, journal.room());
+        const Status done = journal.commit(commit);
+        ASSERT_TRUE(done.ok()) << done.error().message;
+        log.remember(commit);
+    }
+}
+
+// Commits until so many segments are there.
+void fill_segments(LocalJournal& journal, TrialLog& log, Random& random, std::uint64_t segments) {
+    while (journal.catalog().list().size() < segments) commit_some(journal, log, random, 1);
+}
+
+std::vector<std::string> segments_on(FileSystem& files, const std::string& directory = kDirectory) {
+    std::vector<std::string> names;
+    for (const std::string& name : files.list(directory).value()) {
+        if (sequence_of_segment_name(name) != 0) names.push_back(name);
+    }
+    return names;
+}
+
+std::string code_of_opening(FileSystem& files, const JournalOptions& options) {
+    const auto journal = LocalJournal::open(files, kDirectory, options);
+    return journal ? "" : std::string(journal.error().code);
+}
+
+TEST(LocalJournal, plays_back_what_was_committed_over_many_segments) {
+    SimDisk disk;
+    Random random(1);
+    TrialLog log(4, 700);
+    auto journal = opened(disk, trial_options());
+    commit_some(*journal, log, random, 300);
+    EXPECT_EQ(log.compare(*journal), "");
+    EXPECT_EQ(journal->totals(), log.totals());
+    EXPECT_GT(segments_on(disk).size(), 10u);
+}
+
+TEST(LocalJournal, works_on_blocks_of_4096_bytes_and_keeps_the_block_size_of_the_log) {
+    SimDisk disk;
+    Random random(2);
+    TrialLog log(4, 700, 4096);
+    JournalOptions options = trial_options(64 << 10);
+    options.block_bytes = 4096;
+    commit_some(*opened(disk, options), log, random, 40);
+    options.block_bytes = 512;
+    auto journal = opened(disk, options);
+    EXPECT_EQ(journal->block_bytes(), 4096u);
+    EXPECT_EQ(journal->room().used_bytes % 4096, 0u);
+    commit_some(*journal, log, random, 40);
+    EXPECT_EQ(log.compare(*journal), "");
+}
+
+TEST(LocalJournal, goes_on_after_a_restart_at_every_commit) {
+    SimDisk disk;
+    Random random(3);
+    TrialLog log(3, 500);
+    for (int i = 0; i < 120; ++i) {
+        auto journal = opened(disk, trial_options());
+        ASSERT_EQ(log.compare(*journal), "") << i;
+        EXPECT_FALSE(journal->cut()) << i;
+        commit_some(*journal, log, random, 1);
+    }
+}
+
+TEST(LocalJournal, keeps_the_identity_it_was_created_with) {
+    SimDisk disk;
+    EXPECT_EQ(opened(disk, trial_options(16 << 10, 5))->identity(), trial_identity(5));
+    EXPECT_EQ(opened(disk, trial_options(16 << 10, 6))->identity(), trial_identity(5));
+}
+
+TEST(LocalJournal, a_commit_larger_than_a_fresh_segment_gets_one_of_its_size) {
+    SimDisk disk;
+    Random random(4);
+    TrialLog log(3, 500);
+    JournalOptions options = trial_options();
+    auto journal = opened(disk, options);
+    Commit first = log.make(random, journal->room(), 1);
+    first.closes_segment = true;
+    ASSERT_TRUE(journal->commit(first).ok());
+    log.remember(first);
+    const Commit large = log.make(random, journal->room(), 200);
+    ASSERT_GT(large.records.size(), 2 * options.segment_bytes);
+    ASSERT_TRUE(large.closes_segment);
+    ASSERT_TRUE(journal->commit(large).ok());
+    log.remember(large);
+    commit_some(*journal, log, random, 30);
+    EXPECT_EQ(log.compare(*journal), "");
+    EXPECT_EQ(log.compare(*opened(disk, options)), "");
+}
+
+TEST(LocalJournal, every_place_is_read_whether_it_was_just_written_or_found_at_the_start) {
+    SimDisk disk;
+    Random random(5);
+    TrialLog log(90, 30);  // more than one listed offset in a commit
+    JournalOptions options = trial_options(64 << 10);
+    auto journal = opened(disk, options);
+    commit_some(*journal, log, random, 100);
+    for (int life = 0; life < 2; ++life) {
+        for (const TrialCommit& commit : log.commits()) {
+            for (const OwnedRecord& record : commit.records) {
+                const auto segment = journal->catalog().find(record.sequence);
+                ASSERT_TRUE(segment.ok()) << segment.error().message;
+                const Result<OwnedRecord> read = (*segment)->read_record(record.sequence);
+                ASSERT_TRUE(read.ok()) << read.error().message;
+                ASSERT_EQ(*read, record);
+            }
+        }
+        journal = opened(disk, options);
+    }
+    EXPECT_EQ(journal->catalog().find(0).error().code, "not_found");
+    EXPECT_EQ(journal->catalog().find(log.last_sequence() + 1).error().code, "not_found");
+}
+
+TEST(LocalJournal, reads_many_places_in_one_go) {
+    SimDisk disk;
+    Random random(6);
+    TrialLog log(90, 30);
+    auto journal = opened(disk, trial_options(64 << 10));
+    commit_some(*journal, log, random, 100);
+    std::vector<OwnedRecord> wanted;
+    std::vector<Sequence> places;
+    for (const TrialCommit& commit : log.commits()) {
+        for (const OwnedRecord& record : commit.records) {
+            if (!random.chance(100'000)) continue;
+            wanted.push_back(record);
+            places.push_back(record.sequence);
+        }
+    }
+    ASSERT_GT(places.size(), 100u);
+    const auto read = journal->catalog().read_records(places);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(*read, wanted);
+    places.push_back(log.last_sequence() + 1);
+    EXPECT_EQ(journal->catalog().read_records(places).error().code, "not_found");
+}
+
+TEST(LocalJournal, replay_begins_with_the_commit_that_holds_the_place_and_reads_no_older_segment) {
+    SimDisk disk;
+    Random random(7);
+    TrialLog log(3, 500);
+    auto journal = opened(disk, trial_options());
+    fill_segments(*journal, log, random, 5);
+    for (Sequence from = 1; from <= log.last_sequence() + 1; ++from) {
+        std::vector<std::uint64_t> played;
+        std::uint64_t first_segment = 0;
+        const Status read = journal->replay(from, [&](const CommitInLog& commit) {
+            if (played.empty()) first_segment = commit.segment_number;
+            played.push_back(commit.totals.commit);
+            return Status();
+        });
+        ASSERT_TRUE(read.ok()) << read.error().message;
+        std::vector<std::uint64_t> wanted;
+        for (const TrialCommit& commit : log.commits()) {
+            if (commit.totals.sequence >= from) wanted.push_back(commit.totals.commit);
+        }
+        ASSERT_EQ(played, wanted) << from;
+    }
+    EXPECT_EQ(journal->replay(0, [](const CommitInLog&) { return Status(); }).error().code, "not_found");
+    EXPECT_EQ(journal->replay(log.last_sequence() + 2, [](const CommitInLog&) { return Status(); }).error().code,
+              "not_found");
+    const std::vector<std::string> names = segments_on(disk);
+    disk.flip(std::string(kDirectory) + "/" + names[0], kSegmentHeaderBytes + 3);
+    const Sequence second = sequence_of_segment_name(names[1]);
+    journal = opened(disk, trial_options());
+    EXPECT_TRUE(journal->replay(second, [](const CommitInLog&) { return Status(); }).ok());
+    EXPECT_EQ(journal->verify_all([](const CommitInLog&) { return Status(); }).error().code, "damaged_log");
+}
+
+TEST(LocalJournal, a_visitors_error_ends_the_replay_and_comes_back) {
+    SimDisk disk;
+    Random random(8);
+    TrialLog log(3, 500);
+    auto journal = opened(disk, trial_options());
+    commit_some(*journal, log, random, 20);
+    int seen = 0;
+    const Status read = journal->replay(1, [&](const CommitInLog&) {
+        return ++seen == 3 ? Status(Error{"enough", {}}) : Status();
+    });
+    EXPECT_EQ(read.error().code, "enough");
+    EXPECT_EQ(seen, 3);
+}
+
+TEST(LocalJournal, drops_only_what_lies_wholly_below_and_a_restart_finds_the_rest) {
+    SimDisk disk;
+    Random random(9);
+    TrialLog log(3, 500);
+    auto journal = opened(disk, trial_options());
+    fill_segments(*journal, log, random, 6);
+    const std::vector<std::string> names = segments_on(disk);
+    const Sequence third = sequence_of_segment_name(names[2]);
+    ASSERT_TRUE(journal->drop_before(third - 1).ok());
+    EXPECT_EQ(segments_on(disk).size(), 5u);
+    ASSERT_TRUE(journal->drop_before(third).ok());
+    EXPECT_EQ(segments_on(disk).front(), names[2]);
+    EXPECT_EQ(journal->first_sequence(), third);
+    EXPECT_EQ(journal->catalog().find(third - 1).error().code, "not_found");
+    EXPECT_EQ(log.compare(*journal), "");
+    journal = opened(disk, trial_options());
+    EXPECT_EQ(journal->first_sequence(), third);
+    EXPECT_EQ(log.compare(*journal), "");
+    ASSERT_TRUE(journal->drop_before(~Sequence{0}).ok());
+    EXPECT_EQ(segments_on(disk).size(), 1u);
+    EXPECT_EQ(opened(disk, trial_options())->totals(), log.totals());
+}
+
+TEST(LocalJournal, a_reader_that_holds_a_segment_reads_on_after_it_was_dropped) {
+    TemporaryDirectory directory;
+    Random random(10);
+    TrialLog log(3, 500);
+    auto journal = opened(posix_file_system(), trial_options(), directory.at("journal"));
+    fill_segments(*journal, log, random, 3);
+    const auto pinned = journal->catalog().find(1).value();
+    ASSERT_TRUE(journal->drop_before(~Sequence{0}).ok());
+    ASSERT_EQ(segments_on(posix_file_system(), directory.at("journal")).size(), 1u);
+    const Sequence last = pinned->end().totals.sequence;
+    for (Sequence sequence = 1; sequence <= last; ++sequence) {
+        EXPECT_EQ(pinned->read_record(sequence).value().sequence, sequence);
+    }
+    std::uint64_t commits = 0;
+    ASSERT_TRUE(pinned->scan([&](const CommitInLog&) { return ++commits, Status(); }).ok());
+    EXPECT_GT(commits, 0u);
+}
+
+TEST(LocalJournal, fills_spares_ahead_and_uses_them) {
+    SimDisk disk;
+    Random random(11);
+    TrialLog log(3, 500);
+    JournalOptions options = trial_options();
+    options.spare_count = 1;
+    options.reserve_count = 2;
+    auto journal = opened(disk, options);
+    ASSERT_TRUE(journal->prepare_spares().ok());
+    EXPECT_EQ(journal->ready_spares(), 3u);
+    EXPECT_EQ(journal->bytes_on_disk(), disk.used_bytes());
+    const std::uint64_t used = disk.used_bytes();
+    fill_segments(*journal, log, random, 3);
+    EXPECT_EQ(journal->ready_spares(), 1u);
+    EXPECT_EQ(disk.used_bytes(), used);
+    journal = opened(disk, options);
+    EXPECT_EQ(journal->ready_spares(), 0u);  // found, but nobody has looked at it yet
+    const std::uint64_t writes = disk.count(DiskOperation::write);
+    ASSERT_TRUE(journal->prepare_spares().ok());
+    EXPECT_EQ(journal->ready_spares(), 3u);
+    EXPECT_EQ(disk.count(DiskOperation::write) - writes, 2u);  // the one that was there is taken as it is
+    fill_segments(*journal, log, random, 7);
+    EXPECT_EQ(log.compare(*journal), "");
+}
+
+TEST(LocalJournal, what_stands_in_a_spare_does_no_harm) {
+    SimDisk disk;
+    Random random(12);
+    TrialLog log(3, 500);
+    JournalOptions options = trial_options();
+    options.spare_count = 3;
+    {
+        auto journal = opened(disk, options);
+        ASSERT_TRUE(journal->prepare_spares().ok());
+        commit_some(*journal, log, random, 3);
+    }
+    disk.flip(std::string(kDirectory) + "/spare-2", 0);
+    disk.flip(std::string(kDirectory) + "/spare-3", options.segment_bytes - 1);
+    ASSERT_TRUE(disk.open(std::string(kDirectory) + "/spare-9.filling", OpenMode::create).ok());
+    ASSERT_TRUE(disk.open(std::string(kDirectory) + "/spare-4", OpenMode::read_write).value()->truncate(100).ok());
+    auto journal = opened(disk, options);
+    fill_segments(*journal, log, random, 5);
+    EXPECT_EQ(log.compare(*opened(disk, options)), "");
+    EXPECT_EQ(disk.open(std::string(kDirectory) + "/spare-9.filling", OpenMode::read).error().code, "not_found");
+}
+
+TEST(LocalJournal, a_full_disk_is_an_answer_that_can_be_waited_out) {
+    SimDisk disk;
+    Random random(13);
+    TrialLog log(3, 500);
+    JournalOptions options = trial_options();
+    options.spare_count = 1;
+    auto journal = opened(disk, options);
+    disk.set_capacity(disk.used_bytes() + 1000);
+    EXPECT_EQ(journal->prepare_spares().error().code, "no_space");
+    Commit refused;
+    for (;;) {
+        refused = log.next(random, journal->room());
+        const Status done = journal->commit(refused);
+        if (!done) {
+            ASSERT_EQ(done.error().code, "no_space") << done.error().message;
+            break;
+        }
+        log.remember(refused);
+    }
+    EXPECT_TRUE(journal->room().closed);
+    EXPECT_EQ(log.compare(*journal), "");
+    EXPECT_EQ(journal->commit(refused).error().code, "no_space");
+    disk.set_capacity(SimDisk::kDefaultCapacityBytes);
+    ASSERT_TRUE(journal->commit(refused).ok());
+    log.remember(refused);
+    commit_some(*journal, log, random, 30);
+    EXPECT_EQ(log.compare(*opened(disk, options)), "");
+}
+
+TEST(LocalJournal, a_full_disk_while_a_spare_is_made_larger_is_an_answer_too) {
+    SimDisk disk;
+    Random random(14);
+    TrialLog log(3, 500);
+    JournalOptions options = trial_options();
+    options.spare_count = 1;
+    auto journal = opened(disk, options);
+    Commit closing = log.make(random, journal->room(), 1);
+    closing.closes_segment = true;
+    ASSERT_TRUE(journal->commit(closing).ok());
+    log.remember(closing);
+    ASSERT_TRUE(journal->prepare_spares().ok());
+    disk.set_capacity(disk.used_bytes() + 5000);
+    const Commit large = log.make(random, journal->room(), 200);
+    EXPECT_EQ(journal->commit(large).error().code, "no_space");
+    disk.set_capacity(SimDisk::kDefaultCapacityBytes);
+    ASSERT_TRUE(journal->commit(large).ok());
+    log.remember(large);
+    EXPECT_EQ(log.compare(*opened(disk, options)), "");
+}
+
+TEST(LocalJournal, after_a_failed_write_or_sync_everything_is_refused_with_the_same_error) {
+    for (const DiskOperation operation : {DiskOperation::write, DiskOperation::sync_data}) {
+        SimDisk disk;
+        Random random(15);
+        TrialLog log(3, 500);
+        auto journal = opened(disk, trial_options());
+        commit_some(*journal, log, random, 3);
+        const std::string segment = std::string(kDirectory) + "/" + segments_on(disk).front();
+        const std::uint64_t offset = journal->room().used_bytes;
+        disk.fail(operation);
+        const Commit commit = log.make(random, journal->room(), 1);
+        const Status failed = journal->commit(commit);
+        ASSERT_FALSE(failed.ok());
+        EXPECT_EQ(failed.error().code, "log_failed");
+        EXPECT_NE(failed.error().message.find(segment), std::string::npos) << failed.error().message;
+        EXPECT_NE(failed.error().message.find("offset " + std::to_string(offset)), std::string::npos);
+        EXPECT_EQ(journal->commit(commit).error().message, failed.error().message);
+        EXPECT_EQ(journal->prepare_spares().error().message, failed.error().message);
+        EXPECT_EQ(journal->drop_before(5).error().message, failed.error().message);
+        EXPECT_EQ(journal->replay(1, {}).error().message, failed.error().message);
+        EXPECT_EQ(journal->catalog().find(1).error().message, failed.error().message);
+        EXPECT_EQ(journal->totals(), log.totals());
+    }
+}
+
+TEST(LocalJournal, a_failed_step_of_a_roll_stops_it_too) {
+    for (const DiskOperation operation : {DiskOperation::open, DiskOperation::write, DiskOperation::sync_data,
+                                          DiskOperation::rename, DiskOperation::sync_directory}) {
+        for (std::uint64_t nth = 1; nth <= 2; ++nth) {
+            SimDisk disk;
+            Random random(16);
+            TrialLog log(3, 500);
+            auto journal = opened(disk, trial_options());
+            while (!journal->room().closed) commit_some(*journal, log, random, 1);
+            if (nth == 2 && (operation == DiskOperation::open || operation == DiskOperation::sync_directory)) continue;
+            disk.fail(operation, nth);
+            const Commit commit = log.make(random, journal->room(), 1);
+            EXPECT_EQ(journal->commit(commit).error().code, "log_failed") << static_cast<int>(operation) << nth;
+            EXPECT_EQ(journal->commit(commit).error().code, "log_failed");
+            journal.reset();
+            journal = opened(disk, trial_options());
+            EXPECT_EQ(log.compare(*journal), "");
+            ASSERT_TRUE(journal->commit(commit).ok());
+        }
+    }
+}
+
+TEST(LocalJournal, a_segment_of_another_log_is_refused) {
+    SimDisk disk;
+    Random random(17);
+    TrialLog log(3, 500);
+    {
+        auto journal = opened(disk, trial_options());
+        fill_segments(*journal, log, random, 3);
+    }
+    // The same commits in a log with another identity; its second segment has the same name and the same totals.
+    Random again(17);
+    TrialLog other_log(3, 500);
+    {
+        auto other = opened(disk, trial_options(16 << 10, 2), "/other");
+        fill_segments(*other, other_log, again, 3);
+    }
+    const std::string name = segments_on(disk)[1];
+    ASSERT_EQ(segments_on(disk, "/other")[1], name);
+    const auto from = disk.open("/other/" + name, OpenMode::read).value();
+    const auto to = disk.open(std::string(kDirectory) + "/" + name, OpenMode::read_write).value();
+    std::vector<std::byte> bytes(from->size().value());
+    ASSERT_TRUE(from->read_at(0, bytes).ok());
+    ASSERT_TRUE(to->write_at(0, bytes).ok());
+    const auto refused = LocalJournal::open(disk, kDirectory, trial_options());
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, "damaged_log");
+    EXPECT_NE(refused.error().message.find(name), std::string::npos);
+    EXPECT_NE(refused.error().message.find("another log"), std::string::npos);
+}
+
+TEST(LocalJournal, commits_of_another_log_under_our_header_are_refused) {
+    SimDisk disk;
+    for (const std::uint64_t seed : {1, 2}) {
+        Random random(18);
+        TrialLog log(3, 500);
+        auto journal = opened(disk, trial_options(16 << 10, seed), seed == 1 ? kDirectory : "/other");
+        for (int i = 0; i < 6; ++i) {
+            const Commit commit = log.make(random, journal->room(), 1);
+            ASSERT_TRUE(journal->commit(commit).ok());
+            log.remember(commit);
+        }
+    }
+    const std::string name = segments_on(disk)[0];
+    const auto from = disk.open("/other/" + name, OpenMode::read).value();
+    const auto to = disk.open(std::string(kDirectory) + "/" + name, OpenMode::read_write).value();
+    std::vector<std::byte> bytes(1024);
+    ASSERT_TRUE(from->read_at(kSegmentHeaderBytes + 1024, bytes).ok());
+    ASSERT_TRUE(to->write_at(kSegmentHeaderBytes + 1024, bytes).ok());
+    EXPECT_EQ(code_of_opening(disk, trial_options()), "damaged_log");
+}
+
+TEST(LocalJournal, a_missing_segment_in_the_middle_is_refused) {
+    SimDisk disk;
+    Random random(19);
+    TrialLog log(3, 500);
+    {
+        auto journal = opened(disk, trial_options());
+        fill_segments(*journal, log, random, 4);
+    }
+    ASSERT_TRUE(disk.remove(std::string(kDirectory) + "/" + segments_on(disk)[2]).ok());
+    EXPECT_EQ(code_of_opening(disk, trial_options()), "damaged_log");
+    EXPECT_EQ(segments_on(disk).size(), 3u);
+}
+
+TEST(LocalJournal, a_renamed_segment_is_refused) {
+    SimDisk disk;
+    Random random(20);
+    TrialLog log(3, 500);
+    {
+        auto journal = opened(disk, trial_options());
+        fill_segments(*journal, log, random, 2);
+    }
+    const std::string name = segments_on(disk)[1];
+    const Sequence next = sequence_of_segment_name(name) + 1;
+    ASSERT_TRUE(
+        disk.rename(std::string(kDirectory) + "/" + name, std::string(kDirectory) + "/" + segment_name(next)).ok());
+    EXPECT_EQ(code_of_opening(disk, trial_options()), "damaged_log");
+}
+
+TEST(LocalJournal, a_segment_that_was_never_born_is_removed) {
+    SimDisk disk;
+    Random random(21);
+    TrialLog log(3, 500);
+    {
+        auto journal = opened(disk, trial_options());
+        while (!journal->room().closed) commit_some(*journal, log, random, 1);
+    }
+    const std::string path = std::string(kDirectory) + "/" + segment_name(log.last_sequence() + 1);
+    {
+        const auto file = disk.open(path, OpenMode::create).value();
+        ASSERT_TRUE(file->truncate(16 << 10).ok());
+        ASSERT_TRUE(file->write_at(0, std::as_bytes(std::span("duewh", 5))).ok());
+    }
+    {
+        auto journal = opened(disk, trial_options());
+        ASSERT_TRUE(journal->removed_unborn());
+        EXPECT_EQ(*journal->removed_unborn(), path);
+        EXPECT_EQ(log.compare(*journal), "");
+        commit_some(*journal, log, random, 5);
+    }
+    // With content behind the torn header it is no such segment.
+    disk.flip(path, 0);
+    EXPECT_EQ(code_of_opening(disk, trial_options()), "damaged_log");
+}
+
+TEST(LocalJournal, a_segment_begun_after_one_that_is_not_closed_proves_damage) {
+    SimDisk disk;
+    Random random(22);
+    TrialLog log(3, 500);
+    commit_some(*opened(disk, trial_options()), log, random, 2);
+    const auto file =
+        disk.open(std::string(kDirectory) + "/" + segment_name(log.last_sequence() + 1), OpenMode::create).value();
+    ASSERT_TRUE(file->truncate(16 << 10).ok());
+    EXPECT_EQ(code_of_opening(disk, trial_options()), "damaged_log");
+}
+
+TEST(LocalJournal, a_shortened_segment_is_refused) {
+    SimDisk disk;
+    Random random(23);
+    TrialLog log(3, 500);
+    {
+        auto journal = opened(disk, trial_options());
+        commit_some(*journal, log, random, 3);
+    }
+    // Cut where a commit ends: nothing but the size tells that there was more.
+    const std::string path = std::string(kDirectory) + "/" + segments_on(disk)[0];
+    ASSERT_TRUE(disk.open(path, OpenMode::read_write).value()->truncate(kSegmentHeaderBytes).ok());
+    EXPECT_EQ(code_of_opening(disk, trial_options()), "damaged_log");
+}
+
+// A commit or a header as a later version might write it: the version raised, the checksum right.
+void raise_version(FileSystem& files, const std::string& path, std::uint64_t offset, std::uint64_t size) {
+    const auto file = files.open(path, OpenMode::read_write).value();
+    std::string bytes(size, '\0');
+    ASSERT_TRUE(file->read_at(offset, std::as_writable_bytes(std::span(bytes))).ok());
+    bytes[16] = static_cast<char>(kLogFormatVersion + 1);
+    const std::uint64_t checksum = area_hash(std::string_view(bytes).substr(16));
+    bytes.replace(8, 8, reinterpret_cast<const char*>(&checksum), 8);
+    ASSERT_TRUE(file->write_at(offset, std::as_bytes(std::span(bytes))).ok());
+}
+
+TEST(LocalJournal, what_a_newer_version_wrote_is_refused_untouched) {
+    Random random(24);
+    for (const bool header : {true, false}) {
+        SimDisk disk;
+        TrialLog log(3, 500);
+        std::uint64_t end = 0;
+        {
+            auto journal = opened(disk, trial_options());
+            commit_some(*journal, log, random, 3);
+            end = journal->room().used_bytes;
+        }
+        const std::string path = std::string(kDirectory) + "/" + segments_on(disk)[0];
+        raise_version(disk, path, header ? 0 : end - kFooterBytes, header ? kSegmentHeaderBytes : kFooterBytes);
+        const std::uint64_t writes = disk.count(DiskOperation::write);
+        EXPECT_EQ(code_of_opening(disk, trial_options()), "newer_format");
+        EXPECT_EQ(disk.count(DiskOperation::write), writes);
+    }
+}
+
+TEST(LocalJournal, checking_changes_nothing_and_tells_what_would_be_cut) {
+    SimDisk disk;
+    Random random(25);
+    TrialLog log(3, 500);
+    std::uint64_t end = 0;
+    {
+        auto journal = opened(disk, trial_options());
+        commit_some(*journal, log, random, 5);
+        end = journal->room().used_bytes;
+    }
+    const std::string path = std::string(kDirectory) + "/" + segments_on(disk)[0];
+    disk.flip(path, end + 700, std::byte{'x'});
+    const std::uint64_t writes = disk.count(DiskOperation::write);
+    std::uint64_t commits = 0;
+    const auto found = verify_log(disk, kDirectory, [&](const CommitInLog&) { return ++commits, Status(); });
+    ASSERT_TRUE(found.ok()) << found.error().message;
+    EXPECT_EQ(commits, log.commits().size());
+    ASSERT_TRUE(found->cut);
+    EXPECT_EQ(found->cut->path, path);
+    EXPECT_EQ(found->cut->offset, end);
+    EXPECT_EQ(found->cut->bytes, 701u);
+    EXPECT_EQ(found->cut->head, std::string(700, '\0') + "x");
+    EXPECT_EQ(disk.count(DiskOperation::write), writes);
+    EXPECT_EQ(verify_log(disk, "/nowhere", {}).error().code, "not_found");
+}
+
+TEST(LocalJournal, places_are_read_while_the_committer_commits_and_old_segments_go) {
+    TemporaryDirectory directory;
+    JournalOptions options = trial_options(32 << 10);
+    options.spare_count = 2;
+    auto journal = opened(posix_file_system(), options, directory.at("journal"));
+    std::atomic<Sequence> committed{0};
+    std::atomic<bool> stop{false};
+    std::atomic<std::uint64_t> read{0};
+    const auto reader = [&](std::uint64_t seed) {
+        Random random(seed);
+        while (!stop) {
+            const Sequence last = committed;
+            if (last == 0) continue;
+            const Sequence place = 1 + random.below(last);
+            const auto segment = journal->catalog().find(place);
+            if (!segment && segment.error().code == "not_found" && place < journal->first_sequence()) continue;
+            ASSERT_TRUE(segment.ok()) << segment.error().message;
+            const Result<OwnedRecord> record = (*segment)->read_record(place);
+            ASSERT_TRUE(record.ok()) << record.error().message;
+            ASSERT_EQ(decode_record(record->kind, record->body).value().id, 1024 * place);
+            ++read;
+            if (random.chance(20'000)) {
+                ASSERT_TRUE((*segment)->scan([](const CommitInLog&) { return Status(); }).ok());
+            }
+        }
+    };
+    std::thread one(reader, 1);
+    std::thread two(reader, 2);
+    std::thread spares([&] {
+        while (!stop) {
+            ASSERT_TRUE(journal->prepare_spares().ok());
+            const Sequence last = committed;
+            if (last > 300) {
+                ASSERT_TRUE(journal->drop_before(last - 300).ok());
+            }
+        }
+    });
+    Random random(3);
+    TrialLog log(8, 200);
+    for (int i = 0; i < 400 || read < 2000; ++i) {
+        const Commit commit = log.next(random, journal->room());
+        const Status done = journal->commit(commit);
+        ASSERT_TRUE(done.ok()) << done.error().message;
+        log.remember(commit);
+        committed = commit.totals.sequence;
+    }
+    stop = true;
+    one.join();
+    two.join();
+    spares.join();
+    EXPECT_EQ(log.compare(*journal), "");
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,259 @@
+#include "journal/recovery.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/planted_bugs.h"
+#include "journal/spare_segments.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::uint64_t kPieceBytes = 1 << 20;
+
+// One file that bears a segment's name.
+struct Candidate {
+    std::string path;
+    Sequence named = 0;
+    std::unique_ptr<File> file;
+    std::uint64_t size = 0;
+    SegmentHeader header;
+};
+
+// The range of bytes from `offset` on that holds all that is not zero; empty: all is zero.
+struct NonZero {
+    std::uint64_t end = 0;  // after the last one; 0: there is none
+    std::string head;       // from `offset` on
+};
+
+Result<NonZero> find_non_zero(const File& file, std::uint64_t offset, std::uint64_t size) {
+    NonZero found;
+    FileWindow window(file, size, kPieceBytes);
+    for (std::uint64_t at = offset; at < size;) {
+        const Result<std::string_view> piece = window.from(at, std::min(kPieceBytes, size - at));
+        if (!piece) return piece.error();
+        if (piece->empty()) break;
+        if (at == offset) found.head = piece->substr(0, Cut::kHeadBytesMax);
+        const std::size_t last = piece->find_last_not_of('\0');
+        if (last != std::string_view::npos) found.end = at + last + 1;
+        at += piece->size();
+    }
+    if (found.end == 0) found.head.clear();
+    if (found.end != 0) found.head.resize(std::min<std::uint64_t>(found.head.size(), found.end - offset));
+    return found;
+}
+
+// Looks for a whole footer of this log with a greater number than `commit` at the end of any block from `offset` on;
+// the offset of its block, or 0. A footer of a newer version is an error.
+Result<std::uint64_t> find_later_footer(const File& file, const std::string& path, const SegmentHeader& header,
+                                        std::uint64_t offset, std::uint64_t size, std::uint64_t commit) {
+    FileWindow window(file, size, kPieceBytes);
+    for (; offset + header.block_bytes <= size; offset += header.block_bytes) {
+        const Result<std::string_view> block = window.from(offset, header.block_bytes);
+        if (!block) return block.error();
+        if (block->size() < header.block_bytes) break;
+        const std::string_view tail = block->substr(header.block_bytes - kFooterBytes, kFooterBytes);
+        if (!begins_like_footer(tail)) continue;
+        const Result<CommitFooter> footer = decode_footer(tail);
+        if (!footer && footer.error().code == "newer_format") return newer_log(path, offset);
+        if (footer && footer->identity_hash == header.identity.hash() && footer->totals.commit > commit) return offset;
+    }
+    return std::uint64_t{0};
+}
+
+Result<Candidate> open_candidate(FileSystem& files, const std::string& directory, const std::string& name) {
+    Candidate candidate;
+    candidate.path = directory + "/" + name;
+    candidate.named = sequence_of_segment_name(name);
+    Result<std::unique_ptr<File>> file = files.open(candidate.path, OpenMode::read);
+    if (!file) return std::move(file).error();
+    candidate.file = std::move(*file);
+    const Result<std::uint64_t> size = candidate.file->size();
+    if (!size) return size.error();
+    candidate.size = *size;
+    return candidate;
+}
+
+// Fills in the header. Code `unborn`: the newest file has neither header nor content.
+Status read_header(Candidate& candidate, bool newest) {
+    FileWindow window(*candidate.file, candidate.size, kSegmentHeaderBytes);
+    const Result<std::string_view> bytes = window.from(0, kSegmentHeaderBytes);
+    if (!bytes) return bytes.error();
+    Result<SegmentHeader> header = decode_segment_header(*bytes);
+    if (!header && header.error().code == "newer_format") return newer_log(candidate.path, 0);
+    if (!header && newest) {
+        const Result<NonZero> content = find_non_zero(*candidate.file, kSegmentHeaderBytes, candidate.size);
+        if (!content) return content.error();
+        if (content->end == 0) return Error{"unborn", {}};
+    }
+    if (!header) return damaged_log(candidate.path, 0, header.error().message);
+    if (header->first_sequence() != candidate.named) {
+        return damaged_log(candidate.path, 0, "the file's name and its header disagree");
+    }
+    // The zeros were synced before the segment got its name, so no crash makes it shorter.
+    if (candidate.size < header->segment_bytes) {
+        return damaged_log(candidate.path, candidate.size, "the file is shorter than its header says");
+    }
+    candidate.header = *header;
+    return {};
+}
+
+Status check_neighbours(const Candidate& before, const Candidate& after) {
+    const SegmentHeader& earlier = before.header;
+    const SegmentHeader& later = after.header;
+    if (later.identity != earlier.identity) return damaged_log(after.path, 0, "the segment belongs to another log");
+    if (later.number != earlier.number + 1) {
+        return damaged_log(
+            after.path, 0,
+            "segment " + std::to_string(earlier.number) + " is followed by segment " + std::to_string(later.number));
+    }
+    if (later.before.sequence <= earlier.before.sequence || later.before.commit <= earlier.before.commit ||
+        later.block_bytes != earlier.block_bytes) {
+        return damaged_log(after.path, 0, "the segment does not follow the one before it");
+    }
+    return {};
+}
+
+// Opens all files that bear a segment's name and checks what their headers tell.
+Result<std::vector<Candidate>> open_segments(FileSystem& files, const std::string& directory,
+                                             const std::vector<std::string>& names, FoundLog& log) {
+    std::vector<Candidate> candidates;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        Result<Candidate> candidate = open_candidate(files, directory, names[i]);
+        if (!candidate) return std::move(candidate).error();
+        const Status header = read_header(*candidate, i + 1 == names.size());
+        if (!header && header.error().code == "unborn") {
+            log.unborn = candidate->path;
+            break;
+        }
+        if (!header) return header.error();
+        if (!candidates.empty()) {
+            if (Status follows = check_neighbours(candidates.back(), *candidate); !follows) {
+                return std::move(follows).error();
+            }
+        }
+        candidates.push_back(std::move(*candidate));
+    }
+    return candidates;
+}
+
+// What stands after the last whole commit of the newest segment: zeros, a torn commit, or damage.
+Status judge_end(const Candidate& newest, const CommitReader& reader, const Error& objection, FoundLog& log) {
+    const Result<NonZero> rest = find_non_zero(*newest.file, reader.position(), newest.size);
+    if (!rest) return rest.error();
+    if (rest->end == 0) return {};
+    const Result<std::uint64_t> later = find_later_footer(*newest.file, newest.path, newest.header, reader.position(),
+                                                          newest.size, reader.totals().commit + 1);
+    if (!later) return later.error();
+    if (*later != 0) {
+        return damaged_log(newest.path, reader.position(),
+                           objection.message + ". A later commit stands at offset " + std::to_string(*later));
+    }
+    log.cut = Cut{newest.path, reader.position(), rest->end - reader.position(), rest->head};
+    return {};
+}
+
+// Reads the newest segment to its end.
+Result<std::shared_ptr<SegmentFile>> read_newest(Candidate newest, FoundLog& log) {
+    CommitReader reader(*newest.file, newest.path, newest.header, newest.size);
+    OffsetList offsets(newest.header.first_sequence());
+    Error objection{"damaged_log", "nothing may follow the commit that closes a segment"};
+    while (!reader.closed() && reader.position() < newest.size) {
+        const Result<CommitInLog> commit = reader.next();
+        if (!commit && commit.error().code != "damaged_log") return commit.error();
+        if (!commit) {
+            objection = commit.error();
+            break;
+        }
+        log.last_commit_offset = commit->offset;
+        add_offsets(offsets, *commit);
+    }
+    if (Status judged = judge_end(newest, reader, objection, log); !judged) return std::move(judged).error();
+    // A segment is begun only after the one before it was closed by a commit that was saved.
+    if (log.unborn && (log.cut || !reader.closed())) {
+        return damaged_log(newest.path, reader.position(),
+                           "the segment ends early although " + *log.unborn + " had been begun");
+    }
+    const SegmentEnd end{reader.totals(), reader.link(), reader.position(), reader.closed()};
+    return std::make_shared<SegmentFile>(newest.path, std::move(newest.file), newest.header, end, std::move(offsets));
+}
+
+Status write_zeros(File& file, const Cut& cut) {
+    if (planted(PlantedBug::cut_area_not_zeroed)) return {};
+    const std::string zeros(std::min(kPieceBytes, cut.bytes), '\0');
+    for (std::uint64_t done = 0; done < cut.bytes;) {
+        const std::uint64_t piece = std::min<std::uint64_t>(zeros.size(), cut.bytes - done);
+        const Status written = file.write_at(cut.offset + done, std::as_bytes(std::span(zeros).first(piece)));
+        if (!written) return written;
+        done += piece;
+    }
+    return {};
+}
+
+// Writes the last commit once more, byte for byte: after a failed sync the operating system may show bytes that never
+// reach the disk, and take them for saved. It is the only one that can be in that state.
+Status write_again(File& file, std::uint64_t offset, std::uint64_t end) {
+    std::string bytes(end - offset, '\0');
+    const Result<std::size_t> got = file.read_at(offset, std::as_writable_bytes(std::span(bytes)));
+    if (!got) return got.error();
+    return file.write_at(offset, std::as_bytes(std::span(bytes).first(*got)));
+}
+
+}  // namespace
+
+Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
+    FoundLog log;
+    const Result<std::vector<std::string>> names = files.list(directory);
+    if (!names) return names.error();
+    std::vector<std::string> segment_names;
+    for (const std::string& name : *names) {
+        if (sequence_of_segment_name(name) != 0) segment_names.push_back(name);
+        if (SpareSegments::is_spare_name(name)) log.spares.push_back(name);
+    }
+    Result<std::vector<Candidate>> candidates = open_segments(files, directory, segment_names, log);
+    if (!candidates) return std::move(candidates).error();
+    for (std::size_t i = 0; i + 1 < candidates->size(); ++i) {
+        Candidate& candidate = (*candidates)[i];
+        const SegmentHeader& next = (*candidates)[i + 1].header;
+        const SegmentEnd end{next.before, next.link, 0, true};
+        log.segments.push_back(std::make_shared<SegmentFile>(candidate.path, std::move(candidate.file),
+                                                             candidate.header, end, std::nullopt));
+    }
+    if (candidates->empty()) return log;
+    Result<std::shared_ptr<SegmentFile>> newest = read_newest(std::move(candidates->back()), log);
+    if (!newest) return std::move(newest).error();
+    log.segments.push_back(std::move(*newest));
+    return log;
+}
+
+Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log) {
+    if (!log.segments.empty()) {
+        SegmentFile& newest = *log.segments.back();
+        Result<std::unique_ptr<File>> file = files.open(newest.path(), OpenMode::read_write);
+        if (!file) return std::move(file).error();
+        Status done;
+        if (log.cut) done = write_zeros(**file, *log.cut);
+        if (done && log.last_commit_offset != 0) {
+            done = write_again(**file, log.last_commit_offset, newest.end().offset);
+        }
+        if (done) done = (*file)->sync_data();
+        if (!done) return done;
+        newest.use_for_appending(std::move(*file));
+    }
+    if (log.unborn) {
+        if (Status removed = files.remove(*log.unborn); !removed) return removed;
+    }
+    if (planted(PlantedBug::directory_not_synced)) return {};
+    return files.sync_directory(directory);
+}
+
+Result<FoundLog> verify_log(FileSystem& files, const std::string& directory, const CommitVisitor& visitor) {
+    Result<FoundLog> log = find_log(files, directory);
+    if (!log) return log;
+    for (const auto& segment : log->segments) {
+        if (Status scanned = segment->scan(visitor); !scanned) return std::move(scanned).error();
+    }
+    return log;
+}
+
+}  // namespace duewheel

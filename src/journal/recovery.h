@@ -1,0 +1,56 @@
+// What a directory holds of a log, found out without changing anything; and then, on request, the little that may be
+// changed: the torn end of the newest segment is cut, a segment that was never born is removed.
+//
+// The rule, and why it loses nothing: a commit is answered only after it was synced, and the next one is written only
+// after that. So a bad commit N of the newest segment is *torn* if no whole footer with a greater number follows: then
+// nobody was ever told that N is saved. If one follows, N had been saved, and the log is *damaged*; so it is in an
+// older segment, because the header after it tells that all its commits were saved. A damaged log is refused and left
+// as it is.
+//
+// A commit that is whole was perhaps never synced, when the process died in between: it is accepted, and made durable
+// before anybody hears of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "journal/segment.h"
+
+namespace duewheel {
+
+// The torn end of a log, for the operator's log.
+struct Cut {
+    static constexpr std::uint64_t kHeadBytesMax = 4096;
+
+    std::string path;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;  // from the offset to the last that was not zero
+    std::string head;         // the first of them, at most kHeadBytesMax
+};
+
+// A log as it was found.
+struct FoundLog {
+    std::vector<std::shared_ptr<SegmentFile>> segments;  // in order; each open for reading
+    std::vector<std::string> spares;                     // names in the directory
+    std::uint64_t last_commit_offset = 0;                // in the newest segment; 0: it has none
+    std::optional<Cut> cut;
+    std::optional<std::string> unborn;  // path of a newest segment without a header and without content
+};
+
+// Reads all headers and the whole newest segment; older ones are not read, see SegmentFile::scan(). Changes nothing.
+// Codes: `damaged_log`, `newer_format`, `not_found` (no such directory), `io_error`.
+Result<FoundLog> find_log(FileSystem& files, const std::string& directory);
+
+// Does what was found to be needed, so that the newest segment can be appended to, and opens it for that. All that is
+// found is durable on return.
+Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log);
+
+// Reads and checks everything in a directory and changes nothing: what `duewheel check` does. The visitor sees every
+// commit that is whole. Returns what was found; codes as of find_log().
+Result<FoundLog> verify_log(FileSystem& files, const std::string& directory, const CommitVisitor& visitor);
+
+}  // namespace duewheel

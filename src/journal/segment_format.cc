@@ -1,0 +1,236 @@
+#include "journal/segment_format.h"
+
+#define XXH_INLINE_ALL
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+
+#include <xxhash.h>
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kHeaderMagic = "duewhSEG";
+constexpr std::string_view kFooterMagic = "duewhEND";
+constexpr std::uint16_t kClosesSegment = 1;
+constexpr std::size_t kMagicBytes = 8;
+constexpr std::size_t kCheckedFrom = 16;  // after magic and checksum
+constexpr std::string_view kNameStart = "seg-";
+constexpr std::string_view kNameEnd = ".log";
+constexpr std::size_t kNameDigits = 20;
+
+static_assert(std::endian::native == std::endian::little, "integers are copied as they stand in memory");
+
+// Puts values one after the other.
+class FixedWriter {
+  public:
+    explicit FixedWriter(char* to) : to_(to) {}
+
+    template <class T>
+    void put(const T& value) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        std::memcpy(to_, &value, sizeof value);
+        to_ += sizeof value;
+    }
+    void put(const Totals& totals) {
+        put(totals.commit);
+        put(totals.sequence);
+        put(totals.digest);
+        put(totals.live_count);
+        put(totals.needed_bytes);
+        put(totals.id_counter);
+        put(totals.server_time_ms);
+    }
+
+  private:
+    char* to_;
+};
+
+class FixedReader {
+  public:
+    explicit FixedReader(const char* from) : from_(from) {}
+
+    template <class T>
+    void get(T& value) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        std::memcpy(&value, from_, sizeof value);
+        from_ += sizeof value;
+    }
+    void get(Totals& totals) {
+        get(totals.commit);
+        get(totals.sequence);
+        get(totals.digest);
+        get(totals.live_count);
+        get(totals.needed_bytes);
+        get(totals.id_counter);
+        get(totals.server_time_ms);
+    }
+
+  private:
+    const char* from_;
+};
+
+std::uint64_t checksum_of(std::string_view bytes) {
+    return XXH3_64bits(bytes.data() + kCheckedFrom, bytes.size() - kCheckedFrom);
+}
+
+// Both begin with magic, checksum and format version; a newer version may change all that follows.
+enum class Opening { readable, unreadable, newer };
+
+Opening opening_of(std::string_view bytes, std::string_view magic) {
+    if (!bytes.starts_with(magic)) return Opening::unreadable;
+    std::uint64_t checksum = 0;
+    std::uint16_t version = 0;
+    FixedReader reader(bytes.data() + kMagicBytes);
+    reader.get(checksum);
+    reader.get(version);
+    if (checksum != checksum_of(bytes)) return Opening::unreadable;
+    if (version > kLogFormatVersion) return Opening::newer;
+    return version == 0 ? Opening::unreadable : Opening::readable;
+}
+
+}  // namespace
+
+std::uint64_t commit_size_in_segment(std::uint64_t record_bytes, std::uint32_t block_bytes) {
+    return commit_end(record_bytes, block_bytes);
+}
+
+std::uint64_t LogIdentity::hash() const {
+    std::array<std::byte, 32> both;
+    std::copy(token_key.begin(), token_key.end(), std::copy(instance.begin(), instance.end(), both.begin()));
+    return XXH3_64bits(both.data(), both.size());
+}
+
+std::string encode_segment_header(const SegmentHeader& header) {
+    assert(header.segment_bytes <= kSegmentBytesMax);
+    std::string bytes(kSegmentHeaderBytes, '\0');
+    bytes.replace(0, kMagicBytes, kHeaderMagic);
+    FixedWriter writer(bytes.data() + kCheckedFrom);
+    writer.put(kLogFormatVersion);
+    writer.put(std::uint16_t{0});
+    writer.put(header.block_bytes);
+    writer.put(header.segment_bytes);
+    writer.put(header.number);
+    writer.put(header.first_sequence());
+    writer.put(header.first_commit());
+    writer.put(header.link);
+    writer.put(header.before);
+    writer.put(header.identity.instance);
+    writer.put(header.identity.token_key);
+    FixedWriter(bytes.data() + kMagicBytes).put(checksum_of(bytes));
+    return bytes;
+}
+
+Result<SegmentHeader> decode_segment_header(std::string_view bytes) {
+    if (bytes.size() < kSegmentHeaderBytes) return Error{"bad_header", "the file ends inside its header"};
+    bytes = bytes.substr(0, kSegmentHeaderBytes);
+    const Opening opening = opening_of(bytes, kHeaderMagic);
+    if (opening == Opening::newer) return Error{"newer_format", "written by a newer version"};
+    if (opening == Opening::unreadable) return Error{"bad_header", "its header does not match its checksum"};
+    SegmentHeader header;
+    std::uint16_t version = 0;
+    std::uint16_t reserved = 0;
+    Sequence first_sequence = 0;
+    std::uint64_t first_commit = 0;
+    FixedReader reader(bytes.data() + kCheckedFrom);
+    reader.get(version);
+    reader.get(reserved);
+    reader.get(header.block_bytes);
+    reader.get(header.segment_bytes);
+    reader.get(header.number);
+    reader.get(first_sequence);
+    reader.get(first_commit);
+    reader.get(header.link);
+    reader.get(header.before);
+    reader.get(header.identity.instance);
+    reader.get(header.identity.token_key);
+    const bool sound = (header.block_bytes == 512 || header.block_bytes == 4096) && header.number > 0 &&
+                       header.segment_bytes % header.block_bytes == 0 && header.segment_bytes <= kSegmentBytesMax &&
+                       first_sequence == header.first_sequence() && first_commit == header.first_commit();
+    if (!sound) return Error{"bad_header", "its header contradicts itself"};
+    return header;
+}
+
+std::uint64_t append_footer(std::string& out, const CommitFooter& footer) {
+    const std::size_t start = out.size();
+    out.append(kFooterBytes, '\0');
+    char* const bytes = out.data() + start;
+    std::memcpy(bytes, kFooterMagic.data(), kMagicBytes);
+    FixedWriter writer(bytes + kCheckedFrom);
+    writer.put(kLogFormatVersion);
+    writer.put(footer.closes_segment ? kClosesSegment : std::uint16_t{0});
+    writer.put(footer.count);
+    writer.put(footer.first_sequence);
+    writer.put(footer.record_bytes);
+    writer.put(footer.area_hash);
+    writer.put(footer.totals);
+    writer.put(footer.identity_hash);
+    writer.put(footer.link);
+    const std::uint64_t checksum = checksum_of(std::string_view(bytes, kFooterBytes));
+    FixedWriter(bytes + kMagicBytes).put(checksum);
+    return checksum;
+}
+
+bool begins_like_footer(std::string_view bytes) {
+    return bytes.starts_with(kFooterMagic);
+}
+
+Result<CommitFooter> decode_footer(std::string_view bytes) {
+    assert(bytes.size() == kFooterBytes);
+    const Opening opening = opening_of(bytes, kFooterMagic);
+    if (opening == Opening::newer) return Error{"newer_format", "written by a newer version"};
+    if (opening == Opening::unreadable) return Error{"bad_footer", "no whole footer"};
+    CommitFooter footer;
+    std::uint16_t version = 0;
+    std::uint16_t flags = 0;
+    FixedReader(bytes.data() + kMagicBytes).get(footer.checksum);
+    FixedReader reader(bytes.data() + kCheckedFrom);
+    reader.get(version);
+    reader.get(flags);
+    reader.get(footer.count);
+    reader.get(footer.first_sequence);
+    reader.get(footer.record_bytes);
+    reader.get(footer.area_hash);
+    reader.get(footer.totals);
+    reader.get(footer.identity_hash);
+    reader.get(footer.link);
+    footer.closes_segment = (flags & kClosesSegment) != 0;
+    return footer;
+}
+
+std::uint64_t area_hash(std::string_view area) {
+    return XXH3_64bits(area.data(), area.size());
+}
+
+std::string segment_name(Sequence first_sequence) {
+    const std::string digits = std::to_string(first_sequence);
+    return std::string(kNameStart) + std::string(kNameDigits - digits.size(), '0') + digits + std::string(kNameEnd);
+}
+
+Sequence sequence_of_segment_name(std::string_view name) {
+    if (name.size() != kNameStart.size() + kNameDigits + kNameEnd.size() || !name.starts_with(kNameStart) ||
+        !name.ends_with(kNameEnd)) {
+        return 0;
+    }
+    Sequence sequence = 0;
+    for (const char c : name.substr(kNameStart.size(), kNameDigits)) {
+        if (c < '0' || c > '9') return 0;
+        sequence = sequence * 10 + static_cast<Sequence>(c - '0');
+    }
+    return segment_name(sequence) == name ? sequence : 0;
+}
+
+Error damaged_log(const std::string& path, std::uint64_t offset, std::string_view what) {
+    return Error{"damaged_log", "the log is damaged in " + path + " at offset " + std::to_string(offset) + ": " +
+                                    std::string(what) +
+                                    "; nothing was changed. Run `duewheel check` on the data directory, then restore a "
+                                    "backup or repair it."};
+}
+
+Error newer_log(const std::string& path, std::uint64_t offset) {
+    return Error{"newer_format", path + " was written by a newer version (seen at offset " + std::to_string(offset) +
+                                     "); nothing was changed. Start the version that wrote it."};
+}
+
+}  // namespace duewheel

@@ -1,0 +1,106 @@
+// The byte form of what stands in a segment beside the records: its header and the footer of each commit.
+// docs/storage_format.md draws both. All integers are little-endian.
+//
+// A segment is a header of 4096 bytes and commits, each on a block boundary:
+//
+//     [header 4096][records | zeros | footer 128][records | zeros | footer 128] ... zeros up to the segment's size
+//                  ^ block                       ^ block: a footer ends on one
+//
+// So every footer can be found by looking at the last 128 bytes of each block, also where the records before it are
+// damaged; and no block that was acknowledged is ever written again.
+//
+// Commits form a chain: each footer holds the checksum of the one before it (its link), and a segment's header holds
+// the link and the totals at the end of the segment before.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "journal/journal.h"
+
+namespace duewheel {
+
+inline constexpr std::uint16_t kLogFormatVersion = 1;
+inline constexpr std::uint64_t kFooterBytes = 128;
+inline constexpr std::uint64_t kSegmentBytesMax = std::uint64_t{1} << 32;
+
+// Drawn once when the data directory is created, the same in all segments of a log.
+struct LogIdentity {
+    std::array<std::byte, 16> instance{};   // names the log
+    std::array<std::byte, 16> token_key{};  // secret; authenticates lease tokens
+
+    // What footers hold. It takes in the secret, so that nobody who can only put messages can make bytes that look like
+    // a footer of this log.
+    std::uint64_t hash() const;
+    bool operator==(const LogIdentity&) const = default;
+};
+
+struct SegmentHeader {
+    std::uint64_t number = 1;  // the log's first segment is 1
+    Totals before;             // what the log added up to before this segment
+    std::uint64_t link = 0;    // checksum of the footer before it; 0 in the first segment
+    LogIdentity identity;
+    std::uint64_t segment_bytes = 0;  // the file's size; zero-filled from the start
+    std::uint32_t block_bytes = 512;  // 512 or 4096
+
+    Sequence first_sequence() const { return before.sequence + 1; }
+    std::uint64_t first_commit() const { return before.commit + 1; }
+    bool operator==(const SegmentHeader&) const = default;
+};
+
+// The kSegmentHeaderBytes bytes of a header.
+std::string encode_segment_header(const SegmentHeader& header);
+
+// Codes: `bad_header` (no header, torn or damaged), `newer_format` (whatever the rest says).
+Result<SegmentHeader> decode_segment_header(std::string_view bytes);
+
+struct CommitFooter {
+    Sequence first_sequence = 0;
+    std::uint32_t count = 0;
+    bool closes_segment = false;
+    std::uint64_t record_bytes = 0;
+    std::uint64_t area_hash = 0;  // over the records and the zeros after them
+    Totals totals;
+    std::uint64_t identity_hash = 0;
+    std::uint64_t link = 0;      // checksum of the footer before
+    std::uint64_t checksum = 0;  // of this footer; set by encoding and decoding
+
+    bool operator==(const CommitFooter&) const = default;
+};
+
+// Appends kFooterBytes bytes to `out` and returns the footer's checksum: the link of the next one.
+std::uint64_t append_footer(std::string& out, const CommitFooter& footer);
+
+// Codes: `bad_footer` (none here, torn or damaged), `newer_format`.
+Result<CommitFooter> decode_footer(std::string_view bytes);
+
+// True if the bytes are worth decoding as a footer: they begin like one. Quick, allocates nothing.
+bool begins_like_footer(std::string_view bytes);
+
+// 64-bit hash of a commit's area before its footer.
+std::uint64_t area_hash(std::string_view area);
+
+// `bytes` rounded up to the next block boundary.
+constexpr std::uint64_t to_block(std::uint64_t bytes, std::uint64_t block_bytes) {
+    return (bytes + block_bytes - 1) / block_bytes * block_bytes;
+}
+
+// Where a commit ends whose records end at `records_end`; both are offsets in the file.
+constexpr std::uint64_t commit_end(std::uint64_t records_end, std::uint64_t block_bytes) {
+    return to_block(records_end + kFooterBytes, block_bytes);
+}
+
+// `seg-<first sequence, 20 digits>.log`, so that names sort as sequences do.
+std::string segment_name(Sequence first_sequence);
+// The first sequence in such a name; 0: it is no segment's name.
+Sequence sequence_of_segment_name(std::string_view name);
+
+// The errors of a log that cannot be trusted, naming file and offset and what to do.
+Error damaged_log(const std::string& path, std::uint64_t offset, std::string_view what);
+Error newer_log(const std::string& path, std::uint64_t offset);
+
+}  // namespace duewheel

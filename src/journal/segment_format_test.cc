@@ -1,0 +1,104 @@
+#include "journal/segment_format.h"
+
+#include <gtest/gtest.h>
+
+#include "journal/trial_log.h"
+
+namespace duewheel {
+namespace {
+
+SegmentHeader sample_header() {
+    SegmentHeader header;
+    header.number = 7;
+    header.before = {41, 1000, 0x1234, 5, 600, 70, 1'800'000'000'000};
+    header.link = 99;
+    header.identity = trial_identity(3);
+    header.segment_bytes = 1 << 20;
+    header.block_bytes = 4096;
+    return header;
+}
+
+CommitFooter sample_footer() {
+    CommitFooter footer;
+    footer.first_sequence = 998;
+    footer.count = 3;
+    footer.closes_segment = true;
+    footer.record_bytes = 300;
+    footer.area_hash = 0xabcdef;
+    footer.totals = {41, 1000, 0x1234, 5, 600, 70, 1'800'000'000'000};
+    footer.identity_hash = trial_identity(3).hash();
+    footer.link = 98;
+    return footer;
+}
+
+TEST(SegmentFormat, a_header_comes_back_as_it_was) {
+    const std::string bytes = encode_segment_header(sample_header());
+    ASSERT_EQ(bytes.size(), kSegmentHeaderBytes);
+    const Result<SegmentHeader> header = decode_segment_header(bytes);
+    ASSERT_TRUE(header.ok()) << header.error().message;
+    EXPECT_EQ(*header, sample_header());
+    EXPECT_EQ(header->first_sequence(), 1001u);
+    EXPECT_EQ(header->first_commit(), 42u);
+}
+
+TEST(SegmentFormat, a_footer_comes_back_as_it_was) {
+    std::string bytes;
+    CommitFooter wanted = sample_footer();
+    wanted.checksum = append_footer(bytes, wanted);
+    ASSERT_EQ(bytes.size(), kFooterBytes);
+    EXPECT_TRUE(begins_like_footer(bytes));
+    const Result<CommitFooter> footer = decode_footer(bytes);
+    ASSERT_TRUE(footer.ok());
+    EXPECT_EQ(*footer, wanted);
+}
+
+TEST(SegmentFormat, any_flipped_bit_of_a_header_or_footer_is_seen) {
+    const std::string header = encode_segment_header(sample_header());
+    for (std::size_t bit = 0; bit < header.size() * 8; ++bit) {
+        std::string damaged = header;
+        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+        ASSERT_FALSE(decode_segment_header(damaged).ok()) << bit;
+    }
+    std::string footer;
+    append_footer(footer, sample_footer());
+    for (std::size_t bit = 0; bit < footer.size() * 8; ++bit) {
+        std::string damaged = footer;
+        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+        ASSERT_FALSE(decode_footer(damaged).ok()) << bit;
+    }
+}
+
+TEST(SegmentFormat, a_cut_header_is_no_header) {
+    const std::string header = encode_segment_header(sample_header());
+    EXPECT_EQ(decode_segment_header({}).error().code, "bad_header");
+    EXPECT_EQ(decode_segment_header(std::string_view(header).substr(0, 4095)).error().code, "bad_header");
+    EXPECT_EQ(decode_segment_header(std::string(4096, '\0')).error().code, "bad_header");
+}
+
+TEST(SegmentFormat, a_commit_takes_its_records_its_footer_and_what_is_left_of_the_block) {
+    EXPECT_EQ(commit_size_in_segment(0), 512u);
+    EXPECT_EQ(commit_size_in_segment(384), 512u);
+    EXPECT_EQ(commit_size_in_segment(385), 1024u);
+    EXPECT_EQ(commit_size_in_segment(385, 4096), 4096u);
+    EXPECT_EQ(commit_size_in_segment(3969, 4096), 8192u);
+}
+
+TEST(SegmentFormat, names_sort_as_sequences_do_and_nothing_else_is_taken_for_one) {
+    EXPECT_EQ(segment_name(1), "seg-00000000000000000001.log");
+    EXPECT_LT(segment_name(99), segment_name(100));
+    EXPECT_EQ(sequence_of_segment_name(segment_name(~Sequence{0})), ~Sequence{0});
+    for (const char* name : {"seg-1.log", "seg-0000000000000000000x.log", "seg-00000000000000000001.lo", "spare-1",
+                             "seg-99999999999999999999.log", "seg-00000000000000000000.log", ""}) {
+        EXPECT_EQ(sequence_of_segment_name(name), 0u) << name;
+    }
+}
+
+TEST(SegmentFormat, the_hash_in_footers_depends_on_the_secret) {
+    LogIdentity one = trial_identity(1);
+    const std::uint64_t before = one.hash();
+    one.token_key[15] ^= std::byte{1};
+    EXPECT_NE(one.hash(), before);
+}
+
+}  // namespace
+}  // namespace duewheel

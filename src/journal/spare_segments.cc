@@ -1,0 +1,183 @@
+#include "journal/spare_segments.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kNameStart = "spare-";
+constexpr std::string_view kFilling = ".filling";
+constexpr std::uint64_t kPieceBytes = 1 << 20;
+
+std::optional<std::uint64_t> number_of(std::string_view name) {
+    if (!name.starts_with(kNameStart)) return std::nullopt;
+    name.remove_prefix(kNameStart.size());
+    if (name.ends_with(kFilling)) name.remove_suffix(kFilling.size());
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+    return number;
+}
+
+Status fill(File& file, std::uint64_t from, std::uint64_t to) {
+    const std::string zeros(std::min(kPieceBytes, to - from), '\0');
+    while (from < to) {
+        const std::uint64_t piece = std::min<std::uint64_t>(zeros.size(), to - from);
+        const Status written = file.write_at(from, std::as_bytes(std::span(zeros).first(piece)));
+        if (!written) return written;
+        from += piece;
+    }
+    return file.sync_data();
+}
+
+Result<bool> all_zeros(const File& file, std::uint64_t bytes) {
+    std::string piece(std::min(kPieceBytes, bytes), '\0');
+    for (std::uint64_t offset = 0; offset < bytes;) {
+        const Result<std::size_t> got = file.read_at(offset, std::as_writable_bytes(std::span(piece)));
+        if (!got) return got.error();
+        const std::string_view read(piece.data(), std::min<std::uint64_t>(*got, bytes - offset));
+        if (read.empty() || read.find_first_not_of('\0') != std::string_view::npos) return false;
+        offset += read.size();
+    }
+    return true;
+}
+
+}  // namespace
+
+SpareSegments::SpareSegments(FileSystem& files, std::string directory, std::uint64_t segment_bytes, std::size_t wanted)
+    : files_(files), directory_(std::move(directory)), segment_bytes_(segment_bytes), wanted_(wanted) {}
+
+bool SpareSegments::is_spare_name(std::string_view name) {
+    return number_of(name).has_value();
+}
+
+Status SpareSegments::adopt(const std::vector<std::string>& names) {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& name : names) {
+        const std::optional<std::uint64_t> number = number_of(name);
+        if (!number) continue;
+        next_number_ = std::max(next_number_, *number + 1);
+        if (name.ends_with(kFilling) || found_.size() >= wanted_) {
+            if (Status removed = files_.remove(path(name)); !removed) return removed;
+            continue;
+        }
+        Result<std::unique_ptr<File>> file = files_.open(path(name), OpenMode::read_write);
+        if (!file) return std::move(file).error();
+        const Result<std::uint64_t> size = (*file)->size();
+        if (!size) return size.error();
+        found_.push_back({name, std::move(*file), *size});
+    }
+    return {};
+}
+
+Status SpareSegments::prepare() {
+    while (ready() < wanted_) {
+        SpareSegment spare;
+        if (pop_found(spare)) {
+            if (Status cleaned = clean(spare); !cleaned) return cleaned;
+        } else {
+            Result<SpareSegment> filled = fill_new(segment_bytes_);
+            if (!filled) return std::move(filled).error();
+            spare = std::move(*filled);
+        }
+        const std::lock_guard lock(mutex_);
+        ready_.push_back(std::move(spare));
+    }
+    return {};
+}
+
+Result<SpareSegment> SpareSegments::take(std::uint64_t bytes) {
+    bytes = std::max(bytes, segment_bytes_);
+    SpareSegment spare;
+    if (!pop_ready(spare)) {
+        if (!pop_found(spare)) return fill_new(bytes);
+        if (Status cleaned = clean(spare); !cleaned) return std::move(cleaned).error();
+    }
+    if (spare.bytes < bytes) {
+        if (Status filled = fill(*spare.file, spare.bytes, bytes); !filled) {
+            give_back(std::move(spare));
+            return std::move(filled).error();
+        }
+        spare.bytes = bytes;
+    }
+    return spare;
+}
+
+void SpareSegments::give_back(SpareSegment spare) {
+    const std::lock_guard lock(mutex_);
+    found_.push_back(std::move(spare));
+}
+
+std::size_t SpareSegments::ready() const {
+    const std::lock_guard lock(mutex_);
+    return ready_.size();
+}
+
+std::uint64_t SpareSegments::bytes() const {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t sum = 0;
+    for (const SpareSegment& spare : ready_) sum += spare.bytes;
+    for (const SpareSegment& spare : found_) sum += spare.bytes;
+    return sum;
+}
+
+Result<SpareSegment> SpareSegments::fill_new(std::uint64_t bytes) {
+    std::string name(kNameStart);
+    {
+        const std::lock_guard lock(mutex_);
+        name += std::to_string(next_number_++);
+    }
+    const std::string filling = name + std::string(kFilling);
+    Result<std::unique_ptr<File>> file = files_.open(path(filling), OpenMode::create);
+    if (!file) return std::move(file).error();
+    Status filled = fill(**file, 0, bytes);
+    if (filled) filled = files_.rename(path(filling), path(name));
+    if (!filled) {
+        // What cannot be removed now is removed at the next start; the first error is the one to tell.
+        static_cast<void>(files_.remove(path(filling)));
+        return std::move(filled).error();
+    }
+    return SpareSegment{name, std::move(*file), bytes};
+}
+
+// Brings one with unknown content to the size and the zeros it should have; removes it where that fails. Zeros of the
+// right size need no other sync: a spare has its name since they were synced.
+Status SpareSegments::clean(SpareSegment& spare) {
+    const Result<std::uint64_t> size = spare.file->size();
+    if (!size) return size.error();
+    if (*size == segment_bytes_) {
+        const Result<bool> zeros = all_zeros(*spare.file, segment_bytes_);
+        if (!zeros) return zeros.error();
+        spare.bytes = segment_bytes_;
+        if (*zeros) return {};
+    }
+    Status filled = spare.file->truncate(0);
+    if (filled) filled = fill(*spare.file, 0, segment_bytes_);
+    if (!filled) {
+        spare.file.reset();
+        static_cast<void>(files_.remove(path(spare.name)));
+        return filled;
+    }
+    spare.bytes = segment_bytes_;
+    return {};
+}
+
+bool SpareSegments::pop_ready(SpareSegment& into) {
+    const std::lock_guard lock(mutex_);
+    if (ready_.empty()) return false;
+    into = std::move(ready_.back());
+    ready_.pop_back();
+    return true;
+}
+
+bool SpareSegments::pop_found(SpareSegment& into) {
+    const std::lock_guard lock(mutex_);
+    if (found_.empty()) return false;
+    into = std::move(found_.back());
+    found_.pop_back();
+    return true;
+}
+
+}  // namespace duewheel
