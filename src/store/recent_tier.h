@@ -129,6 +129,9 @@ class RecentTier {
     // Calls with each entry in use; slow, for start and checks.
     void for_each_entry(const std::function<void(EntryNumber, const Entry&)>& visit) const;
 
+    // Forgets how a message ended before the index has it. Breaks the tier's promise: for a planted bug alone.
+    void forget_outcome(MessageId id) { outcomes_.erase(id); }
+
     // Verifies the invariants that tie the tables together; aborts with a message. For tests and the simulator.
     void check() const;
 

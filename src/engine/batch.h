@@ -1,0 +1,72 @@
+// A batch while it is built, and while it is in flight: the records in their bytes, and what is to be done when they
+// are durable.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/command.h"
+#include "journal/journal.h"
+#include "message/record.h"
+#include "store/recent_tier.h"
+
+namespace duewheel {
+
+// One record of a batch and its consequence.
+struct Operation {
+    Record record;  // its content's views are empty: the bytes are in the commit
+    Sequence sequence = 0;
+    std::uint32_t frame_bytes = 0;
+    std::size_t offset = 0;  // of the frame in the batch's bytes
+    EntryNumber entry = kNoEntry;
+    ReplyToken token = 0;
+    Reply reply;
+};
+
+class Batch {
+  public:
+    explicit Batch(const Totals& before) : totals_(before), first_sequence_(before.sequence + 1) {}
+
+    // Encodes the record, adds it to the totals, and keeps what is to be done. Returns its sequence.
+    Sequence add(const Record& record, EntryNumber entry, ReplyToken token, Reply reply) {
+        Operation& operation = operations_.emplace_back();
+        operation.sequence = ++totals_.sequence;
+        operation.offset = bytes_.size();
+        operation.frame_bytes = static_cast<std::uint32_t>(append_record(bytes_, operation.sequence, record));
+        add_to_totals(totals_, record, operation.frame_bytes);
+        operation.record = record;
+        operation.record.content = MessageContent{.put_ms = record.content.put_ms};
+        operation.record.reason = {};
+        operation.record.name = operation.record.value = operation.record.node = {};
+        operation.entry = entry;
+        operation.token = token;
+        operation.reply = std::move(reply);
+        return operation.sequence;
+    }
+
+    bool empty() const { return operations_.empty(); }
+    std::size_t count() const { return operations_.size(); }
+    std::size_t bytes() const { return bytes_.size(); }
+    Sequence next_sequence() const { return totals_.sequence + 1; }
+    std::vector<Operation>& operations() { return operations_; }
+    const Totals& totals() const { return totals_; }
+    Totals& totals() { return totals_; }
+    Sequence first_sequence() const { return first_sequence_; }
+    const std::string& record_bytes() const { return bytes_; }
+    // The body of an operation's record, for the record cache.
+    std::string_view body(const Operation& operation) const {
+        return std::string_view(bytes_).substr(operation.offset + kRecordFrameBytes,
+                                               operation.frame_bytes - kRecordFrameBytes);
+    }
+
+    bool closes_segment = false;
+
+  private:
+    Totals totals_;
+    Sequence first_sequence_;
+    std::string bytes_;
+    std::vector<Operation> operations_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,43 @@
+#include "engine/command.h"
+
+namespace duewheel {
+
+std::string_view change_outcome_name(ChangeOutcome outcome) {
+    switch (outcome) {
+        case ChangeOutcome::cancelled:
+            return "cancelled";
+        case ChangeOutcome::rescheduled:
+            return "rescheduled";
+        case ChangeOutcome::fired:
+            return "fired";
+        case ChangeOutcome::in_flight:
+            return "in_flight";
+        case ChangeOutcome::delivered:
+            return "delivered";
+        case ChangeOutcome::dead:
+            return "dead";
+        case ChangeOutcome::expired:
+            return "expired";
+        case ChangeOutcome::gone:
+            return "gone";
+    }
+    return "unknown";
+}
+
+std::string_view lease_outcome_name(LeaseOutcome outcome) {
+    switch (outcome) {
+        case LeaseOutcome::done:
+            return "done";
+        case LeaseOutcome::retrying:
+            return "retrying";
+        case LeaseOutcome::extended:
+            return "extended";
+        case LeaseOutcome::released:
+            return "released";
+        case LeaseOutcome::expired:
+            return "expired";
+    }
+    return "unknown";
+}
+
+}  // namespace duewheel

@@ -1,0 +1,170 @@
+// What can be asked of the engine and what it answers, as plain values. Every interface (HTTP, command line, later
+// others) turns its text into these and back; the engine knows of no text.
+//
+// Instants are server time in milliseconds since 1970 UTC, durations milliseconds. Limits on sizes and names are
+// checked by who takes the text in; limits that depend on state are checked by the engine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+#include "message/message.h"
+#include "message/record.h"
+
+namespace duewheel {
+
+// Proof of a lease: what its holder shows to end or extend it. `code` authenticates the rest, so that a token cannot
+// be made up; `incarnation` names the run of the server, so that a token of an earlier run never ends a newer lease.
+struct LeaseToken {
+    MessageId id = 0;
+    std::uint32_t attempt = 0;
+    std::uint64_t incarnation = 0;
+    std::uint64_t code = 0;
+
+    bool operator==(const LeaseToken&) const = default;
+};
+
+// When a message is due: at an instant, or that long after the server accepts it.
+struct When {
+    std::optional<DueMs> at_ms;
+    std::int64_t delay_ms = 0;  // where at_ms is empty
+};
+
+struct PutCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    When when;
+    std::int32_t priority = 0;
+    std::string body;
+    std::string content_type;
+    std::string headers;
+    std::string traceparent;
+};
+struct GetCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
+struct CancelCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
+struct RescheduleCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+    When when;
+};
+// Makes a waiting message due now.
+struct FireCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
+// Takes up to `max` due messages; where none is due, waits for the first one up to `wait_ms`.
+struct LeaseCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    std::uint32_t max = 1;
+    std::int64_t lease_ms = 30'000;
+    std::int64_t wait_ms = 0;
+};
+struct AckCommand {
+    LeaseToken lease;
+};
+struct FailCommand {
+    LeaseToken lease;
+    std::string reason;
+    std::optional<std::int64_t> retry_in_ms;
+};
+struct ExtendCommand {
+    LeaseToken lease;
+    std::int64_t lease_ms = 30'000;  // from now
+};
+struct ReleaseCommand {
+    LeaseToken lease;
+    std::int64_t delay_ms = 0;
+};
+// Of the cleaner: writes a message again, whole, if its newest whole record still stands at `place`.
+struct CarryCommand {
+    MessageId id = 0;
+    Sequence place = 0;
+    std::string record_body;  // of the record at `place`
+    RecordKind record_kind = RecordKind::put;
+    MessageRow ended;  // of an ended message: its outcome, which is carried without a body
+};
+// Of the cleaner: states that nothing below `up_to` is needed any more.
+struct CarryDoneCommand {
+    Sequence up_to = 0;
+};
+
+using Command = std::variant<PutCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
+                             AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand>;
+
+struct PutAnswer {
+    MessageId id = 0;
+    State state = State::scheduled;
+    DueMs due_ms = 0;
+};
+// What is known of a message, live.
+struct MessageAnswer {
+    MessageRow row;  // row.state.state is the live state, row.state.attempts counts deliveries begun
+    DueMs put_ms = 0;
+    DueMs lease_until_ms = 0;  // while leased
+    bool has_content = false;  // false once it has ended
+    std::string body;
+    std::string content_type;
+    std::string headers;
+    std::string traceparent;
+};
+
+// How a cancel, a reschedule or a fire ended. All but the first three mean "too late".
+enum class ChangeOutcome : std::uint8_t { cancelled, rescheduled, fired, in_flight, delivered, dead, expired, gone };
+std::string_view change_outcome_name(ChangeOutcome outcome);
+
+struct ChangeAnswer {
+    ChangeOutcome outcome = ChangeOutcome::gone;
+    std::uint32_t attempts = 0;
+    bool maybe_delivered = false;
+    DueMs due_ms = 0;  // rescheduled, fired
+};
+struct Delivered {
+    MessageId id = 0;
+    LeaseToken lease;
+    DueMs lease_until_ms = 0;
+    DueMs due_ms = 0;  // nominal
+    DueMs delivered_ms = 0;
+    std::uint32_t attempt = 0;
+    std::uint64_t occurrence = 0;
+    bool maybe_delivered = false;
+    std::string body;
+    std::string content_type;
+    std::string headers;
+    std::string traceparent;
+};
+struct LeaseAnswer {
+    std::string queue;
+    std::vector<Delivered> messages;
+};
+// What became of a lease. `expired`: it had ended before, and nothing was changed.
+enum class LeaseOutcome : std::uint8_t { done, retrying, extended, released, expired };
+std::string_view lease_outcome_name(LeaseOutcome outcome);
+
+struct LeaseEndAnswer {
+    LeaseOutcome outcome = LeaseOutcome::expired;
+    DueMs due_ms = 0;          // retrying, released: when it is due again
+    DueMs lease_until_ms = 0;  // extended
+};
+struct CarryAnswer {
+    bool carried = false;
+    Sequence sequence = 0;  // of the carry, or of the carry-done
+};
+
+using Reply = std::variant<Error, PutAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer, CarryAnswer>;
+
+// Names who waits for a reply; chosen by who submits, 0 is nobody.
+using ReplyToken = std::uint64_t;
+
+}  // namespace duewheel

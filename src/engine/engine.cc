@@ -1,0 +1,520 @@
+// The frame of the engine: start, turns, and batches from being built to being applied. What commands mean stands in
+// engine_commands.cc, what falls due in engine_firing.cc, what is read from the index in engine_loading.cc.
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/planted_bugs.h"
+
+namespace duewheel {
+
+Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent)
+    : options_(options),
+      recent_(recent),
+      signer_(start.token_key),
+      wheel_(static_cast<Tick>(start.totals.server_time_ms)),
+      now_(start.totals.server_time_ms),
+      totals_(start.totals),
+      segment_(start.segment),
+      segment_fill_(start.segment_fill),
+      unsealed_(start.unsealed.begin(), start.unsealed.end()),
+      durable_load_cursor_ms_(start.load_cursor_ms),
+      window_ms_(options.window_min_ms),
+      loaded_to_{start.load_cursor_ms, 0},
+      loaded_until_ms_(start.load_cursor_ms),
+      cache_(options.record_cache_bytes) {
+    for (const EngineStart::Cursor& cursor : start.queue_cursors) {
+        const QueueNumber number = recent_.queues().number(cursor.queue.name_space, cursor.queue.queue);
+        queue(number).cursor = queue(number).durable_cursor = cursor.position;
+    }
+}
+
+Engine::~Engine() = default;
+
+void Engine::submit(Command command, ReplyToken token) {
+    if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
+    if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
+    if (commands_.size() + puts_.size() >= options_.commands_waiting_max) {
+        return reply(token, Error{"too_busy", "too many requests are waiting for the disk: try again in a moment"});
+    }
+    const bool is_put = std::holds_alternative<PutCommand>(command);
+    (is_put ? puts_ : commands_).push_back(Pending{std::move(command), token, std::nullopt, 0});
+}
+
+void Engine::advance_to(DueMs now) {
+    now_ = std::max(now_, now);
+    if (!started_) {
+        started_ = true;
+        started_ms_ = now_;
+        first_sequence_of_run_ = totals_.sequence + 1;
+        incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
+        loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
+        for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
+            Entry& entry = recent_.entry(number);
+            if (entry.id == 0) continue;
+            entry.from_past = entry.due_ms <= started_ms_;
+            settle(number);
+        }
+        for (QueueNumber number = 0; number < queues_.size(); ++number) mark(number);
+    }
+    fire_due();
+    sweep();
+    load();
+    if (serving_) serve_queues();
+    build_batch();
+}
+
+Effects Engine::take_effects() {
+    return std::exchange(effects_, Effects{});
+}
+
+void Engine::reply(ReplyToken token, Reply with) {
+    if (token != 0) effects_.replies.push_back({token, std::move(with)});
+}
+
+Queue& Engine::queue(QueueNumber number) {
+    while (queues_.size() <= number) queues_.push_back(std::make_unique<Queue>());
+    return *queues_[number];
+}
+
+void Engine::mark(QueueNumber number) {
+    Queue& marked = queue(number);
+    if (marked.marked) return;
+    marked.marked = true;
+    marked_.push_back(number);
+}
+
+// ---- the batch
+
+bool Engine::puts_held_back() const {
+    return unsealed_.size() >= options_.unsealed_segments_max;
+}
+
+namespace {
+
+// What a command's record takes at most, the body aside.
+constexpr std::size_t kRecordOverheadMax = 1024;
+
+std::size_t record_bytes_at_most(const Command& command) {
+    if (const auto* put = std::get_if<PutCommand>(&command)) {
+        return kRecordOverheadMax + put->body.size() + put->headers.size() + put->content_type.size() +
+               put->traceparent.size();
+    }
+    if (const auto* carry = std::get_if<CarryCommand>(&command)) return kRecordOverheadMax + carry->record_body.size();
+    if (const auto* fail = std::get_if<FailCommand>(&command)) return kRecordOverheadMax + fail->reason.size();
+    return kRecordOverheadMax;
+}
+
+// Space at a segment's end for the commit that closes it.
+std::uint64_t closing_reserve(std::uint64_t segment_bytes) {
+    return std::max<std::uint64_t>(segment_bytes / 32, commit_size_in_segment(kRecordOverheadMax));
+}
+
+}  // namespace
+
+// Whether the batch may grow by `bytes`. A fresh segment takes a first commit of any size.
+bool Engine::has_room(std::size_t bytes) const {
+    const std::size_t grown = batch_->bytes() + bytes;
+    if (batch_->empty() && segment_fill_ == kSegmentHeaderBytes) return true;
+    if (!batch_->empty() && grown > options_.batch_bytes_max) return false;
+    return segment_fill_ + commit_size_in_segment(grown) + closing_reserve(options_.segment_bytes) <=
+           options_.segment_bytes;
+}
+
+bool Engine::must_close_segment() const {
+    if (segment_fill_ == kSegmentHeaderBytes) return false;
+    std::size_t next = 0;
+    if (!commands_.empty()) next = record_bytes_at_most(commands_.front().command);
+    if (!puts_.empty() && !puts_held_back()) next = std::max(next, record_bytes_at_most(puts_.front().command));
+    if (!attempts_.empty() || !serving_ || confirm_at_ms_ <= now_) next = std::max(next, kRecordOverheadMax);
+    return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(options_.segment_bytes) >
+                            options_.segment_bytes;
+}
+
+void Engine::build_batch() {
+    if (in_flight_ || !started_) return;
+    batch_ = std::make_unique<Batch>(totals_);
+    if (must_close_segment()) {
+        add_cursors();
+        return hand_out(true);
+    }
+    if (!serving_) {
+        Record epoch;
+        epoch.kind = RecordKind::epoch;
+        epoch.time_ms = now_;
+        epoch.incarnation = incarnation_;
+        batch_->add(epoch, kNoEntry, 0, Error{});
+        return hand_out(false);
+    }
+    take_commands(commands_, false);
+    add_attempts();
+    take_commands(puts_, true);
+    if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
+    batch_.reset();
+}
+
+void Engine::take_commands(std::deque<Pending>& from, bool puts) {
+    std::vector<Pending> deferred;
+    for (std::size_t left = from.size(); left > 0; --left) {
+        if (batch_->count() >= options_.batch_operations_max) break;
+        if (puts && puts_held_back()) break;
+        if (!has_room(record_bytes_at_most(from.front().command))) break;
+        Pending pending = std::move(from.front());
+        from.pop_front();
+        if (validate(pending) == Verdict::deferred) {
+            ++counters_.deferred;
+            deferred.push_back(std::move(pending));
+        }
+    }
+    // They keep their order, and come before whatever was not looked at.
+    for (auto last = deferred.rbegin(); last != deferred.rend(); ++last) from.push_front(std::move(*last));
+}
+
+// An attempt that has begun is written in the next batch, and nobody waits for it.
+void Engine::add_attempts() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < attempts_.size(); ++i) {
+        const EntryNumber number = recent_.find(attempts_[i]);
+        if (number == kNoEntry) continue;
+        Entry& entry = recent_.entry(number);
+        if (!entry.attempt_queued) continue;
+        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch_->count() >= options_.batch_operations_max) {
+            attempts_[kept++] = attempts_[i];
+            continue;
+        }
+        entry.attempt_queued = false;
+        if (entry.begun == entry.attempts) continue;  // a change of the message wrote it along
+        add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
+    }
+    attempts_.resize(kept);
+}
+
+void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with) {
+    if (number != kNoEntry) recent_.entry(number).in_batch = true;
+    batch_->add(record, number, token, std::move(with));
+}
+
+// The commit that closes a segment says from where a restart has to read: the load cursor, and for each queue a lower
+// bound on what is due and unfinished. A queue's cursor that falls must be written, one that rises may be.
+void Engine::add_cursors() {
+    const std::uint64_t room = options_.segment_bytes - segment_fill_;
+    auto fits = [&] {
+        return batch_->count() < options_.cursor_records_max &&
+               commit_size_in_segment(batch_->bytes() + kRecordOverheadMax) <= room;
+    };
+    auto add_cursor = [&](const QueueName* name, DuePosition position) {
+        Record cursor;
+        cursor.kind = RecordKind::cursor;
+        cursor.time_ms = now_;
+        cursor.state.due_ms = cursor.state.nominal_due_ms = position.due_ms;
+        if (name != nullptr) {
+            cursor.state.name_space = name->name_space;
+            cursor.state.queue = name->queue;
+            cursor.id = position.id;
+            cursor.removed = position == kNoBacklog;
+        }
+        batch_->add(cursor, kNoEntry, 0, Error{});
+    };
+    std::vector<std::pair<QueueNumber, DuePosition>> rising;
+    bool all_falling_fit = true;
+    for (QueueNumber number = 0; number < queues_.size(); ++number) {
+        Queue& at = *queues_[number];
+        DuePosition low = std::min(at.cursor, at.reading_from.value_or(kNoBacklog));
+        const FiredKey* first = at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
+            const Entry& entry = recent_.entry(key.entry);
+            return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
+                   (entry.state == State::ready || entry.state == State::leased);
+        });
+        if (first != nullptr) low = std::min(low, first->position);
+        if (low == at.durable_cursor) continue;
+        if (low > at.durable_cursor) {
+            rising.emplace_back(number, low);
+        } else if (fits()) {
+            add_cursor(&recent_.queues().name(number), low);
+        } else {
+            all_falling_fit = false;
+        }
+    }
+    const DueMs load = load_cursor();
+    if (all_falling_fit && load > durable_load_cursor_ms_ && fits()) add_cursor(nullptr, {load, 0});
+    for (const auto& [number, low] : rising) {
+        if (!fits()) break;
+        add_cursor(&recent_.queues().name(number), low);
+    }
+}
+
+void Engine::hand_out(bool closes_segment) {
+    Totals& totals = batch_->totals();
+    totals.commit += 1;
+    totals.server_time_ms = now_;
+    Commit commit;
+    commit.first_sequence = batch_->first_sequence();
+    commit.count = static_cast<std::uint32_t>(batch_->count());
+    commit.records = batch_->record_bytes();
+    commit.totals = totals;
+    commit.closes_segment = closes_segment;
+    segment_fill_ += commit_size_in_segment(commit.records.size());
+    batch_->closes_segment = closes_segment;
+    in_flight_ = true;
+    confirm_at_ms_ = kNoWakeup;
+    effects_.commit = std::move(commit);
+    if (planted(PlantedBug::answer_before_sync)) {
+        for (Operation& operation : batch_->operations()) reply(operation.token, operation.reply);
+    }
+}
+
+void Engine::committed() {
+    assert(in_flight_);
+    const std::unique_ptr<Batch> batch = std::move(batch_);
+    in_flight_ = false;
+    totals_ = batch->totals();
+    ++counters_.commits;
+    counters_.records += batch->count();
+    for (Operation& operation : batch->operations()) apply(operation);
+    for (Operation& operation : batch->operations()) {
+        // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
+        if (operation.record.kind == RecordKind::put && operation.record.state.due_ms <= loaded_until_ms_) {
+            cache_.insert(operation.sequence, batch->body(operation));
+        }
+    }
+    if (batch->closes_segment) {
+        effects_.closed_segments.push_back(segment_);
+        unsealed_.push_back(segment_);
+        ++segment_;
+        segment_fill_ = kSegmentHeaderBytes;
+    }
+    // A closing commit needs no confirmation: it answers nobody, and confirms the one before it.
+    if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
+    build_batch();
+    if (planted(PlantedBug::answer_before_sync)) return;
+    for (Operation& operation : batch->operations()) reply(operation.token, std::move(operation.reply));
+}
+
+void Engine::apply(Operation& operation) {
+    const Record& record = operation.record;
+    switch (record.kind) {
+        case RecordKind::epoch:
+            serving_ = true;
+            return;
+        case RecordKind::carry_done:
+        case RecordKind::rule:
+        case RecordKind::conf:
+            return;
+        case RecordKind::cursor:
+            if (record.state.queue.empty()) {
+                durable_load_cursor_ms_ = record.state.due_ms;
+            } else {
+                const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
+                queue(number).durable_cursor =
+                    record.removed ? kNoBacklog : DuePosition{record.state.due_ms, record.id};
+            }
+            return;
+        default:
+            break;
+    }
+    bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::carry;
+    bool woken = false;
+    if (operation.entry != kNoEntry) {
+        Entry& entry = recent_.entry(operation.entry);
+        assert(entry.id == record.id && entry.in_batch);
+        entry.in_batch = false;
+        woken = entry.woken;
+        entry.woken = false;
+        if (!keeps_live) {
+            if (record.kind == RecordKind::end) cache_.erase(entry.place);
+            unlist(operation.entry);
+        }
+    } else {
+        keeps_live = false;
+    }
+    const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
+    switch (record.kind) {
+        case RecordKind::put:
+        case RecordKind::spawn:
+            ++counters_.accepted;
+            break;
+        case RecordKind::carry:
+            ++counters_.carried;
+            break;
+        case RecordKind::change:
+            if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
+            if (record.cause == Cause::failed) ++counters_.failed;
+            break;
+        case RecordKind::end:
+            if (record.state.state == State::done) ++counters_.done;
+            if (record.state.state == State::cancelled) ++counters_.cancelled;
+            break;
+        default:
+            break;
+    }
+    if (number == kNoEntry) return;
+    Entry& entry = recent_.entry(number);
+    if (!keeps_live || waits_for_due(entry.state)) return settle(number);
+    if (woken) return wake(number);
+    if (entry.state == State::ready) {  // its key may have been passed over while it was in the batch
+        queue(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
+        mark(entry.queue);
+    }
+}
+
+// ---- reads and their answers
+
+void Engine::ask(Question question, Asked asked) {
+    question.ticket = next_ticket_++;
+    ++counters_.questions;
+    asked_.emplace(question.ticket, std::move(asked));
+    effects_.questions.push_back(std::move(question));
+}
+
+void Engine::answer(Answer answer) {
+    const auto found = asked_.find(answer.ticket);
+    assert(found != asked_.end());
+    Asked asked = std::move(found->second);
+    asked_.erase(found);
+    if (answer.generation != generation_.load(std::memory_order_relaxed)) ++counters_.stale_answers;
+    switch (asked.what) {
+        case Ask::facts:
+            asked.pending->facts = std::move(std::get<std::optional<MessageRow>>(answer.what));
+            asked.pending->facts_generation = answer.generation;
+            if (const auto* read = std::get_if<GetCommand>(&asked.pending->command)) {
+                const bool fresh = answer.generation == generation_.load(std::memory_order_relaxed);
+                if (!fresh || recent_.find(read->id) != kNoEntry || recent_.outcome(read->id) != nullptr) {
+                    return get(*read, asked.pending->token);
+                }
+                if (!*asked.pending->facts) {
+                    return reply(asked.pending->token,
+                                 Error{"gone", "this message ended longer ago than outcomes are kept"});
+                }
+                return answer_get(std::move(**asked.pending->facts), asked.pending->token);
+            }
+            commands_.push_front(std::move(*asked.pending));
+            return;
+        case Ask::due_stretch:
+            return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case Ask::queue_stretch:
+            return take_queue_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case Ask::prefetch:
+            for (RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
+                cache_.insert(record.place, record.body);
+            }
+            return;
+        case Ask::delivery:
+            return finish_delivery(std::move(*asked.delivery), std::get<std::vector<RecordBytes>>(answer.what));
+        case Ask::message: {
+            MessageAnswer& message = asked.message->answer;
+            for (const RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
+                Result<Record> decoded = decode_record(RecordKind::carry, record.body);
+                if (!decoded) return reply(asked.message->token, std::move(decoded).error());
+                message.has_content = true;
+                message.put_ms = decoded->content.put_ms;
+                message.body = decoded->content.body;
+                message.content_type = decoded->content.content_type;
+                message.headers = decoded->content.headers;
+                message.traceparent = decoded->content.traceparent;
+            }
+            return reply(asked.message->token, std::move(message));
+        }
+    }
+}
+
+void Engine::table_taken(SegmentNumber through) {
+    while (!unsealed_.empty() && unsealed_.front() <= through) {
+        to_sweep_.push_back(unsealed_.front());
+        unsealed_.pop_front();
+    }
+    generation_.fetch_add(1);
+}
+
+// ---- what the owner may ask
+
+bool Engine::is_idle() const {
+    return commands_.empty() && puts_.empty() && attempts_.empty() && !in_flight_;
+}
+
+DueMs Engine::next_wakeup() const {
+    if (!started_ || !to_sweep_.empty() || !wheel_.caught_up()) return now_;
+    if (!in_flight_ && (!commands_.empty() || !attempts_.empty() || (!puts_.empty() && !puts_held_back()))) return now_;
+    const Tick wheel = wheel_.next_expiry();
+    DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
+    if (!in_flight_) next = std::min(next, confirm_at_ms_);
+    if (!loading_) next = std::min(next, std::max(now_ + 1, loaded_until_ms_ - window_ms_ / 2));
+    return next;
+}
+
+EngineCounters Engine::counters() const {
+    EngineCounters counters = counters_;
+    counters.pending = totals_.live_count;
+    counters.ready = ready_count_;
+    counters.leased = leases_.size();
+    counters.waiters = waiters_.size();
+    counters.commands_waiting = commands_.size() + puts_.size();
+    counters.in_memory = recent_.entry_count();
+    counters.unsealed_segments = unsealed_.size();
+    counters.queues = queues_.size();
+    counters.cached_bytes = cache_.bytes();
+    counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
+    counters.puts_held_back = puts_held_back();
+    counters.loaded_until_ms = loaded_until_ms_;
+    counters.server_time_ms = now_;
+    return counters;
+}
+
+std::vector<Engine::QueueCounters> Engine::queue_counters() const {
+    std::vector<QueueCounters> all;
+    for (QueueNumber number = 0; number < queues_.size(); ++number) {
+        const Queue& at = *queues_[number];
+        all.push_back(
+            {recent_.queues().name(number), at.ready_count, at.leased_count, at.waiters.size(), at.has_backlog()});
+    }
+    return all;
+}
+
+void Engine::check() const {
+    auto require = [](bool holds, const char* what) {
+        if (holds) return;
+        std::fprintf(stderr, "engine: %s\n", what);
+        std::abort();
+    };
+    recent_.check();
+    wheel_.check();
+    std::vector<std::uint32_t> ready(queues_.size());
+    std::vector<std::uint32_t> leased(queues_.size());
+    recent_.for_each_entry([&](EntryNumber, const Entry& entry) {
+        const std::optional<Tick> deadline = wheel_.deadline_of(entry.timer);
+        switch (entry.state) {
+            case State::ready:
+                ++ready[entry.queue];
+                require(entry.due_ms <= now_, "a message is ready before it is due");
+                break;
+            case State::leased:
+                ++leased[entry.queue];
+                require(leases_.contains(entry.id), "a leased message without a lease");
+                require(entry.in_batch || deadline.has_value(), "a lease without its timer");
+                break;
+            case State::scheduled:
+            case State::retrying:
+                require(!started_ || entry.in_batch || (deadline && *deadline == static_cast<Tick>(entry.due_ms)),
+                        "a waiting message is not on the wheel at its due time");
+                break;
+            default:
+                require(!deadline.has_value(), "a message that waits for nothing is on the wheel");
+                break;
+        }
+        require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
+    });
+    std::size_t leased_in_all = 0;
+    std::size_t ready_in_all = 0;
+    for (QueueNumber number = 0; number < queues_.size(); ++number) {
+        require(queues_[number]->ready_count == ready[number], "a queue's count of ready messages is off");
+        require(queues_[number]->leased_count == leased[number], "a queue's count of leased messages is off");
+        leased_in_all += leased[number];
+        ready_in_all += ready[number];
+    }
+    require(leases_.size() == leased_in_all, "a lease without its message");
+    require(ready_count_ == ready_in_all, "the count of ready messages is off");
+}
+
+}  // namespace duewheel

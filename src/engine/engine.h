@@ -1,0 +1,340 @@
+// The engine of one shard: decides what fires when, and owns every change of a message's state.
+//
+// It is a passive state machine that is told the time: no clock, no thread, no lock, no I/O, no sleep. Its owner (the
+// server's shard loop, or the simulator) hands in commands, times, and the ends of what was asked for, and carries out
+// the effects:
+//
+//     submit, answer, committed, table_taken, forget  ──►  engine  ──►  effects: commit this, reply that, look this up,
+//     advance_to(now)                                                   seal that segment
+//
+// One batch in flight. Commands that change something wait until a batch is built; they are validated then, in order,
+// against what is applied. An id is touched at most once in a batch: a second command on it waits for the next one. The
+// batch is handed out as one Commit; when committed() says that it is durable it is applied, the next one is handed
+// out, and only then the replies go. Nothing is applied or answered that is not durable. While a batch is in flight,
+// what is due goes on being fired from memory; an id in the batch waits for its outcome.
+//
+// Two tiers (store/store.h): what the recent tier does not know is looked up through a Question; an answer that is
+// older than the newest table is asked again.
+//
+// The due window: everything recent and everything due before `loaded_until` is on the wheel. Due messages wait in
+// their queue's ready list; a queue keeps at most `ready_max` clean ones in memory, the rest stays on disk behind its
+// cursor and is read forward in due order.
+//
+// Single-threaded. The RecentTier belongs to the owner and is changed by the engine alone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/batch.h"
+#include "engine/command.h"
+#include "engine/engine_options.h"
+#include "engine/lease_token.h"
+#include "engine/queue.h"
+#include "engine/record_cache.h"
+#include "journal/journal.h"
+#include "store/store.h"
+#include <duewheel/timing_wheel.h>
+
+namespace duewheel {
+
+struct ReplyEffect {
+    ReplyToken token = 0;
+    Reply reply;
+};
+
+// What the owner has to carry out, in any order; empty again after take_effects().
+struct Effects {
+    std::optional<Commit> commit;
+    std::vector<ReplyEffect> replies;
+    std::vector<Question> questions;
+    std::vector<SegmentNumber> closed_segments;  // full: to be sealed, in order
+    std::optional<Error> broken;                 // the world is broken: the process must stop and say why
+};
+
+// What a start finds in the index and the log.
+struct EngineStart {
+    Totals totals;
+    SegmentNumber segment = 1;  // the open segment
+    std::uint64_t segment_fill = kSegmentHeaderBytes;
+    std::vector<SegmentNumber> unsealed;  // closed ones that are not in the index
+    DueMs load_cursor_ms = 0;
+    struct Cursor {
+        QueueName queue;
+        DuePosition position;
+    };
+    std::vector<Cursor> queue_cursors;
+    TokenKey token_key{};
+};
+
+// Counts since the start, and levels now.
+struct EngineCounters {
+    std::uint64_t accepted = 0;
+    std::uint64_t fired = 0;  // became ready
+    std::uint64_t delivered = 0;
+    std::uint64_t done = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t cancelled = 0;
+    std::uint64_t rescheduled = 0;
+    std::uint64_t leases_lost = 0;
+    std::uint64_t commits = 0;
+    std::uint64_t records = 0;
+    std::uint64_t questions = 0;
+    std::uint64_t stale_answers = 0;
+    std::uint64_t loaded = 0;
+    std::uint64_t evicted = 0;
+    std::uint64_t deferred = 0;
+    std::uint64_t carried = 0;
+
+    std::uint64_t pending = 0;  // unfinished messages
+    std::uint64_t ready = 0;    // in memory
+    std::uint64_t leased = 0;
+    std::uint64_t waiters = 0;
+    std::uint64_t commands_waiting = 0;
+    std::uint64_t in_memory = 0;
+    std::uint64_t unsealed_segments = 0;
+    std::uint64_t queues = 0;
+    std::uint64_t cached_bytes = 0;
+    std::uint64_t memory_bytes = 0;
+    bool puts_held_back = false;  // waiting for segments to be sealed
+    DueMs loaded_until_ms = 0;
+    DueMs server_time_ms = 0;
+};
+
+class Engine {
+  public:
+    // `recent` holds the replayed log. The first time handed to advance_to() is the server time of the start; a time
+    // before the log's own is raised to it.
+    Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent);
+    ~Engine();
+
+    // Takes a command. The reply comes as an effect, at once or later; a refusal is a reply too.
+    void submit(Command command, ReplyToken token);
+
+    // Nobody waits for this reply any more: a waiting lease is withdrawn, messages that were on their way to it are
+    // ready again. Commands that change something are carried out all the same.
+    void forget(ReplyToken token);
+
+    // The end of a turn: fires what is due, serves who waits, and hands out the next batch if none is in flight.
+    // `now` is server time; it never goes back here, whatever is handed in.
+    void advance_to(DueMs now);
+
+    // The commit that was handed out is durable.
+    void committed();
+
+    // An answer to a question of the effects.
+    void answer(Answer answer);
+
+    // The index now holds every segment up to and with this one. Called on the shard's thread, in order.
+    void table_taken(SegmentNumber through);
+    // The generation of the newest table: what a reader notes before it looks (store/store.h).
+    const std::atomic<Generation>& generation() const { return generation_; }
+
+    Effects take_effects();
+
+    // When advance_to() has something to do again: now() for at once, kNever as a DueMs for only after an event.
+    static constexpr DueMs kNoWakeup = INT64_MAX;
+    DueMs next_wakeup() const;
+
+    DueMs now() const { return now_; }
+    const Totals& totals() const { return totals_; }
+    std::uint64_t incarnation() const { return incarnation_; }
+    // False until the first commit of this run is durable: until then nothing is served.
+    bool is_serving() const { return serving_; }
+    // Nothing accepted waits for a commit any more.
+    bool is_idle() const;
+    EngineCounters counters() const;
+
+    struct QueueCounters {
+        QueueName name;
+        std::uint64_t ready = 0;
+        std::uint64_t leased = 0;
+        std::uint64_t waiters = 0;
+        bool backlog_on_disk = false;
+    };
+    std::vector<QueueCounters> queue_counters() const;
+
+    // Verifies every invariant; aborts with a message. Slow: for tests and the simulator.
+    void check() const;
+
+  private:
+    struct Pending {
+        Command command;
+        ReplyToken token = 0;
+        // What the index said of the message, when the recent tier does not know it.
+        std::optional<std::optional<MessageRow>> facts;
+        Generation facts_generation = 0;
+    };
+    struct Lease {
+        std::uint32_t attempt = 0;
+        DueMs until_ms = 0;
+        DueMs delivered_ms = 0;
+    };
+    // A lease reply whose bodies are being read.
+    struct Delivery {
+        ReplyToken token = 0;
+        LeaseAnswer answer;
+        std::vector<Sequence> places;  // of answer.messages, 0: already there
+    };
+    struct MessageRead {
+        ReplyToken token = 0;
+        MessageAnswer answer;
+    };
+    struct Waiter {
+        ReplyToken token = 0;
+        QueueNumber queue = 0;
+        std::uint32_t max = 1;
+        std::int64_t lease_ms = 0;
+        TimerHandle timer;
+    };
+    enum class Ask : std::uint8_t { facts, due_stretch, queue_stretch, delivery, message, prefetch };
+    struct Asked {
+        Ask what = Ask::facts;
+        QueueNumber queue = 0;
+        DuePosition from;
+        DueMs until_ms = 0;
+        std::optional<Pending> pending;
+        std::optional<Delivery> delivery;
+        std::optional<MessageRead> message;
+    };
+
+    // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
+    enum class Verdict : std::uint8_t { settled, deferred, asked };
+    Verdict validate(Pending& pending);
+    Verdict put(Pending& pending, PutCommand& command);
+    Verdict cancel(Pending& pending, const CancelCommand& command);
+    Verdict reschedule(Pending& pending, const RescheduleCommand& command);
+    Verdict fire(Pending& pending, const FireCommand& command);
+    Verdict ack(Pending& pending, const AckCommand& command);
+    Verdict fail(Pending& pending, const FailCommand& command);
+    Verdict release(Pending& pending, const ReleaseCommand& command);
+    Verdict carry(Pending& pending, const CarryCommand& command);
+    Verdict extend(Pending& pending, const ExtendCommand& command);
+    Verdict carry_outcome(Pending& pending, const MessageRow& ended);
+    Verdict carry_done(Pending& pending, const CarryDoneCommand& command);
+    // Reschedule and fire: another due time for a message that waits.
+    Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause);
+    void get(const GetCommand& command, ReplyToken token);
+    void answer_get(MessageRow row, ReplyToken token);
+    void lease(const LeaseCommand& command, ReplyToken token);
+
+    // What is known of the message that a command names.
+    struct Known {
+        enum class What : std::uint8_t { entry, ended, unknown, gone, ask, busy } what = What::gone;
+        EntryNumber entry = kNoEntry;
+        MessageRow ended;
+        bool admitted = false;  // from the facts, for this command
+    };
+    Known look(Pending& pending, MessageId id, const std::string* name_space);
+    std::optional<ChangeAnswer> too_late(const Entry& entry) const;
+    Status check_lease_time(std::int64_t lease_ms) const;
+    std::optional<Verdict> not_here(const Known& known, Pending& pending, MessageId id);
+    void withdraw(const Known& known);
+    Record changed(const Entry& entry, RecordKind kind, Cause cause) const;
+    void add(EntryNumber number, Record record, ReplyToken token, Reply reply);
+    // The entry that a lease token still holds, or what to say instead.
+    std::optional<Verdict> look_lease(Pending& pending, const LeaseToken& lease, Known& known);
+    Result<DueMs> resolve(const When& when) const;
+    void reply(ReplyToken token, Reply reply);
+
+    // engine.cc: batches
+    void build_batch();
+    void take_commands(std::deque<Pending>& from, bool puts);
+    void add_attempts();
+    bool must_close_segment() const;
+    void add_cursors();
+    void hand_out(bool closes_segment);
+    void apply(Operation& operation);
+    bool has_room(std::size_t bytes) const;
+    bool puts_held_back() const;
+
+    // engine_firing.cc
+    // A wheel cookie is an entry's number, or a waiter's with this bit.
+    static constexpr std::uint64_t kWaiterCookie = std::uint64_t{1} << 63;
+    void fire_due();
+    void wake(EntryNumber number);
+    void settle(EntryNumber number);  // after a change: on the wheel, ready, or out of memory
+    void make_ready(EntryNumber number);
+    void evict(EntryNumber number);
+    void end_lease(EntryNumber number);
+    void unlist(EntryNumber number);  // off the wheel, the ready list and the leases
+    void arm(EntryNumber number, DueMs at);
+    void serve_queues();
+    void serve(QueueNumber number);
+    bool grant(QueueNumber number, const Waiter& waiter);
+    void fill(Delivered& message, std::string_view record_body);
+    void finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records);
+    void drop_waiter(std::uint64_t waiter);
+    void mark(QueueNumber number);
+    Queue& queue(QueueNumber number);
+    bool delivery_may_hide(const Entry& entry) const;
+
+    // engine_loading.cc
+    void load();
+    void take_due_stretch(const Asked& asked, Stretch stretch, Generation generation);
+    void take_queue_stretch(const Asked& asked, Stretch stretch, Generation generation);
+    void read_backlog(QueueNumber number);
+    void prefetch(const std::vector<MessageRow>& rows);
+    EntryNumber admit(const MessageRow& row);
+    void sweep();
+    void ask(Question question, Asked asked);
+    DueMs load_cursor() const;
+
+    EngineOptions options_;
+    RecentTier& recent_;
+    LeaseSigner signer_;
+    TimingWheel wheel_;
+    DueMs now_ = 0;
+    DueMs started_ms_ = 0;
+    Sequence first_sequence_of_run_ = 0;
+    std::uint64_t incarnation_ = 0;
+    bool serving_ = false;
+    bool started_ = false;
+
+    // the log
+    Totals totals_;
+    SegmentNumber segment_ = 1;
+    std::uint64_t segment_fill_ = 0;
+    std::deque<SegmentNumber> unsealed_;
+    std::deque<SegmentNumber> to_sweep_;
+    std::atomic<Generation> generation_{1};
+    DueMs durable_load_cursor_ms_ = 0;
+    DueMs confirm_at_ms_ = kNoWakeup;
+
+    // commands and the batch
+    std::deque<Pending> commands_;  // all but puts
+    std::deque<Pending> puts_;
+    std::vector<MessageId> attempts_;  // begun, their record not yet written
+    std::unique_ptr<Batch> batch_;     // being built or in flight
+    bool in_flight_ = false;
+    std::vector<EntryNumber> woken_;
+
+    // queues
+    std::vector<std::unique_ptr<Queue>> queues_;
+    std::vector<QueueNumber> marked_;
+    std::unordered_map<MessageId, Lease> leases_;
+    std::unordered_map<std::uint64_t, Waiter> waiters_;
+    std::unordered_map<ReplyToken, std::uint64_t> waiter_of_reply_;
+    std::uint64_t next_waiter_ = 1;
+    std::uint64_t ready_count_ = 0;
+
+    // loading
+    std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms
+    std::uint64_t window_rows_ = 0;  // read for the window so far
+    DuePosition loaded_to_;          // rows before it are in memory or behind a queue cursor
+    DueMs loaded_until_ms_ = 0;      // set before its stretch is asked for; only rises
+    bool loading_ = false;
+    std::unordered_map<std::uint64_t, Asked> asked_;
+    std::uint64_t next_ticket_ = 1;
+    RecordCache cache_;
+
+    Effects effects_;
+    EngineCounters counters_;
+};
+
+}  // namespace duewheel

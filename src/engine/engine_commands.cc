@@ -1,0 +1,546 @@
+// What each command means: validated while a batch is built, against what is applied.
+#include <algorithm>
+#include <cassert>
+
+#include "base/planted_bugs.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+Error unknown_id(MessageId id) {
+    return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted here: check the id", "id"};
+}
+
+Error not_waiting(State state) {
+    return {"not_waiting", "the message is " + std::string(state_name(state)) +
+                               ", so it has no due time to change: bring it back first"};
+}
+
+}  // namespace
+
+Engine::Verdict Engine::validate(Pending& pending) {
+    return std::visit(
+        [&](auto& command) -> Verdict {
+            using T = std::decay_t<decltype(command)>;
+            if constexpr (std::is_same_v<T, PutCommand>) return put(pending, command);
+            if constexpr (std::is_same_v<T, CancelCommand>) return cancel(pending, command);
+            if constexpr (std::is_same_v<T, RescheduleCommand>) return reschedule(pending, command);
+            if constexpr (std::is_same_v<T, FireCommand>) return fire(pending, command);
+            if constexpr (std::is_same_v<T, AckCommand>) return ack(pending, command);
+            if constexpr (std::is_same_v<T, FailCommand>) return fail(pending, command);
+            if constexpr (std::is_same_v<T, ExtendCommand>) return extend(pending, command);
+            if constexpr (std::is_same_v<T, ReleaseCommand>) return release(pending, command);
+            if constexpr (std::is_same_v<T, CarryCommand>) return carry(pending, command);
+            if constexpr (std::is_same_v<T, CarryDoneCommand>) return carry_done(pending, command);
+            assert(false && "a command that changes nothing is answered when it is submitted");
+            return Verdict::settled;
+        },
+        pending.command);
+}
+
+// ---- what is known of a message
+
+Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* name_space) {
+    using What = Known::What;
+    Known known;
+    if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
+        return known.what = What::unknown, known;
+    }
+    auto is_foreign = [&](QueueNumber queue) {
+        return name_space != nullptr && recent_.queues().name(queue).name_space != *name_space;
+    };
+    known.entry = recent_.find(id);
+    if (known.entry != kNoEntry) {
+        const Entry& entry = recent_.entry(known.entry);
+        known.what = is_foreign(entry.queue) ? What::unknown : What::entry;
+        if (entry.in_batch && !planted(PlantedBug::second_command_in_batch_not_checked)) known.what = What::busy;
+        return known;
+    }
+    if (const Outcome* outcome = recent_.outcome(id)) {
+        if (is_foreign(outcome->queue)) return known.what = What::unknown, known;
+        known.what = What::ended;
+        known.ended.id = id;
+        known.ended.state.state = outcome->state;
+        known.ended.state.attempts = outcome->attempts;
+        known.ended.state.version = outcome->version;
+        known.ended.state.maybe_delivered = outcome->maybe_delivered;
+        known.ended.ended_ms = outcome->ended_ms;
+        known.ended.lease_attempt = outcome->lease_attempt;
+        known.ended.lease_incarnation = outcome->lease_incarnation;
+        return known;
+    }
+    const bool fresh = pending.facts && (pending.facts_generation == generation_.load(std::memory_order_relaxed) ||
+                                         planted(PlantedBug::facts_of_older_generation_used));
+    if (!fresh) return known.what = What::ask, known;
+    if (!*pending.facts) return known.what = What::gone, known;
+    const MessageRow& row = **pending.facts;
+    if (name_space != nullptr && row.state.name_space != *name_space) return known.what = What::unknown, known;
+    if (is_ended(row.state.state) && row.state.state != State::dead) {
+        known.what = What::ended;
+        known.ended = row;
+        return known;
+    }
+    known.what = What::entry;
+    known.entry = admit(row);
+    known.admitted = true;
+    return known;
+}
+
+// An entry that came into memory for a command which changed nothing goes back to where it was.
+void Engine::withdraw(const Known& known) {
+    if (known.admitted && !recent_.entry(known.entry).in_batch) recent_.drop(known.entry);
+}
+
+// What to do where there is no entry to work on; nothing when there is one, or an outcome.
+std::optional<Engine::Verdict> Engine::not_here(const Known& known, Pending& pending, MessageId id) {
+    switch (known.what) {
+        case Known::What::unknown:
+            reply(pending.token, unknown_id(id));
+            return Verdict::settled;
+        case Known::What::busy:
+            return Verdict::deferred;
+        case Known::What::ask: {
+            Asked asked;
+            asked.what = Ask::facts;
+            asked.pending = std::move(pending);
+            ask(Question{0, FindMessage{id}}, std::move(asked));
+            return Verdict::asked;
+        }
+        case Known::What::gone:
+            reply(pending.token, ChangeAnswer{});
+            return Verdict::settled;
+        case Known::What::entry:
+        case Known::What::ended:
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+bool Engine::delivery_may_hide(const Entry& entry) const {
+    return entry.from_past;
+}
+
+// A record that takes the message from what the log says to the next version; the caller sets what changes.
+Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
+    Record record;
+    record.kind = kind;
+    record.id = entry.id;
+    record.place = entry.place;
+    record.record_bytes = entry.record_bytes;
+    record.time_ms = now_;
+    record.cause = cause;
+    record.state = recent_.durable_state(entry);
+    record.previous = {record.state.state, record.state.version, record.state.due_ms, record.state.queue,
+                       record.state.state == State::dead ? 0 : digest_term(entry.id, record.state)};
+    record.state.version += 1;
+    record.state.attempts = entry.begun;
+    record.state.maybe_delivered |= delivery_may_hide(entry);
+    return record;
+}
+
+Result<DueMs> Engine::resolve(const When& when) const {
+    const DueMs latest = now_ + options_.delay_max_ms;
+    const bool too_long = when.at_ms ? *when.at_ms > latest : when.delay_ms > options_.delay_max_ms;
+    if (too_long) {
+        return Error{"delay_too_long",
+                     "the due time is more than " + std::to_string(options_.delay_max_ms / (24LL * 3600 * 1000)) +
+                         " days ahead: choose an earlier one, or raise the limit delay_max",
+                     when.at_ms ? "due" : "delay"};
+    }
+    return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
+}
+
+// ---- a message's own commands
+
+Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
+    const Result<DueMs> due = resolve(command.when);
+    if (!due) return reply(pending.token, due.error()), Verdict::settled;
+    if (recent_.queues().find(command.name_space, command.queue) == kNoQueue &&
+        recent_.queues().size() >= options_.queues_max) {
+        reply(pending.token, Error{"queue_limit",
+                                   "there are " + std::to_string(options_.queues_max) +
+                                       " queues already: use an existing one, or raise the limit",
+                                   "queue"});
+        return Verdict::settled;
+    }
+    Record record;
+    record.kind = RecordKind::put;
+    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
+    record.time_ms = 0;  // content.put_ms says it
+    record.state.due_ms = record.state.nominal_due_ms = *due;
+    record.state.priority = command.priority;
+    record.state.name_space = std::move(command.name_space);
+    record.state.queue = std::move(command.queue);
+    record.content.put_ms = now_;
+    record.content.content_type = command.content_type;
+    record.content.headers = command.headers;
+    record.content.traceparent = command.traceparent;
+    record.content.body = command.body;
+    const PutAnswer answer{record.id, *due <= now_ ? State::ready : State::scheduled, *due};
+    add(kNoEntry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+namespace {
+
+ChangeAnswer ended_answer(const MessageRow& row) {
+    ChangeAnswer answer;
+    answer.attempts = row.state.attempts;
+    answer.maybe_delivered = row.state.maybe_delivered;
+    switch (row.state.state) {
+        case State::done:
+            answer.outcome = ChangeOutcome::delivered;
+            break;
+        case State::cancelled:
+            answer.outcome = ChangeOutcome::cancelled;
+            break;
+        case State::expired:
+            answer.outcome = ChangeOutcome::expired;
+            break;
+        default:
+            answer.outcome = ChangeOutcome::gone;
+            break;
+    }
+    return answer;
+}
+
+}  // namespace
+
+// The answer where a command comes too late for an entry; the states that may still change pass.
+std::optional<ChangeAnswer> Engine::too_late(const Entry& entry) const {
+    if (entry.state != State::leased && entry.state != State::dead) return std::nullopt;
+    ChangeAnswer answer;
+    answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::dead;
+    answer.attempts = entry.begun;
+    answer.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
+    return answer;
+}
+
+Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
+    const Known known = look(pending, command.id, &command.name_space);
+    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    const Entry& entry = recent_.entry(known.entry);
+    if (const auto late = too_late(entry)) {
+        reply(pending.token, *late);
+        return withdraw(known), Verdict::settled;
+    }
+    assert(is_legal_move(entry.state, State::cancelled));
+    Record record = changed(entry, RecordKind::end, Cause::cancelled);
+    record.state.state = State::cancelled;
+    const ChangeAnswer answer{ChangeOutcome::cancelled, record.state.attempts, record.state.maybe_delivered, 0};
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::reschedule(Pending& pending, const RescheduleCommand& command) {
+    const Result<DueMs> due = resolve(command.when);
+    if (!due) return reply(pending.token, due.error()), Verdict::settled;
+    return move(pending, command.id, command.name_space, *due, Cause::rescheduled);
+}
+
+Engine::Verdict Engine::fire(Pending& pending, const FireCommand& command) {
+    return move(pending, command.id, command.name_space, now_, Cause::fired_now);
+}
+
+Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause) {
+    const Known known = look(pending, id, &name_space);
+    if (const auto verdict = not_here(known, pending, id)) return *verdict;
+    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    const Entry& entry = recent_.entry(known.entry);
+    ChangeAnswer answer{cause == Cause::fired_now ? ChangeOutcome::fired : ChangeOutcome::rescheduled, entry.begun,
+                        entry.maybe_delivered || delivery_may_hide(entry), due};
+    if (const auto late = too_late(entry)) {
+        reply(pending.token, *late);
+        return withdraw(known), Verdict::settled;
+    }
+    if (entry.state == State::held || entry.state == State::prepared) {
+        reply(pending.token, not_waiting(entry.state));
+        return withdraw(known), Verdict::settled;
+    }
+    if (cause == Cause::fired_now && entry.due_ms <= now_) {  // due already: there is nothing to write
+        answer.due_ms = entry.due_ms;
+        reply(pending.token, answer);
+        return withdraw(known), Verdict::settled;
+    }
+    assert(is_legal_move(entry.state, State::scheduled));
+    Record record = changed(entry, RecordKind::change, cause);
+    record.state.state = State::scheduled;
+    record.state.due_ms = record.state.nominal_due_ms = due;
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+// ---- a lease's commands
+
+// Finds the message that `lease` still holds. Otherwise answers, asks or defers, and says so.
+std::optional<Engine::Verdict> Engine::look_lease(Pending& pending, const LeaseToken& lease, Known& known) {
+    if (!signer_.is_genuine(lease) && !planted(PlantedBug::ack_without_token_check)) {
+        reply(pending.token,
+              Error{"bad_lease_token", "this is not a lease token of this server: use the one that the lease answered",
+                    "lease"});
+        return Verdict::settled;
+    }
+    known = look(pending, lease.id, nullptr);
+    switch (known.what) {
+        case Known::What::busy:
+        case Known::What::ask:
+            return not_here(known, pending, lease.id);
+        case Known::What::unknown:
+        case Known::What::gone:
+            reply(pending.token, LeaseEndAnswer{});
+            return Verdict::settled;
+        case Known::What::ended: {
+            LeaseEndAnswer answer;
+            const bool ended_by_it = known.ended.state.state == State::done &&
+                                     known.ended.lease_attempt == lease.attempt &&
+                                     known.ended.lease_incarnation == lease.incarnation;
+            if (ended_by_it && std::holds_alternative<AckCommand>(pending.command)) answer.outcome = LeaseOutcome::done;
+            reply(pending.token, answer);
+            return Verdict::settled;
+        }
+        case Known::What::entry:
+            break;
+    }
+    const auto held = leases_.find(lease.id);
+    const bool holds = held != leases_.end() && lease.incarnation == incarnation_ &&
+                       held->second.attempt == lease.attempt && held->second.until_ms > now_;
+    if (holds || (planted(PlantedBug::ack_without_token_check) && held != leases_.end())) return std::nullopt;
+    reply(pending.token, LeaseEndAnswer{});
+    withdraw(known);
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
+    Known known;
+    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    assert(is_legal_move(entry.state, State::done));
+    Record record = changed(entry, RecordKind::end, Cause::acknowledged);
+    record.state.state = State::done;
+    record.lease_attempt = command.lease.attempt;
+    record.lease_incarnation = command.lease.incarnation;
+    record.lateness_ms = leases_.at(entry.id).delivered_ms - entry.nominal_due_ms;
+    add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::done, 0, 0});
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
+    const Result<DueMs> due = resolve({std::nullopt, command.retry_in_ms.value_or(options_.retry_delay_ms)});
+    if (!due) return reply(pending.token, due.error()), Verdict::settled;
+    Known known;
+    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    assert(is_legal_move(entry.state, State::retrying));
+    Record record = changed(entry, RecordKind::change, Cause::failed);
+    record.state.state = State::retrying;
+    record.state.due_ms = *due;
+    record.lease_attempt = command.lease.attempt;
+    record.lease_incarnation = command.lease.incarnation;
+    record.reason = command.reason;
+    add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::retrying, *due, 0});
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command) {
+    const Result<DueMs> due = resolve({std::nullopt, command.delay_ms});
+    if (!due) return reply(pending.token, due.error()), Verdict::settled;
+    Known known;
+    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (command.delay_ms <= 0) {  // ready again: a lease lives in memory, so there is nothing to write
+        reply(pending.token, LeaseEndAnswer{LeaseOutcome::released, recent_.entry(known.entry).due_ms, 0});
+        end_lease(known.entry);
+        return Verdict::settled;
+    }
+    Record record = changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
+    record.state.state = State::scheduled;
+    record.state.due_ms = *due;
+    record.lease_attempt = command.lease.attempt;
+    record.lease_incarnation = command.lease.incarnation;
+    add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::released, *due, 0});
+    return Verdict::settled;
+}
+
+Status Engine::check_lease_time(std::int64_t lease_ms) const {
+    if (lease_ms < options_.lease_min_ms) {
+        return Error{"lease_too_short", "a lease lasts at least " + std::to_string(options_.lease_min_ms) + " ms",
+                     "lease"};
+    }
+    if (lease_ms > options_.lease_max_ms) {
+        return Error{"lease_too_long",
+                     "a lease lasts at most " + std::to_string(options_.lease_max_ms) + " ms: extend it", "lease"};
+    }
+    return {};
+}
+
+Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
+    if (Status legal = check_lease_time(command.lease_ms); !legal) {
+        return reply(pending.token, std::move(legal).error()), Verdict::settled;
+    }
+    Known known;
+    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    const DueMs until = now_ + command.lease_ms;
+    leases_.at(command.lease.id).until_ms = until;
+    arm(known.entry, until);
+    reply(pending.token, LeaseEndAnswer{LeaseOutcome::extended, 0, until});
+    return Verdict::settled;
+}
+
+// ---- cleaning
+
+Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
+    const Known known = look(pending, command.id, nullptr);
+    switch (known.what) {
+        case Known::What::busy:
+        case Known::What::ask:
+            return *not_here(known, pending, command.id);
+        case Known::What::unknown:
+        case Known::What::gone:
+            reply(pending.token, CarryAnswer{});
+            return Verdict::settled;
+        case Known::What::ended:
+            // An outcome that is still in the recent tier stands in a segment that is not sealed: nothing to carry.
+            if (!is_ended(command.ended.state.state) || recent_.outcome(command.id) != nullptr) {
+                return reply(pending.token, CarryAnswer{}), Verdict::settled;
+            }
+            return carry_outcome(pending, known.ended);
+        case Known::What::entry:
+            break;
+    }
+    const Entry& entry = recent_.entry(known.entry);
+    if (entry.place != command.place || command.record_body.empty()) {
+        reply(pending.token, CarryAnswer{});
+        return withdraw(known), Verdict::settled;
+    }
+    Result<Record> whole = decode_record(command.record_kind, command.record_body);
+    if (!whole) return reply(pending.token, std::move(whole).error()), withdraw(known), Verdict::settled;
+    Record record;
+    record.kind = RecordKind::carry;
+    record.id = entry.id;
+    record.place = entry.place;
+    record.record_bytes = entry.record_bytes;
+    record.time_ms = now_;
+    record.state = recent_.durable_state(entry);
+    record.content = whole->content;
+    add(known.entry, std::move(record), pending.token, CarryAnswer{true, batch_->next_sequence()});
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::carry_outcome(Pending& pending, const MessageRow& ended) {
+    Record record;
+    record.kind = RecordKind::carry;
+    record.id = ended.id;
+    record.time_ms = now_;
+    record.state = ended.state;
+    record.ended_ms = ended.ended_ms;
+    record.lease_attempt = ended.lease_attempt;
+    record.lease_incarnation = ended.lease_incarnation;
+    add(kNoEntry, std::move(record), pending.token, CarryAnswer{true, batch_->next_sequence()});
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::carry_done(Pending& pending, const CarryDoneCommand& command) {
+    Record record;
+    record.kind = RecordKind::carry_done;
+    record.time_ms = now_;
+    record.up_to = command.up_to;
+    record.live_count = batch_->totals().live_count;
+    record.digest = batch_->totals().digest;
+    add(kNoEntry, std::move(record), pending.token, CarryAnswer{true, batch_->next_sequence()});
+    return Verdict::settled;
+}
+
+// ---- commands that change nothing durable
+
+void Engine::get(const GetCommand& command, ReplyToken token) {
+    Pending pending{command, token, std::nullopt, 0};
+    const MessageId id = command.id;
+    if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
+        return reply(token, unknown_id(id));
+    }
+    const EntryNumber number = recent_.find(id);
+    if (number != kNoEntry) {
+        const Entry& entry = recent_.entry(number);
+        MessageRow row = recent_.row(entry);
+        row.state.state = entry.state;
+        row.state.attempts = entry.begun;
+        row.state.maybe_delivered |= delivery_may_hide(entry);
+        if (row.state.name_space != command.name_space) return reply(token, unknown_id(id));
+        return answer_get(std::move(row), token);
+    }
+    if (const Outcome* outcome = recent_.outcome(id)) {
+        const QueueName& name = recent_.queues().name(outcome->queue);
+        if (name.name_space != command.name_space) return reply(token, unknown_id(id));
+        MessageRow row;
+        row.id = id;
+        row.state.state = outcome->state;
+        row.state.attempts = outcome->attempts;
+        row.state.version = outcome->version;
+        row.state.maybe_delivered = outcome->maybe_delivered;
+        row.state.due_ms = row.state.nominal_due_ms = outcome->due_ms;
+        row.state.name_space = name.name_space;
+        row.state.queue = name.queue;
+        row.ended_ms = outcome->ended_ms;
+        return answer_get(std::move(row), token);
+    }
+    Asked asked;
+    asked.what = Ask::facts;
+    asked.pending = std::move(pending);
+    ask(Question{0, FindMessage{id}}, std::move(asked));
+}
+
+// Completes the answer with the content of the message, which stands in the log.
+void Engine::answer_get(MessageRow row, ReplyToken token) {
+    // A message that fell due but stays on disk behind its queue's cursor is ready like the ones in memory.
+    if (waits_for_due(row.state.state) && row.state.due_ms <= now_ && recent_.find(row.id) == kNoEntry) {
+        row.state.state = State::ready;
+    }
+    MessageRead read;
+    read.token = token;
+    if (const auto held = leases_.find(row.id); held != leases_.end())
+        read.answer.lease_until_ms = held->second.until_ms;
+    read.answer.row = std::move(row);
+    const bool has_content = !is_ended(read.answer.row.state.state) || read.answer.row.state.state == State::dead;
+    if (!has_content) return reply(token, std::move(read.answer));
+    ReadRecords wanted{{read.answer.row.place}};
+    Asked asked;
+    asked.what = Ask::message;
+    asked.message = std::move(read);
+    ask(Question{0, std::move(wanted)}, std::move(asked));
+}
+
+void Engine::lease(const LeaseCommand& command, ReplyToken token) {
+    if (Status legal = check_lease_time(command.lease_ms); !legal) return reply(token, std::move(legal).error());
+    if (command.max == 0 || command.max > options_.lease_batch_max) {
+        return reply(token, Error{"bad_max", "max is from 1 to " + std::to_string(options_.lease_batch_max), "max"});
+    }
+    if (command.wait_ms < 0 || command.wait_ms > options_.wait_max_ms) {
+        return reply(
+            token,
+            Error{"wait_too_long",
+                  "wait is from 0 to " + std::to_string(options_.wait_max_ms) + " ms: ask again after it", "wait"});
+    }
+    QueueNumber number = recent_.queues().find(command.name_space, command.queue);
+    if (number == kNoQueue) {
+        if (recent_.queues().size() >= options_.queues_max) {
+            return reply(token, Error{"queue_limit", "there are too many queues to wait on a new one", "queue"});
+        }
+        number = recent_.queues().number(command.name_space, command.queue);
+    }
+    Queue& at = queue(number);
+    if (at.waiters.size() >= options_.waiters_per_queue_max) {
+        return reply(token, Error{"waiter_limit", "too many consumers wait on this queue already: ask again later"});
+    }
+    const std::uint64_t waiter = next_waiter_++;
+    waiters_[waiter] = {token, number, command.max, command.lease_ms, {}};
+    if (token != 0) waiter_of_reply_[token] = waiter;
+    at.waiters.push_back(waiter);
+    if (serving_) serve(number);
+    const auto waiting = waiters_.find(waiter);
+    if (waiting == waiters_.end()) return;
+    if (command.wait_ms == 0) return drop_waiter(waiter);
+    waiting->second.timer = wheel_.schedule(static_cast<Tick>(now_ + command.wait_ms), kWaiterCookie | waiter);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,270 @@
+// What falls due, and who gets it: the wheel, ready lists, leases, and consumers that wait.
+#include <algorithm>
+#include <cassert>
+
+#include "base/planted_bugs.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+
+void Engine::fire_due() {
+    const DueMs until = now_ + (planted(PlantedBug::fires_a_tick_early) ? 1 : 0);
+    wheel_.advance_to(
+        static_cast<Tick>(until),
+        [this](std::uint64_t cookie, Tick) {
+            if ((cookie & kWaiterCookie) != 0) {
+                drop_waiter(cookie & ~kWaiterCookie);
+            } else {
+                wake(static_cast<EntryNumber>(cookie));
+            }
+        },
+        options_.fire_chunk);
+}
+
+// The moment came that the entry was on the wheel for.
+void Engine::wake(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    if (entry.in_batch) {
+        const bool passes = (entry.state == State::leased && planted(PlantedBug::lease_ends_twice)) ||
+                            (entry.state != State::leased && planted(PlantedBug::fire_during_cancel_in_flight));
+        if (!passes) {
+            entry.woken = true;
+            return;
+        }
+    }
+    if (entry.state == State::leased) {
+        const DueMs until = leases_.at(entry.id).until_ms;
+        if (until > now_) return arm(number, until);
+        ++counters_.leases_lost;
+        return end_lease(number);
+    }
+    if (!waits_for_due(entry.state)) return;
+    if (planted(PlantedBug::fires_with_changed_version)) return make_ready(number);
+    settle(number);
+}
+
+// Puts an entry whose state has just become the durable one to where it belongs.
+void Engine::settle(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    const bool early = planted(PlantedBug::fires_a_tick_early) && entry.due_ms == now_ + 1;
+    if (!waits_for_due(entry.state)) {
+        if (entry.segment == 0) recent_.drop(number);
+    } else if (entry.due_ms <= now_ || early) {
+        make_ready(number);
+    } else if (entry.segment == 0 && entry.due_ms >= loaded_until_ms_) {
+        recent_.drop(number);
+    } else {
+        arm(number, entry.due_ms);
+    }
+}
+
+void Engine::arm(EntryNumber number, DueMs at) {
+    Entry& entry = recent_.entry(number);
+    if (!wheel_.reschedule(entry.timer, static_cast<Tick>(at))) {
+        entry.timer = wheel_.schedule(static_cast<Tick>(at), number);
+    }
+}
+
+void Engine::make_ready(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    assert(is_legal_move(entry.state, State::ready));
+    Queue& at = queue(entry.queue);
+    mark(entry.queue);
+    if (at.ready_count >= options_.ready_max && entry.segment == 0 && !entry.in_batch && !entry.attempt_queued) {
+        return evict(number);
+    }
+    static_cast<void>(wheel_.cancel(entry.timer));
+    entry.state = State::ready;
+    ++at.ready_count;
+    ++ready_count_;
+    ++counters_.fired;
+    at.ready.push({entry.priority, {entry.due_ms, entry.id}, number});
+    at.fired.push({{entry.due_ms, entry.id}, number});
+}
+
+// A due message that the index has and memory need not: it waits behind its queue's cursor.
+void Engine::evict(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    ++counters_.evicted;
+    static_cast<void>(wheel_.cancel(entry.timer));
+    if (!planted(PlantedBug::slot_over_cap_drops_rest)) {
+        queue(entry.queue).lower_cursor({entry.due_ms, entry.id});
+    }
+    recent_.drop(number);
+}
+
+// Lost, or given back: the message is due as it was before.
+void Engine::end_lease(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    assert(entry.state == State::leased);
+    leases_.erase(entry.id);
+    --queue(entry.queue).leased_count;
+    static_cast<void>(wheel_.cancel(entry.timer));
+    entry.state = entry.durable_state;
+    make_ready(number);
+}
+
+// Takes an entry off everything that its live state had put it on; the record that follows says where it goes.
+void Engine::unlist(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    if (!planted(PlantedBug::fires_with_changed_version)) static_cast<void>(wheel_.cancel(entry.timer));
+    entry.attempt_queued = false;
+    Queue& at = queue(entry.queue);
+    if (entry.state == State::ready) {
+        --at.ready_count;
+        --ready_count_;
+        mark(entry.queue);
+    } else if (entry.state == State::leased) {
+        leases_.erase(entry.id);
+        --at.leased_count;
+    }
+}
+
+// ---- consumers
+
+void Engine::serve_queues() {
+    // Serving may mark again (a queue that reads on): such marks are for the next turn.
+    const std::vector<QueueNumber> marked = std::exchange(marked_, {});
+    for (const QueueNumber number : marked) queue(number).marked = false;
+    for (const QueueNumber number : marked) serve(number);
+}
+
+void Engine::serve(QueueNumber number) {
+    Queue& at = queue(number);
+    while (!at.waiters.empty() && at.ready_count > 0) {
+        const auto waiting = waiters_.find(at.waiters.front());
+        if (waiting == waiters_.end()) {  // gave up
+            at.waiters.pop_front();
+            continue;
+        }
+        if (!grant(number, waiting->second)) break;
+        static_cast<void>(wheel_.cancel(waiting->second.timer));
+        waiter_of_reply_.erase(waiting->second.token);
+        waiters_.erase(waiting);
+        at.waiters.pop_front();
+    }
+    read_backlog(number);
+}
+
+// Leases up to `waiter.max` ready messages to it; false when none could be had.
+bool Engine::grant(QueueNumber number, const Waiter& waiter) {
+    Queue& at = queue(number);
+    Delivery delivery;
+    delivery.token = waiter.token;
+    delivery.answer.queue = recent_.queues().name(number).queue;
+    std::vector<Sequence> missing;
+    std::size_t bytes = 0;
+    while (delivery.answer.messages.size() < waiter.max && leases_.size() < options_.leased_max) {
+        const ReadyKey* first = at.ready.top(at.ready_count, [&](const ReadyKey& key) {
+            const Entry& entry = recent_.entry(key.entry);
+            return entry.id == key.position.id && entry.state == State::ready && entry.due_ms == key.position.due_ms &&
+                   !entry.in_batch;
+        });
+        if (first == nullptr) break;
+        const EntryNumber taken = first->entry;
+        Entry& entry = recent_.entry(taken);
+        bytes += entry.record_bytes;
+        if (bytes > options_.lease_bytes_max && !delivery.answer.messages.empty()) break;
+        at.ready.pop();
+        assert(is_legal_move(entry.state, State::leased));
+        entry.state = State::leased;
+        entry.begun += 1;
+        --at.ready_count;
+        --ready_count_;
+        ++at.leased_count;
+        const DueMs until = now_ + waiter.lease_ms;
+        leases_[entry.id] = {entry.begun, until, now_};
+        arm(taken, until);
+        if (!entry.attempt_queued) {
+            entry.attempt_queued = true;
+            attempts_.push_back(entry.id);
+        }
+        Delivered& message = delivery.answer.messages.emplace_back();
+        message.id = entry.id;
+        message.lease = signer_.sign(entry.id, entry.begun, incarnation_);
+        message.lease_until_ms = until;
+        message.due_ms = entry.nominal_due_ms;
+        message.delivered_ms = now_;
+        message.attempt = entry.begun;
+        message.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
+        delivery.places.push_back(entry.place);
+        if (!cache_.holds(entry.place)) missing.push_back(entry.place);
+    }
+    if (delivery.answer.messages.empty()) return false;
+    if (missing.empty()) return finish_delivery(std::move(delivery), {}), true;
+    // What the cache has now may be gone when the rest has been read: take it over first.
+    for (std::size_t i = 0; i < delivery.places.size(); ++i) {
+        if (const std::string* body = cache_.find(delivery.places[i])) fill(delivery.answer.messages[i], *body);
+    }
+    std::sort(missing.begin(), missing.end());
+    Asked asked;
+    asked.what = Ask::delivery;
+    asked.delivery = std::move(delivery);
+    ask(Question{0, ReadRecords{std::move(missing)}}, std::move(asked));
+    return true;
+}
+
+void Engine::fill(Delivered& message, std::string_view record_body) {
+    Result<Record> record = decode_record(RecordKind::carry, record_body);
+    if (!record) {
+        effects_.broken = std::move(record).error();
+        return;
+    }
+    message.occurrence = record->content.occurrence;
+    message.body = record->content.body;
+    message.content_type = record->content.content_type;
+    message.headers = record->content.headers;
+    message.traceparent = record->content.traceparent;
+}
+
+void Engine::finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records) {
+    for (std::size_t i = 0; i < delivery.places.size(); ++i) {
+        const Sequence place = delivery.places[i];
+        const auto read = std::lower_bound(records.begin(), records.end(), place,
+                                           [](const RecordBytes& record, Sequence at) { return record.place < at; });
+        if (read != records.end() && read->place == place) {
+            fill(delivery.answer.messages[i], read->body);
+        } else if (const std::string* body = cache_.find(place); body != nullptr && records.empty()) {
+            fill(delivery.answer.messages[i], *body);
+        }
+    }
+    counters_.delivered += delivery.answer.messages.size();
+    reply(delivery.token, std::move(delivery.answer));
+}
+
+// The consumer's time is over: it gets an empty answer.
+void Engine::drop_waiter(std::uint64_t waiter) {
+    const auto waiting = waiters_.find(waiter);
+    if (waiting == waiters_.end()) return;
+    static_cast<void>(wheel_.cancel(waiting->second.timer));
+    waiter_of_reply_.erase(waiting->second.token);
+    const QueueNumber number = waiting->second.queue;
+    LeaseAnswer none;
+    none.queue = recent_.queues().name(number).queue;
+    reply(waiting->second.token, std::move(none));
+    waiters_.erase(waiting);
+    Queue& at = queue(number);
+    std::erase(at.waiters, waiter);
+}
+
+void Engine::forget(ReplyToken token) {
+    if (const auto waiter = waiter_of_reply_.find(token); waiter != waiter_of_reply_.end()) {
+        const std::uint64_t number = waiter->second;
+        waiters_.at(number).token = 0;
+        waiter_of_reply_.erase(waiter);
+        return drop_waiter(number);
+    }
+    for (auto& [ticket, asked] : asked_) {
+        if (asked.what != Ask::delivery || asked.delivery->token != token) continue;
+        asked.delivery->token = 0;
+        for (const Delivered& message : asked.delivery->answer.messages) {
+            const EntryNumber number = recent_.find(message.id);
+            const auto held = leases_.find(message.id);
+            if (number == kNoEntry || held == leases_.end() || held->second.attempt != message.attempt) continue;
+            if (!recent_.entry(number).in_batch) end_lease(number);
+        }
+        return;
+    }
+}
+
+}  // namespace duewheel

@@ -1,0 +1,155 @@
+// What is read from the index into memory, ahead of time, and what leaves memory when a segment is sealed.
+#include <algorithm>
+#include <cassert>
+
+#include "base/planted_bugs.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+
+EntryNumber Engine::admit(const MessageRow& row) {
+    const EntryNumber number = recent_.admit(row);
+    // A message of an earlier run that was due before this one began may have been handed out without a trace.
+    Entry& entry = recent_.entry(number);
+    entry.from_past = row.state.due_ms <= started_ms_ && row.place < first_sequence_of_run_;
+    return number;
+}
+
+// Everything due before loaded_until_ms_ belongs in memory. The bound is raised first and the rows are asked for
+// then, so that nothing that is sealed meanwhile can slip out below it.
+void Engine::load() {
+    if (loading_) return;
+    if (loaded_to_.due_ms >= loaded_until_ms_ && loaded_until_ms_ - now_ <= window_ms_ / 2) {
+        const bool crowded = recent_.entry_count() >= options_.window_entries_max;
+        if (crowded || window_rows_ > options_.window_entries_max / 8) {
+            window_ms_ = options_.window_min_ms;
+        } else if (window_rows_ < 2 * options_.load_chunk) {
+            window_ms_ = std::min(window_ms_ * 2, options_.window_max_ms);
+        }
+        window_rows_ = 0;
+        loaded_until_ms_ = std::max(loaded_until_ms_, now_ + (crowded ? 1 : window_ms_));
+    }
+    if (loaded_to_.due_ms >= loaded_until_ms_) return;
+    loading_ = true;
+    Asked asked;
+    asked.what = Ask::due_stretch;
+    asked.from = loaded_to_;
+    asked.until_ms = loaded_until_ms_;
+    ask(Question{0, ScanDue{loaded_to_, loaded_until_ms_, options_.load_chunk}}, std::move(asked));
+}
+
+void Engine::take_due_stretch(const Asked& asked, Stretch stretch, Generation generation) {
+    loading_ = false;
+    const bool stale = generation != generation_.load(std::memory_order_relaxed);
+    if (stale && !planted(PlantedBug::old_iterator_reinserts_cancelled)) return load();
+    if (planted(PlantedBug::loader_skips_last_key) && !stretch.rows.empty()) {
+        const DuePosition last{stretch.rows.back().state.due_ms, stretch.rows.back().id};
+        stretch.rows.pop_back();
+        loaded_to_ = stretch.complete ? DuePosition{asked.until_ms, 0} : DuePosition{last.due_ms, last.id + 1};
+    } else if (stretch.complete) {
+        loaded_to_ = {asked.until_ms, 0};
+    } else {
+        assert(!stretch.rows.empty());
+        loaded_to_ = {stretch.rows.back().state.due_ms, stretch.rows.back().id + 1};
+    }
+    for (const MessageRow& row : stretch.rows) {
+        ++window_rows_;
+        if (recent_.find(row.id) != kNoEntry) continue;
+        if (recent_.outcome(row.id) != nullptr && !planted(PlantedBug::merge_prefers_index)) continue;
+        if (recent_.outcome(row.id) != nullptr) recent_.forget_outcome(row.id);
+        if (!waits_for_due(row.state.state)) continue;
+        ++counters_.loaded;
+        const EntryNumber number = admit(row);
+        settle(number);
+    }
+    prefetch(stretch.rows);
+    load();
+}
+
+// Reads a queue's part on disk on, when its part in memory runs low.
+void Engine::read_backlog(QueueNumber number) {
+    Queue& at = queue(number);
+    if (at.cursor == kNoBacklog || at.reading_from || at.ready_count * 2 > options_.ready_max) return;
+    at.reading_from = std::exchange(at.cursor, kNoBacklog);
+    const QueueName& name = recent_.queues().name(number);
+    ScanQueue scan{name.name_space, name.queue, *at.reading_from, now_ + 1,
+                   std::min(options_.load_chunk, options_.ready_max)};
+    Asked asked;
+    asked.what = Ask::queue_stretch;
+    asked.queue = number;
+    asked.from = *at.reading_from;
+    ask(Question{0, std::move(scan)}, std::move(asked));
+}
+
+void Engine::take_queue_stretch(const Asked& asked, Stretch stretch, Generation generation) {
+    Queue& at = queue(asked.queue);
+    at.reading_from.reset();
+    mark(asked.queue);
+    const bool stale = generation != generation_.load(std::memory_order_relaxed);
+    if (stale && !planted(PlantedBug::old_iterator_reinserts_cancelled)) return at.lower_cursor(asked.from);
+    if (!stretch.complete) {
+        const MessageRow& last = stretch.rows.back();
+        at.lower_cursor({last.state.due_ms, last.id + 1});
+        if (planted(PlantedBug::queue_cursor_passes_unfinished)) stretch.rows.pop_back();
+    }
+    for (const MessageRow& row : stretch.rows) {
+        if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
+        if (!waits_for_due(row.state.state) || row.state.due_ms > now_) continue;
+        ++counters_.loaded;
+        make_ready(admit(row));  // or behind the cursor again, where memory has enough
+    }
+    prefetch(stretch.rows);
+}
+
+// Bodies of what is about to fire, read in file order while there is room for them.
+void Engine::prefetch(const std::vector<MessageRow>& rows) {
+    ReadRecords wanted;
+    std::size_t room = cache_.bytes() < options_.record_cache_bytes ? options_.record_cache_bytes - cache_.bytes() : 0;
+    for (const MessageRow& row : rows) {
+        const EntryNumber number = recent_.find(row.id);
+        if (number == kNoEntry || cache_.holds(recent_.entry(number).place)) continue;
+        const Entry& entry = recent_.entry(number);
+        if (entry.record_bytes > room) break;
+        room -= entry.record_bytes;
+        wanted.places.push_back(entry.place);
+    }
+    if (wanted.places.empty()) return;
+    std::sort(wanted.places.begin(), wanted.places.end());
+    Asked asked;
+    asked.what = Ask::prefetch;
+    ask(Question{0, std::move(wanted)}, std::move(asked));
+}
+
+// After a table was taken in: what it covers is clean, and what is clean and neither due soon nor with anybody leaves.
+void Engine::sweep() {
+    if (to_sweep_.empty()) return;
+    const bool done = recent_.sweep(to_sweep_.front(), options_.sweep_chunk, [this](EntryNumber number) {
+        Entry& entry = recent_.entry(number);
+        if (entry.in_batch || entry.attempt_queued) return;  // its next record will be swept in its turn
+        if (waits_for_due(entry.state)) {
+            if (entry.due_ms < loaded_until_ms_) return;
+            static_cast<void>(wheel_.cancel(entry.timer));
+            recent_.drop(number);
+        } else if (entry.state == State::ready) {
+            Queue& at = queue(entry.queue);
+            if (at.ready_count <= options_.ready_max) return;
+            --at.ready_count;
+            --ready_count_;
+            evict(number);
+        } else if (entry.state != State::leased) {
+            recent_.drop(number);
+        }
+    });
+    if (done) to_sweep_.pop_front();
+}
+
+// Below it every message has been handed to its queue: what a restart need not load from the wheel's feed.
+DueMs Engine::load_cursor() const {
+    if (!wheel_.caught_up()) return durable_load_cursor_ms_;
+    const Tick next = wheel_.next_expiry();
+    DueMs cursor = std::min(now_, loaded_to_.due_ms);
+    if (next < static_cast<Tick>(cursor)) cursor = static_cast<DueMs>(next);
+    return std::max(cursor, durable_load_cursor_ms_);
+}
+
+}  // namespace duewheel

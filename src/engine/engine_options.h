@@ -1,0 +1,49 @@
+// Every limit and horizon of the engine in one place, with its default.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace duewheel {
+
+struct EngineOptions {
+    std::uint64_t shard = 0;
+
+    // Limits on what is accepted.
+    std::int64_t delay_max_ms = 10LL * 366 * 24 * 3600 * 1000;
+    std::int64_t lease_min_ms = 1'000;
+    std::int64_t lease_max_ms = 12LL * 3600 * 1000;
+    std::int64_t wait_max_ms = 60'000;
+    std::uint32_t lease_batch_max = 1'000;
+    std::size_t lease_bytes_max = 4u << 20;  // of one answer, its first message apart
+    std::uint32_t queues_max = 100'000;
+    std::uint32_t waiters_per_queue_max = 10'000;
+    std::uint32_t leased_max = 1'000'000;
+    std::size_t commands_waiting_max = 200'000;
+
+    // Retry after a failure.
+    std::int64_t retry_delay_ms = 1'000;
+
+    // One batch.
+    std::uint32_t batch_operations_max = 4'096;
+    std::size_t batch_bytes_max = 8u << 20;
+    std::int64_t confirm_after_ms = 5;
+
+    // The log's segments.
+    std::uint64_t segment_bytes = 64u << 20;
+    std::uint32_t unsealed_segments_max = 4;   // beyond, puts wait
+    std::uint32_t cursor_records_max = 4'096;  // in the commit that closes a segment
+
+    // Memory.
+    std::uint32_t ready_max = 100'000;  // a queue's entries in memory that came from the index
+    std::uint32_t window_entries_max = 2'000'000;
+    std::int64_t window_min_ms = 30'000;
+    std::int64_t window_max_ms = 600'000;
+    std::uint32_t load_chunk = 4'096;
+    std::size_t record_cache_bytes = 32u << 20;
+    std::uint32_t sweep_chunk = 4'096;  // entries a turn
+    std::uint32_t fire_chunk = 20'000;  // wheel steps a turn
+};
+
+}  // namespace duewheel

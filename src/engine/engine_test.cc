@@ -1,0 +1,476 @@
+// The engine's rules, one by one, over a store that is never sealed and a log that is a vector. The seams between tiers
+// and crashes are the simulator's.
+#include "engine/engine.h"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+namespace duewheel {
+namespace {
+
+constexpr DueMs kStart = 1'000'000;
+
+// Owner of one engine: carries out every effect at once, unless told to hold commits back.
+class Shard {
+  public:
+    explicit Shard(EngineOptions options = {}) : engine_(options, EngineStart{}, recent_) {
+        turn(0);
+        EXPECT_TRUE(engine_.is_serving());
+    }
+
+    void turn(std::int64_t step_ms = 0) {
+        now_ += step_ms;
+        engine_.advance_to(now_);
+        settle();
+    }
+    ReplyToken submit(Command command) {
+        const ReplyToken token = next_token_++;
+        engine_.submit(std::move(command), token);
+        return token;
+    }
+    // Submits, lets the engine work until it has nothing to do at this instant, and returns the reply.
+    template <class Answer>
+    Answer ask(Command command) {
+        const ReplyToken token = submit(std::move(command));
+        turn();
+        return take<Answer>(token);
+    }
+    template <class Answer>
+    Answer take(ReplyToken token) {
+        const auto found = replies.find(token);
+        if (found == replies.end()) {
+            ADD_FAILURE() << "no reply yet";
+            return {};
+        }
+        Reply reply = std::move(found->second);
+        replies.erase(found);
+        if (const auto* error = std::get_if<Error>(&reply); error != nullptr && !std::is_same_v<Answer, Error>) {
+            ADD_FAILURE() << error->code << ": " << error->message;
+            return {};
+        }
+        EXPECT_TRUE(std::holds_alternative<Answer>(reply)) << reply.index();
+        return std::holds_alternative<Answer>(reply) ? std::get<Answer>(std::move(reply)) : Answer{};
+    }
+    MessageId put(std::int64_t delay_ms, std::string body = "body", std::string queue = "q", int priority = 0) {
+        PutCommand command;
+        command.queue = std::move(queue);
+        command.when.delay_ms = delay_ms;
+        command.body = std::move(body);
+        command.priority = priority;
+        return ask<PutAnswer>(command).id;
+    }
+    std::vector<Delivered> lease(std::uint32_t max = 10, std::int64_t lease_ms = 30'000) {
+        return ask<LeaseAnswer>(LeaseCommand{"default", "q", max, lease_ms, 0}).messages;
+    }
+    // Carries out effects until none is left; a commit waits while `hold_commits` is set.
+    void settle() {
+        for (;;) {
+            Effects effects = engine_.take_effects();
+            if (effects.commit) held_ = std::move(effects.commit);
+            for (ReplyEffect& effect : effects.replies) replies[effect.token] = std::move(effect.reply);
+            for (const Question& question : effects.questions) engine_.answer(read(question));
+            if (held_ && !hold_commits) {
+                append(*held_);
+                held_.reset();
+                engine_.committed();
+                continue;
+            }
+            engine_.check();
+            if (effects.questions.empty() && !effects.commit) break;
+            engine_.advance_to(now_);
+        }
+    }
+
+    Engine& engine() { return engine_; }
+    std::vector<Record> log() const {
+        std::vector<Record> records;
+        for (const auto& [sequence, framed] : log_) {
+            const FramedRecord frame = *read_frame(framed);
+            records.push_back(*decode_record(frame.kind, frame.body));
+        }
+        return records;
+    }
+
+    std::map<ReplyToken, Reply> replies;
+    bool hold_commits = false;
+
+  private:
+    void append(const Commit& commit) {
+        std::string_view rest = commit.records;
+        while (!rest.empty()) {
+            const FramedRecord frame = *read_frame(rest);
+            log_[frame.sequence] = rest.substr(0, frame.frame_bytes);
+            rest.remove_prefix(frame.frame_bytes);
+        }
+        EXPECT_EQ(commit.totals.sequence, log_.empty() ? 0 : log_.rbegin()->first);
+    }
+    Answer read(const Question& question) {
+        Answer answer{question.ticket, engine_.generation().load(), {}};
+        if (const auto* places = std::get_if<ReadRecords>(&question.what)) {
+            std::vector<RecordBytes> records;
+            for (const Sequence place : places->places) {
+                const FramedRecord frame = *read_frame(log_.at(place));
+                records.push_back({place, std::string(frame.body), static_cast<std::uint8_t>(frame.kind)});
+            }
+            answer.what = std::move(records);
+        } else if (std::holds_alternative<FindMessage>(question.what)) {
+            answer.what = std::optional<MessageRow>();
+        } else {
+            answer.what = Stretch{};
+        }
+        return answer;
+    }
+
+    RecentTier recent_;
+    Engine engine_;
+    DueMs now_ = kStart;
+    ReplyToken next_token_ = 1;
+    std::map<Sequence, std::string> log_;
+    std::optional<Commit> held_;
+};
+
+TEST(Engine, a_message_is_handed_out_at_its_due_time_and_not_before) {
+    Shard shard;
+    const MessageId id = shard.put(1000);
+    shard.turn(999);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1);
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].id, id);
+    EXPECT_EQ(messages[0].body, "body");
+    EXPECT_EQ(messages[0].due_ms, kStart + 1000);
+    EXPECT_EQ(messages[0].attempt, 1u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease}).outcome, LeaseOutcome::done);
+    EXPECT_EQ(shard.engine().counters().pending, 0u);
+    EXPECT_EQ(shard.engine().totals().digest, 0u);
+    EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
+}
+
+TEST(Engine, nothing_is_answered_before_it_is_durable) {
+    Shard shard;
+    shard.hold_commits = true;
+    const ReplyToken token = shard.submit(PutCommand{.queue = "q"});
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(token));
+    EXPECT_TRUE(shard.lease().empty()) << "nor handed out";
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_TRUE(shard.replies.contains(token));
+}
+
+TEST(Engine, a_waiting_consumer_gets_the_message_the_moment_it_is_due) {
+    Shard shard;
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
+    shard.turn();
+    shard.put(500);
+    shard.turn(499);
+    EXPECT_FALSE(shard.replies.contains(token));
+    shard.turn(1);
+    EXPECT_EQ(shard.take<LeaseAnswer>(token).messages.size(), 1u);
+}
+
+TEST(Engine, a_consumer_that_waited_in_vain_gets_an_empty_answer) {
+    Shard shard;
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 2'000});
+    shard.turn(1999);
+    EXPECT_FALSE(shard.replies.contains(token));
+    shard.turn(1);
+    EXPECT_TRUE(shard.take<LeaseAnswer>(token).messages.empty());
+}
+
+TEST(Engine, a_forgotten_consumer_takes_nothing) {
+    Shard shard;
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
+    shard.turn();
+    shard.engine().forget(token);
+    shard.put(0);
+    EXPECT_EQ(shard.lease().size(), 1u);
+    EXPECT_FALSE(shard.replies.contains(token));
+}
+
+TEST(Engine, messages_are_handed_out_by_priority_then_due_then_sequence) {
+    Shard shard;
+    const MessageId late = shard.put(20, "", "q", 0);
+    const MessageId first = shard.put(10, "", "q", 0);
+    const MessageId second = shard.put(10, "", "q", 0);
+    const MessageId urgent = shard.put(30, "", "q", -1);
+    shard.turn(100);
+    std::vector<MessageId> order;
+    for (const Delivered& message : shard.lease()) order.push_back(message.id);
+    EXPECT_EQ(order, (std::vector<MessageId>{urgent, first, second, late}));
+}
+
+TEST(Engine, a_cancel_answers_for_good_and_repeats_its_answer) {
+    Shard shard;
+    const MessageId id = shard.put(1000);
+    ChangeAnswer answer = shard.ask<ChangeAnswer>(CancelCommand{"default", id});
+    EXPECT_EQ(answer.outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(answer.attempts, 0u);
+    EXPECT_FALSE(answer.maybe_delivered);
+    shard.turn(2000);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
+}
+
+TEST(Engine, a_cancel_in_flight_keeps_its_message_from_firing) {
+    Shard shard;
+    const MessageId id = shard.put(10);
+    shard.hold_commits = true;
+    const ReplyToken token = shard.submit(CancelCommand{"default", id});
+    shard.turn();
+    shard.turn(10);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_EQ(shard.take<ChangeAnswer>(token).outcome, ChangeOutcome::cancelled);
+    EXPECT_TRUE(shard.lease().empty());
+}
+
+TEST(Engine, a_cancel_says_when_it_comes_too_late) {
+    Shard shard;
+    const MessageId id = shard.put(0);
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::in_flight);
+    shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease});
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::delivered);
+}
+
+TEST(Engine, a_cancel_after_a_lost_lease_counts_the_attempts) {
+    Shard shard;
+    const MessageId id = shard.put(0);
+    ASSERT_EQ(shard.lease(1, 1000).size(), 1u);
+    shard.turn(1000);
+    const ChangeAnswer answer = shard.ask<ChangeAnswer>(CancelCommand{"default", id});
+    EXPECT_EQ(answer.outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(answer.attempts, 1u);
+}
+
+TEST(Engine, the_second_of_two_cancels_in_one_batch_is_answered_by_the_first) {
+    Shard shard;
+    const MessageId id = shard.put(1000);
+    const ReplyToken first = shard.submit(CancelCommand{"default", id});
+    const ReplyToken second = shard.submit(RescheduleCommand{"default", id, {std::nullopt, 5}});
+    shard.turn();
+    EXPECT_EQ(shard.take<ChangeAnswer>(first).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.take<ChangeAnswer>(second).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.engine().totals().live_count, 0u);
+}
+
+TEST(Engine, unknown_and_foreign_ids_are_refused_alike) {
+    Shard shard;
+    const MessageId id = shard.put(1000);
+    const Error never = shard.ask<Error>(CancelCommand{"default", id + kShardsMax});
+    EXPECT_EQ(never.code, "unknown_id");
+    EXPECT_EQ(shard.ask<Error>(CancelCommand{"default", id + 1}).code, "unknown_id") << "another shard's";
+    EXPECT_EQ(shard.ask<Error>(CancelCommand{"other", id}).code, "unknown_id");
+    EXPECT_EQ(shard.ask<Error>(GetCommand{"other", id}).code, "unknown_id");
+    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", 0}).code, "unknown_id");
+}
+
+TEST(Engine, a_rescheduled_message_comes_at_its_new_time_alone) {
+    Shard shard;
+    const MessageId id = shard.put(1000);
+    const auto answer = shard.ask<ChangeAnswer>(RescheduleCommand{"default", id, {kStart + 5000, 0}});
+    EXPECT_EQ(answer.outcome, ChangeOutcome::rescheduled);
+    EXPECT_EQ(answer.due_ms, kStart + 5000);
+    shard.turn(4999);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1);
+    ASSERT_EQ(shard.lease().size(), 1u);
+}
+
+TEST(Engine, a_ready_message_can_be_moved_back_to_later) {
+    Shard shard;
+    const MessageId id = shard.put(0);
+    shard.ask<ChangeAnswer>(RescheduleCommand{"default", id, {std::nullopt, 100}});
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(100);
+    EXPECT_EQ(shard.lease().size(), 1u);
+}
+
+TEST(Engine, fire_makes_a_waiting_message_due_now_and_is_no_change_for_a_due_one) {
+    Shard shard;
+    const MessageId id = shard.put(100'000);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(FireCommand{"default", id}).outcome, ChangeOutcome::fired);
+    const std::size_t records = shard.log().size();
+    EXPECT_EQ(shard.ask<ChangeAnswer>(FireCommand{"default", id}).outcome, ChangeOutcome::fired);
+    EXPECT_EQ(shard.log().size(), records);
+    EXPECT_EQ(shard.lease().size(), 1u);
+}
+
+TEST(Engine, inside_its_lease_a_message_goes_to_nobody_else_and_after_it_to_the_next) {
+    Shard shard;
+    shard.put(0);
+    const auto first = shard.lease(1, 1000);
+    ASSERT_EQ(first.size(), 1u);
+    shard.turn(999);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease}).outcome, LeaseOutcome::expired);
+    const auto second = shard.lease(1, 1000);
+    ASSERT_EQ(second.size(), 1u);
+    EXPECT_EQ(second[0].attempt, 2u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease}).outcome, LeaseOutcome::expired);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{second[0].lease}).outcome, LeaseOutcome::done);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{second[0].lease}).outcome, LeaseOutcome::done) << "repeated";
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease}).outcome, LeaseOutcome::expired);
+}
+
+TEST(Engine, a_token_that_was_not_issued_ends_nothing) {
+    Shard shard;
+    shard.put(0);
+    const auto messages = shard.lease();
+    LeaseToken forged = messages.at(0).lease;
+    forged.code ^= 1;
+    EXPECT_EQ(shard.ask<Error>(AckCommand{forged}).code, "bad_lease_token");
+    forged = messages.at(0).lease;
+    forged.attempt += 1;
+    EXPECT_EQ(shard.ask<Error>(AckCommand{forged}).code, "bad_lease_token");
+    EXPECT_EQ(shard.engine().counters().leased, 1u);
+}
+
+TEST(Engine, a_failed_message_comes_again_after_its_back_off_and_keeps_its_nominal_time) {
+    Shard shard;
+    shard.put(0);
+    const auto first = shard.lease();
+    const auto answer = shard.ask<LeaseEndAnswer>(FailCommand{first.at(0).lease, "no", std::nullopt});
+    EXPECT_EQ(answer.outcome, LeaseOutcome::retrying);
+    EXPECT_EQ(answer.due_ms, kStart + 1000);
+    shard.turn(999);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1);
+    const auto second = shard.lease();
+    ASSERT_EQ(second.size(), 1u);
+    EXPECT_EQ(second[0].attempt, 2u);
+    EXPECT_EQ(second[0].due_ms, kStart);
+}
+
+TEST(Engine, a_lease_can_be_extended_and_released) {
+    Shard shard;
+    shard.put(0);
+    const auto first = shard.lease(1, 1000);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{first.at(0).lease, 5000}).lease_until_ms, kStart + 5000);
+    shard.turn(4999);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{first.at(0).lease, 0}).outcome, LeaseOutcome::released);
+    const auto second = shard.lease();
+    ASSERT_EQ(second.size(), 1u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{second.at(0).lease, 100}).due_ms, kStart + 5099);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(100);
+    EXPECT_EQ(shard.lease().size(), 1u);
+}
+
+TEST(Engine, an_attempt_is_written_in_the_next_batch_and_not_once_more_with_a_quick_end) {
+    Shard shard;
+    shard.put(0);
+    const auto messages = shard.lease();
+    const auto attempts = [&] {
+        int count = 0;
+        for (const Record& record : shard.log()) count += record.kind == RecordKind::attempt ? 1 : 0;
+        return count;
+    };
+    EXPECT_EQ(attempts(), 1);
+    shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease});
+    EXPECT_EQ(attempts(), 1);
+    EXPECT_EQ(shard.log().back().kind, RecordKind::end);
+    EXPECT_EQ(shard.log().back().state.attempts, 1u);
+}
+
+TEST(Engine, get_tells_the_live_state_and_the_content) {
+    Shard shard;
+    const MessageId id = shard.put(1000, "hello");
+    MessageAnswer answer = shard.ask<MessageAnswer>(GetCommand{"default", id});
+    EXPECT_EQ(answer.row.state.state, State::scheduled);
+    EXPECT_EQ(answer.body, "hello");
+    EXPECT_EQ(answer.put_ms, kStart);
+    shard.turn(1000);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state, State::ready);
+    const auto messages = shard.lease();
+    answer = shard.ask<MessageAnswer>(GetCommand{"default", id});
+    EXPECT_EQ(answer.row.state.state, State::leased);
+    EXPECT_EQ(answer.row.state.attempts, 1u);
+    EXPECT_EQ(answer.lease_until_ms, kStart + 31'000);
+    shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease});
+    answer = shard.ask<MessageAnswer>(GetCommand{"default", id});
+    EXPECT_EQ(answer.row.state.state, State::done);
+    EXPECT_FALSE(answer.has_content);
+}
+
+TEST(Engine, limits_hold_at_the_limit_and_refuse_beyond) {
+    EngineOptions options;
+    options.delay_max_ms = 1000;
+    options.queues_max = 2;
+    Shard shard(options);
+    shard.put(1000);
+    PutCommand put{.queue = "q"};
+    put.when.delay_ms = 1001;
+    EXPECT_EQ(shard.ask<Error>(put).code, "delay_too_long");
+    put.when.at_ms = kStart + 1001;
+    EXPECT_EQ(shard.ask<Error>(put).code, "delay_too_long");
+    shard.put(0, "", "p");
+    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "r"}).code, "queue_limit");
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 0, 30'000, 0}).code, "bad_max");
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1001, 30'000, 0}).code, "bad_max");
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, 999, 0}).code, "lease_too_short");
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, options.lease_max_ms + 1, 0}).code, "lease_too_long");
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, 1000, options.wait_max_ms + 1}).code, "wait_too_long");
+}
+
+TEST(Engine, a_commit_is_confirmed_by_an_empty_one_and_then_it_is_quiet) {
+    Shard shard;
+    shard.put(100'000);
+    const std::uint64_t commits = shard.engine().counters().commits;
+    EXPECT_LE(shard.engine().next_wakeup(), kStart + 5);
+    shard.turn(5);
+    EXPECT_EQ(shard.engine().counters().commits, commits + 1);
+    shard.turn(5);
+    EXPECT_EQ(shard.engine().counters().commits, commits + 1);
+    EXPECT_GT(shard.engine().next_wakeup(), kStart + 10'000) << "an idle engine sleeps";
+}
+
+TEST(Engine, a_segment_that_is_full_is_closed_by_a_commit_of_cursors) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 100;
+    Shard shard(options);
+    for (int i = 0; i < 40; ++i) shard.put(i % 2 == 0 ? 0 : 1000, std::string(500, 'x'));
+    EXPECT_GE(shard.engine().counters().unsealed_segments, 1u);
+    bool load = false;
+    bool queue = false;
+    for (const Record& record : shard.log()) {
+        if (record.kind != RecordKind::cursor) continue;
+        load |= record.state.queue.empty() && record.state.due_ms == kStart;
+        queue |= record.state.queue == "q" && record.state.due_ms == kStart && record.id == kShardsMax;
+    }
+    EXPECT_TRUE(load);
+    EXPECT_TRUE(queue) << "the oldest message that is due and unfinished";
+}
+
+TEST(Engine, puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 1;
+    Shard shard(options);
+    std::vector<ReplyToken> tokens;
+    for (int i = 0; i < 60; ++i) {
+        PutCommand put{.queue = "q", .body = std::string(500, 'x')};
+        tokens.push_back(shard.submit(put));
+        shard.turn();
+    }
+    EXPECT_TRUE(shard.engine().counters().puts_held_back);
+    EXPECT_FALSE(shard.replies.contains(tokens.back()));
+    const auto messages = shard.lease(1);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease}).outcome, LeaseOutcome::done);
+    for (SegmentNumber segment = 1; segment < 20; ++segment) {
+        shard.engine().table_taken(segment);
+        shard.turn();
+    }
+    EXPECT_TRUE(shard.replies.contains(tokens.back()));
+}
+
+}  // namespace
+}  // namespace duewheel

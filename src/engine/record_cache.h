@@ -1,0 +1,59 @@
+// Bodies of records that will be delivered soon, so that a delivery need not wait for the disk. First in, first out,
+// bounded in bytes. A miss is never wrong: the record is then read from the log.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "message/message.h"
+
+namespace duewheel {
+
+class RecordCache {
+  public:
+    explicit RecordCache(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+    bool holds(Sequence place) const { return records_.contains(place); }
+
+    void insert(Sequence place, std::string_view body) {
+        if (body.size() > bytes_max_ / 8) return;  // a few giants would push out everything else
+        if (!records_.try_emplace(place, body).second) return;
+        order_.push_back(place);
+        bytes_ += cost(body.size());
+        while (bytes_ > bytes_max_ || order_.size() > 2 * records_.size() + 64) drop_oldest();
+    }
+    // Null on a miss. The view lives until the next change.
+    const std::string* find(Sequence place) const {
+        const auto found = records_.find(place);
+        return found == records_.end() ? nullptr : &found->second;
+    }
+    void erase(Sequence place) {
+        const auto found = records_.find(place);
+        if (found == records_.end()) return;
+        bytes_ -= cost(found->second.size());
+        records_.erase(found);
+        while (!order_.empty() && !records_.contains(order_.front())) order_.pop_front();
+    }
+    std::size_t bytes() const { return bytes_; }
+
+  private:
+    static std::size_t cost(std::size_t size) { return size + 96; }  // with the table's own nodes
+    void drop_oldest() {
+        const Sequence place = order_.front();
+        order_.pop_front();
+        const auto found = records_.find(place);
+        if (found == records_.end()) return;
+        bytes_ -= cost(found->second.size());
+        records_.erase(found);
+    }
+
+    std::size_t bytes_max_;
+    std::size_t bytes_ = 0;
+    std::unordered_map<Sequence, std::string> records_;
+    std::deque<Sequence> order_;  // may name records that are gone
+};
+
+}  // namespace duewheel
