@@ -483,7 +483,7 @@ void Engine::check() const {
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
     recent_.for_each_entry([&](EntryNumber, const Entry& entry) {
-        const std::optional<Tick> deadline = wheel_.deadline_of(entry.timer);
+        const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
         switch (entry.state) {
             case State::ready:
                 ++ready[entry.queue];

@@ -60,8 +60,8 @@ void Engine::settle(EntryNumber number) {
 
 void Engine::arm(EntryNumber number, DueMs at) {
     Entry& entry = recent_.entry(number);
-    if (!wheel_.reschedule(entry.timer, static_cast<Tick>(at))) {
-        entry.timer = wheel_.schedule(static_cast<Tick>(at), number);
+    if (!wheel_.reschedule(TimerHandle{entry.timer}, static_cast<Tick>(at))) {
+        entry.timer = wheel_.schedule(static_cast<Tick>(at), number).bits;
     }
 }
 
@@ -73,7 +73,7 @@ void Engine::make_ready(EntryNumber number) {
     if (at.ready_count >= options_.ready_max && entry.segment == 0 && !entry.in_batch && !entry.attempt_queued) {
         return evict(number);
     }
-    static_cast<void>(wheel_.cancel(entry.timer));
+    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.state = State::ready;
     ++at.ready_count;
     ++ready_count_;
@@ -86,7 +86,7 @@ void Engine::make_ready(EntryNumber number) {
 void Engine::evict(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     ++counters_.evicted;
-    static_cast<void>(wheel_.cancel(entry.timer));
+    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     if (!planted(PlantedBug::slot_over_cap_drops_rest)) {
         queue(entry.queue).lower_cursor({entry.due_ms, entry.id});
     }
@@ -99,7 +99,7 @@ void Engine::end_lease(EntryNumber number) {
     assert(entry.state == State::leased);
     leases_.erase(entry.id);
     --queue(entry.queue).leased_count;
-    static_cast<void>(wheel_.cancel(entry.timer));
+    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.state = entry.durable_state;
     make_ready(number);
 }
@@ -107,7 +107,7 @@ void Engine::end_lease(EntryNumber number) {
 // Takes an entry off everything that its live state had put it on; the record that follows says where it goes.
 void Engine::unlist(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    if (!planted(PlantedBug::fires_with_changed_version)) static_cast<void>(wheel_.cancel(entry.timer));
+    if (!planted(PlantedBug::fires_with_changed_version)) static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.attempt_queued = false;
     Queue& at = queue(entry.queue);
     if (entry.state == State::ready) {

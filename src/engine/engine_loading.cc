@@ -128,7 +128,7 @@ void Engine::sweep() {
         if (entry.in_batch || entry.attempt_queued) return;  // its next record will be swept in its turn
         if (waits_for_due(entry.state)) {
             if (entry.due_ms < loaded_until_ms_) return;
-            static_cast<void>(wheel_.cancel(entry.timer));
+            static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
             recent_.drop(number);
         } else if (entry.state == State::ready) {
             Queue& at = queue(entry.queue);

@@ -26,8 +26,6 @@
 
 #include "message/record.h"
 #include "store/queue_names.h"
-#include <duewheel/timing_wheel.h>
-
 namespace duewheel {
 
 using EntryNumber = std::uint32_t;
@@ -41,7 +39,7 @@ struct Entry {
     DueMs due_ms = 0;
     DueMs nominal_due_ms = 0;
     Sequence place = 0;
-    TimerHandle timer;  // the engine's: the next moment at which this entry needs attention
+    std::uint64_t timer = 0;  // the engine's: bits of its handle on the wheel
     QueueNumber queue = 0;
     SegmentNumber segment = 0;  // of the newest record; 0: clean
     std::uint32_t record_bytes = 0;
