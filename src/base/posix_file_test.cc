@@ -26,7 +26,8 @@ std::vector<std::string>& synced_paths() {
 
 void note_sync(int descriptor) {
     std::error_code ignored;
-    synced_paths().push_back(std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), ignored));
+    const std::filesystem::path link = std::filesystem::path("/proc/self/fd") / std::to_string(descriptor);
+    synced_paths().push_back(std::filesystem::read_symlink(link, ignored));
 }
 
 }  // namespace
@@ -168,7 +169,7 @@ TEST(PosixFile, closes_what_it_opened) {
     const auto before = open_descriptors();
     for (int round = 0; round < 3; ++round) {
         const auto lock = posix_file_system().lock(folder.path());
-        const auto file = posix_file_system().open(folder.at("f" + std::to_string(round)), OpenMode::create);
+        const auto file = posix_file_system().open(folder.at("f") + std::to_string(round), OpenMode::create);
         ASSERT_TRUE(lock.ok() && file.ok());
         ASSERT_TRUE(posix_file_system().sync_directory(folder.path()).ok());
         ASSERT_TRUE(posix_file_system().list(folder.path()).ok());
