@@ -94,7 +94,7 @@ void EventLoop::Parts::wait_for_signal() {
 EventLoop::EventLoop() : parts_(std::make_unique<Parts>()) {}
 EventLoop::~EventLoop() = default;
 
-void EventLoop::run(const Turn& turn) {
+void EventLoop::run(const Turn& turn) noexcept {
     Parts& parts = *parts_;
     while (!parts.stop_requested.load(std::memory_order_acquire)) {
         parts.run_ready_handlers();
@@ -107,7 +107,7 @@ void EventLoop::run(const Turn& turn) {
     parts.stop_requested.store(false, std::memory_order_release);
 }
 
-void EventLoop::run() {
+void EventLoop::run() noexcept {
     run([] { return kOnEvents; });
 }
 

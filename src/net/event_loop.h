@@ -47,8 +47,8 @@ class EventLoop {
     EventLoop& operator=(const EventLoop&) = delete;
 
     // Runs until stop(). May be called again afterwards.
-    void run(const Turn& turn);
-    void run();
+    void run(const Turn& turn) noexcept;
+    void run() noexcept;
 
     // Any thread: `function` runs on the loop's thread, in the order of posting, and wakes it if it sleeps. What is
     // still waiting when the loop is destroyed is destroyed without being run.

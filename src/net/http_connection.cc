@@ -256,8 +256,11 @@ void HttpConnection::finish_stream(std::uint64_t sequence) {
 
 void HttpConnection::drop_answer(std::uint64_t sequence) {
     if (out_of_reach()) return;
-    // A client that left is owed nothing, but what it may still read must not fall out of step.
-    if (input_ended_) return close(true);
+    // A client that left is owed nothing. What it may still read ends here, or it would fall out of step.
+    if (input_ended_) {
+        slot(sequence).framing.close = true;
+        return complete(sequence);
+    }
     ++all_->counters.answers_dropped;
     answer(sequence, all_->format_error(500, "internal", "The server failed to answer; this is a bug in it."));
     assert(!"a reply was destroyed without an answer");

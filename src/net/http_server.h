@@ -50,8 +50,8 @@ class HttpStream {
     std::uint64_t sequence_ = 0;
 };
 
-// The right and the duty to answer one request, once. May outlive the handler's call, the connection and the server,
-// but not the loop. Destroying it unanswered is a bug: asserted, and answered with 500.
+// The right and the duty to answer one request, once. May outlive the handler's call, the connection and the server.
+// Destroying it unanswered is a bug: asserted, and answered with 500.
 class HttpReply {
   public:
     HttpReply(HttpReply&&) noexcept = default;
@@ -98,7 +98,7 @@ struct BoundAddress {
 
 class HttpServer {
   public:
-    // `loop` must outlive the server and all its replies.
+    // `loop` must outlive the server, which must not be destroyed from within a handler.
     HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler handler,
                HttpErrorFormatter format_error = plain_problem);
     ~HttpServer();

@@ -383,6 +383,22 @@ TEST(HttpServer, a_gone_clients_reply_may_be_dropped_from_its_callback) {
     EXPECT_EQ(server.counters().answers_dropped, 0u);
 }
 
+TEST(HttpServer, dropping_a_gone_clients_reply_loses_no_answer_before_it) {
+    Desk desk;
+    LoopbackServer server(desk.handler());
+    RawClient client(server.port());
+    client.send(get("/1") + get("/2") + get("/3"));
+    ASSERT_TRUE(server.await([&] { return desk.pending.size() == 3; }));
+    client.end_sending();
+    ASSERT_TRUE(server.await([&] { return server.server().counters().clients_gone == 1; }));
+    server.on_loop([&] {
+        desk.pending.erase("/2");
+        desk.answer("/3");
+        desk.answer("/1");
+    });
+    EXPECT_EQ(body_of(client.rest()), "/1") << "and nothing after the one that is missing";
+}
+
 TEST(HttpServer, a_client_that_only_stopped_sending_is_still_answered) {
     Desk desk;
     LoopbackServer server(desk.handler());

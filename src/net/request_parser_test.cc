@@ -1,6 +1,7 @@
 #include "net/request_parser.h"
 
 #include <ostream>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -263,6 +264,50 @@ TEST(RequestParser, refuses_a_line_over_its_limit_before_its_end) {
     HttpLimits limits;
     EXPECT_EQ(refusal_of("GET /" + std::string(5000, 'a'), limits), 414);
     EXPECT_EQ(refusal_of("GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(9000, 'a'), limits), 431);
+}
+
+// Mutated requests, cut at random: no cut may change what they mean, and no bytes may harm the reader (the sanitizers
+// watch). The seed of a failure is in its trace.
+TEST(RequestParser, any_bytes_mean_the_same_however_they_are_cut) {
+    const std::vector<std::string> originals = {
+        "GET /a%2Fb?c=d HTTP/1.1\r\nHost: x\r\nX-One: two\r\n\r\n",
+        "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
+        "PUT /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3;e=f\r\nabc\r\n0\r\nT: t\r\n\r\n",
+    };
+    const std::string spice("\r\n\0 \t:;,019afF%/?#\x7f\x80\xff", 22);
+    HttpLimits limits;
+    limits.body_bytes_max = 50;
+    limits.header_bytes_max = 120;
+    limits.target_bytes_max = 30;
+    int refused = 0, served = 0;
+    for (unsigned seed = 1; seed <= 20'000; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        std::mt19937 random(seed);
+        const auto below = [&](std::size_t bound) { return random() % bound; };
+        std::string bytes;
+        for (std::size_t count = 1 + below(3); count > 0; --count) bytes += originals[below(originals.size())];
+        for (std::size_t edits = below(4); edits > 0; --edits) {
+            const std::size_t at = below(bytes.size());
+            const char c = spice[below(spice.size())];
+            switch (below(3)) {
+                case 0:
+                    bytes[at] = c;
+                    break;
+                case 1:
+                    bytes.insert(at, 1 + below(3), c);
+                    break;
+                default:
+                    bytes.erase(at, 1 + below(4));
+                    break;
+            }
+        }
+        const Outcome whole = parse(bytes, bytes.size(), limits);
+        ASSERT_EQ(parse(bytes, 1 + below(20), limits), whole) << testing::PrintToString(bytes);
+        ASSERT_EQ(parse(bytes, 1, limits), whole) << testing::PrintToString(bytes);
+        (whole.refused != 0 ? refused : served) += 1;
+    }
+    EXPECT_GT(refused, 2000);
+    EXPECT_GT(served, 2000);
 }
 
 TEST(RequestParser, says_when_the_client_waits_to_be_told) {
