@@ -1,0 +1,146 @@
+#include "store/index.h"
+
+#include <cassert>
+#include <utility>
+
+namespace duewheel {
+namespace {
+
+// Walks rows that `decode` understands into a stretch.
+template <class Decode>
+Result<Stretch> read_stretch(const SortedRows& rows, const std::string& lower, const std::string& upper,
+                             std::uint32_t limit, Decode decode) {
+    assert(limit > 0);
+    Stretch stretch;
+    if (lower >= upper) return stretch;
+    std::optional<Error> failed;
+    const Status walked = rows.scan(lower, upper, limit, [&](std::string_view key, std::string_view value) {
+        Result<MessageRow> row = decode(key, value);
+        if (row) {
+            stretch.rows.push_back(*std::move(row));
+        } else {
+            failed = std::move(row).error();
+        }
+        return !failed;
+    });
+    if (!walked) return walked.error();
+    if (failed) return *std::move(failed);
+    stretch.complete = stretch.rows.size() < limit;
+    return stretch;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Index>> Index::open(RowStorage& storage, const Retention& retention) {
+    Result<std::unique_ptr<SortedRows>> rows = storage.open();
+    if (!rows) return std::move(rows).error();
+    std::unique_ptr<Index> index(new Index(*std::move(rows), retention));
+    const Result<std::optional<std::string>> found = index->rows_->get(position_key());
+    if (!found) return found.error();
+    if (*found) {
+        const Result<IndexPosition> position = decode_position(**found);
+        if (!position) return position.error();
+        index->position_ = *position;
+    }
+    return index;
+}
+
+IndexPosition Index::position() const {
+    const std::lock_guard lock(mutex_);
+    return position_;
+}
+
+Result<std::optional<MessageRow>> Index::find(MessageId id, DueMs now_ms) const {
+    const std::string key = id_key(id);
+    const Result<std::optional<std::string>> found = rows_->get(key);
+    if (!found) return found.error();
+    if (!*found || retention_.has_expired(ended_ms_of_row(key, **found), now_ms)) return std::optional<MessageRow>();
+    Result<MessageRow> row = decode_id_row(key, **found);
+    if (!row) return std::move(row).error();
+    return std::optional<MessageRow>(*std::move(row));
+}
+
+Result<std::optional<KeyHolder>> Index::find_key(std::string_view name_space, std::string_view queue,
+                                                 std::string_view key, DueMs now_ms) const {
+    const Result<std::optional<std::string>> found = rows_->get(key_key(name_space, queue, key));
+    if (!found) return found.error();
+    if (!*found) return std::optional<KeyHolder>();
+    const Result<KeyHolder> holder = decode_key_value(**found);
+    if (!holder) return holder.error();
+    if (retention_.has_expired(holder->ended_ms, now_ms)) return std::optional<KeyHolder>();
+    return std::optional<KeyHolder>(*holder);
+}
+
+Result<Stretch> Index::scan_due(DuePosition from, DueMs until_ms, std::uint32_t limit) const {
+    return read_stretch(*rows_, due_bound(from), due_bound({until_ms, 0}), limit, decode_due_row);
+}
+
+Result<Stretch> Index::scan_queue(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
+                                  std::uint32_t limit) const {
+    return read_stretch(*rows_, queue_key(name_space, queue, from), queue_key(name_space, queue, {until_ms, 0}), limit,
+                        decode_queue_row);
+}
+
+Result<std::optional<DuePosition>> Index::queue_cursor(std::string_view name_space, std::string_view queue) const {
+    const Result<std::optional<std::string>> found = rows_->get(queue_cursor_key(name_space, queue));
+    if (!found) return found.error();
+    if (!*found) return std::optional<DuePosition>();
+    const Result<DuePosition> at = decode_queue_cursor(**found);
+    if (!at) return at.error();
+    return std::optional<DuePosition>(*at);
+}
+
+Result<std::vector<Index::QueueCursor>> Index::queue_cursors() const {
+    std::vector<QueueCursor> cursors;
+    std::optional<Error> failed;
+    const Status walked =
+        rows_->scan(queue_cursor_bound(false), queue_cursor_bound(true), ~std::size_t{0},
+                    [&](std::string_view key, std::string_view value) {
+                        const Result<QueueOfKey> names = decode_queue_cursor_key(key);
+                        const Result<DuePosition> at = decode_queue_cursor(value);
+                        if (names && at) {
+                            cursors.push_back({{std::string(names->name_space), std::string(names->queue)}, *at});
+                        } else {
+                            failed = names ? at.error() : names.error();
+                        }
+                        return !failed;
+                    });
+    if (!walked) return walked.error();
+    if (failed) return *std::move(failed);
+    return cursors;
+}
+
+Result<std::map<Sequence, std::uint64_t>> Index::needed_counts() const {
+    std::map<Sequence, std::uint64_t> counts;
+    std::optional<Error> failed;
+    const Status walked = rows_->scan(needed_bound(false), needed_bound(true), ~std::size_t{0},
+                                      [&](std::string_view key, std::string_view value) {
+                                          const Result<Sequence> first_sequence = decode_needed_key(key);
+                                          const Result<std::uint64_t> count = decode_needed(value);
+                                          if (first_sequence && count) {
+                                              counts.emplace(*first_sequence, *count);
+                                          } else {
+                                              failed = first_sequence ? count.error() : first_sequence.error();
+                                          }
+                                          return !failed;
+                                      });
+    if (!walked) return walked.error();
+    if (failed) return *std::move(failed);
+    return counts;
+}
+
+Status Index::take_in(const SegmentTable& table) {
+    assert(table.position.segment > position().segment);
+    const std::unique_ptr<TableBuilder> builder = rows_->build_table();
+    write_rows(table, *builder);
+    if (Status taken = builder->take_in(); !taken) return taken;
+    const std::lock_guard lock(mutex_);
+    position_ = table.position;
+    return {};
+}
+
+bool has_row_expired(const Retention& retention, std::string_view key, std::string_view value) {
+    return retention.has_expired(ended_ms_of_row(key, value), retention.now_ms());
+}
+
+}  // namespace duewheel

@@ -1,0 +1,76 @@
+// What the sealed part of the log adds up to: rows by id, by key, in due order and in each queue's order, and how far
+// it has come. It is built from full segments only, one table for each, and can be thrown away and built again.
+//
+// It knows what was true at the end of its last segment. What is newer stands in the recent tier, which wins.
+//
+// Any number of readers beside one thread that takes tables in; each answer is of one moment, before or after a table.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "store/key_layout.h"
+#include "store/retention.h"
+#include "store/segment_table.h"
+#include "store/sorted_rows.h"
+#include "store/store.h"
+
+namespace duewheel {
+
+class Index {
+  public:
+    struct QueueCursor {
+        QueueName queue;
+        DuePosition position;
+
+        bool operator==(const QueueCursor&) const = default;
+    };
+
+    // Codes: `damaged_index` (discard the storage and build it again), `newer_format`, `no_space`, `io_error`. The
+    // arguments outlive the index.
+    static Result<std::unique_ptr<Index>> open(RowStorage& storage, const Retention& retention);
+
+    // In memory.
+    IndexPosition position() const;
+    const Retention& retention() const { return retention_; }
+
+    // Nothing where the id is unknown, or ended longer ago than outcomes are kept. `now_ms` 0: whatever is there.
+    Result<std::optional<MessageRow>> find(MessageId id, DueMs now_ms) const;
+    Result<std::optional<KeyHolder>> find_key(std::string_view name_space, std::string_view queue, std::string_view key,
+                                              DueMs now_ms) const;
+    // Rows from `from` on that are due before `until_ms`, in (due, id) order, at most `limit`, which is above 0.
+    Result<Stretch> scan_due(DuePosition from, DueMs until_ms, std::uint32_t limit) const;
+    Result<Stretch> scan_queue(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
+                               std::uint32_t limit) const;
+
+    Result<std::optional<DuePosition>> queue_cursor(std::string_view name_space, std::string_view queue) const;
+    Result<std::vector<QueueCursor>> queue_cursors() const;
+    // Segments (by first sequence) that hold whole records which are needed, and how many.
+    Result<std::map<Sequence, std::uint64_t>> needed_counts() const;
+
+    // All of it, durably, or nothing. Code `no_space` may be tried again with the same table.
+    Status take_in(const SegmentTable& table);
+
+    std::uint64_t bytes() const { return rows_->bytes(); }
+    SortedRows& rows() { return *rows_; }
+
+  private:
+    Index(std::unique_ptr<SortedRows> rows, const Retention& retention)
+        : rows_(std::move(rows)), retention_(retention) {}
+
+    const std::unique_ptr<SortedRows> rows_;
+    const Retention& retention_;
+    mutable std::mutex mutex_;
+    IndexPosition position_;  // guarded by mutex_
+};
+
+// For the storage on disk: whether a row has expired at the time that the retention was told last.
+bool has_row_expired(const Retention& retention, std::string_view key, std::string_view value);
+
+}  // namespace duewheel

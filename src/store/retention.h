@@ -1,0 +1,32 @@
+// How long the index answers for what has ended, by a time it is told.
+//
+// Outcomes and idempotency keys expire; the index keeps their rows until a compaction comes by, so that readers and
+// compaction ask the same question here. Any thread may ask; one sets the time, which never goes back.
+#pragma once
+
+#include <atomic>
+#include <cassert>
+#include <cstdint>
+
+#include "message/message.h"
+
+namespace duewheel {
+
+class Retention {
+  public:
+    static constexpr std::int64_t kDefaultKeepMs = 24 * 60 * 60 * 1000;
+
+    explicit Retention(std::int64_t keep_ms = kDefaultKeepMs) : keep_ms_(keep_ms) { assert(keep_ms >= 0); }
+
+    void set_now(DueMs now_ms) { now_ms_.store(now_ms, std::memory_order_relaxed); }
+    DueMs now_ms() const { return now_ms_.load(std::memory_order_relaxed); }
+
+    // Whether what ended at `ended_ms` is gone; never for 0, which stands for "has not ended".
+    bool has_expired(DueMs ended_ms, DueMs now_ms) const { return ended_ms != 0 && now_ms - keep_ms_ > ended_ms; }
+
+  private:
+    const std::int64_t keep_ms_;
+    std::atomic<DueMs> now_ms_ = 0;
+};
+
+}  // namespace duewheel

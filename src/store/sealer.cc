@@ -1,0 +1,238 @@
+#include "store/sealer.h"
+
+#include <algorithm>
+#include <cassert>
+#include <unordered_map>
+#include <utility>
+
+#include "base/planted_bugs.h"
+
+namespace duewheel {
+namespace {
+
+Error not_of_this_log(std::string_view what) {
+    return {"damaged_index", "the index and the log do not belong together: " + std::string(what) +
+                                 ". Nothing is lost: remove the index and it is built again from the log"};
+}
+
+// Cursors of the queues that the segment touches, read from the index where the segment does not set them.
+class QueueCursors {
+  public:
+    QueueCursors(const SegmentEffect& effect, const Index& index) : effect_(effect), index_(index) {
+        for (const QueueCursorRecord& record : effect.queue_cursors()) {
+            cursors_[record.queue] = {record.removed ? std::nullopt : std::optional(record.at), true};
+        }
+    }
+
+    // An unfinished message that no walk of `due` will find must not lie below its queue's cursor.
+    Status lower(QueueNumber queue, DuePosition at) {
+        const auto [place, fresh] = cursors_.try_emplace(queue);
+        Cursor& cursor = place->second;
+        if (fresh) {
+            const QueueName& name = effect_.queues().name(queue);
+            Result<std::optional<DuePosition>> found = index_.queue_cursor(name.name_space, name.queue);
+            if (!found) return std::move(found).error();
+            cursor.at = *found;
+        }
+        if (cursor.at && *cursor.at <= at) return {};
+        cursor = {at, true};
+        return {};
+    }
+
+    std::map<QueueNumber, std::optional<DuePosition>> changed() const {
+        std::map<QueueNumber, std::optional<DuePosition>> changed;
+        for (const auto& [queue, cursor] : cursors_) {
+            if (cursor.changed) changed.emplace(queue, cursor.at);
+        }
+        return changed;
+    }
+
+  private:
+    struct Cursor {
+        std::optional<DuePosition> at;
+        bool changed = false;
+    };
+
+    const SegmentEffect& effect_;
+    const Index& index_;
+    std::unordered_map<QueueNumber, Cursor> cursors_;
+};
+
+Status find_queue_cursors(SegmentTable& table, const Index& index) {
+    QueueCursors cursors(table.effect, index);
+    const DueMs load_cursor_ms = table.position.load_cursor_ms;
+    for (const MessageEffect& message : table.effect.messages()) {
+        if (is_ended(message.state) || has_due_row(message, load_cursor_ms)) continue;
+        // What waits for something else than its due (held, prepared) is in no list that a cursor stands for, unless
+        // the load cursor has already passed it.
+        if (!waits_for_due(message.state) && message.due_ms >= load_cursor_ms) continue;
+        if (Status lowered = cursors.lower(message.queue, {message.due_ms, message.id}); !lowered) return lowered;
+    }
+    table.queue_cursors = cursors.changed();
+    return {};
+}
+
+// Where the message's whole record stood before the segment; 0: nowhere that is needed.
+Result<Sequence> place_before(const MessageEffect& message, const Index& index) {
+    if (!message.before.place_unknown) return message.before.place;
+    const Result<std::optional<MessageRow>> row = index.find(message.id, 0);
+    if (!row) return row.error();
+    return *row && needs_record((*row)->state.state) ? (*row)->place : Sequence{0};
+}
+
+Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequences, const Index& index) {
+    std::map<Sequence, std::int64_t> changes;
+    auto count = [&](Sequence place, std::int64_t change) {
+        const auto after = std::upper_bound(first_sequences.begin(), first_sequences.end(), place);
+        // A place before the log's front: its segment is gone, and what is still needed of it was carried.
+        if (after != first_sequences.begin()) changes[*(after - 1)] += change;
+    };
+    for (const MessageEffect& message : table.effect.messages()) {
+        const Result<Sequence> before = place_before(message, index);
+        if (!before) return before.error();
+        if (*before != 0) count(*before, -1);
+        if (needs_record(message.state)) count(message.place, 1);
+    }
+    Result<std::map<Sequence, std::uint64_t>> counts = index.needed_counts();
+    if (!counts) return std::move(counts).error();
+    for (const auto& [first_sequence, change] : changes) {
+        if (change == 0) continue;
+        const auto held = static_cast<std::int64_t>((*counts)[first_sequence]);
+        if (held + change < 0) return not_of_this_log("more records of a segment ended than it holds");
+        table.needed[first_sequence] = static_cast<std::uint64_t>(held + change);
+    }
+    return {};
+}
+
+// Whether another message may hold this one's key: it ended before this segment, or nobody knows.
+bool may_have_lost_key(const MessageEffect& message) {
+    return message.before.queue != kNoQueue && (message.before.place_unknown || is_ended(message.before.state));
+}
+
+// The rows of keys. A key stands with the queue that its message is in. Of several messages with one key, which can
+// only be when the older ones have ended, the one with the greatest id holds it.
+class KeyRows {
+  public:
+    KeyRows(const SegmentEffect& effect, const Index& index) : effect_(effect), index_(index) {}
+
+    Status add(const MessageEffect& message) {
+        const RareFields& rare = effect_.rare(message);
+        if (rare.key.empty()) return {};
+        if (message.before.queue != kNoQueue && message.before.queue != message.queue) {
+            if (Status left = leave(message.before.queue, rare.key, message.id); !left) return left;
+        }
+        const QueueName& name = effect_.queues().name(message.queue);
+        if (may_have_lost_key(message)) {
+            const auto holder = index_.find_key(name.name_space, name.queue, rare.key, 0);
+            if (!holder) return holder.error();
+            if (*holder && (*holder)->id > message.id) return {};
+        }
+        std::optional<KeyHolder> holder = KeyHolder{message.id, rare.request_hash, message.ended_ms};
+        if (planted(PlantedBug::key_forgotten_at_sealing) && is_ended(message.state)) holder.reset();
+        rows_.push_back({key_key(name.name_space, name.queue, rare.key), holder});
+        return {};
+    }
+
+    std::vector<SegmentTable::KeyRow> sorted() && {
+        const auto holder = [](const SegmentTable::KeyRow& row) { return row.holder ? row.holder->id : 0; };
+        std::sort(rows_.begin(), rows_.end(), [&](const SegmentTable::KeyRow& left, const SegmentTable::KeyRow& right) {
+            const int order = left.row_key.compare(right.row_key);
+            return order != 0 ? order < 0 : holder(left) > holder(right);
+        });
+        const auto last = std::unique(rows_.begin(), rows_.end(),
+                                      [](const SegmentTable::KeyRow& left, const SegmentTable::KeyRow& right) {
+                                          return left.row_key == right.row_key;
+                                      });
+        rows_.erase(last, rows_.end());
+        return std::move(rows_);
+    }
+
+  private:
+    // The message has moved to another queue and takes its key along.
+    Status leave(QueueNumber queue, const std::string& key, MessageId id) {
+        const QueueName& name = effect_.queues().name(queue);
+        const auto holder = index_.find_key(name.name_space, name.queue, key, 0);
+        if (!holder) return holder.error();
+        if (*holder && (*holder)->id == id) {
+            rows_.push_back({key_key(name.name_space, name.queue, key), std::nullopt});
+        }
+        return {};
+    }
+
+    const SegmentEffect& effect_;
+    const Index& index_;
+    std::vector<SegmentTable::KeyRow> rows_;
+};
+
+Status find_keys(SegmentTable& table, const Index& index) {
+    KeyRows rows(table.effect, index);
+    for (const MessageEffect& message : table.effect.messages()) {
+        if (Status added = rows.add(message); !added) return added;
+    }
+    table.keys = std::move(rows).sorted();
+    return {};
+}
+
+// The effect of all records, in one walk over the file. `end` is left at the last footer.
+Result<SegmentEffect> read_effect(const SegmentFile& segment, Sequence previous_first_sequence, Totals& end) {
+    SegmentEffect effect(segment.end().totals.sequence - segment.header().before.sequence);
+    bool closed = false;
+    const Status scanned = segment.scan([&](const CommitInLog& commit) -> Status {
+        for (const FramedRecord& framed : commit.records) {
+            const Result<Record> record = decode_record(framed.kind, framed.body);
+            if (!record) return record.error();
+            if (planted(PlantedBug::tombstone_lost_while_sealing) && framed.kind == RecordKind::end &&
+                record->place >= previous_first_sequence && record->place < segment.first_sequence()) {
+                continue;
+            }
+            effect.add(*record, framed.sequence, framed.frame_bytes, commit.totals.server_time_ms);
+        }
+        end = commit.totals;
+        closed = commit.closes_segment;
+        return {};
+    });
+    if (!scanned) return scanned.error();
+    if (!closed) return not_of_this_log("segment " + segment.path() + " was to be sealed before it was full");
+    return effect;
+}
+
+}  // namespace
+
+Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPosition& end,
+                                        const std::vector<Sequence>& first_sequences, const Index& index) {
+    const DueMs load_cursor_before_ms = index.position().load_cursor_ms;
+    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}};
+    table.position.load_cursor_ms = std::max(load_cursor_before_ms, table.effect.load_cursor_ms());
+    if (Status found = find_queue_cursors(table, index); !found) return std::move(found).error();
+    if (Status counted = count_needed(table, first_sequences, index); !counted) return std::move(counted).error();
+    if (Status found = find_keys(table, index); !found) return std::move(found).error();
+    return table;
+}
+
+Status seal_segment(const SegmentFile& segment, const SegmentCatalog& catalog, Index& index) {
+    const IndexPosition before = index.position();
+    if (before.segment != 0 && before.totals != segment.header().before) {
+        return not_of_this_log("segment " + segment.path() + " does not follow what the index holds");
+    }
+    const std::vector<SegmentSummary> segments = catalog.list();
+    std::vector<Sequence> first_sequences;
+    Sequence previous_first_sequence = segment.first_sequence();
+    for (const SegmentSummary& summary : segments) {
+        if (summary.first_sequence < segment.first_sequence()) previous_first_sequence = summary.first_sequence;
+        if (summary.first_sequence <= segment.first_sequence()) first_sequences.push_back(summary.first_sequence);
+    }
+    IndexPosition end;
+    end.segment = segment.header().number;
+    Result<SegmentEffect> effect = read_effect(segment, previous_first_sequence, end.totals);
+    if (!effect) return std::move(effect).error();
+    Result<SegmentTable> table = make_segment_table(*std::move(effect), end, first_sequences, index);
+    if (!table) return std::move(table).error();
+    if (planted(PlantedBug::sealed_position_is_current_one)) {
+        const auto current = catalog.snapshot().back();
+        table->position.segment = current->header().number;
+        table->position.totals = current->end().totals;
+    }
+    return index.take_in(*table);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,145 @@
+#include "store/segment_effect.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace duewheel {
+namespace {
+
+bool is_whole(RecordKind kind) {
+    return kind == RecordKind::put || kind == RecordKind::spawn || kind == RecordKind::carry;
+}
+
+}  // namespace
+
+SegmentEffect::SegmentEffect(std::size_t records) {
+    messages_.reserve(records);
+}
+
+void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t frame_bytes, DueMs server_time_ms) {
+    switch (record.kind) {
+        case RecordKind::put:
+        case RecordKind::spawn:
+        case RecordKind::change:
+        case RecordKind::attempt:
+        case RecordKind::end:
+        case RecordKind::carry:
+            break;
+        case RecordKind::cursor:
+            add_cursor(record);
+            return;
+        case RecordKind::rule:
+        case RecordKind::conf:
+        case RecordKind::carry_done:
+        case RecordKind::epoch:
+            return;  // nothing in the index depends on them
+    }
+    const auto [place, fresh] = by_id_.try_emplace(record.id, static_cast<std::uint32_t>(messages_.size()));
+    if (fresh) {
+        messages_.emplace_back();
+        begin(messages_.back(), record);
+    }
+    MessageEffect& effect = messages_[place->second];
+    set_state(effect, record.state);
+    set_record(effect, record, sequence, frame_bytes);
+    effect.decided_ms = server_time_ms;
+}
+
+void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
+    effect.id = record.id;
+    StoodBefore& before = effect.before;
+    if (record.kind == RecordKind::carry) {
+        // A carry changes nothing, so whatever older tables hold of the message has the carry's own keys. Without this
+        // a later record of this segment would leave those rows behind.
+        before = {record.state.due_ms, 0, queue_number(record.state.name_space, record.state.queue), record.state.state,
+                  true};
+    } else if (record.previous.version != 0) {
+        const Previous& previous = record.previous;
+        before = {previous.due_ms, needs_record(previous.state) ? record.place : 0,
+                  queue_number(record.state.name_space, previous.queue), previous.state, false};
+    }
+}
+
+void SegmentEffect::set_state(MessageEffect& effect, const MessageState& state) {
+    effect.queue = queue_number(state.name_space, state.queue);
+    effect.state = state.state;
+    effect.version = state.version;
+    effect.attempts = state.attempts;
+    effect.due_ms = state.due_ms;
+    effect.nominal_due_ms = state.nominal_due_ms;
+    effect.priority = state.priority;
+    effect.maybe_delivered = state.maybe_delivered;
+    const bool has_rare =
+        state.expires_ms != 0 || state.request_hash != 0 || !state.order_key.empty() || !state.key.empty();
+    if (!has_rare) {
+        effect.rare = 0;
+        return;
+    }
+    if (effect.rare == 0) {
+        effect.rare = static_cast<std::uint32_t>(rare_.size());
+        rare_.emplace_back();
+    }
+    rare_[effect.rare] = {state.expires_ms, state.request_hash, state.order_key, state.key};
+}
+
+void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,
+                               std::size_t frame_bytes) {
+    const bool ended = is_ended(record.state.state);
+    effect.ended_ms = !ended ? 0 : record.kind == RecordKind::carry ? record.ended_ms : record.time_ms;
+    effect.lease_attempt = ended ? record.lease_attempt : 0;
+    effect.lease_incarnation = ended ? record.lease_incarnation : 0;
+    if (!needs_record(record.state.state)) {
+        effect.place = sequence;
+        effect.record_bytes = 0;
+    } else if (is_whole(record.kind)) {
+        effect.place = sequence;
+        effect.record_bytes = static_cast<std::uint32_t>(frame_bytes);
+    } else {
+        effect.place = record.place;
+        effect.record_bytes = record.record_bytes;
+    }
+}
+
+void SegmentEffect::add_cursor(const Record& record) {
+    if (record.state.queue.empty()) {
+        load_cursor_ms_ = std::max(load_cursor_ms_, record.state.due_ms);
+        return;
+    }
+    const QueueNumber queue = queue_number(record.state.name_space, record.state.queue);
+    queue_cursors_.push_back({queue, {record.state.due_ms, record.id}, record.removed});
+}
+
+void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) const {
+    const QueueName& name = queues_.name(message.queue);
+    const RareFields& rare = rare_[message.rare];
+    row.id = message.id;
+    row.place = message.place;
+    row.record_bytes = message.record_bytes;
+    row.ended_ms = message.ended_ms;
+    row.lease_attempt = message.lease_attempt;
+    row.lease_incarnation = message.lease_incarnation;
+    row.state.state = message.state;
+    row.state.version = message.version;
+    row.state.attempts = message.attempts;
+    row.state.due_ms = message.due_ms;
+    row.state.nominal_due_ms = message.nominal_due_ms;
+    row.state.expires_ms = rare.expires_ms;
+    row.state.priority = message.priority;
+    row.state.maybe_delivered = message.maybe_delivered;
+    row.state.name_space = name.name_space;
+    row.state.queue = name.queue;
+    row.state.order_key = rare.order_key;
+    row.state.key = rare.key;
+    row.state.request_hash = rare.request_hash;
+}
+
+QueueNumber SegmentEffect::queue_number(const std::string& name_space, const std::string& queue) {
+    if (last_queue_ != kNoQueue) {
+        const QueueName& last = queues_.name(last_queue_);
+        if (last.queue == queue && last.name_space == name_space) return last_queue_;
+    }
+    last_queue_ = queues_.number(name_space, queue);
+    return last_queue_;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,111 @@
+// What the records of one segment add up to: for each message they touch, what stood before the first of them and what
+// stands after the last, and the cursors they set.
+//
+// It is worked out from the records alone, in their order, and knows neither the index nor the memory of the engine:
+// the same segment gives the same effect today, after a crash and in a rebuild. What depends on the index as well
+// (moving needed counts, lowering cursors) is the sealer's.
+//
+// Worked example: a segment holds put(7, due 100), change(7, due 100 -> 200), end(9). Message 7 was born here, so
+// nothing stood before; after it 7 is scheduled at 200. Of 9, which was put earlier, the end record says that it stood
+// scheduled at 50 with its whole record at place 1234: its rows at 50 go, and its place is needed no more.
+//
+// A segment of 64 MiB holds some 250,000 messages, so an effect is small and its texts are numbers. Single-threaded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "message/record.h"
+#include "store/queue_names.h"
+#include "store/store.h"
+
+namespace duewheel {
+
+// Fields that few messages have.
+struct RareFields {
+    DueMs expires_ms = 0;
+    std::uint64_t request_hash = 0;
+    std::string order_key;
+    std::string key;
+};
+
+// Rows that older tables may hold of a message. They are erased where they are not put again; no row there is fine.
+struct StoodBefore {
+    DueMs due_ms = 0;
+    Sequence place = 0;            // of the whole record that was needed; 0: none, or unknown
+    QueueNumber queue = kNoQueue;  // kNoQueue: nothing stood
+    State state = State::scheduled;
+    bool place_unknown = false;  // the first record is a carry, which does not say where the message stood before
+};
+
+struct MessageEffect {
+    MessageId id = 0;
+    StoodBefore before;
+    // As of the last record.
+    Sequence place = 0;  // of the whole record; of an outcome: of the record that holds it
+    DueMs due_ms = 0;
+    DueMs nominal_due_ms = 0;
+    DueMs ended_ms = 0;
+    DueMs decided_ms = 0;  // server time of the commit that holds the last record
+    std::uint64_t lease_incarnation = 0;
+    std::uint32_t lease_attempt = 0;
+    std::uint32_t record_bytes = 0;
+    std::uint32_t version = 0;
+    std::uint32_t attempts = 0;
+    std::uint32_t rare = 0;  // index in rare(); 0: none of those fields
+    QueueNumber queue = 0;
+    std::int32_t priority = 0;
+    State state = State::scheduled;
+    bool maybe_delivered = false;
+};
+
+// Unfinished, or dead: its whole record must stay in the log.
+inline bool needs_record(State state) {
+    return !is_ended(state) || state == State::dead;
+}
+
+struct QueueCursorRecord {
+    QueueNumber queue = 0;
+    DuePosition at;
+    bool removed = false;
+};
+
+class SegmentEffect {
+  public:
+    // `records`: how many will come at most; memory is taken for so many, and used only for the messages among them.
+    explicit SegmentEffect(std::size_t records);
+
+    // Takes the next record of the segment. `frame_bytes` is its size with its frame, `server_time_ms` that of its
+    // commit's footer. Average O(1).
+    void add(const Record& record, Sequence sequence, std::size_t frame_bytes, DueMs server_time_ms);
+
+    const std::vector<MessageEffect>& messages() const { return messages_; }
+    const RareFields& rare(const MessageEffect& message) const { return rare_[message.rare]; }
+    const QueueNames& queues() const { return queues_; }
+    // In the order of the log; a later one of the same queue replaces an earlier one.
+    const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
+    DueMs load_cursor_ms() const { return load_cursor_ms_; }  // the greatest; 0: the segment sets none
+
+    // The message's row as of the end of the segment; replaces `row`.
+    void fill_row(const MessageEffect& message, MessageRow& row) const;
+
+  private:
+    QueueNumber queue_number(const std::string& name_space, const std::string& queue);
+    void begin(MessageEffect& effect, const Record& record);
+    void set_state(MessageEffect& effect, const MessageState& state);
+    void set_record(MessageEffect& effect, const Record& record, Sequence sequence, std::size_t frame_bytes);
+    void add_cursor(const Record& record);
+
+    std::vector<MessageEffect> messages_;
+    boost::unordered_flat_map<MessageId, std::uint32_t> by_id_;
+    std::vector<RareFields> rare_{1};
+    QueueNames queues_;
+    QueueNumber last_queue_ = kNoQueue;  // most records name the same one as the record before
+    std::vector<QueueCursorRecord> queue_cursors_;
+    DueMs load_cursor_ms_ = 0;
+};
+
+}  // namespace duewheel

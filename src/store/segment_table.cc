@@ -1,0 +1,176 @@
+#include "store/segment_table.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "base/planted_bugs.h"
+
+namespace duewheel {
+namespace {
+
+// A row of `due` or `queue` to be written. On the same key the put comes last and stands for both.
+struct Operation {
+    std::uint32_t group = 0;  // order of the queue's key; 0 in `due`
+    std::uint32_t message = 0;
+    DuePosition at;
+    bool put = false;
+
+    auto key() const { return std::tuple(group, at.due_ms, at.id); }
+};
+
+std::vector<Operation> in_key_order(std::vector<Operation> operations) {
+    std::sort(operations.begin(), operations.end(), [](const Operation& left, const Operation& right) {
+        return std::tuple(left.key(), left.put) < std::tuple(right.key(), right.put);
+    });
+    const auto replaced = [](const Operation& left, const Operation& right) { return left.key() == right.key(); };
+    // unique() keeps the first of equals; walking backwards that is the put.
+    const auto kept = std::unique(operations.rbegin(), operations.rend(), replaced);
+    operations.erase(operations.begin(), kept.base());
+    return operations;
+}
+
+void write_due(const SegmentTable& table, TableBuilder& into) {
+    const DueMs cursor_ms = table.position.load_cursor_ms;
+    DueMs erased_to_ms = cursor_ms;
+    if (planted(PlantedBug::range_delete_above_load_cursor)) erased_to_ms += 1000;
+    if (erased_to_ms > table.load_cursor_before_ms) {
+        into.erase_range(due_bound({table.load_cursor_before_ms, 0}), due_bound({erased_to_ms, 0}));
+    }
+    const std::vector<MessageEffect>& messages = table.effect.messages();
+    std::vector<Operation> operations;
+    for (std::uint32_t number = 0; number < messages.size(); ++number) {
+        const MessageEffect& message = messages[number];
+        const StoodBefore& before = message.before;
+        // Below the cursor the range erase has it.
+        if (before.queue != kNoQueue && waits_for_due(before.state) && before.due_ms >= cursor_ms) {
+            operations.push_back({0, number, {before.due_ms, message.id}, false});
+        }
+        if (has_due_row(message, cursor_ms)) operations.push_back({0, number, {message.due_ms, message.id}, true});
+    }
+    MessageRow row;
+    std::string value;
+    for (const Operation& operation : in_key_order(std::move(operations))) {
+        if (!operation.put) {
+            into.erase(due_key(operation.at));
+            continue;
+        }
+        table.effect.fill_row(messages[operation.message], row);
+        encode_due_value(value, row);
+        into.put(due_key(operation.at), value);
+    }
+}
+
+void write_ids(const SegmentTable& table, TableBuilder& into) {
+    const std::vector<MessageEffect>& messages = table.effect.messages();
+    std::vector<std::uint32_t> order(messages.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t left, std::uint32_t right) { return messages[left].id < messages[right].id; });
+    MessageRow row;
+    std::string value;
+    for (const std::uint32_t number : order) {
+        table.effect.fill_row(messages[number], row);
+        encode_id_value(value, row);
+        into.put(id_key(row.id), value);
+    }
+}
+
+void write_keys(const SegmentTable& table, TableBuilder& into) {
+    std::string value;
+    for (const SegmentTable::KeyRow& row : table.keys) {
+        if (!row.holder) {
+            into.erase(row.row_key);
+            continue;
+        }
+        encode_key_value(value, *row.holder);
+        into.put(row.row_key, value);
+    }
+}
+
+void write_meta(const SegmentTable& table, TableBuilder& into) {
+    std::string value;
+    for (const auto& [first_sequence, count] : table.needed) {
+        if (count == 0) {
+            into.erase(needed_key(first_sequence));
+            continue;
+        }
+        encode_needed(value, count);
+        into.put(needed_key(first_sequence), value);
+    }
+    encode_position(value, table.position);
+    into.put(position_key(), value);
+
+    std::map<std::string, std::optional<DuePosition>> cursors;
+    for (const auto& [number, at] : table.queue_cursors) {
+        const QueueName& name = table.effect.queues().name(number);
+        cursors.emplace(queue_cursor_key(name.name_space, name.queue), at);
+    }
+    for (const auto& [key, at] : cursors) {
+        if (!at) {
+            into.erase(key);
+            continue;
+        }
+        encode_queue_cursor(value, *at);
+        into.put(key, value);
+    }
+}
+
+// For each queue number the place of its keys among those of all queues.
+std::vector<std::uint32_t> queue_order(const QueueNames& queues) {
+    std::vector<std::pair<std::string, QueueNumber>> keys;
+    for (QueueNumber number = 0; number < queues.size(); ++number) {
+        keys.emplace_back(queue_cursor_key(queues.name(number).name_space, queues.name(number).queue), number);
+    }
+    std::sort(keys.begin(), keys.end());
+    std::vector<std::uint32_t> order(keys.size());
+    for (std::uint32_t place = 0; place < keys.size(); ++place) order[keys[place].second] = place;
+    return order;
+}
+
+void write_queues(const SegmentTable& table, TableBuilder& into) {
+    const SegmentEffect& effect = table.effect;
+    const std::vector<MessageEffect>& messages = effect.messages();
+    const std::vector<std::uint32_t> order = queue_order(effect.queues());
+    std::vector<Operation> operations;
+    for (std::uint32_t number = 0; number < messages.size(); ++number) {
+        const MessageEffect& message = messages[number];
+        const StoodBefore& before = message.before;
+        if (before.queue != kNoQueue && !is_ended(before.state)) {
+            operations.push_back({order[before.queue], number, {before.due_ms, message.id}, false});
+        }
+        if (!is_ended(message.state)) {
+            operations.push_back({order[message.queue], number, {message.due_ms, message.id}, true});
+        }
+    }
+    MessageRow row;
+    std::string value;
+    for (const Operation& operation : in_key_order(std::move(operations))) {
+        const MessageEffect& message = messages[operation.message];
+        const QueueName& name = effect.queues().name(operation.put ? message.queue : message.before.queue);
+        const std::string key = queue_key(name.name_space, name.queue, operation.at);
+        if (!operation.put) {
+            into.erase(key);
+            continue;
+        }
+        effect.fill_row(message, row);
+        encode_queue_value(value, row);
+        into.put(key, value);
+    }
+}
+
+}  // namespace
+
+bool has_due_row(const MessageEffect& message, DueMs load_cursor_ms) {
+    return waits_for_due(message.state) && message.due_ms > message.decided_ms && message.due_ms >= load_cursor_ms;
+}
+
+void write_rows(const SegmentTable& table, TableBuilder& into) {
+    write_due(table, into);  // in the order of the tables' bytes
+    write_ids(table, into);
+    write_keys(table, into);
+    write_meta(table, into);
+    write_queues(table, into);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,77 @@
+#include <utility>
+
+#include "journal/segment_catalog.h"
+#include "store/index.h"
+#include "store/store.h"
+
+namespace duewheel {
+namespace {
+
+template <class... Cases>
+struct Overloaded : Cases... {
+    using Cases::operator()...;
+};
+
+RecordBytes bytes_of(OwnedRecord record) {
+    return {record.sequence, std::move(record.body), static_cast<std::uint8_t>(record.kind)};
+}
+
+// Records whose segment has left the log since they were asked for are left out: each was carried, and whoever asked
+// finds its newer place.
+Result<std::vector<RecordBytes>> read_those_there(const SegmentCatalog& segments, const std::vector<Sequence>& places) {
+    std::vector<RecordBytes> records;
+    for (const Sequence place : places) {
+        Result<std::shared_ptr<const SegmentFile>> segment = segments.find(place);
+        if (!segment && segment.error().code == "not_found") continue;
+        if (!segment) return std::move(segment).error();
+        Result<OwnedRecord> record = (*segment)->read_record(place);
+        if (!record) return std::move(record).error();
+        records.push_back(bytes_of(*std::move(record)));
+    }
+    return records;
+}
+
+Result<std::vector<RecordBytes>> read_records(const SegmentCatalog& segments, const std::vector<Sequence>& places) {
+    Result<std::vector<OwnedRecord>> owned = segments.read_records(places);
+    if (!owned && owned.error().code == "not_found") return read_those_there(segments, places);
+    if (!owned) return std::move(owned).error();
+    std::vector<RecordBytes> records;
+    records.reserve(owned->size());
+    for (OwnedRecord& record : *owned) records.push_back(bytes_of(std::move(record)));
+    return records;
+}
+
+// Moves a result's value into the answer, or hands its error on.
+template <class T>
+Status keep(Answer& answer, Result<T> result) {
+    if (!result) return std::move(result).error();
+    answer.what = *std::move(result);
+    return {};
+}
+
+}  // namespace
+
+Result<Answer> StoreReader::answer(const Question& question) const {
+    Answer answer;
+    answer.ticket = question.ticket;
+    answer.generation = generation_.load(std::memory_order_acquire);  // before anything is looked at
+    const DueMs now_ms = index_.retention().now_ms();
+    const Status answered = std::visit(
+        Overloaded{
+            [&](const FindMessage& find) { return keep(answer, index_.find(find.id, now_ms)); },
+            [&](const FindKey& find) {
+                return keep(answer, index_.find_key(find.name_space, find.queue, find.key, now_ms));
+            },
+            [&](const ScanDue& scan) { return keep(answer, index_.scan_due(scan.from, scan.until_ms, scan.limit)); },
+            [&](const ScanQueue& scan) {
+                return keep(answer,
+                            index_.scan_queue(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));
+            },
+            [&](const ReadRecords& read) { return keep(answer, read_records(segments_, read.places)); },
+        },
+        question.what);
+    if (!answered) return answered.error();
+    return answer;
+}
+
+}  // namespace duewheel
