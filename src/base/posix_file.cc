@@ -232,17 +232,18 @@ class PosixFileSystem final : public FileSystem {
     Status make_directories(const std::string& path) override {
         if (path.empty()) return failure(ENOENT, "make directory", path);
         std::filesystem::path deepest = plain(path);
-        std::vector<std::filesystem::path> missing;  // the lowest first
+        std::vector<std::filesystem::path> missing;  // the lowest first, until they are turned
         while (!deepest.empty() && !names_directory(deepest) && deepest != deepest.root_path()) {
             missing.push_back(deepest);
             deepest = deepest.parent_path();
         }
         if (Status synced = sync_name_of_existing(deepest); !synced) return synced;
-        for (auto directory = missing.rbegin(); directory != missing.rend(); ++directory) {
-            const int number = ::mkdir(directory->c_str(), kDirectoryMode) == 0 ? 0 : errno;
-            const bool made_by_another = number == EEXIST && names_directory(*directory);
-            if (number != 0 && !made_by_another) return failure(number, "make directory", directory->string());
-            if (Status synced = sync_directory(parent_of(*directory)); !synced) return synced;
+        std::reverse(missing.begin(), missing.end());
+        for (const std::filesystem::path& directory : missing) {
+            const int number = ::mkdir(directory.c_str(), kDirectoryMode) == 0 ? 0 : errno;
+            const bool made_by_another = number == EEXIST && names_directory(directory);
+            if (number != 0 && !made_by_another) return failure(number, "make directory", directory.string());
+            if (Status synced = sync_directory(parent_of(directory)); !synced) return synced;
         }
         return {};
     }
