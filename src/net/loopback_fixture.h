@@ -42,7 +42,10 @@ class LoopbackServer {
         });
     }
     ~LoopbackServer() {
-        on_loop([this] { server_.reset(); });
+        on_loop([this] {
+            conditions_.clear();  // those of a failed test still look at the server
+            server_.reset();
+        });
         loop_.stop();
         thread_.join();
     }
