@@ -1,0 +1,126 @@
+#include "server/shard.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/system_clock.h"
+
+namespace duewheel {
+namespace {
+
+constexpr int kRetryWhenFullSeconds = 1;
+
+std::uint64_t micros_since(std::int64_t start_ns) {
+    return static_cast<std::uint64_t>((monotonic_now_ns() - start_ns) / 1000);
+}
+
+}  // namespace
+
+Shard::Shard(EventLoop& loop, ShardParts& parts, LogSink& log, BrokenWorld broken)
+    : loop_(loop),
+      parts_(parts),
+      log_(log),
+      broken_(std::move(broken)),
+      clock_(wall_now_ms(), boot_now_ns(), parts.engine().totals().server_time_ms) {
+    seal();  // what an earlier run left full
+    fill_spares();
+}
+
+Shard::~Shard() = default;
+
+void Shard::submit(Command command, ReplyToken token) {
+    parts_.engine().submit(std::move(command), token);
+}
+
+void Shard::forget(ReplyToken token) {
+    parts_.engine().forget(token);
+}
+
+EventLoop::TimePoint Shard::turn() {
+    Engine& engine = parts_.engine();
+    engine.advance_to(clock_.now_ms(boot_now_ns()));
+    carry_out(engine.take_effects());
+    const DueMs next = engine.next_wakeup();
+    if (next == Engine::kNoWakeup) return EventLoop::kOnEvents;
+    if (next <= engine.now()) return EventLoop::kAtOnce;
+    const std::int64_t in_ns = clock_.ns_until(next, boot_now_ns());
+    return EventLoop::TimePoint(std::chrono::nanoseconds(monotonic_now_ns() + in_ns));
+}
+
+void Shard::carry_out(Effects effects) {
+    if (effects.broken) broken_(*effects.broken);
+    // The disk first: it works while the rest is being done.
+    if (effects.commit) commit(*std::move(effects.commit));
+    if (!effects.questions.empty()) read(std::move(effects.questions));
+    for (std::size_t i = 0; i < effects.closed_segments.size(); ++i) {
+        seal();
+        fill_spares();
+    }
+    for (ReplyEffect& effect : effects.replies) sink_(effect.token, std::move(effect.reply));
+}
+
+void Shard::commit(Commit commit) {
+    const std::int64_t start_ns = monotonic_now_ns();
+    committer_.run([this, commit = std::move(commit), start_ns] {
+        if (Status done = parts_.commit(commit); !done) broken_(done.error());
+        loop_.post([this, start_ns] {
+            times_.commit_us.record(micros_since(start_ns));
+            parts_.engine().committed();
+        });
+    });
+}
+
+void Shard::read(std::vector<Question> questions) {
+    const std::int64_t start_ns = monotonic_now_ns();
+    reader_.run([this, questions = std::move(questions), start_ns] {
+        std::vector<Answer> answers;
+        answers.reserve(questions.size());
+        for (const Question& question : questions) {
+            Result<Answer> answer = parts_.read(question);
+            if (!answer) broken_(answer.error());
+            answers.push_back(*std::move(answer));
+        }
+        loop_.post([this, answers = std::move(answers), start_ns]() mutable {
+            times_.read_us.record(micros_since(start_ns));
+            for (Answer& answer : answers) parts_.engine().answer(std::move(answer));
+        });
+    });
+}
+
+// Seals whatever is full. A full disk is waited out: puts are held back meanwhile.
+void Shard::seal() {
+    sealer_.run([this] {
+        for (;;) {
+            const std::int64_t start_ns = monotonic_now_ns();
+            const Result<SegmentNumber> sealed = parts_.seal_next();
+            if (!sealed && sealed.error().code == "no_space") {
+                log_.warning("seal_waits", "The disk is too full to build the index; it is tried again.",
+                             {{"error", sealed.error().message}});
+                if (!sealer_.pause(kRetryWhenFullSeconds)) return;
+                continue;
+            }
+            if (!sealed) broken_(sealed.error());
+            if (*sealed == 0) return;
+            const SegmentNumber number = *sealed;
+            loop_.post([this, number, start_ns] {
+                times_.seal_ms.record(micros_since(start_ns) / 1000);
+                parts_.engine().table_taken(number);
+            });
+        }
+    });
+}
+
+void Shard::fill_spares() {
+    sealer_.run([this] {
+        for (;;) {
+            const Status filled = parts_.prepare_spares();
+            if (filled) return;
+            if (filled.error().code != "no_space") broken_(filled.error());
+            log_.warning("spares_wait", "The disk is too full for a spare segment; it is tried again.",
+                         {{"error", filled.error().message}});
+            if (!sealer_.pause(kRetryWhenFullSeconds)) return;
+        }
+    });
+}
+
+}  // namespace duewheel

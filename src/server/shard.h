@@ -1,0 +1,78 @@
+// One running shard: its thread's loop does sockets, engine and wheel without a hand-off; a committer writes and syncs,
+// a reader looks things up, a sealer builds tables. This file is the only place where they meet.
+//
+// Every blocking step runs on its worker and comes back as a function posted to the loop, which is then followed by a
+// turn. A broken world (a failed write, a damaged log or index) ends the process through `broken`.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/histogram.h"
+#include "base/log.h"
+#include "ingress/command_port.h"
+#include "net/event_loop.h"
+#include "server/server_clock.h"
+#include "server/shard_parts.h"
+#include "server/worker.h"
+
+namespace duewheel {
+
+// Gets the engine's replies on the loop's thread.
+using ReplySink = std::function<void(ReplyToken, Reply)>;
+// Called on any thread when the process must not go on; does not return.
+using BrokenWorld = std::function<void(const Error&)>;
+
+// Waits of the blocking steps, in microseconds.
+struct ShardTimes {
+    Histogram commit_us;  // from handing a commit out to its being durable
+    Histogram read_us;
+    Histogram seal_ms;
+};
+
+class Shard final : public CommandPort {
+  public:
+    Shard(EventLoop& loop, ShardParts& parts, LogSink& log, BrokenWorld broken);
+    // Ends the workers; the loop must have stopped.
+    ~Shard() override;
+
+    void deliver_replies_to(ReplySink sink) { sink_ = std::move(sink); }
+
+    // CommandPort; on the loop's thread.
+    void submit(Command command, ReplyToken token) override;
+    void forget(ReplyToken token) override;
+    EngineCounters counters() const override { return parts_.engine().counters(); }
+    std::vector<Engine::QueueCounters> queues() const override { return parts_.engine().queue_counters(); }
+
+    // The loop's turn; returns when the next one is due.
+    EventLoop::TimePoint turn();
+
+    bool is_serving() const { return parts_.engine().is_serving(); }
+    // Nothing accepted waits for the disk.
+    bool is_idle() const { return parts_.engine().is_idle(); }
+    const ShardTimes& times() const { return times_; }
+    const ShardParts& parts() const { return parts_; }
+
+  private:
+    void carry_out(Effects effects);
+    void commit(Commit commit);
+    void read(std::vector<Question> questions);
+    void seal();
+    void fill_spares();
+
+    EventLoop& loop_;
+    ShardParts& parts_;
+    LogSink& log_;
+    BrokenWorld broken_;
+    ReplySink sink_;
+    ServerClock clock_;
+    ShardTimes times_;
+
+    // Last: their threads end before anything that their jobs use goes away.
+    Worker committer_{"dw-commit"};
+    Worker reader_{"dw-read"};
+    Worker sealer_{"dw-seal"};
+};
+
+}  // namespace duewheel

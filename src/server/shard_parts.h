@@ -1,0 +1,86 @@
+// The parts of one shard, opened and recovered in the right order, with their blocking steps as plain calls.
+//
+// The server runs each blocking step on a thread of its own (shard.h); the simulator runs the same steps in one thread,
+// in whatever order its seed says. There is no second implementation of opening, recovering, sealing or cleaning.
+//
+//     DIR/LOCK        held as long as this lives: one process owns a data directory
+//     DIR/journal/    the log: the truth (journal/local_journal.h)
+//     DIR/index/      the index: can be thrown away and is then built anew from the log (store/index_recovery.h)
+//
+// Recovery: open the log and cut its torn end; open the index; replay what the index does not hold into the recent
+// tier, checking sequence, checksums and totals; give the engine its start. An operator is not needed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "journal/local_journal.h"
+#include "store/index.h"
+#include "store/retention.h"
+#include "store/store.h"
+
+namespace duewheel {
+
+struct ShardOptions {
+    EngineOptions engine;
+    std::size_t spare_segments = 1;
+    std::size_t reserve_segments = 2;
+    LogIdentity identity;  // used when the data directory is created: 32 random bytes
+};
+
+struct RecoveryReport {
+    std::uint64_t replayed_records = 0;
+    std::uint64_t replayed_bytes = 0;
+    bool index_rebuilt = false;
+};
+
+class ShardParts {
+  public:
+    // `rows` is where the index lives and `retention` what it was made with; files, rows, retention and log outlive
+    // this. Codes: `in_use`, `damaged_log`, `newer_format`, `no_space`, `io_error`.
+    static Result<std::unique_ptr<ShardParts>> open(FileSystem& files, const std::string& directory, RowStorage& rows,
+                                                    Retention& retention, const ShardOptions& options, LogSink& log);
+
+    // Of the shard's thread.
+    Engine& engine() { return *engine_; }
+    const Engine& engine() const { return *engine_; }
+    const RecoveryReport& recovery() const { return recovery_; }
+
+    // The committer's step: returns when the commit is durable. An error is the end.
+    Status commit(const Commit& commit) { return journal_->commit(commit); }
+
+    // The reader's step.
+    Result<Answer> read(const Question& question) const { return reader_->answer(question); }
+
+    // The sealer's steps. Seals the oldest full segment that the index does not hold, and returns its number: the
+    // shard's thread then calls engine().table_taken() with it. 0: there is none. `no_space`: try again later.
+    Result<SegmentNumber> seal_next();
+    Status prepare_spares() { return journal_->prepare_spares(); }
+
+    // The cleaner's steps (server/log_cleaning.h).
+    const Index& index() const { return *index_; }
+    LocalJournal& journal() { return *journal_; }
+    const LocalJournal& journal() const { return *journal_; }
+
+  private:
+    ShardParts() = default;
+
+    Status recover(const ShardOptions& options, LogSink& log);
+    Status replay(EngineStart& start);
+
+    std::unique_ptr<DirectoryLock> lock_;
+    Retention* retention_ = nullptr;
+    std::unique_ptr<LocalJournal> journal_;
+    std::unique_ptr<Index> index_;
+    RecentTier recent_;
+    std::unique_ptr<Engine> engine_;
+    std::unique_ptr<StoreReader> reader_;
+    RecoveryReport recovery_;
+};
+
+}  // namespace duewheel
