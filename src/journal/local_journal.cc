@@ -31,7 +31,6 @@ Result<std::unique_ptr<LocalJournal>> LocalJournal::open(FileSystem& files, cons
 
 Status LocalJournal::start(FoundLog log) {
     cut_ = std::move(log.cut);
-    removed_unborn_ = std::move(log.unborn);
     if (Status adopted = spares_.adopt(log.spares); !adopted) return adopted;
     if (log.segments.empty()) {
         SegmentHeader first;

@@ -74,10 +74,8 @@ class LocalJournal final : public Journal {
     const LogIdentity& identity() const { return identity_; }
     std::uint64_t bytes_on_disk() const { return catalog_.bytes() + spares_.bytes(); }
 
-    // What opening cut off the log's end, and the path of a segment it removed because it was never born: for the
-    // operator's log.
+    // What opening cut off the log's end, for the operator's log.
     const std::optional<Cut>& cut() const { return cut_; }
-    const std::optional<std::string>& removed_unborn() const { return removed_unborn_; }
 
   private:
     LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options);
@@ -97,7 +95,6 @@ class LocalJournal final : public Journal {
     SpareSegments spares_;
     SegmentCatalog catalog_;
     std::optional<Cut> cut_;
-    std::optional<std::string> removed_unborn_;
 
     mutable std::mutex mutex_;
     std::shared_ptr<SegmentFile> newest_;  // guarded by mutex_; the catalog has it too, for reading

@@ -74,23 +74,16 @@ Result<Candidate> open_candidate(FileSystem& files, const std::string& directory
     return candidate;
 }
 
-// Fills in the header. Code `unborn`: the newest file has neither header nor content.
-Status read_header(Candidate& candidate, bool newest) {
+Status read_header(Candidate& candidate) {
     FileWindow window(*candidate.file, candidate.size, kSegmentHeaderBytes);
     const Result<std::string_view> bytes = window.from(0, kSegmentHeaderBytes);
     if (!bytes) return bytes.error();
     Result<SegmentHeader> header = decode_segment_header(*bytes);
     if (!header && header.error().code == "newer_format") return newer_log(candidate.path, 0);
-    if (!header && newest) {
-        const Result<NonZero> content = find_non_zero(*candidate.file, kSegmentHeaderBytes, candidate.size);
-        if (!content) return content.error();
-        if (content->end == 0) return Error{"unborn", {}};
-    }
     if (!header) return damaged_log(candidate.path, 0, header.error().message);
     if (header->first_sequence() != candidate.named) {
         return damaged_log(candidate.path, 0, "the file's name and its header disagree");
     }
-    // The zeros were synced before the segment got its name, so no crash makes it shorter.
     if (candidate.size < header->segment_bytes) {
         return damaged_log(candidate.path, candidate.size, "the file is shorter than its header says");
     }
@@ -116,17 +109,12 @@ Status check_neighbours(const Candidate& before, const Candidate& after) {
 
 // Opens all files that bear a segment's name and checks what their headers tell.
 Result<std::vector<Candidate>> open_segments(FileSystem& files, const std::string& directory,
-                                             const std::vector<std::string>& names, FoundLog& log) {
+                                             const std::vector<std::string>& names) {
     std::vector<Candidate> candidates;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        Result<Candidate> candidate = open_candidate(files, directory, names[i]);
+    for (const std::string& name : names) {
+        Result<Candidate> candidate = open_candidate(files, directory, name);
         if (!candidate) return std::move(candidate).error();
-        const Status header = read_header(*candidate, i + 1 == names.size());
-        if (!header && header.error().code == "unborn") {
-            log.unborn = candidate->path;
-            break;
-        }
-        if (!header) return header.error();
+        if (Status header = read_header(*candidate); !header) return std::move(header).error();
         if (!candidates.empty()) {
             if (Status follows = check_neighbours(candidates.back(), *candidate); !follows) {
                 return std::move(follows).error();
@@ -169,11 +157,6 @@ Result<std::shared_ptr<SegmentFile>> read_newest(Candidate newest, FoundLog& log
         add_offsets(offsets, *commit);
     }
     if (Status judged = judge_end(newest, reader, objection, log); !judged) return std::move(judged).error();
-    // A segment is begun only after the one before it was closed by a commit that was saved.
-    if (log.unborn && (log.cut || !reader.closed())) {
-        return damaged_log(newest.path, reader.position(),
-                           "the segment ends early although " + *log.unborn + " had been begun");
-    }
     const SegmentEnd end{reader.totals(), reader.link(), reader.position(), reader.closed()};
     return std::make_shared<SegmentFile>(newest.path, std::move(newest.file), newest.header, end, std::move(offsets));
 }
@@ -210,7 +193,7 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
         if (sequence_of_segment_name(name) != 0) segment_names.push_back(name);
         if (SpareSegments::is_spare_name(name)) log.spares.push_back(name);
     }
-    Result<std::vector<Candidate>> candidates = open_segments(files, directory, segment_names, log);
+    Result<std::vector<Candidate>> candidates = open_segments(files, directory, segment_names);
     if (!candidates) return std::move(candidates).error();
     for (std::size_t i = 0; i + 1 < candidates->size(); ++i) {
         Candidate& candidate = (*candidates)[i];
@@ -239,9 +222,6 @@ Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log) 
         if (done) done = (*file)->sync_data();
         if (!done) return done;
         newest.use_for_appending(std::move(*file));
-    }
-    if (log.unborn) {
-        if (Status removed = files.remove(*log.unborn); !removed) return removed;
     }
     if (planted(PlantedBug::directory_not_synced)) return {};
     return files.sync_directory(directory);

@@ -1,11 +1,14 @@
 // What a directory holds of a log, found out without changing anything; and then, on request, the little that may be
-// changed: the torn end of the newest segment is cut, a segment that was never born is removed.
+// changed: the torn end of the newest segment is cut.
 //
 // The rule, and why it loses nothing: a commit is answered only after it was synced, and the next one is written only
 // after that. So a bad commit N of the newest segment is *torn* if no whole footer with a greater number follows: then
 // nobody was ever told that N is saved. If one follows, N had been saved, and the log is *damaged*; so it is in an
 // older segment, because the header after it tells that all its commits were saved. A damaged log is refused and left
 // as it is.
+//
+// A segment gets its name only after its zeros and its header were synced, so no crash leaves one that is short or
+// whose header cannot be read: that is damage too, also where nothing seems to stand in it.
 //
 // A commit that is whole was perhaps never synced, when the process died in between: it is accepted, and made durable
 // before anybody hears of it.
@@ -38,7 +41,6 @@ struct FoundLog {
     std::vector<std::string> spares;                     // names in the directory
     std::uint64_t last_commit_offset = 0;                // in the newest segment; 0: it has none
     std::optional<Cut> cut;
-    std::optional<std::string> unborn;  // path of a newest segment without a header and without content
 };
 
 // Reads all headers and the whole newest segment; older ones are not read, see SegmentFile::scan(). Changes nothing.

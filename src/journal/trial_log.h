@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "base/random.h"
 #include "journal/local_journal.h"
 
@@ -31,7 +33,10 @@ class TrialLog {
 
     // The commit that follows what stands; nothing is remembered of it.
     Commit next(Random& random, const SegmentRoom& room) const {
-        return make(random, room, random.below(records_max_ + 1));
+        // A segment without a record cannot be closed, so empty commits alone may not fill it.
+        const bool may_be_empty = room.closed || room.has_record || room.used_bytes <= kSegmentHeaderBytes + 1024;
+        const std::uint64_t records = random.below(records_max_ + 1);
+        return make(random, room, may_be_empty ? records : std::max<std::uint64_t>(records, 1));
     }
     Commit empty(const SegmentRoom& room) const {
         Random unused(1);
@@ -67,7 +72,7 @@ class TrialLog {
     Totals totals() const { return commits_.empty() ? Totals{} : commits_.back().totals; }
     Sequence last_sequence() const { return totals().sequence; }
     std::uint64_t largest() const {
-        return commit_size_in_segment(records_max_ * (kRecordFrameBytes + 64 + body_bytes_max_), block_bytes_);
+        return commit_size_in_segment(records_max_ * (kRecordFrameBytes + 96 + body_bytes_max_), block_bytes_);
     }
 
     // Everything a journal holds from its front on, against what is remembered; `newest` of the remembered commits may
@@ -140,6 +145,38 @@ inline JournalOptions trial_options(std::uint64_t segment_bytes = 16 << 10, std:
     options.reserve_count = 0;
     options.identity = trial_identity(seed);
     return options;
+}
+
+// Where the tests keep their log.
+inline constexpr const char* kDirectory = "/data/journal";
+
+inline std::unique_ptr<LocalJournal> opened(FileSystem& files, const JournalOptions& options,
+                                            const std::string& directory = kDirectory) {
+    Result<std::unique_ptr<LocalJournal>> journal = LocalJournal::open(files, directory, options);
+    EXPECT_TRUE(journal.ok()) << journal.error().message;
+    return journal ? std::move(*journal) : nullptr;
+}
+
+inline void commit_some(LocalJournal& journal, TrialLog& log, Random& random, int commits) {
+    for (int i = 0; i < commits; ++i) {
+        const Commit commit = log.next(random, journal.room());
+        const Status done = journal.commit(commit);
+        ASSERT_TRUE(done.ok()) << done.error().message;
+        log.remember(commit);
+    }
+}
+
+// Commits until so many segments are there.
+inline void fill_segments(LocalJournal& journal, TrialLog& log, Random& random, std::uint64_t segments) {
+    while (journal.catalog().list().size() < segments) commit_some(journal, log, random, 1);
+}
+
+inline std::vector<std::string> segments_on(FileSystem& files, const std::string& directory = kDirectory) {
+    std::vector<std::string> names;
+    for (const std::string& name : files.list(directory).value()) {
+        if (sequence_of_segment_name(name) != 0) names.push_back(name);
+    }
+    return names;
 }
 
 }  // namespace duewheel

@@ -1,0 +1,266 @@
+// Every byte of a small log is damaged, cut off or zeroed, one after the other. What must come out is one of two
+// things: the log is refused and left as it is, or all that was acknowledged is there. A hole that nobody hears of is
+// the one thing that may never be.
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "journal/trial_log.h"
+#include "support/sim_disk.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::uint64_t kSegmentBytes = 8 << 10;
+
+// The bytes of all files in the log's directory by their path.
+using Image = std::map<std::string, std::string>;
+
+Image image_of(FileSystem& files) {
+    Image image;
+    for (const std::string& name : files.list(kDirectory).value()) {
+        const std::string path = std::string(kDirectory) + "/" + name;
+        const auto file = files.open(path, OpenMode::read).value();
+        std::string& bytes = image[path];
+        bytes.resize(file->size().value());
+        EXPECT_TRUE(file->read_at(0, std::as_writable_bytes(std::span(bytes))).ok());
+    }
+    return image;
+}
+
+void put_image(FileSystem& files, const Image& image) {
+    ASSERT_TRUE(files.make_directories(kDirectory).ok());
+    for (const auto& [path, bytes] : image) {
+        const auto file = files.open(path, OpenMode::create).value();
+        ASSERT_TRUE(file->write_at(0, std::as_bytes(std::span(bytes))).ok());
+        ASSERT_TRUE(file->sync_data().ok());
+    }
+}
+
+struct Outcome {
+    std::string refused;      // the code; empty: it was opened and read
+    std::string wrong;        // what is not as it was
+    std::optional<Cut> cut;   // what opening cut off
+    std::size_t commits = 0;  // that are there
+};
+
+// Opens a damaged image and reads all of it. `may_miss`: so many of the newest commits may be gone.
+Outcome open_image(const Image& image, const TrialLog& log, std::size_t may_miss = 0) {
+    SimDisk disk;
+    put_image(disk, image);
+    Outcome outcome;
+    auto journal = LocalJournal::open(disk, kDirectory, trial_options(kSegmentBytes));
+    if (!journal) {
+        outcome.refused = journal.error().code;
+        if (image_of(disk) != image) outcome.wrong = "refused, but changed";
+        return outcome;
+    }
+    const Status read = (*journal)->verify_all([&](const CommitInLog&) { return ++outcome.commits, Status(); });
+    if (!read) {
+        outcome.refused = read.error().code;
+        return outcome;
+    }
+    outcome.cut = (*journal)->cut();
+    outcome.wrong = log.compare(**journal, may_miss);
+    if ((*journal)->totals().commit != outcome.commits) outcome.wrong = "totals and commits disagree";
+    return outcome;
+}
+
+bool refused_as_it_should(const Outcome& outcome) {
+    return outcome.refused == "damaged_log" || outcome.refused == "newer_format";
+}
+
+class Damage : public ::testing::Test {
+  protected:
+    // Three segments; the newest ends with a commit of three blocks, and with an empty one after it if `confirmed`.
+    void make_log(bool confirmed) {
+        SimDisk disk;
+        auto journal = opened(disk, trial_options(kSegmentBytes));
+        fill_segments(*journal, log_, random_, 3);
+        commit(*journal, last_records());
+        last_begins_ = journal->room().used_bytes - 1536;
+        if (confirmed) commit(*journal, log_.empty(journal->room()));
+        newest_ = journal->catalog().snapshot().back()->path();
+        end_ = journal->room().used_bytes;
+        journal.reset();
+        image_ = image_of(disk);
+    }
+
+    std::string& newest() { return image_[newest_]; }
+
+    TrialLog log_{2, 200};
+    Image image_;
+    std::string newest_;             // path
+    std::uint64_t last_begins_ = 0;  // offset of the last commit that holds records
+    std::uint64_t end_ = 0;
+    Random random_{11};
+
+  private:
+    void commit(LocalJournal& journal, const Commit& commit) {
+        const Status done = journal.commit(commit);
+        ASSERT_TRUE(done.ok()) << done.error().message;
+        log_.remember(commit);
+    }
+    // Drawn until it takes three blocks.
+    Commit last_records() {
+        for (;;) {
+            Commit commit = TrialLog(log_).make(random_, {}, 8);
+            if (commit_size_in_segment(commit.records.size()) != 1536) continue;
+            commit.closes_segment = false;
+            return commit;
+        }
+    }
+};
+
+TEST_F(Damage, every_flipped_byte_of_a_confirmed_log_is_refused_or_harmless) {
+    make_log(true);
+    std::uint64_t refused = 0;
+    std::uint64_t harmless = 0;
+    for (auto& [path, bytes] : image_) {
+        for (std::size_t at = 0; at < bytes.size(); ++at) {
+            for (const int mask : {1 << (at % 8), 0xff}) {
+                const char before = bytes[at];
+                bytes[at] = static_cast<char>(before ^ mask);
+                // The confirmation is the newest commit: damaged it is cut, and nothing goes with it.
+                const bool in_confirmation = path == newest_ && at >= end_ - 512 && at < end_;
+                const Outcome outcome = open_image(image_, log_, in_confirmation ? 1 : 0);
+                ASSERT_EQ(outcome.wrong, "") << path << " at " << at << " mask " << mask;
+                if (outcome.refused.empty()) {
+                    ++harmless;
+                } else {
+                    ASSERT_TRUE(refused_as_it_should(outcome)) << outcome.refused << path << " at " << at;
+                    ++refused;
+                }
+                // Where a record, a footer or a header stands nothing is harmless, but for the confirmation itself.
+                const bool holds_data = before != 0 && !in_confirmation;
+                if (holds_data) {
+                    ASSERT_NE(outcome.refused, "") << path << " at " << at;
+                }
+                bytes[at] = before;
+            }
+        }
+    }
+    EXPECT_GT(refused, 20'000u);
+    EXPECT_GT(harmless, 1000u);
+}
+
+TEST_F(Damage, a_flipped_byte_in_the_last_unconfirmed_commit_is_cut_and_told_and_takes_no_other) {
+    make_log(false);
+    for (std::size_t at = last_begins_; at < end_; ++at) {
+        newest()[at] = static_cast<char>(newest()[at] ^ 0x10);
+        const Outcome outcome = open_image(image_, log_, 1);
+        ASSERT_EQ(outcome.refused, "") << at;
+        ASSERT_EQ(outcome.wrong, "") << at;
+        ASSERT_EQ(outcome.commits, log_.commits().size() - 1) << at;
+        ASSERT_TRUE(outcome.cut) << at;
+        EXPECT_EQ(outcome.cut->offset, last_begins_);
+        EXPECT_EQ(outcome.cut->path, newest_);
+        newest()[at] = static_cast<char>(newest()[at] ^ 0x10);
+    }
+}
+
+TEST_F(Damage, a_commit_torn_at_any_byte_is_cut_and_the_log_goes_on) {
+    make_log(false);
+    const std::string whole = newest();
+    const TrialLog complete = log_;
+    for (std::size_t torn = last_begins_; torn <= end_; ++torn) {
+        newest() = whole.substr(0, torn) + std::string(whole.size() - torn, '\0');
+        const bool changed = newest() != whole;
+        SimDisk disk;
+        put_image(disk, image_);
+        TrialLog log = complete;
+        if (changed) log.forget_last();
+        auto journal = opened(disk, trial_options(kSegmentBytes));
+        ASSERT_EQ(log.compare(*journal), "") << torn;
+        ASSERT_EQ(journal->cut().has_value(), changed && torn > last_begins_) << torn;
+        ASSERT_EQ(image_of(disk)[newest_].find_first_not_of('\0', changed ? last_begins_ : end_), std::string::npos);
+        Random random(torn);
+        while (journal->room().number < 4) commit_some(*journal, log, random, 1);
+        journal = opened(disk, trial_options(kSegmentBytes));
+        ASSERT_EQ(log.compare(*journal), "") << torn;
+        ASSERT_FALSE(journal->cut()) << torn;
+    }
+}
+
+TEST_F(Damage, a_file_cut_off_at_any_byte_is_refused) {
+    make_log(true);
+    for (auto& [path, bytes] : image_) {
+        const std::string whole = bytes;
+        for (std::size_t size = 0; size < whole.size(); size += size < kSegmentHeaderBytes ? 97 : 1) {
+            bytes.resize(size);
+            const Outcome outcome = open_image(image_, log_);
+            ASSERT_EQ(outcome.wrong, "") << path << " cut to " << size;
+            ASSERT_EQ(outcome.refused, "damaged_log") << path << " cut to " << size;
+            bytes = whole;
+        }
+    }
+}
+
+TEST_F(Damage, sectors_lost_in_any_combination_from_the_last_commit_are_cut_and_from_a_confirmed_one_refused) {
+    for (const bool confirmed : {false, true}) {
+        log_ = TrialLog(2, 200);
+        random_ = Random(12);
+        make_log(confirmed);
+        const std::string whole = newest();
+        for (unsigned lost = 0; lost < 8; ++lost) {
+            for (const char filling : {'\0', '\xff', 'q'}) {
+                newest() = whole;
+                for (unsigned sector = 0; sector < 3; ++sector) {
+                    if ((lost >> sector & 1) != 0) {
+                        newest().replace(last_begins_ + sector * 512, 512, 512, filling);
+                    }
+                }
+                const Outcome outcome = open_image(image_, log_, 1);
+                ASSERT_EQ(outcome.wrong, "") << lost;
+                if (lost == 0) {
+                    ASSERT_EQ(outcome.commits, log_.commits().size());
+                } else if (confirmed) {
+                    ASSERT_EQ(outcome.refused, "damaged_log") << lost;
+                } else {
+                    ASSERT_EQ(outcome.refused, "") << lost;
+                    ASSERT_EQ(outcome.commits, log_.commits().size() - 1) << lost;
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Damage, a_zeroed_block_anywhere_is_refused_or_harmless) {
+    make_log(true);
+    for (auto& [path, bytes] : image_) {
+        const std::string whole = bytes;
+        for (std::size_t at = 0; at < bytes.size(); at += 512) {
+            bytes.replace(at, 512, 512, '\0');
+            const bool confirmation = path == newest_ && at == end_ - 512;
+            const Outcome outcome = open_image(image_, log_, confirmation ? 1 : 0);
+            ASSERT_EQ(outcome.wrong, "") << path << " at " << at;
+            if (bytes != whole && !confirmation) {
+                ASSERT_EQ(outcome.refused, "damaged_log") << path << " at " << at;
+            }
+            bytes = whole;
+        }
+    }
+}
+
+TEST_F(Damage, blocks_that_changed_places_are_refused) {
+    make_log(true);
+    for (auto& [path, bytes] : image_) {
+        const std::string whole = bytes;
+        for (std::size_t one = kSegmentHeaderBytes; one < bytes.size(); one += 512) {
+            for (std::size_t other = kSegmentHeaderBytes; other < bytes.size(); other += 512) {
+                bytes.replace(one, 512, whole, other, 512);
+                const Outcome outcome = open_image(image_, log_, 1);
+                ASSERT_EQ(outcome.wrong, "") << path << " block " << other << " at " << one;
+                const bool data_gone = bytes != whole && (path != newest_ || one < end_ - 512) &&
+                                       whole.find_first_not_of('\0', one) < one + 512;
+                if (data_gone) {
+                    ASSERT_EQ(outcome.refused, "damaged_log") << path << " block " << other << " at " << one;
+                }
+                bytes = whole;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace duewheel
