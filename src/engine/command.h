@@ -87,13 +87,13 @@ struct ReleaseCommand {
     LeaseToken lease;
     std::int64_t delay_ms = 0;
 };
-// Of the cleaner: writes a message again, whole, if its newest whole record still stands at `place`.
+// Of the cleaner: writes a message again, whole, if its newest whole record still stands at `row.place`; of an ended
+// message, its outcome.
 struct CarryCommand {
-    MessageId id = 0;
-    Sequence place = 0;
-    std::string record_body;  // of the record at `place`
+    MessageRow row;                // as the index had it
+    std::uint64_t generation = 0;  // noted before it was looked up (store/store.h)
     RecordKind record_kind = RecordKind::put;
-    MessageRow ended;  // of an ended message: its outcome, which is carried without a body
+    std::string record_body;  // of the record at that place; empty for an outcome
 };
 // Of the cleaner: states that nothing below `up_to` is needed any more.
 struct CarryDoneCommand {

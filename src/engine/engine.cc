@@ -41,7 +41,12 @@ void Engine::submit(Command command, ReplyToken token) {
         return reply(token, Error{"too_busy", "too many requests are waiting for the disk: try again in a moment"});
     }
     const bool is_put = std::holds_alternative<PutCommand>(command);
-    (is_put ? puts_ : commands_).push_back(Pending{std::move(command), token, std::nullopt, 0});
+    Pending pending{std::move(command), token, std::nullopt, 0};
+    if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
+        pending.facts = carry->row;
+        pending.facts_generation = carry->generation;
+    }
+    (is_put ? puts_ : commands_).push_back(std::move(pending));
 }
 
 void Engine::advance_to(DueMs now) {

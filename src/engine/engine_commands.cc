@@ -390,18 +390,19 @@ Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
 // ---- cleaning
 
 Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
-    const Known known = look(pending, command.id, nullptr);
+    const MessageId id = command.row.id;
+    const Known known = look(pending, id, nullptr);
     switch (known.what) {
         case Known::What::busy:
         case Known::What::ask:
-            return *not_here(known, pending, command.id);
+            return *not_here(known, pending, id);
         case Known::What::unknown:
         case Known::What::gone:
             reply(pending.token, CarryAnswer{});
             return Verdict::settled;
         case Known::What::ended:
             // An outcome that is still in the recent tier stands in a segment that is not sealed: nothing to carry.
-            if (!is_ended(command.ended.state.state) || recent_.outcome(command.id) != nullptr) {
+            if (!command.record_body.empty() || recent_.outcome(id) != nullptr) {
                 return reply(pending.token, CarryAnswer{}), Verdict::settled;
             }
             return carry_outcome(pending, known.ended);
@@ -409,7 +410,7 @@ Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
             break;
     }
     const Entry& entry = recent_.entry(known.entry);
-    if (entry.place != command.place || command.record_body.empty()) {
+    if (entry.place != command.row.place || command.record_body.empty()) {
         reply(pending.token, CarryAnswer{});
         return withdraw(known), Verdict::settled;
     }

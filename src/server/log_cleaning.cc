@@ -1,0 +1,138 @@
+#include "server/log_cleaning.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace duewheel {
+
+bool LogCleaning::log_is_too_long() const {
+    std::uint64_t log_bytes = 0;
+    std::uint64_t segments = 0;
+    for (const SegmentSummary& segment : parts_.journal().catalog().list()) {
+        log_bytes += segment.bytes;
+        ++segments;
+    }
+    for (const Carried& carried : carried_) log_bytes -= std::min(log_bytes, carried.bytes);
+    if (segments <= kSegmentsLeft + carried_.size()) return false;
+    return log_bytes >
+           2 * parts_.engine().totals().needed_bytes + kSegmentsLeft * parts_.journal().room().segment_bytes;
+}
+
+void LogCleaning::begin_next_segment() {
+    const Sequence from = carried_.empty() ? 0 : carried_.back().up_to;
+    for (const std::shared_ptr<const SegmentFile>& segment : parts_.journal().catalog().snapshot()) {
+        if (segment->first_sequence() < from) continue;
+        if (segment->header().number > parts_.index().position().segment) return;  // not in the index yet
+        const SegmentEnd end = segment->end();
+        carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, segment};
+        cleaner_ = std::make_unique<Cleaner>(segment, parts_.index());
+        return;
+    }
+}
+
+LogCleaning::Step LogCleaning::next() {
+    if (running_ || replies_awaited_ > 0 || stating_) return Step::none;
+    Step step = Step::none;
+    if (to_drop_) {
+        step = Step::drop;
+    } else if (!carried_.empty() && carried_.front().last_carry <= parts_.index().position().totals.sequence) {
+        step = Step::measure;
+    } else {
+        if (cleaner_ == nullptr && log_is_too_long()) begin_next_segment();
+        if (cleaner_ != nullptr) step = Step::find;
+    }
+    running_ = step != Step::none;
+    return step;
+}
+
+Result<LogCleaning::Found> LogCleaning::run(Step step) const {
+    Found found;
+    found.step = step;
+    switch (step) {
+        case Step::find: {
+            found.generation = parts_.engine().generation().load();
+            Result<std::vector<CarryCandidate>> candidates = cleaner_->next();
+            if (!candidates) return std::move(candidates).error();
+            found.candidates = *std::move(candidates);
+            found.finished = cleaner_->finished();
+            break;
+        }
+        case Step::measure: {
+            const Result<std::map<Sequence, std::uint64_t>> needed = parts_.index().needed_counts();
+            if (!needed) return needed.error();
+            found.finished = true;
+            for (const auto& [first, count] : *needed) {
+                if (first < carried_.front().up_to && count > 0) found.finished = false;
+            }
+            break;
+        }
+        case Step::drop:
+            if (Status dropped = parts_.journal().drop_before(*to_drop_); !dropped) return std::move(dropped).error();
+            break;
+        case Step::none:
+            break;
+    }
+    return found;
+}
+
+void LogCleaning::done(Found found) {
+    running_ = false;
+    switch (found.step) {
+        case Step::find:
+            for (CarryCandidate& candidate : found.candidates) {
+                CarryCommand command;
+                command.row = std::move(candidate.row);
+                command.generation = found.generation;
+                command.record_kind = candidate.kind;
+                command.record_body = std::move(candidate.body);
+                ++replies_awaited_;
+                parts_.engine().submit(std::move(command), kTokenBit | replies_awaited_);
+            }
+            if (found.finished) {
+                cleaner_.reset();
+                if (carrying_.last_carry == 0) carrying_.last_carry = parts_.engine().totals().sequence;
+                carried_.push_back(std::move(carrying_));
+            }
+            break;
+        case Step::measure:
+            if (found.finished) {
+                stating_ = true;
+                parts_.engine().submit(CarryDoneCommand{carried_.front().up_to}, kTokenBit);
+            } else {  // something moved under the first look: look once more
+                carrying_ = std::move(carried_.front());
+                carried_.pop_front();
+                carrying_.last_carry = 0;
+                cleaner_ = std::make_unique<Cleaner>(carrying_.segment, parts_.index());
+            }
+            break;
+        case Step::drop:
+            ++segments_dropped_;
+            to_drop_.reset();
+            carried_.pop_front();
+            break;
+        case Step::none:
+            break;
+    }
+}
+
+Status LogCleaning::reply(const Reply& reply) {
+    if (const auto* error = std::get_if<Error>(&reply)) {
+        if (error->code != "too_busy") return *error;
+        // The carry was not taken: the counts will tell, and the segment is looked through again.
+    }
+    const auto* answer = std::get_if<CarryAnswer>(&reply);
+    if (stating_) {
+        stating_ = false;
+        if (answer != nullptr) to_drop_ = carried_.front().up_to;
+        return {};
+    }
+    assert(replies_awaited_ > 0);
+    --replies_awaited_;
+    if (answer != nullptr && answer->carried) {
+        Carried& of = cleaner_ != nullptr ? carrying_ : carried_.back();
+        of.last_carry = std::max(of.last_carry, answer->sequence);
+    }
+    return {};
+}
+
+}  // namespace duewheel

@@ -1,0 +1,80 @@
+// Keeps the log bounded: always from its oldest end, by carrying what is still needed there to its newest, and dropping
+// the segment when the index says that nothing needs it any more.
+//
+//     find candidates in the oldest segment ──► carry commands ──► ... ──► all found
+//          (blocking, on the sealer's thread)    (engine, batches)              │
+//     wait until the segments with the carries are in the index  ◄──────────────┘
+//          │ needed counts below are zero (blocking)
+//          ▼
+//     carry-done command ──► durable ──► unlink (blocking, after every read that was asked for before)
+//
+// It begins when the log is larger than twice what is needed and a few segments. It is passive: its owner runs the
+// blocking steps and hands replies in. Of the shard's thread, but for run().
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "server/shard_parts.h"
+#include "store/cleaner.h"
+
+namespace duewheel {
+
+class LogCleaning {
+  public:
+    // Reply tokens with this bit are its own.
+    static constexpr ReplyToken kTokenBit = ReplyToken{1} << 63;
+    // Segments that are always left: a log this short is not worth the work.
+    static constexpr std::uint64_t kSegmentsLeft = 4;
+
+    enum class Step : std::uint8_t {
+        none,
+        find,     // look for candidates
+        measure,  // ask the index what is needed below
+        drop,     // unlink; only after every read asked for before has ended
+    };
+    struct Found {
+        Step step = Step::none;
+        std::vector<CarryCandidate> candidates;
+        Generation generation = 0;
+        bool finished = false;  // find: the segment has no more; measure: nothing is needed below
+    };
+
+    explicit LogCleaning(ShardParts& parts) : parts_(parts) {}
+
+    // What is to be run next, if anything; call it after a table was taken in, after done(), and after reply().
+    Step next();
+    // The blocking step that next() named. An error is a broken world.
+    Result<Found> run(Step step) const;
+    void done(Found found);
+    // The engine's reply to one of its commands. An error is a broken world.
+    Status reply(const Reply& reply);
+
+    std::uint64_t segments_dropped() const { return segments_dropped_; }
+
+  private:
+    struct Carried {
+        Sequence up_to = 0;       // one past the segment's last record
+        std::uint64_t bytes = 0;  // of its file
+        Sequence last_carry = 0;  // 0: nothing was carried
+        std::shared_ptr<const SegmentFile> segment;
+    };
+
+    bool log_is_too_long() const;
+    void begin_next_segment();
+
+    ShardParts& parts_;
+    bool running_ = false;  // a step
+    std::uint64_t replies_awaited_ = 0;
+    std::unique_ptr<Cleaner> cleaner_;  // of the segment being carried
+    Carried carrying_;
+    std::deque<Carried> carried_;  // oldest first
+    bool stating_ = false;         // the carry-done command is under way
+    std::optional<Sequence> to_drop_;
+    std::uint64_t segments_dropped_ = 0;
+};
+
+}  // namespace duewheel
