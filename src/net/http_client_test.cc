@@ -4,7 +4,8 @@
 #include <string>
 #include <thread>
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
+
 #include "net/loopback_fixture.h"
 
 namespace duewheel {
@@ -25,7 +26,10 @@ class ScriptedServer {
         ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
         port_ = ntohs(address.sin_port);
         thread_ = std::thread([this, scripts = std::move(scripts)] {
-            for (const auto& script : scripts) play(script);
+            for (std::size_t i = 0; i < scripts.size(); ++i) {
+                play(scripts[i]);
+                if (i == 0) first_closed_.set_value();
+            }
         });
     }
     ~ScriptedServer() {
@@ -33,6 +37,8 @@ class ScriptedServer {
         ::close(listener_);
     }
     std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+    // Returns once the first connection's script is over and its end was sent.
+    void await_first_closed() { first_closed_.get_future().wait(); }
 
   private:
     // A '#' in the script waits for another request's head.
@@ -56,6 +62,7 @@ class ScriptedServer {
 
     int listener_;
     int port_ = 0;
+    std::promise<void> first_closed_;
     std::thread thread_;
 };
 
@@ -128,6 +135,16 @@ TEST(HttpClient, connects_anew_where_the_kept_connection_was_closed) {
         ASSERT_TRUE(answer.ok()) << answer.error().message;
         EXPECT_EQ(answer->body, "ok");
     }
+}
+
+TEST(HttpClient, sees_before_sending_that_the_kept_connection_was_closed) {
+    ScriptedServer server({kOk, kOk});
+    HttpClient client(server.url());
+    EXPECT_TRUE(client.request("GET", "/").ok());
+    server.await_first_closed();
+    const auto answer = client.request("POST", "/");
+    ASSERT_TRUE(answer.ok()) << "a POST is not repeated, so it must not be sent into a closed connection: "
+                             << answer.error().message;
 }
 
 TEST(HttpClient, repeats_only_what_may_be_repeated) {

@@ -7,19 +7,19 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <arpa/inet.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gtest/gtest.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
 
@@ -27,76 +27,39 @@ namespace duewheel {
 
 inline constexpr std::chrono::seconds kPatience{20};
 
-class LoopbackServer {
+class LoopbackServer final : private AfterTurn {
   public:
-    explicit LoopbackServer(HttpHandler handler, const HttpLimits& limits = {})
-        : server_(std::make_unique<HttpServer>(loop_, limits, std::move(handler))) {
-        auto bound = server_->listen("127.0.0.1:0");
-        EXPECT_TRUE(bound.ok());
-        port_ = bound->port;
-        thread_ = std::thread([this] {
-            loop_.run([this] {
-                check_conditions();
-                return EventLoop::kOnEvents;
-            });
-        });
-    }
-    ~LoopbackServer() {
-        on_loop([this] {
-            conditions_.clear();  // those of a failed test still look at the server
-            server_.reset();
-        });
-        loop_.stop();
-        thread_.join();
-    }
+    explicit LoopbackServer(HttpHandler handler, const HttpLimits& limits = {});
+    ~LoopbackServer();
 
     int port() const { return port_; }
     std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
     HttpServer& server() { return *server_; }
     EventLoop& loop() { return loop_; }
 
-    void on_loop(const std::function<void()>& function) {
-        std::promise<void> done;
-        loop_.post([&] {
-            function();
-            done.set_value();
-        });
-        done.get_future().wait();
-    }
-    HttpCounters counters() {
-        HttpCounters copy;
-        on_loop([&] { copy = server_->counters(); });
-        return copy;
-    }
+    // Runs `function` on the server's thread and waits for its end.
+    void on_loop(const std::function<void()>& function);
+    HttpCounters counters();
     // Whether `condition`, called on the server's thread, becomes true.
-    bool await(std::function<bool()> condition) {
-        auto done = std::make_shared<std::promise<void>>();
-        auto future = done->get_future();
-        loop_.post([this, condition = std::move(condition), done = std::move(done)] {
-            conditions_.push_back({condition, done});
-        });
-        return future.wait_for(kPatience) == std::future_status::ready;
-    }
+    bool await(std::function<bool()> condition);
 
   private:
     struct Condition {
         std::function<bool()> holds;
         std::shared_ptr<std::promise<void>> done;
     };
+    struct Thread;
 
-    void check_conditions() {
-        std::erase_if(conditions_, [](Condition& condition) {
-            if (!condition.holds()) return false;
-            condition.done->set_value();
-            return true;
-        });
-    }
+    void check_conditions();
+    // Asks for another round, and so for another look at the conditions, after one that wrote or closed something.
+    bool after_turn() override;
 
     EventLoop loop_;
     std::unique_ptr<HttpServer> server_;
     std::vector<Condition> conditions_;
+    std::uint64_t seen_bytes_out_ = 0, seen_open_ = 0;
     int port_ = 0;
-    std::thread thread_;
+    std::unique_ptr<Thread> thread_;
 };
 
 class RawClient {
@@ -185,12 +148,54 @@ class RawClient {
     std::string input_;
 };
 
+inline std::string get(const std::string& target, const std::string& fields = "") {
+    return "GET " + target + " HTTP/1.1\r\nHost: x\r\n" + fields + "\r\n";
+}
+inline std::string post(const std::string& target, const std::string& body) {
+    return "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+           body;
+}
+
 inline std::string body_of(const std::string& answer) {
     const auto end = answer.find("\r\n\r\n");
     return end == std::string::npos ? "" : answer.substr(end + 4);
 }
 inline int status_of(const std::string& answer) {
     return answer.size() < 12 ? 0 : std::stoi(answer.substr(9, 3));
+}
+
+// Answers with the method, the target and the body of the request.
+inline void echo(const HttpRequest& request, HttpReply reply) {
+    std::string text(request.method);
+    text.append(" ").append(request.target).append("|").append(request.body);
+    reply.answer({.content_type = "text/plain", .body = text});
+}
+
+// Keeps every reply until the test answers it.
+struct Desk {
+    std::map<std::string, HttpReply> pending;  // by target
+
+    HttpHandler handler() {
+        return [this](const HttpRequest& request, HttpReply reply) {
+            pending.emplace(std::string(request.target), std::move(reply));
+        };
+    }
+    void answer(const std::string& target) {
+        const auto found = pending.find(target);
+        ASSERT_NE(found, pending.end());
+        found->second.answer({.body = target});
+        pending.erase(found);
+    }
+};
+
+// Deadlines that strike within a test, with the sweep to match.
+inline HttpLimits hasty() {
+    HttpLimits limits;
+    limits.sweep = std::chrono::milliseconds(5);
+    limits.header_deadline = limits.body_deadline = limits.idle_timeout = limits.write_deadline =
+        std::chrono::milliseconds(50);
+    limits.linger = std::chrono::milliseconds(50);
+    return limits;
 }
 
 }  // namespace duewheel

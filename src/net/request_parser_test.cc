@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
+
 #include "net/http_target.h"
 
 namespace duewheel {

@@ -1,0 +1,207 @@
+// The sending half of HttpConnection: answers put in order, streams, and the bytes on their way out.
+#include <cassert>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+
+#include "net/http_connection.h"
+
+namespace duewheel {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr std::size_t kWriteProgressBytes = 64 * 1024;  // see HttpLimits::write_deadline
+
+}  // namespace
+
+std::uint64_t HttpConnection::open_slot(HttpFraming framing) {
+    slots_.emplace_back().framing = framing;
+    return first_sequence_ + slots_.size() - 1;
+}
+
+// Runs `append_to` on the output, or on the slot's own bytes while others are before it.
+template <class Append>
+void HttpConnection::append(std::uint64_t sequence, Append append_to) {
+    if (sequence == first_sequence_) return append_to(output_);
+    std::string& bytes = slot(sequence).bytes;
+    const std::size_t before = bytes.size();
+    append_to(bytes);
+    waiting_bytes_ += bytes.size() - before;
+}
+
+void HttpConnection::send_continue() {
+    const std::uint64_t sequence = open_slot({});
+    append(sequence, [](std::string& to) { to += "HTTP/1.1 100 Continue\r\n\r\n"; });
+    complete(sequence);
+}
+
+bool HttpConnection::is_last_answer(std::uint64_t sequence) const {
+    const bool newest = sequence == first_sequence_ + slots_.size() - 1;
+    return all_->draining && newest && input_.empty() && (phase_ == Phase::idle || no_more_requests_);
+}
+
+void HttpConnection::answer(std::uint64_t sequence, const HttpResponse& response) {
+    if (out_of_reach()) return;
+    Slot& mine = slot(sequence);
+    assert(!mine.answered);
+    mine.answered = true;
+    if (is_last_answer(sequence)) mine.framing.close = true;
+    HttpFraming framing = mine.framing;
+    framing.until_close = false;
+    append(sequence, [&](std::string& to) { append_response(to, response, framing); });
+    complete(sequence);
+}
+
+void HttpConnection::begin_stream(std::uint64_t sequence, const HttpResponse& response) {
+    if (out_of_reach()) return;
+    Slot& mine = slot(sequence);
+    assert(!mine.answered);
+    mine.answered = true;
+    mine.framing.close = true;
+    mine.framing.chunked = !mine.framing.until_close;
+    no_more_requests_ = true;
+    append(sequence, [&](std::string& to) { append_response(to, response, mine.framing); });
+    want_flush();
+    if (!response.body.empty()) (void)write_stream(sequence, response.body);
+}
+
+bool HttpConnection::write_stream(std::uint64_t sequence, std::string_view bytes) {
+    if (client_gone() || out_of_reach() || pending_output() >= all_->limits.output_bytes_max) return false;
+    const HttpFraming framing = slot(sequence).framing;
+    if (bytes.empty() || framing.head_request) return true;
+    append(sequence, [&](std::string& to) {
+        if (framing.chunked) {
+            append_chunk(to, bytes);
+        } else {
+            to += bytes;
+        }
+    });
+    want_flush();
+    return true;
+}
+
+void HttpConnection::finish_stream(std::uint64_t sequence) {
+    if (out_of_reach()) return;
+    const HttpFraming framing = slot(sequence).framing;
+    if (framing.chunked && !framing.head_request) append(sequence, [](std::string& to) { to += kLastChunk; });
+    complete(sequence);
+}
+
+void HttpConnection::drop_answer(std::uint64_t sequence) {
+    if (out_of_reach()) return;
+    // A client that left is owed nothing. What it may still read ends here, or it would fall out of step.
+    if (input_ended_) {
+        slot(sequence).framing.close = true;
+        return complete(sequence);
+    }
+    ++all_->counters.answers_dropped;
+    answer(sequence, all_->format_error(500, "internal", "The server failed to answer; this is a bug in it."));
+    assert(!"a reply was destroyed without an answer");
+}
+
+void HttpConnection::set_gone_callback(std::uint64_t sequence, std::function<void()> callback) {
+    if (!client_gone() && !last_answer_given_) slot(sequence).on_gone = std::move(callback);
+}
+
+void HttpConnection::complete(std::uint64_t sequence) {
+    Slot& mine = slot(sequence);
+    mine.complete = true;
+    mine.on_gone = nullptr;
+    if (sequence == first_sequence_) pop_complete_slots();
+    want_flush();
+}
+
+void HttpConnection::pop_complete_slots() {
+    while (!slots_.empty() && slots_.front().complete) {
+        last_answer_given_ = slots_.front().framing.close;
+        slots_.pop_front();
+        ++first_sequence_;
+        if (slots_.empty() || last_answer_given_) break;
+        // The next in line writes into the output from now on; what it has so far goes first.
+        output_ += slots_.front().bytes;
+        waiting_bytes_ -= slots_.front().bytes.size();
+        empty(slots_.front().bytes);
+    }
+    if (last_answer_given_) no_more_requests_ = true;
+}
+
+void HttpConnection::tell_gone() {
+    std::vector<std::function<void()>> callbacks;
+    for (Slot& pending : slots_) {
+        if (pending.on_gone) callbacks.push_back(std::exchange(pending.on_gone, nullptr));
+    }
+    for (const auto& callback : callbacks) callback();
+}
+
+void HttpConnection::want_flush() {
+    if (closed_ || in_to_flush_) return;
+    in_to_flush_ = true;
+    all_->to_flush.push_back(shared_from_this());
+}
+
+void HttpConnection::flush() {
+    in_to_flush_ = false;
+    if (closed_ || lingering_) return;
+    if (!write_waiting_) write_output();
+    if (closed_) return;
+    if (all_sent()) {
+        if (last_answer_given_ || (input_ended_ && slots_.empty())) return end_output();
+        if (all_->draining && between_requests()) return end_output();
+    }
+    resume_reading();
+}
+
+void HttpConnection::write_output() {
+    while (!all_sent()) {
+        error_code error;
+        const std::size_t size =
+            socket_->write_some(asio::buffer(output_.data() + sent_, output_.size() - sent_), error);
+        if (would_block(error)) return wait_writable();
+        if (error) return close(true);
+        all_->counters.bytes_out += size;
+        sent_ += size;
+        progress_ += size;
+        if (progress_ >= kWriteProgressBytes) {
+            progress_ = 0;
+            writing_since_ = all_->sweep;
+        }
+    }
+    empty(output_);
+    sent_ = 0;
+    output_blocked_ = false;
+}
+
+void HttpConnection::wait_writable() {
+    if (sent_ > output_.size() / 2) {
+        output_.erase(0, sent_);
+        sent_ = 0;
+    }
+    if (!output_blocked_) {
+        output_blocked_ = true;
+        writing_since_ = all_->sweep;
+        progress_ = 0;
+    }
+    write_waiting_ = true;
+    socket_->async_wait(TcpSocket::wait_write, [self = shared_from_this()](const error_code&) {
+        self->write_waiting_ = false;
+        if (!self->closed_) self->want_flush();
+    });
+}
+
+// Closing with unread input in the kernel would reset the connection and could take the last answer with it. So the
+// sending side closes first, and what the client still sends is read and thrown away until it closes too.
+void HttpConnection::end_output() {
+    if (input_ended_) return close(true);
+    error_code ignored;
+    socket_->shutdown(TcpSocket::shutdown_send, ignored);
+    lingering_ = true;
+    lingering_since_ = all_->sweep;
+    empty(input_);
+    account_held_bytes();
+    wait_readable();
+}
+
+}  // namespace duewheel

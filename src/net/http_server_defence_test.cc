@@ -1,0 +1,273 @@
+// How the server defends itself: limits, deadlines, and clients that are too many, too slow or too greedy.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "net/http_client.h"
+#include "net/http_server.h"
+#include "net/loopback_fixture.h"
+
+namespace duewheel {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(HttpServerDefence, stops_reading_from_a_client_that_does_not_read) {
+    HttpLimits limits = hasty();
+    limits.output_bytes_max = 50'000;
+    LoopbackServer server(
+        [&](const HttpRequest&, HttpReply reply) { reply.answer({.body = std::string(10'000, 'x')}); }, limits);
+    RawClient client(server.port(), 4096);
+    std::string requests;
+    for (int i = 0; i < 5000; ++i) requests += get("/");
+    // The kernel may take all of it or not; either way the server reads only a part.
+    std::thread sender([&] { (void)client.send(requests); });
+    EXPECT_TRUE(server.await([&] {
+        return server.server().counters().connections_open == 0 && server.server().counters().connections_accepted == 1;
+    }));
+    sender.join();
+    const HttpCounters counters = server.counters();
+    EXPECT_EQ(counters.timeouts_write, 1u);
+    EXPECT_LT(counters.requests, 5000u) << "answers pile up in memory";
+}
+
+TEST(HttpServerDefence, words_its_refusals_as_problem_documents_and_closes) {
+    HttpLimits limits;
+    limits.body_bytes_max = 10;
+    LoopbackServer server(echo, limits);
+    const std::vector<std::pair<std::string, int>> cases = {
+        {"nonsense\r\n\r\n", 400},
+        {"GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505},
+        {get("/" + std::string(5000, 'a')), 414},
+        {get("/", "X: " + std::string(9000, 'a') + "\r\n"), 431},
+        {get("/", "Transfer-Encoding: gzip\r\n"), 501},
+        {get("/", "Expect: magic\r\n"), 417},
+        {get("/", "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"), 400},
+        {post("/", "12345678901"), 413},
+    };
+    for (const auto& [request, status] : cases) {
+        RawClient client(server.port());
+        client.send(get("/before") + request + get("/smuggled"));
+        EXPECT_EQ(body_of(client.answer()), "GET /before|");
+        const std::string refusal = client.rest();
+        EXPECT_EQ(status_of(refusal), status);
+        EXPECT_NE(refusal.find("Content-Type: application/problem+json\r\n"), std::string::npos);
+        EXPECT_NE(refusal.find("Connection: close\r\n"), std::string::npos);
+        EXPECT_NE(refusal.find("\"status\":" + std::to_string(status) + ",\"code\":\""), std::string::npos);
+        EXPECT_EQ(refusal.find("smuggled"), std::string::npos);
+    }
+    const HttpCounters counters = server.counters();
+    EXPECT_EQ(counters.requests, cases.size());
+    EXPECT_EQ(counters.refused_malformed, 5u);
+    EXPECT_EQ(counters.refused_too_large, 3u);
+}
+
+TEST(HttpServerDefence, a_refusal_waits_for_the_answers_before_it) {
+    Desk desk;
+    LoopbackServer server(desk.handler());
+    RawClient client(server.port());
+    client.send(get("/1") + "nonsense\r\n\r\n");
+    ASSERT_TRUE(server.await([&] { return server.server().counters().refused_malformed == 1; }));
+    EXPECT_EQ(server.counters().bytes_out, 0u);
+    server.on_loop([&] { desk.answer("/1"); });
+    EXPECT_EQ(body_of(client.answer()), "/1");
+    EXPECT_EQ(status_of(client.rest()), 400);
+}
+
+TEST(HttpServerDefence, a_client_that_still_sends_a_large_body_reads_why_it_was_refused) {
+    HttpLimits limits;
+    limits.body_bytes_max = 1000;
+    LoopbackServer server(echo, limits);
+    RawClient client(server.port());
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n");
+    EXPECT_TRUE(client.send(std::string(8'000'000, 'x'))) << "closing at once would reset the connection";
+    EXPECT_EQ(status_of(client.rest()), 413);
+}
+
+TEST(HttpServerDefence, holds_a_limit_on_unfinished_requests_of_all_clients) {
+    HttpLimits limits;
+    limits.unfinished_bytes_max = 10'000;
+    LoopbackServer server(echo, limits);
+    RawClient first(server.port()), second(server.port());
+    const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6000\r\n\r\n";
+    first.send(head + std::string(5999, 'x'));
+    ASSERT_TRUE(server.await([&] { return server.server().counters().bytes_in == head.size() + 5999; }));
+    second.send(head + std::string(5000, 'x'));
+    EXPECT_EQ(status_of(second.rest()), 503);
+    first.send("x");
+    EXPECT_EQ(status_of(first.answer()), 200);
+    EXPECT_EQ(server.counters().refused_overload, 1u);
+    // What the two held is given back: a third one fits.
+    first.send(head + std::string(6000, 'x'));
+    EXPECT_EQ(status_of(first.answer()), 200);
+}
+
+TEST(HttpServerDefence, what_unfinished_requests_held_is_given_back) {
+    HttpLimits limits;
+    limits.unfinished_bytes_max = 10'000;
+    LoopbackServer server(echo, limits);
+    const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6000\r\n\r\n";
+    std::uint64_t sent = 0;
+    const auto arrived = [&] { return server.server().counters().bytes_in == sent; };
+    for (int i = 0; i < 5; ++i) {
+        RawClient gone(server.port());
+        gone.send(head + std::string(5999, 'x'));
+        sent += head.size() + 5999;
+        ASSERT_TRUE(server.await(arrived));
+        gone.close();
+        ASSERT_TRUE(server.await([&] { return server.server().counters().connections_open == 0; }));
+    }
+    RawClient client(server.port());
+    for (int i = 0; i < 5; ++i) {
+        for (const std::string& piece : {head, std::string(3000, 'x'), std::string(2999, 'x')}) {
+            client.send(piece);
+            sent += piece.size();
+            ASSERT_TRUE(server.await(arrived));
+        }
+        client.send("x");
+        sent += 1;
+        ASSERT_EQ(status_of(client.answer()), 200);
+    }
+}
+
+TEST(HttpServerDefence, answers_that_waited_their_turn_no_longer_count_as_output) {
+    Desk desk;
+    HttpLimits limits;
+    limits.output_bytes_max = 10'000;
+    LoopbackServer server(desk.handler(), limits);
+    RawClient client(server.port());
+    const std::string first = "/" + std::string(900, 'a'), second = "/" + std::string(900, 'b');
+    for (int i = 0; i < 20; ++i) {
+        client.send(get(first) + get(second));
+        ASSERT_TRUE(server.await([&] { return desk.pending.size() == 2; })) << "round " << i;
+        server.on_loop([&] { desk.answer(second); });
+        server.on_loop([&] { desk.answer(first); });
+        EXPECT_EQ(body_of(client.answer()), first);
+        EXPECT_EQ(body_of(client.answer()), second);
+    }
+}
+
+TEST(HttpServerDefence, a_slow_header_gets_408) {
+    LoopbackServer server(echo, hasty());
+    RawClient client(server.port());
+    client.send("GET / HTTP/1.1\r\nHo");
+    EXPECT_EQ(status_of(client.rest()), 408);
+    EXPECT_EQ(server.counters().timeouts_header, 1u);
+}
+
+TEST(HttpServerDefence, a_header_that_trickles_in_is_not_given_more_time) {
+    LoopbackServer server(echo, hasty());
+    RawClient client(server.port());
+    client.send("GET / HTTP/1.1\r\nHost: x\r\nX: ");
+    // Byte after byte for as long as the server listens.
+    const bool refused = server.await([&] {
+        client.send("a");
+        server.loop().post([] {});
+        return server.server().counters().timeouts_header == 1;
+    });
+    EXPECT_TRUE(refused);
+}
+
+TEST(HttpServerDefence, a_slow_body_gets_408) {
+    LoopbackServer server(echo, hasty());
+    RawClient client(server.port());
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhell");
+    EXPECT_EQ(status_of(client.rest()), 408);
+    EXPECT_EQ(server.counters().timeouts_body, 1u);
+}
+
+TEST(HttpServerDefence, idle_and_silent_connections_are_closed_without_a_word) {
+    LoopbackServer server(echo, hasty());
+    RawClient silent(server.port()), idle(server.port());
+    idle.send(get("/"));
+    EXPECT_EQ(status_of(idle.answer()), 200);
+    EXPECT_EQ(idle.rest(), "");
+    EXPECT_EQ(silent.rest(), "");
+    const HttpCounters counters = server.counters();
+    EXPECT_EQ(counters.timeouts_idle, 1u);
+    EXPECT_EQ(counters.timeouts_header, 1u);
+}
+
+TEST(HttpServerDefence, a_pending_answer_is_not_idleness) {
+    Desk desk;
+    LoopbackServer server(desk.handler(), hasty());
+    RawClient waiting(server.port()), watch(server.port());
+    waiting.send(get("/1"));
+    ASSERT_TRUE(server.await([&] { return desk.pending.size() == 1; }));
+    EXPECT_EQ(watch.rest(), "");  // its deadline is longer than any the waiting one could miss
+    RawClient again(server.port());
+    EXPECT_EQ(again.rest(), "");
+    server.on_loop([&] { desk.answer("/1"); });
+    EXPECT_EQ(body_of(waiting.answer()), "/1");
+}
+
+TEST(HttpServerDefence, accepts_up_to_its_limit_and_the_next_when_one_leaves) {
+    HttpLimits limits;
+    limits.connections_max = 3;
+    limits.sweep = std::chrono::hours(1);
+    LoopbackServer server(echo, limits);
+    std::vector<RawClient> clients;
+    for (int i = 0; i < 4; ++i) {
+        clients.emplace_back(server.port());
+        ASSERT_TRUE(clients.back().connected()) << "the kernel queues those over the limit";
+        ASSERT_TRUE(clients.back().send(get("/" + std::to_string(i))));
+    }
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(status_of(clients[i].answer()), 200);
+    EXPECT_EQ(server.counters().connections_open, 3u);
+    EXPECT_EQ(server.counters().accept_pauses, 1u);
+    clients[1].close();
+    EXPECT_EQ(body_of(clients[3].answer()), "GET /3|");
+    EXPECT_EQ(server.counters().connections_open, 3u);
+}
+
+TEST(HttpServerDefence, outlives_running_out_of_file_descriptors) {
+    HttpLimits limits;
+    limits.sweep = milliseconds(5);
+    LoopbackServer server(echo, limits);
+    RawClient first(server.port()), second(server.port());
+    first.send(get("/"));
+    EXPECT_EQ(status_of(first.answer()), 200);
+    // A third client, connected before the limit falls so that only the server's side runs into it.
+    server.on_loop([] {});
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    std::optional<RawClient> third;
+    server.on_loop([&] {
+        third.emplace(server.port());
+        const rlimit none{3, before.rlim_max};
+        ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    });
+    EXPECT_TRUE(server.await([&] { return server.server().counters().accept_pauses >= 2; }));
+    first.send(get("/"));
+    EXPECT_EQ(status_of(first.answer()), 200) << "those who are in are served on";
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    third->send(get("/third"));
+    EXPECT_EQ(body_of(third->answer()), "GET /third|");
+}
+
+TEST(HttpServerDefence, serves_a_thousand_connections_at_once) {
+    LoopbackServer server(echo);
+    std::vector<RawClient> clients;
+    constexpr int kClients = 1000;
+    for (int i = 0; i < kClients; ++i) {
+        clients.emplace_back(server.port());
+        ASSERT_TRUE(clients.back().connected()) << i;
+    }
+    for (int round = 0; round < 3; ++round) {
+        for (auto& client : clients) ASSERT_TRUE(client.send(get("/a")));
+        for (auto& client : clients) ASSERT_EQ(body_of(client.answer()), "GET /a|");
+    }
+    const HttpCounters counters = server.counters();
+    EXPECT_EQ(counters.connections_open, 1000u);
+    EXPECT_EQ(counters.requests, 3000u);
+    clients.clear();
+    EXPECT_TRUE(server.await([&] { return server.server().counters().connections_open == 0; }));
+}
+
+}  // namespace
+}  // namespace duewheel

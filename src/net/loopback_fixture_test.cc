@@ -1,0 +1,74 @@
+#include "net/loopback_fixture.h"
+
+#include <thread>
+
+namespace duewheel {
+
+struct LoopbackServer::Thread {
+    std::thread runs;
+};
+
+LoopbackServer::LoopbackServer(HttpHandler handler, const HttpLimits& limits)
+    : server_(std::make_unique<HttpServer>(loop_, limits, std::move(handler))) {
+    auto bound = server_->listen("127.0.0.1:0");
+    EXPECT_TRUE(bound.ok());
+    port_ = bound->port;
+    loop_.add(*this);  // after the server, so that this hook sees what the server's did
+    thread_ = std::make_unique<Thread>();
+    thread_->runs = std::thread([this] {
+        loop_.run([this] {
+            check_conditions();
+            return EventLoop::kOnEvents;
+        });
+    });
+}
+
+LoopbackServer::~LoopbackServer() {
+    on_loop([this] {
+        loop_.remove(*this);
+        conditions_.clear();  // those of a failed test still look at the server
+        server_.reset();
+    });
+    loop_.stop();
+    thread_->runs.join();
+}
+
+void LoopbackServer::on_loop(const std::function<void()>& function) {
+    std::promise<void> done;
+    loop_.post([&] {
+        function();
+        done.set_value();
+    });
+    done.get_future().wait();
+}
+
+HttpCounters LoopbackServer::counters() {
+    HttpCounters copy;
+    on_loop([&] { copy = server_->counters(); });
+    return copy;
+}
+
+bool LoopbackServer::await(std::function<bool()> condition) {
+    auto done = std::make_shared<std::promise<void>>();
+    auto future = done->get_future();
+    loop_.post([this, condition = std::move(condition), done = std::move(done)] {
+        conditions_.push_back({condition, done});
+    });
+    return future.wait_for(kPatience) == std::future_status::ready;
+}
+
+bool LoopbackServer::after_turn() {
+    const HttpCounters& now = server_->counters();
+    const bool wrote = std::exchange(seen_bytes_out_, now.bytes_out) != now.bytes_out;
+    return (std::exchange(seen_open_, now.connections_open) != now.connections_open) || wrote;
+}
+
+void LoopbackServer::check_conditions() {
+    std::erase_if(conditions_, [](Condition& condition) {
+        if (!condition.holds()) return false;
+        condition.done->set_value();
+        return true;
+    });
+}
+
+}  // namespace duewheel
