@@ -120,6 +120,9 @@ class Engine {
     // ready again. Commands that change something are carried out all the same.
     void forget(ReplyToken token);
 
+    // Whoever waits for a message gets an empty answer, and nobody waits from now on.
+    void stop_waiting();
+
     // The end of a turn: fires what is due, serves who waits, and hands out the next batch if none is in flight.
     // `now` is server time; it never goes back here, whatever is handed in.
     void advance_to(DueMs now);
@@ -295,6 +298,7 @@ class Engine {
     std::uint64_t incarnation_ = 0;
     bool serving_ = false;
     bool started_ = false;
+    bool stopping_ = false;
 
     // the log
     Totals totals_;

@@ -540,7 +540,7 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     if (serving_) serve(number);
     const auto waiting = waiters_.find(waiter);
     if (waiting == waiters_.end()) return;
-    if (command.wait_ms == 0) return drop_waiter(waiter);
+    if (command.wait_ms == 0 || stopping_) return drop_waiter(waiter);
     waiting->second.timer = wheel_.schedule(static_cast<Tick>(now_ + command.wait_ms), kWaiterCookie | waiter);
 }
 

@@ -247,6 +247,14 @@ void Engine::drop_waiter(std::uint64_t waiter) {
     std::erase(at.waiters, waiter);
 }
 
+void Engine::stop_waiting() {
+    stopping_ = true;
+    std::vector<std::uint64_t> waiting;
+    for (const auto& [waiter, unused] : waiters_) waiting.push_back(waiter);
+    std::sort(waiting.begin(), waiting.end());  // the order of a hash table is nobody's business
+    for (const std::uint64_t waiter : waiting) drop_waiter(waiter);
+}
+
 void Engine::forget(ReplyToken token) {
     if (const auto waiter = waiter_of_reply_.find(token); waiter != waiter_of_reply_.end()) {
         const std::uint64_t number = waiter->second;

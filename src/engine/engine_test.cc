@@ -190,6 +190,17 @@ TEST(Engine, a_forgotten_consumer_takes_nothing) {
     EXPECT_FALSE(shard.replies.contains(token));
 }
 
+TEST(Engine, who_waits_when_the_server_stops_gets_an_empty_answer) {
+    Shard shard;
+    const ReplyToken waiting = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
+    shard.turn();
+    shard.engine().stop_waiting();
+    const ReplyToken later = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
+    shard.turn();
+    EXPECT_TRUE(shard.take<LeaseAnswer>(waiting).messages.empty());
+    EXPECT_TRUE(shard.take<LeaseAnswer>(later).messages.empty());
+}
+
 TEST(Engine, messages_are_handed_out_by_priority_then_due_then_sequence) {
     Shard shard;
     const MessageId late = shard.put(20, "", "q", 0);

@@ -56,7 +56,16 @@ void Shard::carry_out(Effects effects) {
         seal();
         fill_spares();
     }
-    for (ReplyEffect& effect : effects.replies) sink_(effect.token, std::move(effect.reply));
+    bool cleaning_moved = false;
+    for (ReplyEffect& effect : effects.replies) {
+        if ((effect.token & LogCleaning::kTokenBit) == 0) {
+            sink_(effect.token, std::move(effect.reply));
+        } else {
+            if (Status taken = cleaning_.reply(effect.reply); !taken) broken_(taken.error());
+            cleaning_moved = true;
+        }
+    }
+    if (cleaning_moved) clean();
 }
 
 void Shard::commit(Commit commit) {
@@ -105,6 +114,7 @@ void Shard::seal() {
             loop_.post([this, number, start_ns] {
                 times_.seal_ms.record(micros_since(start_ns) / 1000);
                 parts_.engine().table_taken(number);
+                clean();
             });
         }
     });
@@ -120,6 +130,25 @@ void Shard::fill_spares() {
                          {{"error", filled.error().message}});
             if (!sealer_.pause(kRetryWhenFullSeconds)) return;
         }
+    });
+}
+
+void Shard::clean() {
+    const LogCleaning::Step step = cleaning_.next();
+    if (step == LogCleaning::Step::none) return;
+    if (step != LogCleaning::Step::drop) return run_cleaning(step);
+    // A segment goes only when every read that was asked for before has ended.
+    reader_.run([this, step] { loop_.post([this, step] { run_cleaning(step); }); });
+}
+
+void Shard::run_cleaning(LogCleaning::Step step) {
+    sealer_.run([this, step] {
+        Result<LogCleaning::Found> found = cleaning_.run(step);
+        if (!found) broken_(found.error());
+        loop_.post([this, found = *std::move(found)]() mutable {
+            cleaning_.done(std::move(found));
+            clean();
+        });
     });
 }
 

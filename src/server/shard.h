@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "ingress/command_port.h"
 #include "net/event_loop.h"
+#include "server/log_cleaning.h"
 #include "server/server_clock.h"
 #include "server/shard_parts.h"
 #include "server/worker.h"
@@ -48,10 +49,14 @@ class Shard final : public CommandPort {
     // The loop's turn; returns when the next one is due.
     EventLoop::TimePoint turn();
 
+    // Consumers that wait get an empty answer, and from now on none waits: for a server that is to stop.
+    void stop_waiting() { parts_.engine().stop_waiting(); }
+
     bool is_serving() const { return parts_.engine().is_serving(); }
     // Nothing accepted waits for the disk.
     bool is_idle() const { return parts_.engine().is_idle(); }
     const ShardTimes& times() const { return times_; }
+    std::uint64_t segments_dropped() const { return cleaning_.segments_dropped(); }
     const ShardParts& parts() const { return parts_; }
 
   private:
@@ -60,6 +65,8 @@ class Shard final : public CommandPort {
     void read(std::vector<Question> questions);
     void seal();
     void fill_spares();
+    void clean();
+    void run_cleaning(LogCleaning::Step step);
 
     EventLoop& loop_;
     ShardParts& parts_;
@@ -67,6 +74,7 @@ class Shard final : public CommandPort {
     BrokenWorld broken_;
     ReplySink sink_;
     ServerClock clock_;
+    LogCleaning cleaning_{parts_};
     ShardTimes times_;
 
     // Last: their threads end before anything that their jobs use goes away.

@@ -1,0 +1,127 @@
+#include "server/metrics.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <string_view>
+
+namespace duewheel {
+namespace {
+
+class Page {
+  public:
+    void counter(std::string_view name, std::string_view help, std::uint64_t value) {
+        head(name, help, "counter");
+        line(name, "", std::to_string(value));
+    }
+    void gauge(std::string_view name, std::string_view help, std::uint64_t value) {
+        head(name, help, "gauge");
+        line(name, "", std::to_string(value));
+    }
+    // `per_second`: how many of the histogram's units make a second.
+    void seconds(std::string_view name, std::string_view help, const Histogram& histogram, std::uint64_t per_second) {
+        head(name, help, "histogram");
+        const std::string bucket = std::string(name) + "_bucket";
+        // Each power of two less one ends a bucket of the histogram, so that these counts are exact.
+        for (std::uint64_t bound = 64; bound <= 64ull << 20; bound *= 4) {
+            line(bucket, "{le=\"" + decimal(bound - 1, per_second) + "\"}",
+                 std::to_string(histogram.count_up_to(bound - 1)));
+        }
+        line(bucket, "{le=\"+Inf\"}", std::to_string(histogram.count()));
+        line(std::string(name) + "_sum", "", decimal(histogram.sum(), per_second));
+        line(std::string(name) + "_count", "", std::to_string(histogram.count()));
+    }
+    std::string take() { return std::move(text_); }
+
+  private:
+    void head(std::string_view name, std::string_view help, std::string_view type) {
+        text_.append("# HELP ").append(name).append(" ").append(help).append("\n");
+        text_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
+    }
+    void line(std::string_view name, std::string_view labels, std::string_view value) {
+        text_.append(name).append(labels).append(" ").append(value).append("\n");
+    }
+    static std::string decimal(std::uint64_t value, std::uint64_t per_second) {
+        std::string digits = std::to_string(value % per_second);
+        const std::size_t width = std::to_string(per_second).size() - 1;
+        return std::to_string(value / per_second) + "." + std::string(width - digits.size(), '0') + digits;
+    }
+
+    std::string text_;
+};
+
+void add_engine(Page& page, const EngineCounters& counters) {
+    page.counter("duewheel_accepted_total", "Messages accepted.", counters.accepted);
+    page.counter("duewheel_fired_total", "Times a message became ready.", counters.fired);
+    page.counter("duewheel_delivered_total", "Messages handed out with a lease.", counters.delivered);
+    page.counter("duewheel_done_total", "Messages acknowledged.", counters.done);
+    page.counter("duewheel_failed_total", "Leases ended as failed.", counters.failed);
+    page.counter("duewheel_cancelled_total", "Messages cancelled.", counters.cancelled);
+    page.counter("duewheel_rescheduled_total", "Messages moved to another due time.", counters.rescheduled);
+    page.counter("duewheel_leases_lost_total", "Leases that ran out.", counters.leases_lost);
+    page.gauge("duewheel_pending", "Messages that have not ended.", counters.pending);
+    page.gauge("duewheel_ready", "Due messages in memory.", counters.ready);
+    page.gauge("duewheel_leased", "Messages with a consumer.", counters.leased);
+    page.gauge("duewheel_waiting_consumers", "Consumers that wait for a message.", counters.waiters);
+    page.gauge("duewheel_queues", "Queues known.", counters.queues);
+    page.counter("duewheel_commits_total", "Commits made durable.", counters.commits);
+    page.counter("duewheel_records_total", "Records made durable.", counters.records);
+    page.counter("duewheel_commands_deferred_total", "Commands that waited for another one on the same message.",
+                 counters.deferred);
+    page.gauge("duewheel_commands_waiting", "Commands that wait for a commit.", counters.commands_waiting);
+    page.gauge("duewheel_puts_held_back", "1 while puts wait for segments to be sealed.",
+               counters.puts_held_back ? 1 : 0);
+    page.gauge("duewheel_unsealed_segments", "Full segments that are not in the index yet.",
+               counters.unsealed_segments);
+    page.gauge("duewheel_entries_in_memory", "Messages that have an entry in memory.", counters.in_memory);
+    page.gauge("duewheel_entry_memory_bytes", "Memory of entries, wheel and cached bodies.", counters.memory_bytes);
+    page.gauge("duewheel_record_cache_bytes", "Bodies kept in memory for messages that are due soon.",
+               counters.cached_bytes);
+    page.counter("duewheel_loaded_total", "Messages read from the index into memory.", counters.loaded);
+    page.counter("duewheel_evicted_total", "Due messages left on disk because their queue is full in memory.",
+                 counters.evicted);
+    page.counter("duewheel_questions_total", "Look-ups in the index and the log.", counters.questions);
+    page.counter("duewheel_stale_answers_total", "Look-ups that were overtaken by a new table.",
+                 counters.stale_answers);
+    page.counter("duewheel_carried_total", "Messages written again by cleaning.", counters.carried);
+    page.gauge("duewheel_server_time_milliseconds", "Server time, milliseconds since 1970 UTC.",
+               static_cast<std::uint64_t>(counters.server_time_ms));
+    page.gauge("duewheel_loaded_until_milliseconds", "Everything due before this server time is in memory.",
+               static_cast<std::uint64_t>(counters.loaded_until_ms));
+}
+
+void add_http(Page& page, const HttpCounters& http) {
+    page.gauge("duewheel_http_connections", "Open HTTP connections.", http.connections_open);
+    page.counter("duewheel_http_connections_total", "HTTP connections accepted.", http.connections_accepted);
+    page.counter("duewheel_http_requests_total", "HTTP requests handled.", http.requests);
+    page.counter("duewheel_http_received_bytes_total", "Bytes received over HTTP.", http.bytes_in);
+    page.counter("duewheel_http_sent_bytes_total", "Bytes sent over HTTP.", http.bytes_out);
+    page.counter("duewheel_http_refused_malformed_total", "Requests that are not HTTP.", http.refused_malformed);
+    page.counter("duewheel_http_refused_too_large_total", "Requests over a size limit.", http.refused_too_large);
+    page.counter("duewheel_http_refused_overload_total", "Requests refused under overload.", http.refused_overload);
+    page.counter("duewheel_http_timeouts_total", "Connections closed for being slow or idle.",
+                 http.timeouts_header + http.timeouts_body + http.timeouts_idle + http.timeouts_write);
+    page.counter("duewheel_http_accept_pauses_total", "Times accepting paused at a limit.", http.accept_pauses);
+}
+
+}  // namespace
+
+std::string metrics_page(const Shard& shard, const HttpCounters& http) {
+    Page page;
+    add_engine(page, shard.counters());
+    const LocalJournal& journal = shard.parts().journal();
+    const Totals totals = shard.parts().engine().totals();
+    page.gauge("duewheel_log_sequence", "Sequence of the newest durable record.", totals.sequence);
+    page.gauge("duewheel_log_needed_bytes", "Bytes of the log that unfinished messages need.", totals.needed_bytes);
+    page.gauge("duewheel_log_bytes", "Bytes of the log on disk, spare segments included.", journal.bytes_on_disk());
+    page.gauge("duewheel_index_bytes", "Bytes of the index on disk.", shard.parts().index().bytes());
+    page.gauge("duewheel_spare_segments", "Zero-filled segments ready for use.", journal.ready_spares());
+    constexpr std::uint64_t kMicros = 1'000'000;
+    page.seconds("duewheel_commit_seconds", "From handing a commit out to its being durable.", shard.times().commit_us,
+                 kMicros);
+    page.seconds("duewheel_read_seconds", "Look-ups in the index and the log.", shard.times().read_us, kMicros);
+    page.seconds("duewheel_seal_seconds", "Building the table of a segment.", shard.times().seal_ms, 1000);
+    add_http(page, http);
+    return page.take();
+}
+
+}  // namespace duewheel
