@@ -191,11 +191,14 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
         if (!cache_.holds(entry.place)) missing.push_back(entry.place);
     }
     if (delivery.answer.messages.empty()) return false;
-    if (missing.empty()) return finish_delivery(std::move(delivery), {}), true;
-    // What the cache has now may be gone when the rest has been read: take it over first.
+    // What the cache has now may be gone when the rest has been read: it is taken over first.
     for (std::size_t i = 0; i < delivery.places.size(); ++i) {
-        if (const std::string* body = cache_.find(delivery.places[i])) fill(delivery.answer.messages[i], *body);
+        if (const std::string* body = cache_.find(delivery.places[i])) {
+            fill(delivery.answer.messages[i], *body);
+            delivery.places[i] = 0;
+        }
     }
+    if (missing.empty()) return finish_delivery(std::move(delivery), {}), true;
     std::sort(missing.begin(), missing.end());
     Asked asked;
     asked.what = Ask::delivery;
@@ -220,13 +223,15 @@ void Engine::fill(Delivered& message, std::string_view record_body) {
 void Engine::finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records) {
     for (std::size_t i = 0; i < delivery.places.size(); ++i) {
         const Sequence place = delivery.places[i];
+        if (place == 0) continue;
         const auto read = std::lower_bound(records.begin(), records.end(), place,
                                            [](const RecordBytes& record, Sequence at) { return record.place < at; });
-        if (read != records.end() && read->place == place) {
-            fill(delivery.answer.messages[i], read->body);
-        } else if (const std::string* body = cache_.find(place); body != nullptr && records.empty()) {
-            fill(delivery.answer.messages[i], *body);
+        if (read == records.end() || read->place != place) {
+            effects_.broken = Error{"damaged_log", "record " + std::to_string(place) +
+                                                       " of a message that is due is not in the log: run `duewheel check`"};
+            return;
         }
+        fill(delivery.answer.messages[i], read->body);
     }
     counters_.delivered += delivery.answer.messages.size();
     reply(delivery.token, std::move(delivery.answer));

@@ -1,0 +1,36 @@
+// `duewheel check DIR`: verifies a data directory that no server uses, reading everything and changing no data (RocksDB
+// keeps its own housekeeping files when it opens the index).
+//
+// The log: every checksum, sequence, footer and the chain from the first segment to the last; what each footer says is
+// recomputed from the records. The index: that it belongs to this log, that the sum over its messages is the digest of
+// its position, and that every message that is needed has its record in the log.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "base/status.h"
+#include "journal/recovery.h"
+
+namespace duewheel {
+
+struct DataReport {
+    std::uint64_t segments = 0;
+    std::uint64_t commits = 0;
+    std::uint64_t records = 0;
+    std::uint64_t log_bytes = 0;
+    std::uint64_t pending = 0;
+    std::uint64_t sequence = 0;
+    std::optional<Cut> torn_end;  // a start would cut it: nobody was told that it is saved
+    bool has_index = false;
+    std::uint64_t index_sequence = 0;  // of the log, up to which the index goes
+    std::uint64_t index_messages = 0;
+};
+
+// Codes: `in_use` (a server runs on it), `not_found`, `damaged_log` and `damaged_index` (naming file and offset where
+// there is one), `newer_format`, `io_error`.
+Result<DataReport> check_data_directory(FileSystem& files, const std::string& directory);
+
+}  // namespace duewheel

@@ -1,0 +1,155 @@
+#include "server/server.h"
+
+#include <csignal>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include "base/secure_random.h"
+#include "base/system_clock.h"
+#include "ingress/http_api.h"
+#include "net/event_loop.h"
+#include "net/http_server.h"
+#include "server/metrics.h"
+#include "server/shard.h"
+#include "server/shard_parts.h"
+#include "store/index.h"
+#include "store/rocks_rows.h"
+
+namespace duewheel {
+namespace {
+
+// sysexits.h: an error while doing input or output.
+constexpr int kExitBrokenWorld = 74;
+
+bool is_loopback(std::string_view address) {
+    return address.starts_with("127.") || address.starts_with("[::1]") || address.starts_with("localhost:");
+}
+
+}  // namespace
+
+// In the order in which they are built; torn down the other way round.
+struct Server::Parts {
+    Parts(const ServerOptions& server_options, LogSink& log_sink)
+        : options(server_options),
+          log(log_sink),
+          rows(posix_file_system(), options.data_directory + "/index",
+               [this](std::string_view key, std::string_view value) {
+                   return has_row_expired(retention, key, value);
+               }) {}
+
+    Status open();
+    Status listen();
+    EventLoop::TimePoint turn(const std::function<void()>& ready);
+    void stop(int signal);
+    void leave_when_idle();
+    [[noreturn]] void broken(const Error& error);
+
+    ServerOptions options;
+    LogSink& log;
+    Retention retention;
+    RocksRowStorage rows;
+    std::unique_ptr<ShardParts> shard_parts;
+    EventLoop loop;
+    std::unique_ptr<Shard> shard;
+    std::unique_ptr<HttpApi> api;
+    std::unique_ptr<HttpServer> http;
+    std::string http_address;
+    bool told_ready = false;
+    bool stopping = false;
+    bool drained = false;
+};
+
+// The end: nothing may be answered any more, and the loop's thread may be in the middle of something.
+void Server::Parts::broken(const Error& error) {
+    log.error("broken", error.message, {{"code", error.code}});
+    _exit(kExitBrokenWorld);
+}
+
+Status Server::Parts::open() {
+    ShardOptions shard_options;
+    shard_options.engine = options.engine;
+    Status drawn = secure_random_bytes(shard_options.identity.instance);
+    if (drawn) drawn = secure_random_bytes(shard_options.identity.token_key);
+    if (!drawn) return drawn;
+    Result<std::unique_ptr<ShardParts>> opened =
+        ShardParts::open(posix_file_system(), options.data_directory, rows, retention, shard_options, log);
+    if (!opened) return std::move(opened).error();
+    shard_parts = *std::move(opened);
+    shard = std::make_unique<Shard>(loop, *shard_parts, log, [this](const Error& error) { broken(error); });
+    return listen();
+}
+
+Status Server::Parts::listen() {
+    if (!is_loopback(options.http_address) && !options.unsafe_plain_listen) {
+        return Error{"unsafe_listen", "without TLS and tokens the server listens on loopback alone; " +
+                                          options.http_address +
+                                          " would be open to everybody: allow it with --unsafe-plain-listen"};
+    }
+    HttpApiOptions api_options;
+    api_options.metrics = [this] { return metrics_page(*shard, http->counters()); };
+    api_options.readiness = [this] {
+        Readiness readiness;
+        readiness.ready = shard->is_serving() && !stopping;
+        if (!shard->is_serving()) readiness.reasons.push_back("the first commit of this run is not durable yet");
+        if (stopping) readiness.reasons.push_back("the server is stopping");
+        return readiness;
+    };
+    api = std::make_unique<HttpApi>(*shard, std::move(api_options));
+    shard->deliver_replies_to([this](ReplyToken token, Reply reply) { api->deliver(token, std::move(reply)); });
+    http = std::make_unique<HttpServer>(
+        loop, options.http, [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
+        [](int status, std::string_view code, std::string_view message) {
+            return format_http_error(status, code, message);
+        });
+    Result<BoundAddress> bound = http->listen(options.http_address);
+    if (!bound) return std::move(bound).error();
+    http_address = bound->text();
+    if (options.unsafe_plain_listen) {
+        log.warning("unsafe_listen", "Requests are taken without TLS and without tokens.", {{"address", http_address}});
+    }
+    return {};
+}
+
+EventLoop::TimePoint Server::Parts::turn(const std::function<void()>& ready) {
+    const EventLoop::TimePoint next = shard->turn();
+    if (!told_ready && shard->is_serving()) {
+        told_ready = true;
+        ready();
+    }
+    if (drained) leave_when_idle();
+    return next;
+}
+
+void Server::Parts::stop(int signal) {
+    if (stopping) return;  // a second signal makes nothing faster; kill -9 does, and is safe
+    stopping = true;
+    log.info("stopping", "Stopping: requests that arrived are answered first.", {{"signal", signal}});
+    shard->stop_waiting();
+    http->drain(std::chrono::seconds(options.drain_seconds), [this] { drained = true; });
+}
+
+void Server::Parts::leave_when_idle() {
+    if (shard->is_idle()) loop.stop();
+}
+
+Server::Server() = default;
+
+Server::~Server() = default;
+
+Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options, LogSink& log) {
+    auto server = std::unique_ptr<Server>(new Server);
+    server->parts_ = std::make_unique<Parts>(options, log);
+    if (Status opened = server->parts_->open(); !opened) return std::move(opened).error();
+    return server;
+}
+
+std::string Server::http_address() const { return parts_->http_address; }
+
+void Server::run(const std::function<void()>& ready) {
+    parts_->loop.on_signals({SIGTERM, SIGINT}, [this](int signal) { parts_->stop(signal); });
+    parts_->loop.run([this, &ready] { return parts_->turn(ready); });
+    parts_->log.info("stopped", "Stopped.");
+}
+
+}  // namespace duewheel

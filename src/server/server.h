@@ -1,0 +1,46 @@
+// The whole daemon: opens a data directory, recovers it, listens, runs until it is told to stop, and drains.
+//
+// A stop (SIGTERM, SIGINT) loses no reply: nothing new is accepted, waiting consumers are sent home, every request that
+// arrived is answered, and only then the process ends. kill -9 at any moment is the other way, and loses nothing that
+// was answered.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "engine/engine_options.h"
+#include "net/http_limits.h"
+
+namespace duewheel {
+
+struct ServerOptions {
+    std::string data_directory = "./duewheel-data";
+    std::string http_address = "127.0.0.1:7420";
+    bool unsafe_plain_listen = false;  // allow another address than loopback although there is no TLS
+    EngineOptions engine;
+    HttpLimits http;
+    int drain_seconds = 10;
+};
+
+class Server {
+  public:
+    // Recovers and listens. Codes: those of ShardParts::open() and HttpServer::listen(), `unsafe_listen`.
+    static Result<std::unique_ptr<Server>> open(const ServerOptions& options, LogSink& log);
+    ~Server();
+
+    // "127.0.0.1:7420", with the port that was picked where 0 was asked for.
+    std::string http_address() const;
+
+    // Runs until a signal stops it. `ready` is called once, when requests are served.
+    void run(const std::function<void()>& ready);
+
+  private:
+    Server();
+
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace duewheel
