@@ -60,7 +60,7 @@ class HttpReply {
 
     // Uses the reply up. Fine when the client is gone: the answer is then discarded.
     void answer(const HttpResponse& response);
-    // As answer(), with more to come after response.body. Uses the reply up.
+    // As answer(), with more to come after response.body. Uses the reply up; its on_client_gone() callback stays.
     [[nodiscard]] HttpStream stream(const HttpResponse& response);
 
     // True once the client closed its side or the connection broke. A client that only stopped sending still gets

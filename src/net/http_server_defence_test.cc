@@ -1,14 +1,13 @@
 // How the server defends itself: limits, deadlines, and clients that are too many, too slow or too greedy.
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "net/http_client.h"
 #include "net/http_server.h"
 #include "net/loopback_fixture.h"
 
