@@ -23,18 +23,19 @@ TEST(Crash, many_lives_with_every_fault_lose_nothing_that_was_acknowledged) {
         ASSERT_EQ(CrashTrial(seed, 0, counts).run(), "");
     }
     for (const std::uint64_t count :
-         {counts.calls, counts.lives, counts.commits, counts.power_cuts, counts.cuts_in_recovery, counts.torn_ends,
-          counts.kept_unanswered, counts.lost_unanswered, counts.failed_syncs, counts.full_disks, counts.rolls,
-          counts.drops}) {
+         {counts.calls, counts.lives, counts.commits, counts.power_cuts, counts.kills_in_call, counts.cuts_in_recovery,
+          counts.torn_ends, counts.kept_unanswered, counts.lost_unanswered, counts.failed_syncs, counts.full_disks,
+          counts.rolls, counts.drops}) {
         EXPECT_GT(count, 200u);
         RecordProperty("count", std::to_string(count));
     }
     std::printf(
-        "%lu calls, %lu lives, %lu commits, %lu power cuts (%lu in recovery), %lu torn ends, unanswered %lu kept "
+        "%lu calls, %lu lives, %lu commits, %lu power cuts, %lu kills in a call (%lu of both in recovery), %lu torn "
+        "ends, unanswered %lu kept "
         "%lu lost, %lu failures, %lu full disks, %lu rolls, %lu drops\n",
-        counts.calls, counts.lives, counts.commits, counts.power_cuts, counts.cuts_in_recovery, counts.torn_ends,
-        counts.kept_unanswered, counts.lost_unanswered, counts.failed_syncs, counts.full_disks, counts.rolls,
-        counts.drops);
+        counts.calls, counts.lives, counts.commits, counts.power_cuts, counts.kills_in_call, counts.cuts_in_recovery,
+        counts.torn_ends, counts.kept_unanswered, counts.lost_unanswered, counts.failed_syncs, counts.full_disks,
+        counts.rolls, counts.drops);
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ struct CrashCounts {
     std::uint64_t lives = 0;
     std::uint64_t commits = 0;
     std::uint64_t power_cuts = 0;
-    std::uint64_t cuts_in_recovery = 0;  // the power went while the log was being opened
+    std::uint64_t kills_in_call = 0;
+    std::uint64_t cuts_in_recovery = 0;  // the power or the process went while the log was being opened
     std::uint64_t torn_ends = 0;
     std::uint64_t kept_unanswered = 0;  // a commit nobody was told of is there
     std::uint64_t lost_unanswered = 0;  // and one that is not
@@ -54,22 +55,40 @@ class CrashTrial {
     }
 
   private:
-    enum class Fate { power_cut, killed, failed_sync, failed_write, full_disk, cut_after_opening };
+    enum class Fate { power_cut, killed, killed_in_call, failed_sync, failed_write, full_disk, cut_after_opening };
+    struct Killed {};  // flies out of a call of the disk that never took place
 
     void before_call() {
         ++counts_.calls;
         if (calls_left_ == 0 || --calls_left_ > 0) return;
-        ++counts_.power_cuts;
         if (!journal_) ++counts_.cuts_in_recovery;
+        if (fate_ == Fate::killed_in_call) {
+            ++counts_.kills_in_call;
+            throw Killed{};
+        }
+        ++counts_.power_cuts;
         off_ = true;
         disk_.power_off(random_);
     }
 
     std::string live(std::uint64_t cut_at) {
         ++counts_.lives;
-        const Fate fate = cut_at != 0 ? Fate::power_cut : static_cast<Fate>(random_.below(6));
+        const Fate fate = cut_at != 0 ? Fate::power_cut : static_cast<Fate>(random_.below(7));
+        fate_ = fate;
         calls_left_ = cut_at;
-        if (fate == Fate::power_cut && cut_at == 0) calls_left_ = 1 + random_.below(random_.chance(500'000) ? 12 : 120);
+        if (cut_at == 0 && (fate == Fate::power_cut || fate == Fate::killed_in_call)) {
+            calls_left_ = 1 + random_.below(random_.chance(500'000) ? 12 : 120);
+        }
+        std::string wrong;
+        try {
+            wrong = open_and_work(fate);
+        } catch (const Killed&) {
+        }
+        end_life(fate);
+        return wrong;
+    }
+
+    std::string open_and_work(Fate fate) {
         std::string wrong = open();
         if (wrong.empty() && journal_ && fate != Fate::cut_after_opening) {
             if (fate == Fate::failed_sync) disk_.fail(DiskOperation::sync_data, 1 + random_.below(20));
@@ -77,7 +96,6 @@ class CrashTrial {
             if (fate == Fate::full_disk) disk_.set_capacity(disk_.used_bytes() + random_.below(40'000));
             wrong = work();
         }
-        end_life(fate);
         return wrong;
     }
 
@@ -188,7 +206,8 @@ class CrashTrial {
     std::unique_ptr<LocalJournal> journal_;
     std::string refusal_;
     std::uint64_t calls_left_ = 0;  // until the power is cut; 0: it stays on
-    bool off_ = false;
+    bool off_ = false;              // the power
+    Fate fate_ = Fate::killed;
 };
 
 }  // namespace duewheel

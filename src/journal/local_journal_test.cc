@@ -251,6 +251,13 @@ TEST(LocalJournal, what_stands_in_a_spare_does_no_harm) {
     ASSERT_TRUE(disk.open(std::string(kDirectory) + "/spare-4", OpenMode::read_write).value()->truncate(100).ok());
     auto journal = opened(disk, options);
     fill_segments(*journal, log, random, 5);
+    for (const auto& segment : journal->catalog().snapshot()) {
+        const std::uint64_t end = segment->end().offset;
+        std::string rest(options.segment_bytes - end, 'x');
+        const auto file = disk.open(segment->path(), OpenMode::read).value();
+        ASSERT_EQ(file->read_at(end, std::as_writable_bytes(std::span(rest))).value(), rest.size());
+        EXPECT_EQ(rest.find_first_not_of('\0'), std::string::npos) << segment->path();
+    }
     EXPECT_EQ(log.compare(*opened(disk, options)), "");
     EXPECT_EQ(disk.open(std::string(kDirectory) + "/spare-9.filling", OpenMode::read).error().code, "not_found");
 }

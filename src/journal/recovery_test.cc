@@ -63,6 +63,34 @@ TEST(Recovery, commits_of_another_log_under_our_header_are_refused) {
     EXPECT_EQ(code_of_opening(disk, trial_options()), "damaged_log");
 }
 
+TEST(Recovery, a_segment_whose_end_is_not_the_one_the_log_goes_on_from_is_refused) {
+    // Two logs with one identity take the same course but for the commit that closes the first segment.
+    SimDisk disk;
+    for (const char* directory : {kDirectory, "/other"}) {
+        Random random(26);
+        TrialLog log(3, 500);
+        auto journal = opened(disk, trial_options(), directory);
+        commit_some(*journal, log, random, 3);
+        Commit closing = log.make(random, journal->room(), 2);
+        closing.closes_segment = true;
+        if (directory != kDirectory) closing.totals.digest += 1;
+        ASSERT_TRUE(journal->commit(closing).ok());
+        log.remember(closing);
+        commit_some(*journal, log, random, 3);
+    }
+    const std::string name = segments_on(disk)[0];
+    const auto from = disk.open("/other/" + name, OpenMode::read).value();
+    const auto to = disk.open(std::string(kDirectory) + "/" + name, OpenMode::read_write).value();
+    std::vector<std::byte> bytes(from->size().value());
+    ASSERT_TRUE(from->read_at(0, bytes).ok());
+    ASSERT_TRUE(to->write_at(0, bytes).ok());
+    auto journal = opened(disk, trial_options());  // does not read older segments
+    const auto ignore = [](const CommitInLog&) { return Status(); };
+    EXPECT_EQ(journal->verify_all(ignore).error().code, "damaged_log");
+    EXPECT_EQ(journal->replay(1, ignore).error().code, "damaged_log");
+    EXPECT_EQ(journal->catalog().find(1).value()->read_record(1).error().code, "damaged_log");
+}
+
 TEST(Recovery, a_missing_segment_in_the_middle_is_refused) {
     SimDisk disk;
     Random random(19);

@@ -32,6 +32,7 @@ Status fill(File& file, std::uint64_t from, std::uint64_t to) {
     return file.sync_data();
 }
 
+// False also if the file ends before.
 Result<bool> all_zeros(const File& file, std::uint64_t bytes) {
     std::string piece(std::min(kPieceBytes, bytes), '\0');
     for (std::uint64_t offset = 0; offset < bytes;) {
@@ -142,26 +143,20 @@ Result<SpareSegment> SpareSegments::fill_new(std::uint64_t bytes) {
     return SpareSegment{name, std::move(*file), bytes};
 }
 
-// Brings one with unknown content to the size and the zeros it should have; removes it where that fails. Zeros of the
-// right size need no other sync: a spare has its name since they were synced.
+// Makes sure of the zeros of one with unknown content; removes it where that fails. Zeros that are there need no other
+// sync: a spare has its name since they were synced.
 Status SpareSegments::clean(SpareSegment& spare) {
-    const Result<std::uint64_t> size = spare.file->size();
-    if (!size) return size.error();
-    if (*size == segment_bytes_) {
-        const Result<bool> zeros = all_zeros(*spare.file, segment_bytes_);
-        if (!zeros) return zeros.error();
-        spare.bytes = segment_bytes_;
-        if (*zeros) return {};
-    }
+    spare.bytes = segment_bytes_;
+    const Result<bool> zeros = all_zeros(*spare.file, segment_bytes_);
+    if (!zeros) return zeros.error();
+    if (*zeros) return {};
     Status filled = spare.file->truncate(0);
     if (filled) filled = fill(*spare.file, 0, segment_bytes_);
     if (!filled) {
         spare.file.reset();
         static_cast<void>(files_.remove(path(spare.name)));
-        return filled;
     }
-    spare.bytes = segment_bytes_;
-    return {};
+    return filled;
 }
 
 bool SpareSegments::pop_ready(SpareSegment& into) {
