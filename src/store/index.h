@@ -58,7 +58,7 @@ class Index {
     Status take_in(const SegmentTable& table);
 
     std::uint64_t bytes() const { return rows_->bytes(); }
-    SortedRows& rows() { return *rows_; }
+    SortedRows& rows() const { return *rows_; }
 
   private:
     Index(std::unique_ptr<SortedRows> rows, const Retention& retention)

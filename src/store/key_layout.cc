@@ -225,6 +225,7 @@ void encode_position(std::string& out, const IndexPosition& position) {
     out.clear();
     append_number(out, kIndexFormatVersion);
     append_number(out, position.segment);
+    append_number(out, position.first_segment);
     append_instant(out, position.load_cursor_ms);
     append_number(out, position.totals.commit);
     append_number(out, position.totals.sequence);
@@ -307,6 +308,7 @@ Result<IndexPosition> decode_position(std::string_view value) {
     }
     IndexPosition position;
     position.segment = reader.number<std::uint64_t>();
+    position.first_segment = reader.number<std::uint64_t>();
     position.load_cursor_ms = reader.instant();
     position.totals.commit = reader.number<std::uint64_t>();
     position.totals.sequence = reader.number<Sequence>();

@@ -51,9 +51,10 @@ enum class IndexTable : char {
 
 // What the index adds up to: exactly the log up to the end of the last segment that was taken in.
 struct IndexPosition {
-    std::uint64_t segment = 0;  // its number; 0: nothing was taken in yet
-    Totals totals;              // at its end
-    DueMs load_cursor_ms = 0;   // every row of `due` lies at or above it
+    std::uint64_t segment = 0;        // its number; 0: nothing was taken in yet
+    std::uint64_t first_segment = 0;  // number of the first one that was taken in; above 1: the log's front was gone
+    Totals totals;                    // at its end
+    DueMs load_cursor_ms = 0;         // every row of `due` lies at or above it
 
     bool operator==(const IndexPosition&) const = default;
 };

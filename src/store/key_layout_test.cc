@@ -133,6 +133,7 @@ TEST(KeyLayout, a_plain_message_takes_few_bytes) {
 TEST(KeyLayout, the_position_comes_back_and_a_newer_one_is_refused) {
     IndexPosition position;
     position.segment = 3;
+    position.first_segment = 2;
     position.load_cursor_ms = kNow;
     position.totals = {1, 2, 3, 4, 5, 6, kNow + 1};
     std::string value;

@@ -58,8 +58,31 @@ class QueueCursors {
     std::unordered_map<QueueNumber, Cursor> cursors_;
 };
 
+// The rows of `due` that the new load cursor sweeps away belong to queues whose cursors bound them, as the log said
+// when it set those cursors. Where the log's front was gone when the index was begun, that may have been said there, so
+// that the rows themselves must be asked.
+Status bound_swept_rows(SegmentTable& table, const Index& index, QueueCursors& cursors) {
+    constexpr std::uint32_t kRowsAtOnce = 4096;
+    DuePosition from{table.load_cursor_before_ms, 0};
+    for (bool complete = false; !complete;) {
+        const Result<Stretch> stretch = index.scan_due(from, table.position.load_cursor_ms, kRowsAtOnce);
+        if (!stretch) return stretch.error();
+        for (const MessageRow& row : stretch->rows) {
+            from = {row.state.due_ms, row.id + 1};
+            if (table.effect.touches(row.id)) continue;
+            const QueueNumber queue = table.effect.queue_number(row.state.name_space, row.state.queue);
+            if (Status lowered = cursors.lower(queue, {row.state.due_ms, row.id}); !lowered) return lowered;
+        }
+        complete = stretch->complete;
+    }
+    return {};
+}
+
 Status find_queue_cursors(SegmentTable& table, const Index& index) {
     QueueCursors cursors(table.effect, index);
+    if (table.position.first_segment > 1) {
+        if (Status bounded = bound_swept_rows(table, index, cursors); !bounded) return bounded;
+    }
     const DueMs load_cursor_ms = table.position.load_cursor_ms;
     for (const MessageEffect& message : table.effect.messages()) {
         if (is_ended(message.state) || has_due_row(message, load_cursor_ms)) continue;
@@ -104,11 +127,6 @@ Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequ
     return {};
 }
 
-// Whether another message may hold this one's key: it ended before this segment, or nobody knows.
-bool may_have_lost_key(const MessageEffect& message) {
-    return message.before.queue != kNoQueue && (message.before.place_unknown || is_ended(message.before.state));
-}
-
 // The rows of keys. A key stands with the queue that its message is in. Of several messages with one key, which can
 // only be when the older ones have ended, the one with the greatest id holds it.
 class KeyRows {
@@ -122,7 +140,9 @@ class KeyRows {
             if (Status left = leave(message.before.queue, rare.key, message.id); !left) return left;
         }
         const QueueName& name = effect_.queues().name(message.queue);
-        if (may_have_lost_key(message)) {
+        // A message that was put in an earlier segment may have lost its key since: it was dead, the key ran out and
+        // was used again, and then it was redriven.
+        if (message.before.queue != kNoQueue) {
             const auto holder = index_.find_key(name.name_space, name.queue, rare.key, 0);
             if (!holder) return holder.error();
             if (*holder && (*holder)->id > message.id) return {};
@@ -223,6 +243,7 @@ Status seal_segment(const SegmentFile& segment, const SegmentCatalog& catalog, I
     }
     IndexPosition end;
     end.segment = segment.header().number;
+    end.first_segment = before.segment == 0 ? end.segment : before.first_segment;
     Result<SegmentEffect> effect = read_effect(segment, previous_first_sequence, end.totals);
     if (!effect) return std::move(effect).error();
     Result<SegmentTable> table = make_segment_table(*std::move(effect), end, first_sequences, index);

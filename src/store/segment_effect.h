@@ -84,7 +84,10 @@ class SegmentEffect {
 
     const std::vector<MessageEffect>& messages() const { return messages_; }
     const RareFields& rare(const MessageEffect& message) const { return rare_[message.rare]; }
+    bool touches(MessageId id) const { return by_id_.contains(id); }
     const QueueNames& queues() const { return queues_; }
+    // Gives the queue a number if it has none yet.
+    QueueNumber queue_number(const std::string& name_space, const std::string& queue);
     // In the order of the log; a later one of the same queue replaces an earlier one.
     const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
     DueMs load_cursor_ms() const { return load_cursor_ms_; }  // the greatest; 0: the segment sets none
@@ -93,7 +96,6 @@ class SegmentEffect {
     void fill_row(const MessageEffect& message, MessageRow& row) const;
 
   private:
-    QueueNumber queue_number(const std::string& name_space, const std::string& queue);
     void begin(MessageEffect& effect, const Record& record);
     void set_state(MessageEffect& effect, const MessageState& state);
     void set_record(MessageEffect& effect, const Record& record, Sequence sequence, std::size_t frame_bytes);

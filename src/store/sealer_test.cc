@@ -1,0 +1,486 @@
+// Each rule of sealing by itself, on segments that were written for it; and that sealing as the log grows gives the
+// same rows as sealing it all at the end.
+#include "store/sealer.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "store/index_recovery.h"
+#include "store/memory_rows.h"
+#include "store/trial_shard.h"
+
+namespace duewheel {
+namespace {
+
+constexpr DueMs kNow = TrialShard::kStart;
+constexpr DueMs kNever = INT64_MAX;
+
+class Sealing : public testing::Test {
+  protected:
+    Sealing() { reopen(); }
+
+    void reopen() {
+        index_.reset();
+        auto opened = Index::open(storage_, retention_);
+        EXPECT_TRUE(opened.ok());
+        index_ = *std::move(opened);
+    }
+    // Closes the segment that is being written and seals it.
+    void seal() {
+        shard_.close_segment();
+        const Status sealed = seal_missing(shard_.catalog(), *index_);
+        ASSERT_TRUE(sealed.ok()) << sealed.error().message;
+        reopen();  // nothing may hang on memory
+    }
+
+    std::vector<MessageId> due_ids(DueMs from_ms = 0) { return ids(index_->scan_due({from_ms, 0}, kNever, 1000)); }
+    std::vector<MessageId> queue_ids(const std::string& queue) {
+        return ids(index_->scan_queue("default", queue, {}, kNever, 1000));
+    }
+    std::optional<MessageRow> find(MessageId id, DueMs now_ms = 0) {
+        auto found = index_->find(id, now_ms);
+        EXPECT_TRUE(found.ok());
+        return *std::move(found);
+    }
+    std::optional<KeyHolder> find_key(const std::string& queue, const std::string& key, DueMs now_ms = 0) {
+        auto found = index_->find_key("default", queue, key, now_ms);
+        EXPECT_TRUE(found.ok());
+        return *found;
+    }
+    std::optional<DuePosition> cursor(const std::string& queue) {
+        auto found = index_->queue_cursor("default", queue);
+        EXPECT_TRUE(found.ok());
+        return *found;
+    }
+    // How many records of the nth segment are needed.
+    std::uint64_t needed(std::size_t segment) {
+        const auto counts = index_->needed_counts();
+        EXPECT_TRUE(counts.ok());
+        const auto found = counts->find(shard_.catalog().list().at(segment - 1).first_sequence);
+        return found == counts->end() ? 0 : found->second;
+    }
+
+    TrialShard shard_;
+    Retention retention_;
+    MemoryRowStorage storage_;
+    std::unique_ptr<Index> index_;
+
+  private:
+    static std::vector<MessageId> ids(const Result<Stretch>& stretch) {
+        EXPECT_TRUE(stretch.ok());
+        std::vector<MessageId> ids;
+        for (const MessageRow& row : stretch->rows) ids.push_back(row.id);
+        return ids;
+    }
+};
+
+using Ids = std::vector<MessageId>;
+
+TEST_F(Sealing, a_waiting_message_has_rows_by_id_by_due_and_in_its_queue) {
+    const MessageId id = shard_.put("mail", kNow + 500);
+    seal();
+    EXPECT_EQ(find(id), shard_.rows.at(id));
+    const auto due = index_->scan_due({kNow + 500, id}, kNow + 501, 10);
+    ASSERT_EQ(due->rows.size(), 1u);
+    EXPECT_EQ(due->rows[0], shard_.rows.at(id));
+    EXPECT_TRUE(due->complete);
+    const auto queue = index_->scan_queue("default", "mail", {kNow + 500, id}, kNow + 501, 10);
+    ASSERT_EQ(queue->rows.size(), 1u);
+    EXPECT_EQ(queue->rows[0], shard_.rows.at(id));
+    EXPECT_EQ(needed(1), 1u);
+    EXPECT_EQ(cursor("mail"), std::nullopt) << "a walk of due finds it";
+}
+
+TEST_F(Sealing, rows_come_in_due_order_and_in_stretches) {
+    const MessageId late = shard_.put("mail", kNow + 900);
+    const MessageId early = shard_.put("mail", kNow + 100);
+    const MessageId other = shard_.put("post", kNow + 500);
+    seal();
+    EXPECT_EQ(due_ids(), (Ids{early, other, late}));
+    EXPECT_EQ(queue_ids("mail"), (Ids{early, late}));
+    EXPECT_EQ(queue_ids("pos"), Ids{});
+    const auto stretch = index_->scan_due({}, kNever, 2);
+    EXPECT_EQ(stretch->rows.size(), 2u);
+    EXPECT_FALSE(stretch->complete);
+    const auto rest = index_->scan_due({stretch->rows[1].state.due_ms, stretch->rows[1].id + 1}, kNever, 2);
+    ASSERT_EQ(rest->rows.size(), 1u);
+    EXPECT_EQ(rest->rows[0].id, late);
+    EXPECT_TRUE(index_->scan_due({kNow + 900, late}, kNow + 900, 5)->rows.empty()) << "until is not included";
+}
+
+TEST_F(Sealing, what_was_due_when_it_was_committed_has_no_due_row_but_is_bounded_by_its_queue_cursor) {
+    const MessageId at_once = shard_.put("mail", kNow + 10);
+    const MessageId later = shard_.put("mail", kNow + 11);
+    shard_.commit(kNow + 10);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{later});
+    EXPECT_EQ(queue_ids("mail"), (Ids{at_once, later}));
+    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 10, at_once}));
+}
+
+TEST_F(Sealing, the_time_that_counts_is_that_of_the_commit_that_decided) {
+    const MessageId early = shard_.put("mail", kNow + 100);
+    const MessageId changed = shard_.put("mail", kNow + 100);
+    shard_.commit(kNow);
+    shard_.reschedule(changed, kNow + 100);
+    shard_.commit(kNow + 200);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{early});
+    EXPECT_EQ(queue_ids("mail"), (Ids{early, changed}));
+}
+
+TEST_F(Sealing, a_message_that_ends_in_its_own_segment_leaves_an_outcome_and_nothing_else) {
+    const MessageId id = shard_.put("mail", kNow + 500);
+    shard_.attempt(id);
+    shard_.end(id);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{});
+    EXPECT_EQ(queue_ids("mail"), Ids{});
+    EXPECT_EQ(needed(1), 0u);
+    const auto row = find(id);
+    ASSERT_TRUE(row);
+    EXPECT_EQ(row->state, shard_.rows.at(id).state);
+    EXPECT_EQ(row->state.attempts, 1u);
+    EXPECT_EQ(row->ended_ms, kNow);
+    EXPECT_EQ(row->lease_attempt, 1u);
+    EXPECT_EQ(row->lease_incarnation, 3u);
+    EXPECT_EQ(row->record_bytes, 0u);
+    EXPECT_EQ(row->place, 3u) << "of the record that holds the outcome";
+}
+
+TEST_F(Sealing, an_end_takes_away_the_rows_of_an_earlier_segment) {
+    const MessageId id = shard_.put("mail", kNow + 500);
+    const MessageId stays = shard_.put("mail", kNow + 500);
+    seal();
+    shard_.end(id, State::cancelled);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{stays});
+    EXPECT_EQ(queue_ids("mail"), Ids{stays});
+    EXPECT_EQ(find(id)->state.state, State::cancelled);
+    EXPECT_EQ(needed(1), 1u);
+    EXPECT_EQ(needed(2), 0u);
+}
+
+TEST_F(Sealing, a_moved_message_stands_only_where_it_is_now) {
+    const MessageId id = shard_.put("mail", kNow + 500);
+    seal();
+    shard_.reschedule(id, kNow + 300);
+    shard_.reschedule(id, kNow + 700);
+    MessageState state = shard_.rows.at(id).state;
+    state.queue = "post";
+    shard_.change(id, state);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{id});
+    EXPECT_EQ(queue_ids("mail"), Ids{});
+    EXPECT_EQ(queue_ids("post"), Ids{id});
+    EXPECT_EQ(find(id), shard_.rows.at(id));
+    EXPECT_EQ(find(id)->place, 1u) << "the whole record stands where it was put";
+    EXPECT_EQ(needed(1), 1u);
+}
+
+TEST_F(Sealing, a_changed_message_with_the_same_keys_has_the_new_row) {
+    const MessageId id = shard_.put("mail", kNow + 500);
+    seal();
+    shard_.attempt(id);
+    seal();
+    EXPECT_EQ(index_->scan_due({}, kNever, 10)->rows.at(0).state.attempts, 1u);
+    EXPECT_EQ(index_->scan_queue("default", "mail", {}, kNever, 10)->rows.at(0).state.attempts, 1u);
+    EXPECT_EQ(due_ids().size(), 1u);
+}
+
+TEST_F(Sealing, held_and_prepared_messages_are_in_their_queue_but_not_due) {
+    MessageState prepared = TrialShard::state_of("mail", kNow + 400);
+    prepared.state = State::prepared;
+    const MessageId in_transaction = shard_.put(prepared);
+    const MessageId held = shard_.put("mail", kNow + 500);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{held});
+    shard_.set_state(held, State::held);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{});
+    EXPECT_EQ(queue_ids("mail"), (Ids{in_transaction, held}));
+    EXPECT_EQ(cursor("mail"), std::nullopt);
+    EXPECT_EQ(needed(1), 2u);
+    shard_.set_state(held, State::scheduled);
+    shard_.set_state(in_transaction, State::scheduled);
+    seal();
+    EXPECT_EQ(due_ids(), (Ids{in_transaction, held}));
+}
+
+TEST_F(Sealing, a_dead_message_keeps_its_whole_row_and_comes_back) {
+    const MessageId id = shard_.put("mail", kNow + 500);
+    seal();
+    shard_.end(id, State::dead);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{});
+    EXPECT_EQ(queue_ids("mail"), Ids{});
+    EXPECT_EQ(find(id), shard_.rows.at(id));
+    EXPECT_EQ(find(id)->place, 1u);
+    EXPECT_EQ(needed(1), 1u) << "its body can still be asked for";
+    EXPECT_TRUE(find(id, kNow + 2 * Retention::kDefaultKeepMs)) << "the dead do not expire";
+    shard_.reschedule(id, kNow + 900);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{id});
+    EXPECT_EQ(queue_ids("mail"), Ids{id});
+    EXPECT_EQ(find(id), shard_.rows.at(id));
+    EXPECT_EQ(needed(1), 1u);
+    shard_.end(id, State::dead);
+    shard_.end(id, State::cancelled);
+    seal();
+    EXPECT_EQ(needed(1), 0u);
+    EXPECT_FALSE(find(id, kNow + 2 * Retention::kDefaultKeepMs));
+}
+
+TEST_F(Sealing, outcomes_and_their_keys_expire) {
+    const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
+    shard_.end(id);
+    seal();
+    const DueMs last = kNow + Retention::kDefaultKeepMs;
+    EXPECT_TRUE(find(id, last));
+    EXPECT_TRUE(find_key("mail", "order-1", last));
+    EXPECT_FALSE(find(id, last + 1));
+    EXPECT_FALSE(find_key("mail", "order-1", last + 1));
+}
+
+TEST_F(Sealing, a_key_names_its_message_through_its_life) {
+    const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
+    seal();
+    ASSERT_TRUE(find_key("mail", "order-1"));
+    EXPECT_EQ(find_key("mail", "order-1")->id, id);
+    EXPECT_EQ(find_key("mail", "order-1")->request_hash, 77u);
+    EXPECT_EQ(find_key("mail", "order-1")->ended_ms, 0);
+    EXPECT_FALSE(find_key("post", "order-1"));
+    EXPECT_FALSE(find_key("mail", "order-2"));
+    shard_.end(id);
+    seal();
+    ASSERT_TRUE(find_key("mail", "order-1"));
+    EXPECT_EQ(find_key("mail", "order-1")->ended_ms, kNow);
+}
+
+TEST_F(Sealing, a_key_moves_with_its_message) {
+    const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
+    seal();
+    MessageState state = shard_.rows.at(id).state;
+    state.queue = "post";
+    shard_.change(id, state);
+    seal();
+    EXPECT_FALSE(find_key("mail", "order-1"));
+    ASSERT_TRUE(find_key("post", "order-1"));
+    EXPECT_EQ(find_key("post", "order-1")->id, id);
+}
+
+TEST_F(Sealing, of_two_messages_with_one_key_the_younger_holds_it) {
+    const MessageId dead = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
+    shard_.end(dead, State::dead);
+    seal();
+    const MessageId younger = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
+    seal();
+    EXPECT_EQ(find_key("mail", "order-1")->id, younger);
+    shard_.reschedule(dead, kNow + 900);  // redriven
+    seal();
+    EXPECT_EQ(find_key("mail", "order-1")->id, younger);
+    shard_.end(dead, State::dead);
+    seal();
+    shard_.carry(dead);
+    seal();
+    EXPECT_EQ(find_key("mail", "order-1")->id, younger);
+    EXPECT_EQ(find_key("mail", "order-1")->ended_ms, 0);
+}
+
+TEST_F(Sealing, a_record_of_an_unknown_message_is_applied) {
+    const MessageId changed = shard_.put("mail", kNow + 500);
+    const MessageId begun = shard_.put("mail", kNow + 600);
+    const MessageId ended = shard_.put("mail", kNow + 700);
+    shard_.close_segment();
+    shard_.reschedule(changed, kNow + 800);
+    shard_.attempt(begun);
+    shard_.end(ended);
+    shard_.close_segment();
+    // An index that begins with the second segment, as one does that is built from a log whose front has gone.
+    ASSERT_TRUE(shard_.journal().drop_before(4).ok());
+    ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
+    EXPECT_EQ(due_ids(), (Ids{begun, changed}));
+    EXPECT_EQ(queue_ids("mail"), (Ids{begun, changed}));
+    EXPECT_EQ(find(changed), shard_.rows.at(changed));
+    EXPECT_EQ(find(begun), shard_.rows.at(begun));
+    EXPECT_EQ(find(ended)->state.state, State::done);
+    EXPECT_TRUE(index_->needed_counts()->empty()) << "their whole records lie before the front";
+}
+
+TEST_F(Sealing, a_carry_writes_all_rows_of_an_unknown_message) {
+    const MessageId waiting = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
+    const MessageId ended = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-2"));
+    shard_.end(ended);
+    const MessageId dead = shard_.put("mail", kNow + 500);
+    shard_.end(dead, State::dead);
+    shard_.close_segment();
+    for (const MessageId id : {waiting, ended, dead}) shard_.carry(id);
+    shard_.close_segment();
+    ASSERT_TRUE(shard_.journal().drop_before(6).ok());
+    ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
+    EXPECT_EQ(due_ids(), Ids{waiting});
+    EXPECT_EQ(queue_ids("mail"), Ids{waiting});
+    for (const MessageId id : {waiting, ended, dead}) EXPECT_EQ(find(id), shard_.rows.at(id)) << id;
+    EXPECT_EQ(find_key("mail", "order-1")->id, waiting);
+    EXPECT_EQ(find_key("mail", "order-2")->ended_ms, kNow);
+    EXPECT_EQ(needed(1), 2u);
+}
+
+TEST_F(Sealing, a_carry_moves_the_need_from_the_old_place_to_its_own) {
+    const MessageId first = shard_.put("mail", kNow + 500);
+    const MessageId second = shard_.put("mail", kNow + 600);
+    const MessageId third = shard_.put("mail", kNow + 700);
+    seal();
+    shard_.carry(first);
+    shard_.attempt(second);
+    shard_.carry(second);
+    shard_.attempt(third);
+    seal();
+    EXPECT_EQ(needed(1), 1u);
+    EXPECT_EQ(needed(2), 2u);
+    EXPECT_EQ(find(first), shard_.rows.at(first));
+    EXPECT_EQ(due_ids(), (Ids{first, second, third}));
+    shard_.carry(third);
+    shard_.carry(third);
+    shard_.end(first);
+    seal();
+    EXPECT_EQ(needed(1), 0u);
+    EXPECT_EQ(needed(2), 1u);
+    EXPECT_EQ(needed(3), 1u);
+}
+
+TEST_F(Sealing, a_carry_that_is_followed_by_a_change_leaves_no_old_rows) {
+    const MessageId moved = shard_.put("mail", kNow + 500);
+    const MessageId ended = shard_.put("mail", kNow + 500);
+    seal();
+    shard_.carry(moved);
+    shard_.reschedule(moved, kNow + 900);
+    shard_.carry(ended);
+    shard_.end(ended);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{moved});
+    EXPECT_EQ(queue_ids("mail"), Ids{moved});
+    EXPECT_EQ(index_->scan_due({}, kNever, 10)->rows.at(0), shard_.rows.at(moved));
+    EXPECT_EQ(needed(1), 0u);
+    EXPECT_EQ(needed(2), 1u);
+}
+
+TEST_F(Sealing, the_load_cursor_only_rises_and_sweeps_due_below_it) {
+    const MessageId first = shard_.put("mail", kNow + 100);
+    const MessageId at_cursor = shard_.put("mail", kNow + 200);
+    const MessageId above = shard_.put("mail", kNow + 201);
+    seal();
+    EXPECT_EQ(index_->position().load_cursor_ms, 0);
+    shard_.set_load_cursor(kNow + 200);
+    seal();
+    EXPECT_EQ(index_->position().load_cursor_ms, kNow + 200);
+    EXPECT_EQ(due_ids(), (Ids{at_cursor, above}));
+    EXPECT_EQ(queue_ids("mail"), (Ids{first, at_cursor, above})) << "a queue is never swept";
+    shard_.set_load_cursor(kNow + 150);
+    seal();
+    EXPECT_EQ(index_->position().load_cursor_ms, kNow + 200);
+    EXPECT_EQ(due_ids(), (Ids{at_cursor, above}));
+}
+
+TEST_F(Sealing, a_row_that_lands_below_the_load_cursor_lowers_its_queues_cursor) {
+    const MessageId moved = shard_.put("mail", kNow + 900);
+    const MessageId held = shard_.put("mail", kNow + 300);
+    const MessageId untouched = shard_.put("mail", kNow + 50);
+    shard_.set_state(held, State::held);
+    shard_.set_load_cursor(kNow + 100);
+    shard_.set_queue_cursor("mail", {kNow + 80, 7});
+    shard_.commit(kNow - 10);
+    seal();
+    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 50, untouched})) << "not what the record says: a row lies below it";
+    shard_.set_queue_cursor("mail", {kNow + 80, 7});
+    shard_.commit(kNow);
+    shard_.reschedule(moved, kNow + 60);
+    shard_.commit(kNow);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{}) << "below the load cursor nothing looks for it in due";
+    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 60, moved}));
+    shard_.set_queue_cursor("mail", {kNow + 80, 7});
+    seal();
+    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 80, 7})) << "this segment holds no row below it";
+}
+
+// The cursor of a queue stood in a part of the log that has gone, and did not change since, because the message it
+// stood at is still unfinished; that message was carried, but into a segment that is not full yet.
+TEST_F(Sealing, an_index_begun_behind_a_lost_cursor_still_reaches_every_message) {
+    const MessageId oldest = shard_.put("mail", kNow + 10);
+    shard_.set_queue_cursor("mail", {kNow + 10, oldest});
+    shard_.commit(kNow + 20, true);
+    const MessageId later = shard_.put("mail", kNow + 500);
+    const MessageId ended = shard_.put("post", kNow + 500);
+    shard_.close_segment();
+    shard_.set_load_cursor(kNow + 1000);
+    shard_.end(ended);
+    shard_.commit(kNow + 1000, true);
+    shard_.carry(oldest);
+    shard_.commit(kNow + 1000);
+    ASSERT_TRUE(shard_.journal().drop_before(3).ok());
+    ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
+    EXPECT_EQ(due_ids(), Ids{});
+    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 500, later}));
+    EXPECT_EQ(cursor("post"), std::nullopt);
+}
+
+TEST_F(Sealing, the_last_cursor_record_of_a_queue_counts_and_removal_removes) {
+    shard_.set_queue_cursor("mail", {kNow, 1});
+    shard_.set_queue_cursor("mail", {kNow + 5, 2});
+    shard_.set_queue_cursor("post", {kNow + 6, 3});
+    seal();
+    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 5, 2}));
+    const auto all = index_->queue_cursors();
+    ASSERT_TRUE(all.ok());
+    EXPECT_EQ(*all, (std::vector<Index::QueueCursor>{{{"default", "mail"}, {kNow + 5, 2}},
+                                                     {{"default", "post"}, {kNow + 6, 3}}}));
+    shard_.set_queue_cursor("mail", {}, true);
+    seal();
+    EXPECT_EQ(cursor("mail"), std::nullopt);
+    EXPECT_EQ(cursor("post"), (DuePosition{kNow + 6, 3}));
+}
+
+TEST_F(Sealing, the_position_is_the_segments_own_end) {
+    shard_.put("mail", kNow + 500);
+    shard_.commit(kNow + 1, true);
+    const Totals end = shard_.totals();
+    const MessageId newer = shard_.put("mail", kNow + 500);
+    shard_.commit(kNow + 2);
+    ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
+    reopen();
+    EXPECT_EQ(index_->position().totals, end);
+    EXPECT_EQ(index_->position().segment, 1u);
+    EXPECT_FALSE(find(newer));
+}
+
+TEST_F(Sealing, without_space_nothing_changes_and_it_can_be_tried_again) {
+    const MessageId id = shard_.put("mail", kNow + 500);
+    shard_.close_segment();
+    storage_.refuse_tables(1);
+    EXPECT_EQ(seal_missing(shard_.catalog(), *index_).error().code, "no_space");
+    EXPECT_EQ(index_->position(), IndexPosition{});
+    EXPECT_EQ(storage_.row_count(), 0u);
+    ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
+    EXPECT_TRUE(find(id));
+}
+
+TEST_F(Sealing, only_the_next_full_segment_can_be_sealed) {
+    for (int segment = 0; segment < 3; ++segment) {
+        shard_.put("mail", kNow + 500);
+        shard_.close_segment();
+    }
+    shard_.put("mail", kNow + 500);
+    shard_.commit(kNow);
+    const auto segments = shard_.catalog().snapshot();
+    ASSERT_EQ(segments.size(), 4u);
+    ASSERT_TRUE(seal_segment(*segments[0], shard_.catalog(), *index_).ok());
+    EXPECT_EQ(seal_segment(*segments[2], shard_.catalog(), *index_).error().code, "damaged_index");
+    EXPECT_EQ(seal_segment(*segments[0], shard_.catalog(), *index_).error().code, "damaged_index");
+    ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
+    EXPECT_EQ(index_->position().segment, 3u);
+    EXPECT_EQ(seal_segment(*segments[3], shard_.catalog(), *index_).error().code, "damaged_index") << "not full yet";
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,349 @@
+// One suite over three stores, driven by random records: the recent tier that is never sealed, the recent tier over
+// rows in memory, and the recent tier over RocksDB. What both tiers together say is compared with plain maps.
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "store/index_recovery.h"
+#include "store/memory_rows.h"
+#include "store/recent_tier.h"
+#include "store/rocks_rows.h"
+#include "store/sealer.h"
+#include "store/trial_moves.h"
+#include "support/temporary_directory.h"
+
+namespace duewheel {
+namespace {
+
+constexpr DueMs kNever = INT64_MAX;
+
+struct NeverSealed {
+    static constexpr bool kSeals = false;
+    RowStorage& storage() { return kept; }
+    MemoryRowStorage kept;
+};
+struct OverMemory {
+    static constexpr bool kSeals = true;
+    RowStorage& storage() { return kept; }
+    MemoryRowStorage kept;
+};
+struct OverRocks {
+    static constexpr bool kSeals = true;
+    RowStorage& storage() { return kept; }
+    TemporaryDirectory directory;
+    RocksRowStorage kept{posix_file_system(), directory.at("index"), [](auto, auto) { return false; }};
+};
+
+// What an outcome is compared by, wherever it stands.
+MessageRow without_what_outcomes_lose(MessageRow row) {
+    MessageRow kept;
+    kept.id = row.id;
+    kept.state.state = row.state.state;
+    kept.state.version = row.state.version;
+    kept.state.attempts = row.state.attempts;
+    kept.state.maybe_delivered = row.state.maybe_delivered;
+    kept.state.due_ms = row.state.due_ms;
+    kept.state.name_space = row.state.name_space;
+    kept.state.queue = row.state.queue;
+    kept.ended_ms = row.ended_ms;
+    kept.lease_attempt = row.lease_attempt;
+    kept.lease_incarnation = row.lease_incarnation;
+    return kept;
+}
+
+MessageRow comparable(MessageRow row) {
+    if (row.state.state == State::dead) {
+        row.ended_ms = 0;  // an entry in memory does not keep how it died
+        row.lease_attempt = 0;
+        row.lease_incarnation = 0;
+        return row;
+    }
+    return is_ended(row.state.state) ? without_what_outcomes_lose(std::move(row)) : row;
+}
+
+template <class Stores>
+class TwoTiers {
+  public:
+    explicit TwoTiers(std::uint64_t seed) : moves_(shard_, seed) { restart(); }
+
+    void step() {
+        moves_.commit();
+        Random& random = moves_.random();
+        if (random.chance(200'000) || shard_.should_close()) moves_.close_segment();
+        apply_new();
+        if (Stores::kSeals && random.chance(400'000)) seal_one();
+        if (random.chance(600'000)) sweep();
+        if (random.chance(30'000)) restart();
+    }
+
+    void check() {
+        recent_->check();
+        for (const auto& [id, row] : shard_.rows) {
+            const auto found = find(id);
+            ASSERT_TRUE(found) << "message " << id << " is lost";
+            ASSERT_EQ(comparable(*found), comparable(row)) << "message " << id;
+        }
+        for (const auto& [name, holder] : shard_.keys) check_key(name, holder);
+        ASSERT_FALSE(find((shard_.totals().id_counter + 1) * kShardsMax));
+        check_due();
+        for (const std::string& queue : TrialMoves::queues()) check_queue(queue);
+    }
+
+    std::uint64_t sealed() const { return index_->position().segment; }
+
+  private:
+    void restart() {
+        index_.reset();
+        auto opened = open_index(stores_.storage(), retention_, shard_.catalog());
+        ASSERT_TRUE(opened.ok());
+        ASSERT_FALSE(opened->discarded) << *opened->discarded;
+        index_ = std::move(opened->index);
+        recent_ = std::make_unique<RecentTier>();
+        applied_ = 0;
+        swept_ = index_->position().segment;
+        while (applied_ < shard_.committed.size() && shard_.committed[applied_].segment <= swept_) ++applied_;
+        apply_new();
+    }
+    void apply_new() {
+        for (; applied_ < shard_.committed.size(); ++applied_) {
+            const TrialRecord& written = shard_.committed[applied_];
+            const EntryNumber known = recent_->find(written.record.id);
+            if (written.record.kind == RecordKind::attempt && known != kNoEntry) {
+                recent_->entry(known).begun = written.record.state.attempts;  // in memory a delivery begins first
+            }
+            recent_->apply(written.record, written.sequence, written.segment, written.frame_bytes);
+        }
+    }
+    void seal_one() {
+        for (const auto& segment : shard_.catalog().snapshot()) {
+            if (!segment->end().closed || segment->header().number <= index_->position().segment) continue;
+            const Status sealed = seal_segment(*segment, shard_.catalog(), *index_);
+            ASSERT_TRUE(sealed.ok()) << sealed.error().message;
+            return;
+        }
+    }
+    void sweep() {
+        if (swept_ == index_->position().segment) return;
+        const bool done = recent_->sweep(static_cast<SegmentNumber>(swept_ + 1), 1 + moves_.random().below(20),
+                                         [&](EntryNumber number) {
+                                             if (moves_.random().chance(700'000)) recent_->drop(number);
+                                         });
+        if (done) ++swept_;
+    }
+
+    bool is_recent(MessageId id) const { return recent_->find(id) != kNoEntry || recent_->outcome(id) != nullptr; }
+
+    std::optional<MessageRow> find(MessageId id) const {
+        if (const EntryNumber number = recent_->find(id); number != kNoEntry)
+            return recent_->row(recent_->entry(number));
+        if (const Outcome* outcome = recent_->outcome(id)) {
+            MessageRow row;
+            row.id = id;
+            row.state.state = outcome->state;
+            row.state.version = outcome->version;
+            row.state.attempts = outcome->attempts;
+            row.state.maybe_delivered = outcome->maybe_delivered;
+            row.state.due_ms = outcome->due_ms;
+            row.state.name_space = recent_->queues().name(outcome->queue).name_space;
+            row.state.queue = recent_->queues().name(outcome->queue).queue;
+            row.ended_ms = outcome->ended_ms;
+            row.lease_attempt = outcome->lease_attempt;
+            row.lease_incarnation = outcome->lease_incarnation;
+            return row;
+        }
+        auto found = index_->find(id, 0);
+        EXPECT_TRUE(found.ok());
+        return *std::move(found);
+    }
+
+    void check_key(const TrialShard::KeyName& name, const KeyHolder& wanted) const {
+        const auto& [name_space, queue, key] = name;
+        KeyHolder found;
+        const QueueNumber number = recent_->queues().find(name_space, queue);
+        if (const RecentKey* recent = number == kNoQueue ? nullptr : recent_->key_holder(number, key)) {
+            found = {recent->id, recent->request_hash, recent->ended_ms};
+        } else {
+            const auto row = index_->find_key(name_space, queue, key, 0);
+            ASSERT_TRUE(row.ok());
+            ASSERT_TRUE(*row) << "key " << key << " is lost";
+            found = **row;
+        }
+        ASSERT_EQ(found.id, wanted.id) << key;
+        ASSERT_EQ(found.request_hash, wanted.request_hash) << key;
+        ASSERT_EQ(found.ended_ms, wanted.ended_ms) << key;
+    }
+
+    // Index rows that nothing recent overrides, and the recent ones; in due order.
+    template <class Belongs>
+    std::vector<MessageRow> merged(const Result<Stretch>& stretch, Belongs belongs) const {
+        EXPECT_TRUE(stretch.ok() && stretch->complete);
+        std::vector<MessageRow> rows;
+        for (const MessageRow& row : stretch->rows) {
+            if (!is_recent(row.id)) rows.push_back(row);
+        }
+        recent_->for_each_entry([&](EntryNumber, const Entry& entry) {
+            MessageRow row = recent_->row(entry);
+            if (belongs(row)) rows.push_back(std::move(row));
+        });
+        std::sort(rows.begin(), rows.end(), [](const MessageRow& left, const MessageRow& right) {
+            return DuePosition{left.state.due_ms, left.id} < DuePosition{right.state.due_ms, right.id};
+        });
+        return rows;
+    }
+    template <class Belongs>
+    std::vector<MessageRow> modelled(Belongs belongs) const {
+        std::vector<MessageRow> rows;
+        for (const auto& [id, row] : shard_.rows) {
+            if (belongs(row)) rows.push_back(row);
+        }
+        std::sort(rows.begin(), rows.end(), [](const MessageRow& left, const MessageRow& right) {
+            return DuePosition{left.state.due_ms, left.id} < DuePosition{right.state.due_ms, right.id};
+        });
+        return rows;
+    }
+
+    // What is still to come: everything else has been handed to its queue.
+    void check_due() {
+        const DueMs from_ms = shard_.server_time_ms() + 1 + moves_.random().between(0, 200);
+        const DueMs until_ms = from_ms + moves_.random().between(0, 200);
+        const auto belongs = [&](const MessageRow& row) {
+            return waits_for_due(row.state.state) && row.state.due_ms >= from_ms && row.state.due_ms < until_ms;
+        };
+        ASSERT_EQ(merged(index_->scan_due({from_ms, 0}, until_ms, 100'000), belongs), modelled(belongs));
+    }
+
+    void check_queue(const std::string& queue) {
+        const DueMs from_ms = moves_.random().chance(300'000) ? 0 : shard_.server_time_ms() - 100;
+        const DueMs until_ms = moves_.random().chance(300'000) ? kNever : shard_.server_time_ms() + 100;
+        const auto belongs = [&](const MessageRow& row) {
+            return !is_ended(row.state.state) && row.state.queue == queue && row.state.due_ms >= from_ms &&
+                   row.state.due_ms < until_ms;
+        };
+        ASSERT_EQ(merged(index_->scan_queue("default", queue, {from_ms, 0}, until_ms, 100'000), belongs),
+                  modelled(belongs));
+    }
+
+    Stores stores_;
+    TrialShard shard_;
+    TrialMoves moves_;
+    Retention retention_;
+    std::unique_ptr<Index> index_;
+    std::unique_ptr<RecentTier> recent_;
+    std::size_t applied_ = 0;  // committed records that the recent tier has seen
+    std::uint64_t swept_ = 0;  // segments
+};
+
+template <class T>
+class StoreConformance : public testing::Test {};
+
+using AllStores = testing::Types<NeverSealed, OverMemory, OverRocks>;
+TYPED_TEST_SUITE(StoreConformance, AllStores);
+
+TYPED_TEST(StoreConformance, both_tiers_together_say_what_the_log_says) {
+    const int seeds = std::is_same_v<TypeParam, OverRocks> ? 4 : 40;
+    for (int seed = 1; seed <= seeds; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        TwoTiers<TypeParam> store(static_cast<std::uint64_t>(seed));
+        for (int step = 0; step < 150; ++step) {
+            ASSERT_NO_FATAL_FAILURE(store.step());
+            ASSERT_NO_FATAL_FAILURE(store.check()) << "step " << step;
+        }
+        if (TypeParam::kSeals) {
+            EXPECT_GT(store.sealed(), 10u) << "hardly anything was sealed";
+        }
+    }
+}
+
+// The rows of an index that seals every segment as soon as it is full, or now and then, or all in the end.
+std::map<std::string, std::string> rows_when_sealed(std::uint64_t seed, std::uint64_t chance) {
+    TrialShard shard;
+    TrialMoves moves(shard, seed);
+    Random random(seed + chance);
+    MemoryRowStorage storage;
+    Retention retention;
+    auto index = *Index::open(storage, retention);
+    for (int step = 0; step < 200; ++step) {
+        moves.commit();
+        if (step % 6 == 5) moves.close_segment();
+        if (!random.chance(chance)) continue;
+        EXPECT_TRUE(seal_missing(shard.catalog(), *index).ok());
+    }
+    EXPECT_TRUE(seal_missing(shard.catalog(), *index).ok());
+    EXPECT_EQ(index->position().segment, 33u);
+    return all_rows(index->rows());
+}
+
+TEST(Rebuilding, gives_the_same_rows_as_sealing_along_the_way) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        const auto rebuilt = rows_when_sealed(seed, 0);
+        EXPECT_GT(rebuilt.size(), 100u);
+        EXPECT_EQ(rebuilt, rows_when_sealed(seed, 1'000'000));
+        EXPECT_EQ(rebuilt, rows_when_sealed(seed, 200'000));
+    }
+}
+
+// What a restart finds: everything in `due` from the load cursor on, and in each queue from its cursor on.
+std::set<MessageId> reached_from_cursors(const Index& index) {
+    std::set<MessageId> reached;
+    auto take = [&reached](const Result<Stretch>& stretch) {
+        EXPECT_TRUE(stretch.ok() && stretch->complete);
+        for (const MessageRow& row : stretch->rows) reached.insert(row.id);
+    };
+    take(index.scan_due({index.position().load_cursor_ms, 0}, kNever, 100'000));
+    const auto cursors = index.queue_cursors();
+    EXPECT_TRUE(cursors.ok());
+    for (const Index::QueueCursor& cursor : *cursors) {
+        take(index.scan_queue(cursor.queue.name_space, cursor.queue.queue, cursor.position, kNever, 100'000));
+    }
+    return reached;
+}
+
+TEST(Cursors, every_waiting_message_is_reached_from_them_after_each_segment) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        TrialShard shard;
+        TrialMoves moves(shard, seed);
+        MemoryRowStorage storage;
+        Retention retention;
+        auto index = *Index::open(storage, retention);
+        for (int segment = 1; segment <= 30; ++segment) {
+            for (std::uint64_t commits = moves.random().below(8); commits > 0; --commits) moves.commit();
+            moves.close_segment();
+            ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
+            const std::set<MessageId> reached = reached_from_cursors(*index);
+            for (const auto& [id, row] : shard.rows) {
+                if (!waits_for_due(row.state.state)) continue;
+                ASSERT_TRUE(reached.contains(id)) << "message " << id << " would never fire, segment " << segment;
+            }
+        }
+    }
+}
+
+// The counts in the index are those of the rows.
+TEST(NeededCounts, are_always_those_of_the_rows_that_are_there) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        TrialShard shard;
+        TrialMoves moves(shard, seed);
+        MemoryRowStorage storage;
+        Retention retention;
+        auto index = *Index::open(storage, retention);
+        for (int segment = 1; segment <= 30; ++segment) {
+            for (int commits = 0; commits < 5; ++commits) moves.commit();
+            moves.close_segment();
+            ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
+            std::map<Sequence, std::uint64_t> wanted;
+            for (const auto& [id, row] : shard.rows) {
+                if (!needs_record(row.state.state)) continue;
+                ++wanted[(*shard.catalog().find(row.place))->first_sequence()];
+            }
+            ASSERT_EQ(*index->needed_counts(), wanted) << "segment " << segment;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace duewheel

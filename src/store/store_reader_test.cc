@@ -1,0 +1,190 @@
+#include <atomic>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "store/index_recovery.h"
+#include "store/memory_rows.h"
+#include "store/rocks_rows.h"
+#include "store/sealer.h"
+#include "store/store.h"
+#include "store/trial_moves.h"
+#include "support/temporary_directory.h"
+
+namespace duewheel {
+namespace {
+
+constexpr DueMs kNow = TrialShard::kStart;
+
+class Reading : public testing::Test {
+  protected:
+    Reading() { index_ = *Index::open(storage_, retention_); }
+
+    void seal() {
+        shard_.close_segment();
+        ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
+    }
+    Answer ask(Question question) {
+        const StoreReader reader(*index_, shard_.catalog(), generation_);
+        auto answer = reader.answer(question);
+        EXPECT_TRUE(answer.ok());
+        return *std::move(answer);
+    }
+
+    TrialShard shard_;
+    Retention retention_;
+    MemoryRowStorage storage_;
+    std::unique_ptr<Index> index_;
+    std::atomic<Generation> generation_ = 7;
+};
+
+TEST_F(Reading, each_kind_of_question_gets_its_kind_of_answer) {
+    const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"), "the body");
+    const MessageId other = shard_.put("post", kNow + 600);
+    seal();
+    const Answer found = ask({41, FindMessage{id}});
+    EXPECT_EQ(found.ticket, 41u);
+    EXPECT_EQ(found.generation, 7u);
+    EXPECT_EQ(std::get<std::optional<MessageRow>>(found.what), shard_.rows.at(id));
+    EXPECT_EQ(std::get<std::optional<MessageRow>>(ask({1, FindMessage{999}}).what), std::nullopt);
+
+    const auto holder = std::get<std::optional<KeyHolder>>(ask({1, FindKey{"default", "mail", "order-1"}}).what);
+    ASSERT_TRUE(holder);
+    EXPECT_EQ(holder->id, id);
+    EXPECT_FALSE(std::get<std::optional<KeyHolder>>(ask({1, FindKey{"default", "post", "order-1"}}).what));
+
+    const auto due = std::get<Stretch>(ask({1, ScanDue{{kNow, 0}, kNow + 601, 1}}).what);
+    ASSERT_EQ(due.rows.size(), 1u);
+    EXPECT_EQ(due.rows[0].id, id);
+    EXPECT_FALSE(due.complete);
+    const auto queue = std::get<Stretch>(ask({1, ScanQueue{"default", "post", {}, kNow + 601, 10}}).what);
+    ASSERT_EQ(queue.rows.size(), 1u);
+    EXPECT_EQ(queue.rows[0].id, other);
+    EXPECT_TRUE(queue.complete);
+
+    const auto records = std::get<std::vector<RecordBytes>>(ask({1, ReadRecords{{1, 2}}}).what);
+    ASSERT_EQ(records.size(), 2u);
+    EXPECT_EQ(records[0].place, 1u);
+    const auto record = decode_record(static_cast<RecordKind>(records[0].kind), records[0].body);
+    ASSERT_TRUE(record.ok());
+    EXPECT_EQ(record->content.body, "the body");
+}
+
+TEST_F(Reading, what_has_expired_is_not_found) {
+    const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
+    shard_.end(id);
+    seal();
+    retention_.set_now(kNow + Retention::kDefaultKeepMs + 1);
+    EXPECT_FALSE(std::get<std::optional<MessageRow>>(ask({1, FindMessage{id}}).what));
+    EXPECT_FALSE(std::get<std::optional<KeyHolder>>(ask({1, FindKey{"default", "mail", "order-1"}}).what));
+}
+
+TEST_F(Reading, records_that_have_left_the_log_are_left_out) {
+    shard_.put("mail", kNow + 500);
+    shard_.close_segment();
+    shard_.put("mail", kNow + 500);
+    shard_.commit(kNow);
+    ASSERT_TRUE(shard_.journal().drop_before(2).ok());
+    const auto records = std::get<std::vector<RecordBytes>>(ask({1, ReadRecords{{1, 2}}}).what);
+    ASSERT_EQ(records.size(), 1u);
+    EXPECT_EQ(records[0].place, 2u);
+}
+
+// Rows that raise the generation when they are looked at, as the shard may do at any time.
+class RaisingRows final : public SortedRows {
+  public:
+    RaisingRows(std::unique_ptr<SortedRows> rows, std::atomic<Generation>& generation)
+        : rows_(std::move(rows)), generation_(generation) {}
+
+    Result<std::optional<std::string>> get(std::string_view key) const override {
+        ++generation_;
+        return rows_->get(key);
+    }
+    Status scan(std::string_view lower, std::string_view upper, std::size_t limit,
+                const RowVisitor& visit) const override {
+        ++generation_;
+        return rows_->scan(lower, upper, limit, visit);
+    }
+    std::unique_ptr<TableBuilder> build_table() override { return rows_->build_table(); }
+    std::uint64_t bytes() const override { return rows_->bytes(); }
+
+  private:
+    std::unique_ptr<SortedRows> rows_;
+    std::atomic<Generation>& generation_;
+};
+
+class RaisingStorage final : public RowStorage {
+  public:
+    explicit RaisingStorage(std::atomic<Generation>& generation) : generation_(generation) {}
+
+    Result<std::unique_ptr<SortedRows>> open() override {
+        return std::unique_ptr<SortedRows>(std::make_unique<RaisingRows>(*kept_.open(), generation_));
+    }
+    Status discard() override { return kept_.discard(); }
+
+  private:
+    MemoryRowStorage kept_;
+    std::atomic<Generation>& generation_;
+};
+
+TEST(ReadingDates, the_generation_is_noted_before_anything_is_looked_at) {
+    TrialShard shard;
+    Retention retention;
+    std::atomic<Generation> generation = 0;
+    RaisingStorage storage(generation);
+    auto index = *Index::open(storage, retention);
+    const StoreReader reader(*index, shard.catalog(), generation);
+    for (const Question& question :
+         {Question{1, FindMessage{5}}, Question{1, FindKey{"a", "b", "c"}}, Question{1, ScanDue{{}, kNow, 1}},
+          Question{1, ScanQueue{"a", "b", {}, kNow, 1}}}) {
+        generation = 100;
+        EXPECT_EQ(reader.answer(question)->generation, 100u);
+        EXPECT_GT(generation, 100u) << "the rows were not asked";
+    }
+}
+
+// One reader beside one sealer, on both kinds of rows: each stretch is of one moment. Every segment moves the message
+// to a later due, so that it stands exactly once whenever one looks.
+void read_beside_sealer(RowStorage& storage) {
+    TrialShard shard;
+    Retention retention;
+    const MessageId id = shard.put("mail", kNow + 1000);
+    shard.close_segment();
+    for (int segment = 0; segment < 60; ++segment) {
+        shard.reschedule(id, kNow + 1001 + segment);
+        shard.close_segment();
+    }
+    auto index = *Index::open(storage, retention);
+    ASSERT_TRUE(seal_segment(*shard.catalog().snapshot().front(), shard.catalog(), *index).ok());
+    std::atomic<bool> sealed = false;
+    std::thread sealer([&] {
+        EXPECT_TRUE(seal_missing(shard.catalog(), *index).ok());
+        sealed = true;
+    });
+    DueMs last_ms = 0;
+    while (!sealed) {
+        const auto due = index->scan_due({}, INT64_MAX, 10);
+        ASSERT_TRUE(due.ok());
+        ASSERT_EQ(due->rows.size(), 1u);
+        ASSERT_GE(due->rows[0].state.due_ms, last_ms);
+        last_ms = due->rows[0].state.due_ms;
+        ASSERT_GE((*index->find(id, 0))->state.due_ms, last_ms);
+        ASSERT_EQ(index->scan_queue("default", "mail", {}, INT64_MAX, 10)->rows.size(), 1u);
+    }
+    sealer.join();
+    EXPECT_EQ((*index->find(id, 0))->state.due_ms, kNow + 1060);
+}
+
+TEST(ReadingBesideSealing, sees_one_moment_in_memory) {
+    MemoryRowStorage storage;
+    read_beside_sealer(storage);
+}
+
+TEST(ReadingBesideSealing, sees_one_moment_on_disk) {
+    TemporaryDirectory directory;
+    RocksRowStorage storage(posix_file_system(), directory.at("index"), [](auto, auto) { return false; });
+    read_beside_sealer(storage);
+}
+
+}  // namespace
+}  // namespace duewheel

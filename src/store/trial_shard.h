@@ -1,0 +1,231 @@
+// For the tests of this folder: writes a log as an engine would, record by record, with what stood before and where,
+// and keeps in plain maps what it adds up to. The log lies on a disk in memory.
+//
+// It is the obvious model: each message one row, changed in place. Nothing of it is shared with what is tested but the
+// records' own types.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "journal/local_journal.h"
+#include "store/key_layout.h"
+#include "store/sorted_rows.h"
+#include "support/sim_disk.h"
+
+namespace duewheel {
+
+// A commit's records again, for a recent tier.
+struct TrialRecord {
+    Record record;  // its content is empty
+    Sequence sequence = 0;
+    std::uint32_t frame_bytes = 0;
+    SegmentNumber segment = 0;
+};
+
+class TrialShard {
+  public:
+    using KeyName = std::tuple<std::string, std::string, std::string>;
+    static constexpr DueMs kStart = 1'700'000'000'000;
+
+    explicit TrialShard(std::uint64_t segment_bytes = 64 << 10) {
+        JournalOptions options;
+        options.segment_bytes = segment_bytes;
+        options.spare_count = options.reserve_count = 0;
+        options.identity.instance.fill(std::byte{1});
+        auto opened = LocalJournal::open(disk_, "/log", options);
+        EXPECT_TRUE(opened.ok());
+        journal_ = *std::move(opened);
+        totals_.server_time_ms = kStart;
+    }
+
+    // A new message. `state` needs a queue and a due; everything else has its default.
+    MessageId put(MessageState state, std::string_view body = "body") {
+        MessageRow row;
+        row.id = (totals_.id_counter + 1) * kShardsMax;
+        row.state = std::move(state);
+        row.state.version = 1;
+        if (row.state.nominal_due_ms == 0) row.state.nominal_due_ms = row.state.due_ms;
+        Record record = record_of(RecordKind::put, row);
+        record.content.body = body;
+        row.record_bytes = append(record);
+        row.place = totals_.sequence;
+        hold_key(row);
+        rows[row.id] = row;
+        return row.id;
+    }
+    MessageId put(std::string queue, DueMs due_ms) { return put(state_of(std::move(queue), due_ms)); }
+
+    // Any move that is not an end: the state that stands then.
+    void change(MessageId id, MessageState state, RecordKind kind = RecordKind::change) {
+        MessageRow& row = rows.at(id);
+        Record record = change_of(kind, row, std::move(state));
+        append(record);
+        row.state = record.state;
+        row.ended_ms = 0;
+        row.lease_attempt = 0;
+        row.lease_incarnation = 0;
+        hold_key(row);
+    }
+    void reschedule(MessageId id, DueMs due_ms) {
+        MessageState state = rows.at(id).state;
+        state.state = State::scheduled;
+        state.due_ms = state.nominal_due_ms = due_ms;
+        change(id, std::move(state));
+    }
+    void set_state(MessageId id, State to) {
+        MessageState state = rows.at(id).state;
+        state.state = to;
+        change(id, std::move(state));
+    }
+    void attempt(MessageId id) {
+        MessageState state = rows.at(id).state;
+        ++state.attempts;
+        change(id, std::move(state), RecordKind::attempt);
+    }
+    void end(MessageId id, State ended = State::done) {
+        MessageRow& row = rows.at(id);
+        MessageState state = row.state;
+        state.state = ended;
+        Record record = change_of(RecordKind::end, row, std::move(state));
+        record.time_ms = totals_.server_time_ms;
+        record.lease_attempt = row.state.attempts;
+        record.lease_incarnation = 3;
+        append(record);
+        row.state = record.state;
+        row.ended_ms = record.time_ms;
+        row.lease_attempt = record.lease_attempt;
+        row.lease_incarnation = record.lease_incarnation;
+        if (ended != State::dead) become_outcome(row);
+        hold_key(row);
+    }
+    void carry(MessageId id, std::string_view body = "body") {
+        MessageRow& row = rows.at(id);
+        Record record = record_of(RecordKind::carry, row);
+        record.ended_ms = row.ended_ms;
+        record.lease_attempt = row.lease_attempt;
+        record.lease_incarnation = row.lease_incarnation;
+        const bool whole = !is_ended(row.state.state) || row.state.state == State::dead;
+        if (whole) record.content.body = body;
+        record.record_bytes = row.record_bytes;
+        const std::uint32_t bytes = append(record);
+        row.place = totals_.sequence;
+        row.record_bytes = whole ? bytes : 0;
+    }
+    void set_load_cursor(DueMs due_ms) {
+        Record record;
+        record.kind = RecordKind::cursor;
+        record.state.due_ms = record.state.nominal_due_ms = due_ms;
+        append(record);
+    }
+    void set_queue_cursor(const std::string& queue, DuePosition at, bool removed = false) {
+        Record record;
+        record.kind = RecordKind::cursor;
+        record.state.queue = queue;
+        record.state.due_ms = record.state.nominal_due_ms = at.due_ms;
+        record.id = at.id;
+        record.removed = removed;
+        append(record);
+    }
+
+    // Makes what was written since the last commit durable, at this server time.
+    void commit(DueMs server_time_ms, bool closes_segment = false) {
+        const SegmentRoom room = journal_->room();
+        totals_.commit += 1;
+        totals_.server_time_ms = server_time_ms;
+        pending_.first_sequence = totals_.sequence + 1 - pending_.count;
+        pending_.totals = totals_;
+        pending_.closes_segment = closes_segment;
+        const SegmentNumber segment = static_cast<SegmentNumber>(room.number + (room.closed ? 1 : 0));
+        const Status done = journal_->commit(pending_);
+        ASSERT_TRUE(done.ok()) << done.error().message;
+        pending_ = {};
+        for (TrialRecord& record : written_) {
+            record.segment = segment;
+            committed.push_back(std::move(record));
+        }
+        written_.clear();
+    }
+    void close_segment() { commit(totals_.server_time_ms, true); }
+    bool should_close() const { return journal_->room().used_bytes > journal_->room().segment_bytes / 2; }
+
+    static MessageState state_of(std::string queue, DueMs due_ms, std::string key = {}) {
+        MessageState state;
+        state.queue = std::move(queue);
+        state.due_ms = state.nominal_due_ms = due_ms;
+        state.key = std::move(key);
+        if (!state.key.empty()) state.request_hash = 77;
+        return state;
+    }
+
+    LocalJournal& journal() { return *journal_; }
+    const SegmentCatalog& catalog() const { return journal_->catalog(); }
+    DueMs server_time_ms() const { return totals_.server_time_ms; }
+    const Totals& totals() const { return totals_; }
+
+    std::map<MessageId, MessageRow> rows;
+    std::map<KeyName, KeyHolder> keys;
+    std::vector<TrialRecord> committed;
+
+  private:
+    static Record record_of(RecordKind kind, const MessageRow& row) {
+        Record record;
+        record.kind = kind;
+        record.id = row.id;
+        record.state = row.state;
+        return record;
+    }
+    static Record change_of(RecordKind kind, const MessageRow& row, MessageState state) {
+        Record record = record_of(kind, row);
+        record.place = row.place;
+        record.record_bytes = row.record_bytes;
+        record.previous = {row.state.state, row.state.version, row.state.due_ms, row.state.queue,
+                           digest_term(row.id, row.state)};
+        record.state = std::move(state);
+        record.state.version = row.state.version + 1;
+        return record;
+    }
+    static void become_outcome(MessageRow& row) {
+        row.record_bytes = 0;
+        row.place = 0;
+    }
+    void hold_key(const MessageRow& row) {
+        if (row.state.key.empty()) return;
+        KeyHolder& holder = keys[{row.state.name_space, row.state.queue, row.state.key}];
+        if (holder.id <= row.id) holder = {row.id, row.state.request_hash, row.ended_ms};
+    }
+    std::uint32_t append(Record& record) {
+        ++totals_.sequence;
+        const auto bytes = static_cast<std::uint32_t>(append_record(pending_.records, totals_.sequence, record));
+        ++pending_.count;
+        add_to_totals(totals_, record, bytes);
+        written_.push_back({record, totals_.sequence, bytes, 0});
+        written_.back().record.content = {};
+        return bytes;
+    }
+
+    SimDisk disk_;
+    std::unique_ptr<LocalJournal> journal_;
+    Totals totals_;
+    Commit pending_;
+    std::vector<TrialRecord> written_;
+};
+
+// All rows of a table, as they stand.
+inline std::map<std::string, std::string> all_rows(const SortedRows& rows) {
+    std::map<std::string, std::string> all;
+    const Status walked = rows.scan("", "\xff", ~std::size_t{0}, [&](std::string_view key, std::string_view value) {
+        all.emplace(key, value);
+        return true;
+    });
+    EXPECT_TRUE(walked.ok());
+    return all;
+}
+
+}  // namespace duewheel
