@@ -27,15 +27,15 @@ LAYERS = {
     "message": ["base", "calendar"],
     "timer": ["base", "wheel", "calendar", "include"],
     "journal": ["base", "message", "net/kafka_client.h"],
-    "store": ["base", "message", "journal/segment.h"],
+    "store": ["base", "message", "journal/segment.h", "journal/segment_catalog.h", "journal/recovery.h"],
     "engine": ["base", "wheel", "calendar", "message", "include", "journal/journal.h", "store/store.h"],
     "delivery": ["base", "message", "net", "engine/delivery_target.h"],
-    "ingress": ["base", "message", "net", "engine"],
+    "ingress": ["base", "calendar", "message", "net", "engine"],
     "server": ["base", "wheel", "calendar", "message", "net", "journal", "store", "timer", "engine", "delivery",
                "ingress", "include"],
     "include": [],
     "apps/duewheeld": ["base", "server"],
-    "apps/duewheel": ["base", "message", "net", "journal", "store"],
+    "apps/duewheel": ["base", "calendar", "message", "net", "journal", "store"],
     "examples": ["include"],
 }
 TIMER_LIBRARY = ("src/base/", "src/wheel/", "src/calendar/", "src/timer/", "include/")

@@ -9,7 +9,7 @@
 #include "engine/command.h"
 #include "journal/journal.h"
 #include "message/record.h"
-#include "store/recent_tier.h"
+#include "store/store.h"
 
 namespace duewheel {
 

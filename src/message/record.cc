@@ -1,3 +1,4 @@
+// Long, because the table of all fields and the code that writes and reads each of them belong side by side.
 #include "message/record.h"
 
 #define XXH_INLINE_ALL

@@ -1,4 +1,4 @@
-#include "server/data_check.h"
+#include "store/data_check.h"
 
 #include <algorithm>
 
