@@ -247,7 +247,7 @@ TEST(LocalJournal, what_stands_in_a_spare_does_no_harm) {
     }
     disk.flip(std::string(kDirectory) + "/spare-2", 0);
     disk.flip(std::string(kDirectory) + "/spare-3", options.segment_bytes - 1);
-    ASSERT_TRUE(disk.open(std::string(kDirectory) + "/spare-9.filling", OpenMode::create).ok());
+    ASSERT_TRUE(disk.open(std::string(kDirectory) + "/spare-10.filling", OpenMode::create).ok());
     ASSERT_TRUE(disk.open(std::string(kDirectory) + "/spare-4", OpenMode::read_write).value()->truncate(100).ok());
     auto journal = opened(disk, options);
     fill_segments(*journal, log, random, 5);
@@ -259,7 +259,7 @@ TEST(LocalJournal, what_stands_in_a_spare_does_no_harm) {
         EXPECT_EQ(rest.find_first_not_of('\0'), std::string::npos) << segment->path();
     }
     EXPECT_EQ(log.compare(*opened(disk, options)), "");
-    EXPECT_EQ(disk.open(std::string(kDirectory) + "/spare-9.filling", OpenMode::read).error().code, "not_found");
+    EXPECT_EQ(disk.open(std::string(kDirectory) + "/spare-10.filling", OpenMode::read).error().code, "not_found");
 }
 
 TEST(LocalJournal, a_full_disk_is_an_answer_that_can_be_waited_out) {

@@ -100,8 +100,7 @@ Status check_neighbours(const Candidate& before, const Candidate& after) {
             after.path, 0,
             "segment " + std::to_string(earlier.number) + " is followed by segment " + std::to_string(later.number));
     }
-    if (later.before.sequence <= earlier.before.sequence || later.before.commit <= earlier.before.commit ||
-        later.block_bytes != earlier.block_bytes) {
+    if (later.before.commit <= earlier.before.commit || later.block_bytes != earlier.block_bytes) {
         return damaged_log(after.path, 0, "the segment does not follow the one before it");
     }
     return {};
