@@ -11,6 +11,8 @@ template <class... Cases>
 struct Overloaded : Cases... {
     using Cases::operator()...;
 };
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
 
 RecordBytes bytes_of(OwnedRecord record) {
     return {record.sequence, std::move(record.body), static_cast<std::uint8_t>(record.kind)};

@@ -1,10 +1,12 @@
 // For the tests of this folder: writes a log as an engine would, record by record, with what stood before and where,
-// and keeps in plain maps what it adds up to. The log lies on a disk in memory.
+// and keeps in plain maps what it adds up to. The segments are files in memory that never fail.
 //
 // It is the obvious model: each message one row, changed in place. Nothing of it is shared with what is tested but the
 // records' own types.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,12 +16,42 @@
 
 #include <gtest/gtest.h>
 
-#include "journal/local_journal.h"
-#include "store/key_layout.h"
+#include "base/file.h"
+#include "journal/segment.h"
+#include "journal/segment_catalog.h"
+#include "message/totals.h"
+#include "store/recent_tier.h"
 #include "store/sorted_rows.h"
-#include "support/sim_disk.h"
+#include "store/store.h"
 
 namespace duewheel {
+
+class TrialFile final : public File {
+  public:
+    explicit TrialFile(std::string bytes) : bytes_(std::move(bytes)) {}
+
+    Result<std::size_t> read_at(std::uint64_t offset, MutableBytes into) const override {
+        const std::string_view rest = std::string_view(bytes_).substr(std::min<std::size_t>(offset, bytes_.size()));
+        const std::size_t count = std::min(into.size(), rest.size());
+        std::memcpy(into.data(), rest.data(), count);
+        return count;
+    }
+    Status write_at(std::uint64_t offset, ConstBytes bytes) override {
+        EXPECT_LE(offset + bytes.size(), bytes_.size()) << "the segment is too small for the test";
+        bytes_.resize(std::max<std::size_t>(bytes_.size(), offset + bytes.size()));
+        std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
+        return {};
+    }
+    Status sync_data() override { return {}; }
+    Result<std::uint64_t> size() const override { return std::uint64_t{bytes_.size()}; }
+    Status truncate(std::uint64_t size) override {
+        bytes_.resize(size);
+        return {};
+    }
+
+  private:
+    std::string bytes_;
+};
 
 // A commit's records again, for a recent tier.
 struct TrialRecord {
@@ -34,15 +66,9 @@ class TrialShard {
     using KeyName = std::tuple<std::string, std::string, std::string>;
     static constexpr DueMs kStart = 1'700'000'000'000;
 
-    explicit TrialShard(std::uint64_t segment_bytes = 64 << 10) {
-        JournalOptions options;
-        options.segment_bytes = segment_bytes;
-        options.spare_count = options.reserve_count = 0;
-        options.identity.instance.fill(std::byte{1});
-        auto opened = LocalJournal::open(disk_, "/log", options);
-        EXPECT_TRUE(opened.ok());
-        journal_ = *std::move(opened);
+    explicit TrialShard(std::uint64_t segment_bytes = 64 << 10) : segment_bytes_(segment_bytes) {
         totals_.server_time_ms = kStart;
+        begin_segment(0);
     }
 
     // A new message. `state` needs a queue and a due; everything else has its default.
@@ -136,24 +162,28 @@ class TrialShard {
 
     // Makes what was written since the last commit durable, at this server time.
     void commit(DueMs server_time_ms, bool closes_segment = false) {
-        const SegmentRoom room = journal_->room();
+        if (newest_->end().closed) begin_segment(newest_->end().link);
         totals_.commit += 1;
         totals_.server_time_ms = server_time_ms;
         pending_.first_sequence = totals_.sequence + 1 - pending_.count;
         pending_.totals = totals_;
         pending_.closes_segment = closes_segment;
-        const SegmentNumber segment = static_cast<SegmentNumber>(room.number + (room.closed ? 1 : 0));
-        const Status done = journal_->commit(pending_);
+        const Status done = newest_->append(pending_);
         ASSERT_TRUE(done.ok()) << done.error().message;
+        committed_totals_ = totals_;
         pending_ = {};
         for (TrialRecord& record : written_) {
-            record.segment = segment;
+            record.segment = static_cast<SegmentNumber>(newest_->header().number);
             committed.push_back(std::move(record));
         }
         written_.clear();
     }
     void close_segment() { commit(totals_.server_time_ms, true); }
-    bool should_close() const { return journal_->room().used_bytes > journal_->room().segment_bytes / 2; }
+    bool should_close() const { return newest_->end().offset > segment_bytes_ / 2; }
+    // Takes away the segments that lie wholly below `sequence`.
+    void drop_before(Sequence sequence) {
+        while (catalog_.list().front().last_sequence < sequence) catalog_.remove_first();
+    }
 
     static MessageState state_of(std::string queue, DueMs due_ms, std::string key = {}) {
         MessageState state;
@@ -164,8 +194,7 @@ class TrialShard {
         return state;
     }
 
-    LocalJournal& journal() { return *journal_; }
-    const SegmentCatalog& catalog() const { return journal_->catalog(); }
+    const SegmentCatalog& catalog() const { return catalog_; }
     DueMs server_time_ms() const { return totals_.server_time_ms; }
     const Totals& totals() const { return totals_; }
 
@@ -174,6 +203,20 @@ class TrialShard {
     std::vector<TrialRecord> committed;
 
   private:
+    void begin_segment(std::uint64_t link) {
+        SegmentHeader header;
+        header.number = newest_ ? newest_->header().number + 1 : 1;
+        header.before = committed_totals_;
+        header.link = link;
+        header.identity.instance.fill(std::byte{1});
+        header.segment_bytes = segment_bytes_;
+        std::string bytes = encode_segment_header(header);
+        bytes.resize(segment_bytes_);
+        newest_ = std::make_shared<SegmentFile>(
+            "segment " + std::to_string(header.number), std::make_unique<TrialFile>(std::move(bytes)), header,
+            SegmentEnd{header.before, link, kSegmentHeaderBytes, false}, OffsetList(header.first_sequence()));
+        catalog_.add(newest_);
+    }
     static Record record_of(RecordKind kind, const MessageRow& row) {
         Record record;
         record.kind = kind;
@@ -210,9 +253,11 @@ class TrialShard {
         return bytes;
     }
 
-    SimDisk disk_;
-    std::unique_ptr<LocalJournal> journal_;
-    Totals totals_;
+    const std::uint64_t segment_bytes_;
+    SegmentCatalog catalog_;
+    std::shared_ptr<SegmentFile> newest_;  // the catalog has it too, for reading
+    Totals totals_;                        // of what is written
+    Totals committed_totals_;
     Commit pending_;
     std::vector<TrialRecord> written_;
 };
