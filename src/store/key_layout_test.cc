@@ -128,6 +128,8 @@ TEST(KeyLayout, a_plain_message_takes_few_bytes) {
     EXPECT_EQ(value.size(), 13u);  // queue 6, place 4, record bytes 3
     encode_queue_value(value, row);
     EXPECT_EQ(value.size(), 7u);
+    encode_id_value(value, row);
+    EXPECT_EQ(value.size(), 21u);  // 1, due 7, and as above
 }
 
 TEST(KeyLayout, the_position_comes_back_and_a_newer_one_is_refused) {

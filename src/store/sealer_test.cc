@@ -372,6 +372,7 @@ TEST_F(Sealing, the_load_cursor_only_rises_and_sweeps_due_below_it) {
     seal();
     EXPECT_EQ(index_->position().load_cursor_ms, 0);
     shard_.set_load_cursor(kNow + 200);
+    shard_.set_load_cursor(kNow + 190);
     seal();
     EXPECT_EQ(index_->position().load_cursor_ms, kNow + 200);
     EXPECT_EQ(due_ids(), (Ids{at_cursor, above}));
@@ -380,6 +381,9 @@ TEST_F(Sealing, the_load_cursor_only_rises_and_sweeps_due_below_it) {
     seal();
     EXPECT_EQ(index_->position().load_cursor_ms, kNow + 200);
     EXPECT_EQ(due_ids(), (Ids{at_cursor, above}));
+    shard_.reschedule(at_cursor, kNow + 300);
+    seal();
+    EXPECT_EQ(due_ids(), (Ids{above, at_cursor})) << "the row at the cursor itself is not swept, so it is erased";
 }
 
 TEST_F(Sealing, a_row_that_lands_below_the_load_cursor_lowers_its_queues_cursor) {
