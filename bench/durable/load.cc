@@ -10,14 +10,6 @@
 // what was accepted, how long each request took, how late each message came, how many came early.
 //
 // Bodies are random and unique, so that no disk or file system can fold them together.
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -32,6 +24,13 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/histogram.h"
 #include "base/random.h"
@@ -163,7 +162,8 @@ class Load {
         http_ = options.server.starts_with("http://");
         const std::size_t scheme = options.server.find("://");
         const std::size_t colon = options.server.rfind(':');
-        if (scheme == std::string::npos || colon <= scheme) die("--server is http://ADDR:PORT or beanstalk://ADDR:PORT");
+        if (scheme == std::string::npos || colon <= scheme)
+            die("--server is http://ADDR:PORT or beanstalk://ADDR:PORT");
         host_ = options.server.substr(scheme + 3, colon - scheme - 3);
         port_ = static_cast<std::uint16_t>(std::stoi(options.server.substr(colon + 1)));
         epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
@@ -174,9 +174,7 @@ class Load {
     int put() {
         start_ns_ = monotonic_now_ns();
         const std::int64_t end_ns = start_ns_ + static_cast<std::int64_t>(options_.seconds * 1e9);
-        auto more = [&] {
-            return options_.count != 0 ? submitted_ < options_.count : monotonic_now_ns() < end_ns;
-        };
+        auto more = [&] { return options_.count != 0 ? submitted_ < options_.count : monotonic_now_ns() < end_ns; };
         for (auto& connection : connections_) {
             for (int i = 0; i < options_.pipeline && more(); ++i) send_put(*connection, more);
         }
@@ -196,7 +194,8 @@ class Load {
         std::size_t next = 0;
         while (monotonic_now_ns() < end_ns) {
             const auto elapsed = monotonic_now_ns() - start_ns_;
-            const auto wanted = static_cast<std::uint64_t>(elapsed / 1000) * static_cast<std::uint64_t>(options_.rate) / 1'000'000;
+            const auto wanted =
+                static_cast<std::uint64_t>(elapsed / 1000) * static_cast<std::uint64_t>(options_.rate) / 1'000'000;
             for (; due < wanted; ++due) send_put(*connections_[next++ % half], [] { return false; });
             turn(1);
         }
@@ -267,7 +266,8 @@ class Load {
     }
 
     void send_lease(Connection& connection, const std::string& wait) {
-        const std::string json = "{\"max\":" + std::to_string(options_.batch) + ",\"lease\":\"60s\",\"wait\":\"" + wait + "\"}";
+        const std::string json =
+            "{\"max\":" + std::to_string(options_.batch) + ",\"lease\":\"60s\",\"wait\":\"" + wait + "\"}";
         connection.send(http_request("/v1/queues/" + options_.queue + ":lease", json),
                         [this, &connection, wait](const Answer& answer) {
                             if (!answer.ok) die("lease refused: " + std::string(answer.body));
@@ -294,15 +294,15 @@ class Load {
             ++taken_;
             if (delivered < due || now < due) ++early_;
             late_ms_.record(static_cast<std::uint64_t>(std::max<std::int64_t>(0, now - due)));
-            connection.send(http_request("/v1/leases/" + std::string(token) + ":ack", ""), [this](const Answer& answer) {
-                ++(answer.ok ? acknowledged_ : refused_);
-            });
+            connection.send(http_request("/v1/leases/" + std::string(token) + ":ack", ""),
+                            [this](const Answer& answer) { ++(answer.ok ? acknowledged_ : refused_); });
         }
     }
 
     std::string http_request(const std::string& path, const std::string& json) const {
-        return "POST " + path + " HTTP/1.1\r\nHost: " + host_ + "\r\nContent-Type: application/json\r\nContent-Length: " +
-               std::to_string(json.size()) + "\r\n\r\n" + json;
+        return "POST " + path + " HTTP/1.1\r\nHost: " + host_ +
+               "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(json.size()) + "\r\n\r\n" +
+               json;
     }
 
     void report(const char* what) const {

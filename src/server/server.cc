@@ -33,10 +33,10 @@ struct Server::Parts {
     Parts(const ServerOptions& server_options, LogSink& log_sink)
         : options(server_options),
           log(log_sink),
-          rows(posix_file_system(), options.data_directory + "/index",
-               [this](std::string_view key, std::string_view value) {
-                   return has_row_expired(retention, key, value);
-               }) {}
+          rows(
+              posix_file_system(), options.data_directory + "/index",
+              [this](std::string_view key, std::string_view value) { return has_row_expired(retention, key, value); }) {
+    }
 
     Status open();
     Status listen();
@@ -98,7 +98,8 @@ Status Server::Parts::listen() {
     api = std::make_unique<HttpApi>(*shard, std::move(api_options));
     shard->deliver_replies_to([this](ReplyToken token, Reply reply) { api->deliver(token, std::move(reply)); });
     http = std::make_unique<HttpServer>(
-        loop, options.http, [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
+        loop, options.http,
+        [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
         [](int status, std::string_view code, std::string_view message) {
             return format_http_error(status, code, message);
         });
@@ -144,7 +145,9 @@ Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options, LogSi
     return server;
 }
 
-std::string Server::http_address() const { return parts_->http_address; }
+std::string Server::http_address() const {
+    return parts_->http_address;
+}
 
 void Server::run(const std::function<void()>& ready) {
     parts_->loop.on_signals({SIGTERM, SIGINT}, [this](int signal) { parts_->stop(signal); });

@@ -5,6 +5,7 @@
 // was answered.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 

@@ -1,0 +1,153 @@
+#include "ingress/answer_text.h"
+
+#include "calendar/instant_text.h"
+#include "ingress/json_request.h"
+#include "ingress/json_writer.h"
+#include "ingress/lease_text.h"
+#include "ingress/problem.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+
+HttpResponse json_response(int status, std::string body) {
+    HttpResponse response;
+    response.status = status;
+    response.content_type = kJson;
+    response.body = std::move(body);
+    return response;
+}
+
+void write_id(JsonWriter& json, MessageId id) {
+    json.text("id", std::to_string(id));
+}
+
+void write_instant(JsonWriter& json, std::string_view name, std::string_view name_ms, DueMs at_ms) {
+    json.text(name, format_instant(at_ms)).number(name_ms, at_ms);
+}
+
+template <class Message>
+void write_content(JsonWriter& json, const Message& message) {
+    if (is_utf8(message.body)) {
+        json.text("body", message.body);
+    } else {
+        json.text("body_base64", base64(message.body));
+    }
+    if (!message.content_type.empty()) json.text("content_type", message.content_type);
+    if (!message.headers.empty()) json.json("headers", message.headers);  // kept as the JSON object it came as
+    if (!message.traceparent.empty()) json.text("traceparent", message.traceparent);
+}
+
+HttpResponse write(const Error& error) {
+    return problem(error);
+}
+
+HttpResponse write(const PutAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open();
+    write_id(json, answer.id);
+    json.text("state", state_name(answer.state));
+    write_instant(json, "due", "due_ms", answer.due_ms);
+    json.close();
+    return json_response(201, std::move(body));
+}
+
+HttpResponse write(const MessageAnswer& answer) {
+    const MessageState& state = answer.row.state;
+    std::string body;
+    JsonWriter json(body);
+    json.open();
+    write_id(json, answer.row.id);
+    if (state.name_space != kDefaultNamespace) json.text("namespace", state.name_space);
+    json.text("queue", state.queue).text("state", state_name(state.state));
+    write_instant(json, "due", "due_ms", state.due_ms);
+    if (state.nominal_due_ms != state.due_ms) json.number("nominal_due_ms", state.nominal_due_ms);
+    json.number("priority", state.priority).number("attempts", state.attempts);
+    json.boolean("maybe_delivered", state.maybe_delivered);
+    if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
+    if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
+    if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
+    if (answer.has_content) write_content(json, answer);
+    json.close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const ChangeAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().text("outcome", change_outcome_name(answer.outcome)).number("attempts", answer.attempts);
+    json.boolean("maybe_delivered", answer.maybe_delivered);
+    if (answer.due_ms != 0) write_instant(json, "due", "due_ms", answer.due_ms);
+    json.close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const LeaseAnswer& answer) {
+    std::string body;
+    std::size_t bytes = 64;
+    for (const Delivered& message : answer.messages) bytes += 400 + message.body.size() + message.body.size() / 8;
+    body.reserve(bytes);
+    JsonWriter json(body);
+    json.open().open_array("messages");
+    for (const Delivered& message : answer.messages) {
+        json.open();
+        write_id(json, message.id);
+        json.text("queue", answer.queue).text("lease", lease_text(message.lease));
+        json.number("lease_until_ms", message.lease_until_ms);
+        write_content(json, message);
+        json.number("occurrence", message.occurrence).number("due_ms", message.due_ms);
+        json.number("delivered_ms", message.delivered_ms).number("lateness_ms", message.delivered_ms - message.due_ms);
+        json.number("attempt", message.attempt).boolean("maybe_delivered", message.maybe_delivered);
+        json.close();
+    }
+    json.close_array().close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const LeaseEndAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().text("outcome", lease_outcome_name(answer.outcome));
+    if (answer.due_ms != 0) write_instant(json, "due", "due_ms", answer.due_ms);
+    if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
+    json.close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const CarryAnswer&) {
+    return problem({"internal", "a reply went astray"});
+}
+
+}  // namespace
+
+HttpResponse answer_text(const Reply& reply) {
+    return std::visit([](const auto& answer) { return write(answer); }, reply);
+}
+
+HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine::QueueCounters>& queues) {
+    std::string body;
+    JsonWriter json(body);
+    json.open();
+    json.number("server_time_ms", counters.server_time_ms);
+    json.number("pending", counters.pending).number("ready", counters.ready).number("leased", counters.leased);
+    json.number("waiters", counters.waiters).number("accepted", counters.accepted);
+    json.number("delivered", counters.delivered).number("done", counters.done).number("failed", counters.failed);
+    json.number("cancelled", counters.cancelled).number("rescheduled", counters.rescheduled);
+    json.number("leases_lost", counters.leases_lost).number("commits", counters.commits);
+    json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
+    json.boolean("puts_held_back", counters.puts_held_back);
+    json.open_array("queues");
+    for (const Engine::QueueCounters& queue : queues) {
+        json.open();
+        if (queue.name.name_space != kDefaultNamespace) json.text("namespace", queue.name.name_space);
+        json.text("queue", queue.name.queue).number("ready", queue.ready).number("leased", queue.leased);
+        json.number("waiters", queue.waiters).boolean("backlog_on_disk", queue.backlog_on_disk);
+        json.close();
+    }
+    json.close_array().close();
+    return json_response(200, std::move(body));
+}
+
+}  // namespace duewheel

@@ -1,0 +1,95 @@
+#include "ingress/http_api.h"
+
+#include <utility>
+
+#include "ingress/answer_text.h"
+#include "ingress/json_writer.h"
+#include "ingress/problem.h"
+#include "ingress/request_command.h"
+
+namespace duewheel {
+namespace {
+
+HttpResponse plain(int status, std::string_view type, std::string body) {
+    HttpResponse response;
+    response.status = status;
+    response.content_type = type;
+    response.body = std::move(body);
+    return response;
+}
+
+bool is_read(const HttpRequest& request) {
+    return request.method == "GET" || request.method == "HEAD";
+}
+
+HttpResponse method_not_allowed(std::string_view allowed) {
+    HttpResponse response = problem({"method_not_allowed", "this path takes " + std::string(allowed)});
+    response.headers.push_back({"Allow", std::string(allowed)});
+    return response;
+}
+
+HttpResponse readiness_text(const Readiness& readiness) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().boolean("ready", readiness.ready);
+    if (!readiness.reasons.empty()) {
+        std::string reasons;
+        for (const std::string& reason : readiness.reasons) reasons += (reasons.empty() ? "" : "; ") + reason;
+        json.text("reason", reasons);
+    }
+    json.close();
+    return plain(readiness.ready ? 200 : 503, "application/json", std::move(body));
+}
+
+// Whether `allowed`, a list such as "GET, DELETE", has the method. HEAD is allowed where GET is.
+bool allows(std::string_view allowed, std::string_view method) {
+    return list_holds(allowed, method == "HEAD" ? "GET" : method);
+}
+
+}  // namespace
+
+HttpApi::HttpApi(CommandPort& port, HttpApiOptions options) : port_(port), options_(std::move(options)) {}
+
+void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
+    const std::string_view path = request.path;
+    if (path == "/healthz" || path == "/readyz" || path == "/metrics" || path == "/v1/stats") {
+        if (!is_read(request)) return reply.answer(method_not_allowed("GET, HEAD"));
+        if (path == "/healthz") return reply.answer(plain(200, "text/plain", "ok\n"));
+        if (path == "/readyz") return reply.answer(readiness_text(options_.readiness()));
+        if (path == "/v1/stats") return reply.answer(stats_text(port_.counters(), port_.queues()));
+        return reply.answer(plain(200, "text/plain; version=0.0.4", options_.metrics()));
+    }
+    const Result<CallPath> call = read_call_path(request, options_);
+    if (!call) return reply.answer(problem(call.error()));
+    const std::string_view allowed = allowed_methods(*call);
+    if (allowed.empty()) return reply.answer(problem({"unknown_path", "there is no such call: see docs/http_api.md"}));
+    if (!allows(allowed, request.method)) return reply.answer(method_not_allowed(allowed));
+    submit(read_command(request, *call, options_), std::move(reply));
+}
+
+void HttpApi::submit(Result<Command> command, HttpReply reply) {
+    if (!command) return reply.answer(problem(command.error()));
+    const ReplyToken token = next_token_++;
+    reply.on_client_gone([this, token] {
+        waiting_.erase(token);
+        port_.forget(token);
+    });
+    waiting_.emplace(token, std::move(reply));
+    port_.submit(*std::move(command), token);
+}
+
+void HttpApi::deliver(ReplyToken token, Reply reply) {
+    const auto waiting = waiting_.find(token);
+    if (waiting == waiting_.end()) return;  // the client left
+    waiting->second.answer(answer_text(reply));
+    waiting_.erase(waiting);
+}
+
+HttpResponse format_http_error(int status, std::string_view code, std::string_view message) {
+    const ProblemKind* kind = find_problem_kind(code);
+    HttpResponse response = problem({kind != nullptr ? kind->code : "internal", std::string(message)});
+    response.status = status;
+    return response;
+}
+
+}  // namespace duewheel

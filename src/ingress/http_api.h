@@ -1,0 +1,53 @@
+// The HTTP API: turns requests into commands and replies into answers. Routes, shapes and codes: docs/http_api.md.
+//
+// It refuses what cannot be read as a command; what can, the engine decides. Everything belongs to the loop's thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ingress/command_port.h"
+#include "net/http_server.h"
+
+namespace duewheel {
+
+struct Readiness {
+    bool ready = false;
+    std::vector<std::string> reasons;  // why not
+};
+
+struct HttpApiOptions {
+    std::size_t body_bytes_max = 1u << 20;
+    std::size_t queue_name_bytes_max = 200;
+    std::size_t headers_max = 32;
+    std::size_t headers_bytes_max = 8u << 10;
+    std::function<std::string()> metrics;
+    std::function<Readiness()> readiness;
+};
+
+class HttpApi {
+  public:
+    // The port outlives the API.
+    HttpApi(CommandPort& port, HttpApiOptions options);
+
+    void handle(const HttpRequest& request, HttpReply reply);
+    // The shard's reply to one of this API's commands.
+    void deliver(ReplyToken token, Reply reply);
+
+    std::size_t waiting() const { return waiting_.size(); }
+
+  private:
+    void submit(Result<Command> command, HttpReply reply);
+
+    CommandPort& port_;
+    const HttpApiOptions options_;
+    std::unordered_map<ReplyToken, HttpReply> waiting_;
+    ReplyToken next_token_ = 1;
+};
+
+// For HttpServer: its own refusals as problem documents.
+HttpResponse format_http_error(int status, std::string_view code, std::string_view message);
+
+}  // namespace duewheel

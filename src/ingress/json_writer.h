@@ -1,0 +1,113 @@
+// Appends JSON to a string as it goes: answers are many and small, and need no tree.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace duewheel {
+
+class JsonWriter {
+  public:
+    explicit JsonWriter(std::string& out) : out_(out) {}
+
+    // An object; as a member when it has a name. In arrays without.
+    JsonWriter& open(std::string_view name = {}) { return begin(name, '{'); }
+    JsonWriter& close() { return end('}'); }
+    JsonWriter& open_array(std::string_view name) { return begin(name, '['); }
+    JsonWriter& close_array() { return end(']'); }
+
+    // `value` must be UTF-8.
+    JsonWriter& text(std::string_view name, std::string_view value) {
+        key(name);
+        return quoted(value);
+    }
+    template <std::integral Number>
+    JsonWriter& number(std::string_view name, Number value) {
+        key(name);
+        out_ += std::to_string(value);
+        return *this;
+    }
+    JsonWriter& boolean(std::string_view name, bool value) {
+        key(name);
+        out_ += value ? "true" : "false";
+        return *this;
+    }
+    // A value that is JSON already.
+    JsonWriter& json(std::string_view name, std::string_view value) {
+        key(name);
+        out_ += value;
+        return *this;
+    }
+
+  private:
+    JsonWriter& begin(std::string_view name, char bracket) {
+        if (name.empty()) {
+            comma();
+        } else {
+            key(name);
+        }
+        out_ += bracket;
+        first_ = true;
+        return *this;
+    }
+    JsonWriter& end(char bracket) {
+        out_ += bracket;
+        first_ = false;
+        return *this;
+    }
+    void comma() {
+        if (!first_) out_ += ',';
+        first_ = false;
+    }
+    void key(std::string_view name) {
+        comma();
+        quoted(name);
+        out_ += ':';
+    }
+    JsonWriter& quoted(std::string_view value) {
+        out_ += '"';
+        std::size_t copied = 0;
+        for (std::size_t i = 0; i < value.size(); ++i) {
+            const auto c = static_cast<unsigned char>(value[i]);
+            if (c >= 0x20 && c != '"' && c != '\\') continue;
+            out_.append(value, copied, i - copied);
+            copied = i + 1;
+            escape(c);
+        }
+        out_.append(value, copied, value.size() - copied);
+        out_ += '"';
+        return *this;
+    }
+    void escape(unsigned char c) {
+        switch (c) {
+            case '"':
+                out_ += "\\\"";
+                return;
+            case '\\':
+                out_ += "\\\\";
+                return;
+            case '\n':
+                out_ += "\\n";
+                return;
+            case '\r':
+                out_ += "\\r";
+                return;
+            case '\t':
+                out_ += "\\t";
+                return;
+            default:
+                break;
+        }
+        static constexpr char kHex[] = "0123456789abcdef";
+        out_ += "\\u00";
+        out_ += kHex[c >> 4];
+        out_ += kHex[c & 15];
+    }
+
+    std::string& out_;
+    bool first_ = true;
+};
+
+}  // namespace duewheel

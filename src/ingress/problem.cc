@@ -1,0 +1,90 @@
+#include "ingress/problem.h"
+
+#include <algorithm>
+
+#include "ingress/json_writer.h"
+
+namespace duewheel {
+namespace {
+
+constexpr ProblemKind kKinds[] = {
+    {"bad_base64", 400, "Not base64"},
+    {"bad_duration", 400, "Not a duration"},
+    {"bad_id", 400, "Not a message id"},
+    {"bad_instant", 400, "Not an instant"},
+    {"bad_json", 400, "Not JSON"},
+    {"bad_lease_token", 400, "Not a lease token"},
+    {"bad_max", 400, "Out of range"},
+    {"bad_path", 400, "Not a valid path"},
+    {"bad_queue_name", 400, "Not a queue name"},
+    {"bad_request", 400, "Not a valid HTTP request"},
+    {"bad_utf8", 400, "Not UTF-8"},
+    {"body_too_large", 413, "Body too large"},
+    {"conflicting_members", 400, "Members exclude each other"},
+    {"delay_too_long", 400, "Too far in the future"},
+    {"duplicate_member", 400, "Member given twice"},
+    {"expectation_failed", 417, "Expectation not met"},
+    {"gone", 410, "Gone"},
+    {"header_too_large", 431, "Header too large"},
+    {"headers_too_large", 400, "Message headers too large"},
+    {"http_version", 505, "HTTP version not spoken"},
+    {"internal", 500, "A bug in the server"},
+    {"lease_too_long", 400, "Lease too long"},
+    {"lease_too_short", 400, "Lease too short"},
+    {"method_not_allowed", 405, "Method not allowed"},
+    {"missing_member", 400, "Member missing"},
+    {"negative_duration", 400, "Negative duration"},
+    {"not_implemented", 501, "Not spoken here"},
+    {"not_waiting", 409, "The message does not wait"},
+    {"out_of_range", 400, "Out of range"},
+    {"overloaded", 503, "Too much at once"},
+    {"queue_limit", 429, "Too many queues"},
+    {"request_timeout", 408, "The request took too long"},
+    {"store_full", 507, "Disk full"},
+    {"target_too_long", 414, "Target too long"},
+    {"too_busy", 503, "Too busy"},
+    {"too_deep", 400, "Nested too deeply"},
+    {"unknown_id", 404, "No such message"},
+    {"unknown_member", 400, "Unknown member"},
+    {"unknown_path", 404, "No such path"},
+    {"unsupported_media_type", 415, "Media type not understood"},
+    {"wait_too_long", 400, "Wait too long"},
+    {"waiter_limit", 429, "Too many consumers wait"},
+    {"wrong_type", 400, "Wrong type"},
+};
+static_assert(std::is_sorted(std::begin(kKinds), std::end(kKinds),
+                             [](const ProblemKind& left, const ProblemKind& right) { return left.code < right.code; }));
+
+constexpr int kRetryAfterSeconds = 1;
+
+}  // namespace
+
+std::span<const ProblemKind> problem_kinds() {
+    return kKinds;
+}
+
+const ProblemKind* find_problem_kind(std::string_view code) {
+    const auto* found =
+        std::lower_bound(std::begin(kKinds), std::end(kKinds), code,
+                         [](const ProblemKind& kind, std::string_view wanted) { return kind.code < wanted; });
+    return found != std::end(kKinds) && found->code == code ? found : nullptr;
+}
+
+HttpResponse problem(const Error& error) {
+    const ProblemKind* kind = find_problem_kind(error.code);
+    if (kind == nullptr) kind = find_problem_kind("internal");
+    HttpResponse response;
+    response.status = kind->status;
+    response.content_type = "application/problem+json";
+    JsonWriter json(response.body);
+    json.open().text("type", "about:blank").text("title", kind->title).number("status", kind->status);
+    json.text("code", kind->code).text("detail", error.message);
+    if (!error.field.empty()) json.text("field", error.field);
+    json.close();
+    if (kind->status == 503 || kind->status == 429) {
+        response.headers.push_back({"Retry-After", std::to_string(kRetryAfterSeconds)});
+    }
+    return response;
+}
+
+}  // namespace duewheel

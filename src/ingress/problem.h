@@ -1,0 +1,28 @@
+// Every error code that a client can meet, with its HTTP status and title, and the problem document (RFC 9457) that
+// carries it. Codes are part of the contract: scripts compare them. docs/http_api.md explains each; a test holds the
+// two together.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/status.h"
+#include "net/http_message.h"
+
+namespace duewheel {
+
+struct ProblemKind {
+    std::string_view code;
+    int status = 500;
+    std::string_view title;
+};
+
+// All of them, in the order of their codes.
+std::span<const ProblemKind> problem_kinds();
+// Null for a code that nobody has listed: a bug, answered as `internal`.
+const ProblemKind* find_problem_kind(std::string_view code);
+
+// {"type","title","status","code","detail","field"} as application/problem+json.
+HttpResponse problem(const Error& error);
+
+}  // namespace duewheel

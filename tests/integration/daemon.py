@@ -1,0 +1,118 @@
+"""Starts the real daemon in a temporary directory and talks to it over HTTP. Shared by the tests of this folder.
+
+Programs are found in the directory that DUEWHEEL_BIN names.
+"""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import select
+import signal
+import subprocess
+import tempfile
+import time
+
+BIN = pathlib.Path(os.environ["DUEWHEEL_BIN"])
+READY_WITHIN_S = 60
+
+
+class Daemon:
+    """One data directory and the process that serves it, if one runs."""
+
+    def __init__(self, directory=None, arguments=(), environment=None):
+        self.temporary = None if directory else tempfile.TemporaryDirectory(prefix="duewheel-test-")
+        self.directory = pathlib.Path(directory or self.temporary.name)
+        self.arguments = list(arguments)
+        self.environment = dict(os.environ, **(environment or {}))
+        self.process = None
+        self.port = 0
+        self.log = open(self.directory / "log.txt", "ab") if not directory else open(self.directory / "log.txt", "ab")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.kill()
+        self.log.close()
+        if self.temporary:
+            self.temporary.cleanup()
+
+    @property
+    def data(self):
+        return self.directory / "data"
+
+    def start(self):
+        """Starts the process and waits until it serves; the time it took in seconds."""
+        began = time.monotonic()
+        self.process = subprocess.Popen(
+            [BIN / "duewheeld", "--data", self.data, "--http", "127.0.0.1:0", *self.arguments],
+            stdout=subprocess.PIPE, stderr=self.log, env=self.environment, cwd=self.directory)
+        readable, _, _ = select.select([self.process.stdout], [], [], READY_WITHIN_S)
+        line = self.process.stdout.readline().decode() if readable else ""
+        match = re.match(r"ready http=127\.0\.0\.1:(\d+)", line)
+        if not match:
+            raise AssertionError(f"the daemon did not get ready: {line!r}\n{self.log_text()}")
+        self.port = int(match.group(1))
+        return time.monotonic() - began
+
+    def log_text(self):
+        self.log.flush()
+        return (self.directory / "log.txt").read_text(errors="replace")
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+        return self.wait()
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self, timeout=60):
+        if not self.process:
+            return None
+        code = self.process.wait(timeout)
+        self.process.stdout.close()
+        self.process = None
+        return code
+
+    def client(self, timeout=60):
+        return Client(self.port, timeout)
+
+
+class Client:
+    """One keep-alive connection. Raises OSError or HTTPException when the server goes away."""
+
+    def __init__(self, port, timeout=60):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+
+    def request(self, method, path, value=None):
+        """(status, decoded body)."""
+        body = None if value is None else json.dumps(value)
+        headers = {} if value is None else {"Content-Type": "application/json"}
+        self.connection.request(method, path, body, headers)
+        answer = self.connection.getresponse()
+        text = answer.read()
+        return answer.status, json.loads(text) if text else None
+
+    def put(self, queue, body, **members):
+        return self.request("POST", f"/v1/queues/{queue}/messages", {"body": body, **members})
+
+    def lease(self, queue, maximum=10, wait="0s", lease="30s"):
+        status, answer = self.request("POST", f"/v1/queues/{queue}:lease", {"max": maximum, "wait": wait, "lease": lease})
+        assert status == 200, answer
+        return answer["messages"]
+
+    def ack(self, token):
+        return self.request("POST", f"/v1/leases/{token}:ack")
+
+    def get(self, message):
+        return self.request("GET", f"/v1/messages/{message}")
+
+    def cancel(self, message):
+        return self.request("DELETE", f"/v1/messages/{message}")
+
+    def close(self):
+        self.connection.close()

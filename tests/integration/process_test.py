@@ -1,0 +1,194 @@
+"""The real process: its start, its stop, and a world that breaks."""
+
+import http.client
+import os
+import pathlib
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from daemon import BIN, Client, Daemon
+
+EXIT_BROKEN_WORLD = 74
+
+
+def segments(daemon):
+    return sorted(daemon.data.glob("journal/seg-*.log"))
+
+
+def flip(path, offset):
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ 0x40]))
+
+
+class Start(unittest.TestCase):
+    def test_a_message_put_before_kill_9_comes_on_time_after_it(self):
+        with Daemon() as daemon:
+            daemon.start()
+            status, answer = daemon.client().put("q", "hello", delay="1s")
+            self.assertEqual(status, 201)
+            daemon.kill()
+            daemon.start()
+            messages = daemon.client().lease("q", wait="10s")
+            self.assertEqual([message["body"] for message in messages], ["hello"])
+            self.assertGreaterEqual(messages[0]["delivered_ms"], answer["due_ms"])
+
+    def test_a_second_process_on_one_data_directory_is_refused(self):
+        with Daemon() as daemon:
+            daemon.start()
+            second = subprocess.run([BIN / "duewheeld", "--data", daemon.data, "--http", "127.0.0.1:0"],
+                                    capture_output=True, text=True, timeout=60)
+            self.assertEqual(second.returncode, 1)
+            self.assertIn("in_use", second.stderr)
+            self.assertEqual(daemon.client().put("q", "x")[0], 201)
+
+    def test_an_address_beyond_loopback_is_refused(self):
+        with Daemon() as daemon:
+            run = subprocess.run([BIN / "duewheeld", "--data", daemon.data, "--http", "0.0.0.0:0"],
+                                 capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("unsafe_listen", run.stderr)
+
+    def test_a_port_in_use_is_refused(self):
+        with socket.socket() as taken, Daemon() as daemon:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            run = subprocess.run(
+                [BIN / "duewheeld", "--data", daemon.data, "--http", f"127.0.0.1:{taken.getsockname()[1]}"],
+                capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("port_in_use", run.stderr)
+
+    def test_an_index_that_is_gone_is_built_anew(self):
+        with Daemon(arguments=["--segment-megabytes", "1"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            numbers = [client.put("q", "x" * 3000, delay="1h")[1]["id"] for _ in range(1500)]
+            self.assertGreater(len(segments(daemon)), 3)
+            daemon.kill()
+            subprocess.run(["rm", "-r", daemon.data / "index"], check=True)
+            daemon.start()
+            client = daemon.client()
+            for number in numbers[::50]:
+                self.assertEqual(client.get(number)[1]["state"], "scheduled")
+            self.assertEqual(client.cancel(numbers[0])[1]["outcome"], "cancelled")
+
+
+class Stop(unittest.TestCase):
+    def test_sigterm_loses_no_reply(self):
+        with Daemon() as daemon:
+            daemon.start()
+            answered = []
+            sent = []
+
+            def work():
+                client = Client(daemon.port)
+                mine_sent = mine_answered = 0
+                try:
+                    for number in range(100_000):
+                        client.connection.connect() if client.connection.sock is None else None
+                        mine_sent += 1
+                        status, _ = client.put("q", str(number), delay="1h")
+                        assert status == 201
+                        mine_answered += 1
+                except (OSError, http.client.HTTPException):
+                    pass
+                sent.append(mine_sent)
+                answered.append(mine_answered)
+
+            threads = [threading.Thread(target=work) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.5)
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+            for thread in threads:
+                thread.join()
+            daemon.start()
+            stats = daemon.client().request("GET", "/v1/stats")[1]
+            # Each answered put is there; what is there beyond was sent and its connection closed before the answer,
+            # which a stop must not do to a request that had arrived.
+            self.assertEqual(stats["pending"], sum(answered), (sent, answered))
+
+    def test_a_waiting_consumer_is_sent_home(self):
+        with Daemon() as daemon:
+            daemon.start()
+            got = []
+            thread = threading.Thread(target=lambda: got.append(daemon.client().lease("q", wait="50s")))
+            thread.start()
+            deadline = time.monotonic() + 20
+            while daemon.client().request("GET", "/v1/stats")[1]["waiters"] == 0 and time.monotonic() < deadline:
+                pass
+            began = time.monotonic()
+            self.assertEqual(daemon.terminate(), 0)
+            thread.join()
+            self.assertEqual(got, [[]])
+            self.assertLess(time.monotonic() - began, 10)
+
+
+class BrokenWorld(unittest.TestCase):
+    def test_a_failed_sync_ends_the_process_and_nothing_is_answered(self):
+        trigger_name = "fail-now"
+        with Daemon(environment={"LD_PRELOAD": os.environ["DUEWHEEL_FAILING_SYNC"]}) as daemon:
+            trigger = pathlib.Path(daemon.directory) / trigger_name
+            daemon.environment["DUEWHEEL_FAIL_SYNC_WHEN"] = str(trigger)
+            daemon.start()
+            client = daemon.client()
+            kept = client.put("q", "kept", delay="1h")[1]["id"]
+            trigger.touch()
+            with self.assertRaises((OSError, http.client.HTTPException)):
+                client.put("q", "never answered", delay="1h")
+            self.assertEqual(daemon.wait(), EXIT_BROKEN_WORLD)
+            self.assertIn("log_failed", daemon.log_text())
+            trigger.unlink()
+            daemon.start()
+            self.assertEqual(daemon.client().get(kept)[1]["state"], "scheduled")
+
+    def test_damage_in_the_log_refuses_to_start_and_is_found_offline(self):
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            for number in range(50):
+                self.assertEqual(client.put("q", f"message {number}", delay="1h")[0], 201)
+            self.assertEqual(daemon.terminate(), 0)
+            segment = segments(daemon)[-1]
+            offset = segment.read_bytes().find(b"message 20")
+            flip(segment, offset)
+            check = subprocess.run([BIN / "duewheel", "check", daemon.data], capture_output=True, text=True, timeout=60)
+            self.assertEqual(check.returncode, 1, check.stdout)
+            self.assertIn(segment.name, check.stderr)
+            with self.assertRaises(AssertionError):
+                daemon.start()
+            self.assertEqual(daemon.wait(), 1)
+            self.assertIn("damaged_log", daemon.log_text())
+            self.assertIn(segment.name, daemon.log_text())
+            flip(segment, offset)
+            check = subprocess.run([BIN / "duewheel", "check", daemon.data], capture_output=True, text=True, timeout=60)
+            self.assertEqual(check.returncode, 0, check.stderr)
+            daemon.start()
+            self.assertEqual(daemon.client().request("GET", "/v1/stats")[1]["pending"], 50)
+
+    def test_a_torn_end_is_cut_and_said(self):
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            first = client.put("q", "first", delay="1h")[1]["id"]
+            daemon.kill()
+            segment = segments(daemon)[-1]
+            # Half a record beyond the last commit, as a power cut leaves it.
+            data = segment.read_bytes()
+            end = (len(data.rstrip(b"\0")) + 511) // 512 * 512
+            with open(segment, "r+b") as file:
+                file.seek(end)
+                file.write(b"\x40\0\0\0torn")
+            daemon.start()
+            self.assertIn("log_cut", daemon.log_text())
+            self.assertEqual(daemon.client().get(first)[1]["state"], "scheduled")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
