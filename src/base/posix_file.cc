@@ -27,7 +27,7 @@
 namespace duewheel {
 namespace {
 
-constexpr mode_t kFileMode = 0640;
+constexpr mode_t kFileMode = 0600;
 constexpr mode_t kDirectoryMode = 0750;
 constexpr const char* kLockName = "LOCK";
 

@@ -71,7 +71,13 @@ void Shard::carry_out(Effects effects) {
 void Shard::commit(Commit commit) {
     const std::int64_t start_ns = monotonic_now_ns();
     committer_.run([this, commit = std::move(commit), start_ns] {
-        if (Status done = parts_.commit(commit); !done) broken_(done.error());
+        // A full disk is met only where a segment begins, and has changed nothing: the same commit is tried again.
+        for (Status done = parts_.commit(commit); !done; done = parts_.commit(commit)) {
+            if (done.error().code != "no_space") broken_(done.error());
+            log_.warning("commit_waits", "The disk is full; what is to be saved waits until there is space.",
+                         {{"error", done.error().message}});
+            if (!committer_.pause(kRetryWhenFullSeconds)) return;
+        }
         loop_.post([this, start_ns] {
             times_.commit_us.record(micros_since(start_ns));
             parts_.engine().committed();

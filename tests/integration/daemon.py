@@ -28,13 +28,16 @@ class Daemon:
         self.environment = dict(os.environ, **(environment or {}))
         self.process = None
         self.port = 0
-        self.log = open(self.directory / "log.txt", "ab") if not directory else open(self.directory / "log.txt", "ab")
+        self.log = open(self.directory / "log.txt", "ab")
+        self.clients = []
 
     def __enter__(self):
         return self
 
     def __exit__(self, *unused):
         self.kill()
+        for client in self.clients:
+            client.close()
         self.log.close()
         if self.temporary:
             self.temporary.cleanup()
@@ -79,7 +82,9 @@ class Daemon:
         return code
 
     def client(self, timeout=60):
-        return Client(self.port, timeout)
+        """A new connection, closed with the daemon's last use."""
+        self.clients.append(Client(self.port, timeout))
+        return self.clients[-1]
 
 
 class Client:

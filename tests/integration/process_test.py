@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from daemon import BIN, Client, Daemon
+from daemon import BIN, Daemon
 
 EXIT_BROKEN_WORLD = 74
 
@@ -87,11 +87,10 @@ class Stop(unittest.TestCase):
             sent = []
 
             def work():
-                client = Client(daemon.port)
+                client = daemon.client()
                 mine_sent = mine_answered = 0
                 try:
                     for number in range(100_000):
-                        client.connection.connect() if client.connection.sock is None else None
                         mine_sent += 1
                         status, _ = client.put("q", str(number), delay="1h")
                         assert status == 201
@@ -104,7 +103,9 @@ class Stop(unittest.TestCase):
             threads = [threading.Thread(target=work) for _ in range(8)]
             for thread in threads:
                 thread.start()
-            time.sleep(0.5)
+            watcher = daemon.client()
+            while watcher.request("GET", "/v1/stats")[1]["accepted"] < 500:
+                pass
             self.assertEqual(daemon.terminate(), 0, daemon.log_text())
             for thread in threads:
                 thread.join()
@@ -121,7 +122,8 @@ class Stop(unittest.TestCase):
             thread = threading.Thread(target=lambda: got.append(daemon.client().lease("q", wait="50s")))
             thread.start()
             deadline = time.monotonic() + 20
-            while daemon.client().request("GET", "/v1/stats")[1]["waiters"] == 0 and time.monotonic() < deadline:
+            watcher = daemon.client()
+            while watcher.request("GET", "/v1/stats")[1]["waiters"] == 0 and time.monotonic() < deadline:
                 pass
             began = time.monotonic()
             self.assertEqual(daemon.terminate(), 0)

@@ -1,0 +1,52 @@
+#include "simulation/message_model.h"
+
+#include <algorithm>
+
+namespace duewheel {
+
+bool MessageModel::may_be_live() const {
+    return std::any_of(worlds().begin(), worlds().end(), [](const World& world) { return world.is_live(); });
+}
+
+bool MessageModel::is_surely_live() const {
+    return std::all_of(worlds().begin(), worlds().end(), [](const World& world) { return world.is_live(); });
+}
+
+void MessageModel::set(LifePoint from, Worlds next) {
+    if (!epochs.empty()) from = std::max(from, epochs.back().from);
+    epochs.push_back({from, std::move(next)});
+}
+
+std::uint32_t MessageModel::seen_before(LifePoint point) const {
+    std::uint32_t seen = 0;
+    for (const SeenDelivery& delivery : deliveries) {
+        if (LifePoint{delivery.run, delivery.attempt} < point) ++seen;
+    }
+    return seen;
+}
+
+SeenDelivery* MessageModel::delivery_of(const LeaseToken& token) {
+    for (SeenDelivery& delivery : deliveries) {
+        if (delivery.token == token) return &delivery;
+    }
+    return nullptr;
+}
+
+void add_world(Worlds& worlds, const World& world) {
+    if (std::find(worlds.begin(), worlds.end(), world) == worlds.end()) worlds.push_back(world);
+}
+
+std::string describe(const Worlds& worlds) {
+    constexpr std::string_view kPhases[] = {"absent", "live", "cancelled", "done"};
+    std::string text;
+    for (const World& world : worlds) {
+        if (!text.empty()) text += " or ";
+        text += kPhases[static_cast<std::size_t>(world.phase)];
+        if (!world.is_live()) continue;
+        text += " due " + std::to_string(world.due.low);
+        if (world.due.low != world.due.high) text += ".." + std::to_string(world.due.high);
+    }
+    return text.empty() ? "nothing" : text;
+}
+
+}  // namespace duewheel

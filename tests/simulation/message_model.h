@@ -1,0 +1,113 @@
+// What the oracle holds of one message: the worlds that are possible after what its clients saw, and the deliveries
+// that reached them.
+//
+// As long as every command is answered there is one world. A command whose answer was lost in a crash may have been
+// carried out or not: then there are several, and each later answer and each delivery strikes out those that it
+// contradicts. No world left is a violation.
+//
+// The history of worlds is ordered by (run of the process, attempts begun): an answer to a change says how many
+// deliveries began before it, so a delivery that is told late is judged by the worlds of its own time.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/command.h"
+
+namespace duewheel {
+
+// The smallest and the greatest that an instant may be.
+struct DueRange {
+    DueMs low = 0;
+    DueMs high = 0;
+
+    bool holds(DueMs due) const { return low <= due && due <= high; }
+    bool operator==(const DueRange&) const = default;
+};
+
+struct World {
+    enum class Phase : std::uint8_t { absent, live, cancelled, done };
+
+    Phase phase = Phase::absent;
+    DueRange due;
+    DueRange nominal;
+    DueRange ended;                 // when it ended
+    std::uint32_t attempt = 0;      // done: of the lease that ended it
+    std::uint64_t incarnation = 0;  // done
+    // Cancelled, and told: what the answer said.
+    bool told = false;
+    std::uint32_t attempts = 0;
+
+    bool is_live() const { return phase == Phase::live; }
+    bool is_ended() const { return phase == Phase::cancelled || phase == Phase::done; }
+    bool operator==(const World&) const = default;
+};
+using Worlds = std::vector<World>;
+
+// A point in a message's life: after so many attempts had begun in this run of the process.
+struct LifePoint {
+    std::uint32_t run = 0;
+    std::uint32_t attempts = 0;
+
+    auto operator<=>(const LifePoint&) const = default;
+};
+
+struct Epoch {
+    LifePoint from;
+    Worlds worlds;
+};
+
+// A delivery that a client saw.
+struct SeenDelivery {
+    std::uint32_t run = 0;
+    std::uint32_t attempt = 0;
+    LeaseToken token;
+    DueMs delivered_ms = 0;
+    DueRange until;                   // of the lease
+    std::uint32_t extends_open = 0;   // submitted, not answered
+    std::uint32_t endings_open = 0;   // ack, fail, release: submitted, not answered
+    bool ended = false;               // one of them was answered: it took effect
+    bool may_have_ended = false;      // one of them was never answered
+};
+
+// One line of a message's history, to be told when something is wrong with it.
+struct HistoryLine {
+    std::uint64_t step = 0;
+    DueMs now = 0;
+    std::string_view what;
+    std::int64_t first = 0;
+    std::int64_t second = 0;
+};
+
+struct MessageModel {
+    std::uint64_t serial = 0;  // of its put; stands in its body
+    MessageId id = 0;          // 0: no client knows it
+    PutCommand put;
+    bool answered = false;  // the put was accepted, and its client heard of it
+
+    std::vector<Epoch> epochs;
+    std::vector<SeenDelivery> deliveries;  // in the order in which they were told
+    std::vector<ReplyToken> open;          // commands that change it, not answered
+    std::uint64_t leases_lost_before = 0;  // unseen leases of its queue when it was put
+    std::vector<HistoryLine> history;
+
+    const Worlds& worlds() const { return epochs.back().worlds; }
+    bool may_be_live() const;
+    bool is_surely_live() const;
+    // The world, where there is only one.
+    const World* certain() const { return worlds().size() == 1 ? &worlds().front() : nullptr; }
+    void set(LifePoint from, Worlds worlds);
+    // Deliveries seen that began before this point; all of them for an attempt beyond every other.
+    std::uint32_t seen_before(LifePoint point) const;
+    // The delivery of a lease; null where no client saw it.
+    SeenDelivery* delivery_of(const LeaseToken& token);
+};
+
+void add_world(Worlds& worlds, const World& world);
+std::string describe(const Worlds& worlds);
+
+}  // namespace duewheel

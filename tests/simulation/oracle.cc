@@ -1,0 +1,326 @@
+// The frame of the oracle: runs, requests, possible worlds, and what must hold at the end. What each reply must say
+// stands in oracle_replies.cc, what each delivery must be in oracle_deliveries.cc.
+#include "simulation/oracle.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace duewheel {
+namespace {
+
+// The message that a command names; 0 where it names none.
+MessageId id_of(const Command& command) {
+    return std::visit(
+        [](const auto& named) -> MessageId {
+            if constexpr (requires { named.lease.id; }) {
+                return named.lease.id;
+            } else if constexpr (requires { named.id; }) {
+                return named.id;
+            } else {
+                return 0;
+            }
+        },
+        command);
+}
+
+const LeaseToken* lease_of(const Command& command) {
+    return std::visit(
+        [](const auto& named) -> const LeaseToken* {
+            if constexpr (requires { named.lease.code; }) {
+                return &named.lease;
+            } else {
+                return nullptr;
+            }
+        },
+        command);
+}
+
+bool ends_a_lease(const Command& command) {
+    return std::holds_alternative<AckCommand>(command) || std::holds_alternative<FailCommand>(command) ||
+           std::holds_alternative<ReleaseCommand>(command);
+}
+
+bool changes_a_message(const Command& command) {
+    return ends_a_lease(command) || std::holds_alternative<PutCommand>(command) ||
+           std::holds_alternative<CancelCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
+           std::holds_alternative<FireCommand>(command);
+}
+
+std::string_view name_of(const Command& command) {
+    constexpr std::string_view kNames[] = {"put", "get",  "cancel", "reschedule", "fire",  "lease",
+                                           "ack", "fail", "extend", "release",    "carry", "carry done"};
+    return kNames[command.index()];
+}
+
+}  // namespace
+
+// ---- runs
+
+void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step) {
+    step_ = step;
+    ++run_;
+    if (floor_ms < latest_now_) rare_.met(Rare::clock_went_back_over_a_restart);
+    now_ = floor_ms;
+    started_of_run_.push_back(0);
+    incarnation_of_run_.push_back(0);
+    check_live_count(live_count, "after a restart");
+    for (const MessageModel& message : messages_) {
+        const World* world = message.certain();
+        if (world != nullptr && world->is_live() && world->due.high <= now_) rare_.met(Rare::due_at_start);
+    }
+}
+
+void Oracle::died(std::uint64_t step) {
+    step_ = step;
+    latest_now_ = std::max(latest_now_, now_);
+    totals_.requests_lost += requests_.size();
+    for (MessageModel& message : messages_) {
+        if (message.open.empty()) continue;
+        message.set({run_ + 1, 0}, with_open_commands(message, 0));
+        message.open.clear();
+        note(message, "died; now possibly several worlds", static_cast<std::int64_t>(message.worlds().size()));
+    }
+    for (auto& [token, request] : requests_) {
+        if (ends_a_lease(request.command) && request.known_lease) {
+            SeenDelivery* delivery = message(request.serial)->delivery_of(*lease_of(request.command));
+            delivery->may_have_ended = true;
+            delivery->endings_open = 0;
+        }
+    }
+    requests_.clear();
+    for (auto& [queue, leases] : leases_) {
+        leases.lost += leases.open;
+        leases.open = 0;
+    }
+}
+
+// ---- requests
+
+std::string Oracle::body_of(std::uint64_t serial, std::uint32_t bytes) {
+    std::string body = std::to_string(serial) + ":";
+    const auto letter = static_cast<char>('a' + serial % 26);
+    if (body.size() < bytes) body.append(bytes - body.size(), letter);
+    return body;
+}
+
+ReplyToken Oracle::submitted(const Command& command) {
+    const ReplyToken token = next_token_++;
+    Request request{command, now_, 0, 0, false};
+    if (const auto* put = std::get_if<PutCommand>(&command)) {
+        MessageModel& fresh = messages_.emplace_back();
+        fresh.serial = messages_.size();
+        fresh.put = *put;
+        fresh.leases_lost_before = leases_[put->queue].lost;
+        fresh.set({run_, 0}, {World{}});
+        request.serial = fresh.serial;
+        note(fresh, "put submitted: at, delay", put->when.at_ms.value_or(0), put->when.delay_ms);
+    } else if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
+        ++leases_[lease->queue].open;
+    } else if (MessageModel* named = message_of(id_of(command))) {
+        request.serial = named->serial;
+        request.epoch = named->epochs.size() - 1;
+        if (const LeaseToken* lease_token = lease_of(command)) {
+            if (SeenDelivery* delivery = named->delivery_of(*lease_token)) {
+                request.known_lease = true;
+                if (ends_a_lease(command)) ++delivery->endings_open;
+                if (const auto* extend = std::get_if<ExtendCommand>(&command)) {
+                    ++delivery->extends_open;
+                    delivery->until.low = std::min(delivery->until.low, now_ + extend->lease_ms);
+                }
+            }
+        }
+        note(*named, name_of(command), static_cast<std::int64_t>(token));
+        for (const auto& [other, open] : requests_) {
+            if (open.serial != named->serial || !changes_a_message(open.command)) continue;
+            rare_.met(Rare::two_commands_on_one_message);
+            break;
+        }
+    }
+    if (request.serial != 0 && changes_a_message(command)) message(request.serial)->open.push_back(token);
+    requests_.emplace(token, std::move(request));
+    return token;
+}
+
+void Oracle::forgotten(ReplyToken token) {
+    const auto found = requests_.find(token);
+    if (found == requests_.end()) return;
+    const auto* lease = std::get_if<LeaseCommand>(&found->second.command);
+    if (lease == nullptr) return;
+    --leases_[lease->queue].open;
+    ++leases_[lease->queue].lost;
+    requests_.erase(found);
+}
+
+std::vector<ReplyToken> Oracle::open_leases() const {
+    std::vector<ReplyToken> open;
+    for (const auto& [token, request] : requests_) {
+        if (std::holds_alternative<LeaseCommand>(request.command)) open.push_back(token);
+    }
+    return open;
+}
+
+MessageModel* Oracle::message_of(MessageId id) {
+    const auto found = serial_of_id_.find(id);
+    return found == serial_of_id_.end() ? nullptr : message(found->second);
+}
+
+// ---- worlds
+
+DueRange Oracle::due_of(const When& when, DueMs submitted_ms) const {
+    if (when.at_ms) return {std::max<DueMs>(*when.at_ms, 1), std::max<DueMs>(*when.at_ms, 1)};
+    const DueMs delay = std::max<DueMs>(when.delay_ms, 0);
+    return {submitted_ms + delay, now_ + delay};
+}
+
+void Oracle::carry_out(const Request& request, const World& world, Worlds& into) const {
+    const DueRange now{request.submitted_ms, now_};
+    World next = world;
+    const auto retried = [&](DueMs delay) { next.due = {now.low + delay, now.high + delay}; };
+    if (const auto* put = std::get_if<PutCommand>(&request.command)) {
+        if (world.phase != World::Phase::absent) return;
+        next.phase = World::Phase::live;
+        next.due = next.nominal = due_of(put->when, request.submitted_ms);
+    } else if (!world.is_live()) {
+        return;
+    } else if (std::holds_alternative<CancelCommand>(request.command)) {
+        next = World{World::Phase::cancelled, {}, {}, now};
+    } else if (const auto* moved = std::get_if<RescheduleCommand>(&request.command)) {
+        next.due = next.nominal = due_of(moved->when, request.submitted_ms);
+    } else if (std::holds_alternative<FireCommand>(request.command)) {
+        if (world.due.high <= now.low) return;
+        next.due = next.nominal = now;
+    } else if (const auto* ack = std::get_if<AckCommand>(&request.command)) {
+        if (!request.known_lease) return;
+        next = World{World::Phase::done, {}, {}, now, ack->lease.attempt, ack->lease.incarnation};
+    } else if (const auto* fail = std::get_if<FailCommand>(&request.command)) {
+        if (!request.known_lease) return;
+        retried(fail->retry_in_ms.value_or(options_.retry_delay_ms));
+    } else if (const auto* release = std::get_if<ReleaseCommand>(&request.command)) {
+        if (!request.known_lease || release->delay_ms <= 0) return;
+        retried(release->delay_ms);
+    } else {
+        return;
+    }
+    add_world(into, next);
+}
+
+Worlds Oracle::with_open_commands(const MessageModel& of, ReplyToken except) const {
+    Worlds worlds = of.worlds();
+    // Each may come after each: until nothing new comes up. What is new only moves within a few ranges.
+    for (std::size_t at = 0; at < worlds.size() && worlds.size() < 64; ++at) {
+        for (const ReplyToken token : of.open) {
+            if (token != except) carry_out(requests_.at(token), World(worlds[at]), worlds);
+        }
+    }
+    return worlds;
+}
+
+void Oracle::close(ReplyToken token, const Request& request) {
+    if (const auto* lease = std::get_if<LeaseCommand>(&request.command)) --leases_[lease->queue].open;
+    if (MessageModel* about = message(request.serial)) {
+        std::erase(about->open, token);
+        if (request.known_lease) {
+            SeenDelivery* delivery = about->delivery_of(*lease_of(request.command));
+            if (ends_a_lease(request.command) && delivery->endings_open > 0) --delivery->endings_open;
+            if (std::holds_alternative<ExtendCommand>(request.command)) --delivery->extends_open;
+        }
+    }
+}
+
+void Oracle::replied(const ReplyEffect& effect) {
+    const auto found = requests_.find(effect.token);
+    if (found == requests_.end()) {
+        return violate("X", "a reply came to token " + std::to_string(effect.token) + ", which nobody waits for");
+    }
+    ++totals_.replies;
+    const Request request = found->second;
+    const ReplyToken token = effect.token;
+    requests_.erase(found);
+    close(token, request);
+    const Reply& reply = effect.reply;
+    const bool is_change = std::holds_alternative<CancelCommand>(request.command) ||
+                           std::holds_alternative<RescheduleCommand>(request.command) ||
+                           std::holds_alternative<FireCommand>(request.command);
+    const bool is_lease_end =
+        ends_a_lease(request.command) || std::holds_alternative<ExtendCommand>(request.command);
+    if (const auto* error = std::get_if<Error>(&reply)) {
+        error_replied(request, *error);
+    } else if (const auto* put = std::get_if<PutAnswer>(&reply);
+               put != nullptr && std::holds_alternative<PutCommand>(request.command)) {
+        put_replied(token, request, *put);
+    } else if (const auto* change = std::get_if<ChangeAnswer>(&reply); change != nullptr && is_change) {
+        change_replied(token, request, *change);
+    } else if (const auto* end = std::get_if<LeaseEndAnswer>(&reply); end != nullptr && is_lease_end) {
+        lease_end_replied(token, request, *end);
+    } else if (const auto* got = std::get_if<MessageAnswer>(&reply);
+               got != nullptr && std::holds_alternative<GetCommand>(request.command)) {
+        message_replied(request, *got);
+    } else if (const auto* leased = std::get_if<LeaseAnswer>(&reply);
+               leased != nullptr && std::holds_alternative<LeaseCommand>(request.command)) {
+        lease_replied(request, *leased);
+    } else {
+        violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
+    }
+}
+
+// ---- what must hold of all
+
+bool Oracle::all_ended() const {
+    return std::none_of(messages_.begin(), messages_.end(),
+                        [](const MessageModel& message) { return message.may_be_live(); });
+}
+
+std::optional<DueMs> Oracle::next_due() const {
+    std::optional<DueMs> next;
+    for (const MessageModel& message : messages_) {
+        for (const World& world : message.worlds()) {
+            if (!world.is_live() || world.due.high <= now_) continue;
+            next = std::min(next.value_or(world.due.high), world.due.high);
+        }
+    }
+    return next;
+}
+
+void Oracle::check_live_count(std::uint64_t live_count, std::string_view when) {
+    std::uint64_t least = 0;
+    std::uint64_t most = 0;
+    for (const MessageModel& message : messages_) {
+        if (message.is_surely_live()) ++least;
+        if (message.may_be_live()) ++most;
+    }
+    if (live_count >= least && live_count <= most) return;
+    violate(live_count < least ? "C1" : "C3", std::to_string(live_count) + " messages are unfinished " +
+                                                  std::string(when) + ", but it must be " + std::to_string(least) +
+                                                  " to " + std::to_string(most));
+}
+
+void Oracle::check_nothing_lost() {
+    for (const MessageModel& message : messages_) {
+        if (!message.is_surely_live()) continue;
+        return violate("C3", "message " + std::to_string(message.id) + " was never delivered to its end: it is " +
+                                 describe(message.worlds()),
+                       &message);
+    }
+}
+
+void Oracle::violate(std::string_view clause, std::string what, const MessageModel* about) {
+    if (!violation_) violation_ = Violation{clause, std::move(what), about == nullptr ? 0 : about->serial};
+}
+
+void Oracle::note(MessageModel& about, std::string_view what, std::int64_t first, std::int64_t second) {
+    about.history.push_back({step_, now_, what, first, second});
+}
+
+std::string Oracle::history(std::uint64_t serial) const {
+    if (serial == 0) return {};
+    const MessageModel& about = messages_[serial - 1];
+    std::string text = "message " + std::to_string(about.id) + " (put " + std::to_string(serial) + ", queue " +
+                       about.put.queue + "), possible: " + describe(about.worlds()) + "\n";
+    for (const HistoryLine& line : about.history) {
+        text += "  step " + std::to_string(line.step) + "  time " + std::to_string(line.now) + "  " +
+                std::string(line.what) + "  " + std::to_string(line.first) + "  " + std::to_string(line.second) + "\n";
+    }
+    return text;
+}
+
+}  // namespace duewheel

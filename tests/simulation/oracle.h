@@ -1,0 +1,159 @@
+// The judge: a small model of what was promised, fed by nothing but what clients saw. It is told each request when it is
+// submitted, each reply when it comes, and each death of the process; it knows the server time as the process was told
+// it, and what a client of the metrics could read. What it finds wrong names the clause of the contract:
+//
+//     C1 what was answered survives        C4 a cancel that answers        C8 leases
+//     C2 never early                       C5 duplicates only where said   C10 fail-stop
+//     C3 no loss                           C7 order                        X  the answer makes no sense
+//
+// It judges each message apart (message_model.h). It stops at the first violation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/command.h"
+#include "engine/engine_options.h"
+#include "simulation/message_model.h"
+#include "simulation/rare_states.h"
+
+namespace duewheel {
+
+struct Violation {
+    std::string_view clause;
+    std::string what;
+    std::uint64_t serial = 0;  // of the message concerned; 0: none
+};
+
+struct OracleTotals {
+    std::uint64_t messages = 0;  // accepted
+    std::uint64_t deliveries = 0;
+    std::uint64_t replies = 0;
+    std::uint64_t requests_lost = 0;
+};
+
+class Oracle {
+  public:
+    Oracle(const EngineOptions& options, std::int64_t keep_ms, RareStates& rare)
+        : options_(options), keep_ms_(keep_ms), rare_(rare) {}
+
+    // ---- the process
+    void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
+    void died(std::uint64_t step);
+    // The engine was told this time.
+    void time_told(DueMs now) {
+        now_ = std::max(now_, now);
+        if (started_of_run_.back() == 0) started_of_run_.back() = now_;
+    }
+    void set_step(std::uint64_t step) { step_ = step; }
+
+    // ---- clients
+    // Before it is submitted. `serial` of a put's message is given here.
+    ReplyToken submitted(const Command& command);
+    // The client is gone; only for leases.
+    void forgotten(ReplyToken token);
+    void replied(const ReplyEffect& effect);
+
+    // ---- what clients know
+    std::vector<MessageModel>& messages() { return messages_; }
+    const std::vector<MessageModel>& messages() const { return messages_; }
+    DueMs now() const { return now_; }
+    std::uint32_t run() const { return run_; }
+    const OracleTotals& totals() const { return totals_; }
+    // Leases that wait for an answer, for who wants to go away.
+    std::vector<ReplyToken> open_leases() const;
+    // Every message that may still be delivered; the least due of those.
+    bool all_ended() const;
+    std::optional<DueMs> next_due() const;
+    // Verifies that unfinished messages are as many as may be.
+    void check_live_count(std::uint64_t live_count, std::string_view when);
+    // All consumers drained in vain: whatever should have come is lost.
+    void check_nothing_lost();
+
+    bool violated() const { return violation_.has_value(); }
+    const Violation& violation() const { return *violation_; }
+    void violate(std::string_view clause, std::string what, const MessageModel* message = nullptr);
+    std::string history(std::uint64_t serial) const;
+
+    // The body of the message with this serial: what it says can be checked by itself.
+    static std::string body_of(std::uint64_t serial, std::uint32_t bytes);
+
+  private:
+    struct Request {
+        Command command;
+        DueMs submitted_ms = 0;
+        std::uint64_t serial = 0;  // of the message it is about; 0: none that is known
+        std::size_t epoch = 0;     // of that message when it was submitted
+        bool known_lease = false;  // the token is one that a client was given
+    };
+
+    MessageModel* message(std::uint64_t serial) { return serial == 0 ? nullptr : &messages_[serial - 1]; }
+    MessageModel* message_of(MessageId id);
+    void note(MessageModel& message, std::string_view what, std::int64_t first = 0, std::int64_t second = 0);
+
+    // What a command does to a world if it is carried out between its submission and now.
+    void carry_out(const Request& request, const World& world, Worlds& into) const;
+    // All worlds that the open commands of the message may have led to, each carried out or not, in any order.
+    Worlds with_open_commands(const MessageModel& message, ReplyToken except) const;
+    // Those of the message's worlds that fit, or if none does, of those that open commands may have led to.
+    template <class Fits>
+    Worlds explain(MessageModel& message, ReplyToken token, Fits&& fits);
+
+    // Deliveries that an answer must count; one of an earlier run that server time went back behind may be missing.
+    std::uint32_t must_be_counted(const MessageModel& message, LifePoint before) const;
+
+    void put_replied(ReplyToken token, const Request& request, const PutAnswer& answer);
+    void change_replied(ReplyToken token, const Request& request, const ChangeAnswer& answer);
+    void changed(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& message);
+    void too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel& message);
+    void check_attempts(const ChangeAnswer& answer, MessageModel& message);
+    void lease_end_replied(ReplyToken token, const Request& request, const LeaseEndAnswer& answer);
+    void lease_ended(ReplyToken token, const Request& request, const LeaseEndAnswer& answer, MessageModel& message,
+                     SeenDelivery& delivery);
+    void lease_refused(ReplyToken token, const Request& request, MessageModel& message, SeenDelivery& delivery);
+    void message_replied(const Request& request, const MessageAnswer& answer);
+    void check_content(const MessageModel& message, const MessageAnswer& answer);
+    void error_replied(const Request& request, const Error& error);
+    void lease_replied(const Request& request, const LeaseAnswer& answer);
+    void delivered(const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
+    void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
+    MessageModel* find_delivered(const Delivered& delivery);
+    void check_order(const LeaseAnswer& answer);
+
+    // A lease that is held in all likelihood, and one that may be.
+    bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
+    bool may_be_held(const SeenDelivery& delivery, DueMs from) const;
+    // How many deliveries of the message may have begun that no client saw.
+    std::uint64_t unseen(const MessageModel& message) const;
+    DueRange due_of(const When& when, DueMs submitted_ms) const;
+    void close(ReplyToken token, const Request& request);
+    void forget_lease(const LeaseCommand& command);
+
+    const EngineOptions options_;
+    const std::int64_t keep_ms_;
+    RareStates& rare_;
+    DueMs now_ = 0;
+    DueMs latest_now_ = 0;  // over all runs
+    std::uint32_t run_ = 0;
+    std::uint64_t step_ = 0;
+    // By run: when it began by server time, and its incarnation once a delivery told it.
+    std::vector<DueMs> started_of_run_{0};
+    std::vector<std::uint64_t> incarnation_of_run_{0};
+    std::vector<MessageModel> messages_;  // by serial - 1
+    std::map<MessageId, std::uint64_t> serial_of_id_;
+    std::map<ReplyToken, Request> requests_;
+    ReplyToken next_token_ = 1;
+    struct QueueLeases {
+        std::uint64_t open = 0;
+        std::uint64_t lost = 0;
+    };
+    std::map<std::string, QueueLeases> leases_;
+    OracleTotals totals_;
+    std::optional<Violation> violation_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,158 @@
+// What each delivery must be: of a message that was put, with its body, not early, not after its end, with an attempt
+// of its own, and to nobody while another holds it.
+#include <algorithm>
+#include <cstdlib>
+
+#include "simulation/oracle.h"
+
+namespace duewheel {
+
+void Oracle::lease_replied(const Request& request, const LeaseAnswer& answer) {
+    const auto& command = std::get<LeaseCommand>(request.command);
+    if (answer.queue != command.queue) return violate("X", "a lease is answered for another queue");
+    if (answer.messages.size() > command.max) return violate("C11", "a lease is answered with more than its limit");
+    if (answer.messages.empty()) {
+        if (command.wait_ms > 0) rare_.met(Rare::waiter_timed_out);
+        return;
+    }
+    if (now_ > request.submitted_ms) rare_.met(Rare::waiter_served_later);
+    for (const Delivered& delivery : answer.messages) {
+        delivered(command, request.submitted_ms, delivery);
+        if (violated()) return;
+    }
+    check_order(answer);
+}
+
+MessageModel* Oracle::find_delivered(const Delivered& delivery) {
+    const std::uint64_t serial = std::strtoull(delivery.body.c_str(), nullptr, 10);
+    MessageModel* known = message_of(delivery.id);
+    if (serial == 0 || serial > messages_.size()) {
+        violate("C1", "a body was delivered that nobody put", known);
+        return nullptr;
+    }
+    MessageModel& about = messages_[serial - 1];
+    if (known == nullptr && about.id == 0) {  // its put was never answered
+        rare_.met(Rare::delivered_though_put_unanswered);
+        about.id = delivery.id;
+        serial_of_id_[delivery.id] = serial;
+        known = &about;
+    }
+    if (known == &about && about.put.body == delivery.body && about.put.content_type == delivery.content_type &&
+        about.put.headers == delivery.headers && about.put.traceparent == delivery.traceparent) {
+        return &about;
+    }
+    violate("C1", "message " + std::to_string(delivery.id) + " was delivered with another content than was put", known);
+    return nullptr;
+}
+
+void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery) {
+    ++totals_.deliveries;
+    MessageModel* about = find_delivered(delivery);
+    if (about == nullptr) return;
+    note(*about, "delivered: at, attempt", delivery.delivered_ms, delivery.attempt);
+    if (about->put.queue != command.queue || about->put.name_space != command.name_space) {
+        return violate("C12", "delivered to a consumer of another queue", about);
+    }
+    if (delivery.delivered_ms < submitted_ms || delivery.delivered_ms > now_) {
+        return violate("X", "delivered at a time that is not that of its request", about);
+    }
+    if (delivery.lease_until_ms != delivery.delivered_ms + command.lease_ms) {
+        return violate("C8", "the lease is not as long as was asked for", about);
+    }
+    if (now_ > delivery.delivered_ms) rare_.met(Rare::delivery_waited_for_its_body);
+
+    // Of the worlds of its own time.
+    const LifePoint point{run_, delivery.attempt};
+    const auto after = std::partition_point(about->epochs.begin(), about->epochs.end(),
+                                            [&](const Epoch& epoch) { return epoch.from < point; });
+    Worlds possible;
+    bool early = false;
+    bool nominal = false;
+    if (after != about->epochs.begin()) {
+        for (World world : (after - 1)->worlds) {
+            if (!world.is_live()) continue;
+            early |= world.due.low > delivery.delivered_ms;
+            if (world.due.low > delivery.delivered_ms) continue;
+            nominal |= world.nominal.holds(delivery.due_ms);
+            if (!world.nominal.holds(delivery.due_ms)) continue;
+            world.due.high = std::min(world.due.high, delivery.delivered_ms);
+            add_world(possible, world);
+        }
+    }
+    if (possible.empty() && early) return violate("C2", "delivered before it was due", about);
+    if (possible.empty() && nominal) return violate("C6", "delivered with another nominal time", about);
+    if (possible.empty()) return violate("C4", "delivered although it is " + describe(about->worlds()), about);
+    if (after == about->epochs.end()) about->epochs.back().worlds = possible;
+
+    const SeenDelivery fresh{run_,
+                             delivery.attempt,
+                             delivery.lease,
+                             delivery.delivered_ms,
+                             {delivery.lease_until_ms, delivery.lease_until_ms},
+                             0,
+                             0,
+                             false,
+                             false};
+    check_lease_gaps(*about, fresh);
+    const std::uint32_t least = must_be_counted(*about, point);
+    if (!delivery.maybe_delivered && delivery.attempt <= least) {
+        violate("C4", "attempt " + std::to_string(delivery.attempt) + " after " + std::to_string(least) + " deliveries",
+                about);
+    }
+    if (delivery.attempt > about->deliveries.size() + unseen(*about) + 1) {
+        violate("C4", "attempt " + std::to_string(delivery.attempt) + " after at most " +
+                          std::to_string(about->deliveries.size() + unseen(*about)) + " deliveries",
+                about);
+    }
+    about->deliveries.push_back(fresh);
+}
+
+// In one run of the process no two leases of one message overlap, and each attempt is made once.
+void Oracle::check_lease_gaps(MessageModel& about, const SeenDelivery& fresh) {
+    std::uint64_t& incarnation = incarnation_of_run_[run_];
+    if (incarnation == 0) {
+        incarnation = fresh.token.incarnation;
+        if (std::count(incarnation_of_run_.begin(), incarnation_of_run_.end(), incarnation) != 1) {
+            return violate("C8", "two runs of the process share an incarnation", &about);
+        }
+    }
+    if (fresh.token.incarnation != incarnation || fresh.token.attempt != fresh.attempt || fresh.token.id != about.id) {
+        return violate("C8", "a lease token of another lease", &about);
+    }
+    for (const SeenDelivery& other : about.deliveries) {
+        if (other.run != run_) {
+            rare_.met(Rare::delivered_again_after_crash);
+            continue;
+        }
+        if (other.attempt == fresh.attempt) return violate("C8", "one attempt was delivered twice", &about);
+        const SeenDelivery& first = other.attempt < fresh.attempt ? other : fresh;
+        const SeenDelivery& second = other.attempt < fresh.attempt ? fresh : other;
+        const bool given_back = first.ended || first.endings_open > 0;
+        if (!given_back && first.until.low > second.delivered_ms) {
+            return violate("C8", "delivered at " + std::to_string(second.delivered_ms) +
+                                     " although another held it until " + std::to_string(first.until.low),
+                           &about);
+        }
+        if (!given_back) rare_.met(Rare::delivered_again_after_lease);
+    }
+}
+
+// Within one answer: by priority, then due, then id.
+void Oracle::check_order(const LeaseAnswer& answer) {
+    const MessageModel* before = nullptr;
+    for (const Delivered& delivery : answer.messages) {
+        const MessageModel* about = message_of(delivery.id);
+        if (before != nullptr && before->certain() != nullptr && about->certain() != nullptr &&
+            before->certain()->is_live() && about->certain()->is_live()) {
+            const auto key = [](const MessageModel& of) {
+                return std::tuple(of.put.priority, of.certain()->due.low, of.id);
+            };
+            const bool exact = before->certain()->due.low == before->certain()->due.high &&
+                               about->certain()->due.low == about->certain()->due.high;
+            if (exact && key(*about) < key(*before)) return violate("C7", "handed out in another order", about);
+        }
+        before = about;
+    }
+}
+
+}  // namespace duewheel

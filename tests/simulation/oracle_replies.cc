@@ -1,0 +1,406 @@
+// What each reply must say, and what a client knows from it afterwards.
+#include <algorithm>
+
+#include "simulation/oracle.h"
+
+namespace duewheel {
+namespace {
+
+std::string at(DueMs ms) { return std::to_string(ms); }
+
+}  // namespace
+
+template <class Fits>
+Worlds Oracle::explain(MessageModel& message, ReplyToken token, Fits&& fits) {
+    Worlds fitting;
+    for (const World& world : message.worlds()) {
+        if (fits(world)) fitting.push_back(world);
+    }
+    if (!fitting.empty() || message.open.empty()) return fitting;
+    // A reply may overtake the one of a command that was carried out before it.
+    for (const World& world : with_open_commands(message, token)) {
+        if (fits(world)) fitting.push_back(world);
+    }
+    if (!fitting.empty()) rare_.met(Rare::answered_by_the_command_before);
+    return fitting;
+}
+
+void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& answer) {
+    MessageModel& about = *message(request.serial);
+    note(about, "accepted: id, due", static_cast<std::int64_t>(answer.id), answer.due_ms);
+    if (serial_of_id_.contains(answer.id)) {
+        return violate("C1", "id " + std::to_string(answer.id) + " was given out twice", &about);
+    }
+    if (answer.id == 0 || answer.id % kShardsMax != options_.shard) return violate("X", "an id of another shard", &about);
+    const DueRange due = due_of(about.put.when, request.submitted_ms);
+    if (!due.holds(answer.due_ms)) {
+        return violate("C2", "a put is due at " + at(answer.due_ms) + " and not from " + at(due.low) + " to " +
+                                 at(due.high),
+                       &about);
+    }
+    about.id = answer.id;
+    about.answered = true;
+    serial_of_id_[answer.id] = about.serial;
+    ++totals_.messages;
+    const DueRange exact{answer.due_ms, answer.due_ms};
+    about.set({run_, 0}, {World{World::Phase::live, exact, exact, {}}});
+}
+
+// ---- cancel, reschedule, fire
+
+std::uint32_t Oracle::must_be_counted(const MessageModel& of, LifePoint before) const {
+    std::uint32_t count = 0;
+    for (const SeenDelivery& delivery : of.deliveries) {
+        if (LifePoint{delivery.run, delivery.attempt} >= before) continue;
+        bool may_hide = false;
+        for (std::uint32_t run = delivery.run + 1; run <= run_; ++run) {
+            may_hide |= started_of_run_[run] < delivery.delivered_ms;
+        }
+        if (!may_hide) ++count;
+    }
+    return count;
+}
+
+std::uint64_t Oracle::unseen(const MessageModel& of) const {
+    const auto leases = leases_.find(of.put.queue);
+    return leases == leases_.end() ? 0 : leases->second.open + leases->second.lost - of.leases_lost_before;
+}
+
+void Oracle::check_attempts(const ChangeAnswer& answer, MessageModel& about) {
+    if (answer.maybe_delivered) rare_.met(Rare::maybe_delivered);
+    const std::uint32_t least = must_be_counted(about, {run_ + 1, 0});
+    if (!answer.maybe_delivered && answer.attempts < least) {
+        return violate("C4", std::to_string(answer.attempts) + " attempts are answered, but " + std::to_string(least) +
+                                 " deliveries began before",
+                       &about);
+    }
+    for (const SeenDelivery& delivery : about.deliveries) {
+        if (delivery.run == run_ && delivery.attempt > answer.attempts) {
+            return violate("C4", "attempt " + std::to_string(delivery.attempt) + " was delivered before an answer of " +
+                                     std::to_string(answer.attempts) + " attempts",
+                           &about);
+        }
+    }
+    if (answer.attempts > about.deliveries.size() + unseen(about)) {
+        return violate("C4", std::to_string(answer.attempts) + " attempts are answered, but at most " +
+                                 std::to_string(about.deliveries.size() + unseen(about)) + " can have begun",
+                       &about);
+    }
+}
+
+void Oracle::change_replied(ReplyToken token, const Request& request, const ChangeAnswer& answer) {
+    MessageModel* about = message(request.serial);
+    if (about == nullptr) return violate("X", "an id that was never given out is answered");
+    note(*about, change_outcome_name(answer.outcome), answer.due_ms, answer.attempts);
+    if (answer.outcome != ChangeOutcome::gone) check_attempts(answer, *about);
+    switch (answer.outcome) {
+        case ChangeOutcome::cancelled:
+        case ChangeOutcome::rescheduled:
+        case ChangeOutcome::fired:
+            return changed(token, request, answer, *about);
+        default:
+            return too_late(token, answer, *about);
+    }
+}
+
+void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
+    for (const SeenDelivery& delivery : about.deliveries) {
+        const bool by_repeat = answer.outcome == ChangeOutcome::cancelled && !about.may_be_live();
+        if (surely_held(about, delivery, now_) && !by_repeat) {
+            return violate("C8", "a message inside its lease until " + at(delivery.until.low) + " was answered " +
+                                     std::string(change_outcome_name(answer.outcome)),
+                           &about);
+        }
+    }
+    const LifePoint from{run_, answer.attempts};
+    if (answer.outcome == ChangeOutcome::cancelled) {
+        const bool is_cancel = std::holds_alternative<CancelCommand>(request.command);
+        const Worlds before = explain(about, token, [&](const World& world) {
+            if (world.phase == World::Phase::cancelled) return !world.told || world.attempts == answer.attempts;
+            return world.is_live() && is_cancel;
+        });
+        if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
+        World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};
+        if (!before.front().is_live()) {
+            rare_.met(Rare::cancel_repeated);
+            world.ended = before.front().ended;
+        } else {
+            rare_.met(answer.attempts > 0 ? Rare::cancelled_after_attempts : Rare::cancelled);
+        }
+        world.told = true;
+        world.attempts = answer.attempts;
+        return about.set(from, {world});
+    }
+    const bool is_fire = answer.outcome == ChangeOutcome::fired;
+    const bool fits_command = is_fire ? std::holds_alternative<FireCommand>(request.command)
+                                      : std::holds_alternative<RescheduleCommand>(request.command);
+    if (!fits_command) return violate("X", "a command got the answer of another one", &about);
+    const Worlds before = explain(about, token, [](const World& world) { return world.is_live(); });
+    if (before.empty()) {
+        return violate("C4", "moved, but it is " + describe(about.worlds()), &about);
+    }
+    const DueRange exact{answer.due_ms, answer.due_ms};
+    if (is_fire) {
+        for (const World& world : before) {  // due already: nothing was changed
+            if (!world.due.holds(answer.due_ms) || answer.due_ms > now_) continue;
+            rare_.met(Rare::fired_though_due);
+            World same = world;
+            same.due = exact;
+            return about.set(from, {same});
+        }
+        rare_.met(Rare::fired_by_command);
+    }
+    const auto* moved = std::get_if<RescheduleCommand>(&request.command);
+    const DueRange legal = moved != nullptr ? due_of(moved->when, request.submitted_ms)
+                                            : DueRange{request.submitted_ms, now_};
+    if (!legal.holds(answer.due_ms)) {
+        return violate("C4", "moved to " + at(answer.due_ms) + " and not to " + at(legal.low) + " to " + at(legal.high),
+                       &about);
+    }
+    if (before.front().due.high <= request.submitted_ms && !is_fire) rare_.met(Rare::rescheduled_while_ready);
+    about.set(from, {World{World::Phase::live, exact, exact, {}}});
+}
+
+void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel& about) {
+    if (answer.outcome == ChangeOutcome::in_flight) {
+        rare_.met(Rare::cancel_in_flight);
+        const bool held = unseen(about) > 0 ||
+                          std::any_of(about.deliveries.begin(), about.deliveries.end(),
+                                      [&](const SeenDelivery& delivery) { return may_be_held(delivery, 0); });
+        if (!held) return violate("C4", "answered in_flight, but no lease on it is held", &about);
+        const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
+        if (live.empty()) return violate("C4", "answered in_flight, but it is " + describe(about.worlds()), &about);
+        if (live.size() < about.worlds().size()) about.set({run_, answer.attempts}, live);
+        return;
+    }
+    rare_.met(Rare::cancel_too_late);
+    const bool gone = answer.outcome == ChangeOutcome::gone;
+    if (gone) rare_.met(Rare::answered_gone);
+    if (!gone && answer.outcome != ChangeOutcome::delivered) {
+        return violate("X", "answered " + std::string(change_outcome_name(answer.outcome)), &about);
+    }
+    const DueMs latest = std::max(now_, latest_now_);
+    const Worlds ended = explain(about, token, [&](const World& world) {
+        if (gone) return world.is_ended() && world.ended.low + keep_ms_ < latest;
+        return world.phase == World::Phase::done;
+    });
+    if (ended.empty()) {
+        return violate(gone ? "C3" : "C4", "answered " + std::string(change_outcome_name(answer.outcome)) +
+                                               ", but it is " + describe(about.worlds()),
+                       &about);
+    }
+    if (ended.size() < about.worlds().size()) about.set({run_, answer.attempts}, ended);
+}
+
+// ---- leases
+
+bool Oracle::surely_held(const MessageModel& of, const SeenDelivery& delivery, DueMs until) const {
+    if (delivery.run != run_ || delivery.until.low <= until || delivery.ended || delivery.endings_open > 0) return false;
+    return std::none_of(of.deliveries.begin(), of.deliveries.end(), [&](const SeenDelivery& other) {
+        return other.run == run_ && other.attempt > delivery.attempt;
+    });
+}
+
+bool Oracle::may_be_held(const SeenDelivery& delivery, DueMs from) const {
+    if (delivery.run != run_ || delivery.ended) return false;
+    // The answer may be as old as its request, and the oracle does not know which of the two times counted.
+    return delivery.extends_open > 0 || delivery.until.high > from;
+}
+
+void Oracle::lease_end_replied(ReplyToken token, const Request& request, const LeaseEndAnswer& answer) {
+    MessageModel* about = message(request.serial);
+    if (about == nullptr || !request.known_lease) {
+        return violate("C8", "a token that was not issued is answered " + std::string(lease_outcome_name(answer.outcome)),
+                       about);
+    }
+    const LeaseToken& lease = std::visit(
+        [](const auto& command) -> const LeaseToken& {
+            if constexpr (requires { command.lease.code; }) return command.lease;
+            static const LeaseToken none;
+            return none;
+        },
+        request.command);
+    SeenDelivery& delivery = *about->delivery_of(lease);
+    note(*about, lease_outcome_name(answer.outcome), answer.due_ms + answer.lease_until_ms, lease.attempt);
+    if (answer.outcome == LeaseOutcome::expired) return lease_refused(token, request, *about, delivery);
+    lease_ended(token, request, answer, *about, delivery);
+}
+
+void Oracle::lease_refused(ReplyToken token, const Request& request, MessageModel& about, SeenDelivery& delivery) {
+    if (surely_held(about, delivery, now_)) {
+        return violate("C8", "a lease until " + at(delivery.until.low) + " is answered expired", &about);
+    }
+    if (delivery.run != run_) rare_.met(Rare::ack_of_an_earlier_run_refused);
+    rare_.met(Rare::ack_after_the_end_refused);
+    if (!std::holds_alternative<AckCommand>(request.command)) return;
+    // An ack that was carried out repeats its answer for as long as outcomes are kept.
+    const DueMs latest = std::max(now_, latest_now_);
+    const Worlds others = explain(about, token, [&](const World& world) {
+        const bool by_it = world.phase == World::Phase::done && world.attempt == delivery.token.attempt &&
+                           world.incarnation == delivery.token.incarnation;
+        return !by_it || world.ended.low + keep_ms_ < latest;
+    });
+    if (others.empty()) return violate("C8", "a repeated ack does not repeat its answer", &about);
+    if (others.size() < about.worlds().size()) about.set(about.epochs.back().from, others);
+}
+
+void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEndAnswer& answer, MessageModel& about,
+                         SeenDelivery& delivery) {
+    const LeaseToken& lease = delivery.token;
+    const LifePoint from{run_, lease.attempt};
+    const bool is_ack = std::holds_alternative<AckCommand>(request.command);
+    const auto is_by_it = [&](const World& world) {
+        return world.phase == World::Phase::done && world.attempt == lease.attempt &&
+               world.incarnation == lease.incarnation;
+    };
+    if (is_ack && answer.outcome == LeaseOutcome::done) {
+        const Worlds repeated = explain(about, token, is_by_it);
+        if (!repeated.empty()) {
+            rare_.met(delivery.run == run_ ? Rare::ack_repeated : Rare::ack_repeated_after_restart);
+            if (repeated.size() < about.worlds().size()) about.set(from, repeated);
+            return;
+        }
+    }
+    if (!may_be_held(delivery, request.submitted_ms)) {
+        return violate("C8", "a lease that ended at " + at(delivery.until.high) + " is answered " +
+                                 std::string(lease_outcome_name(answer.outcome)),
+                       &about);
+    }
+    for (const SeenDelivery& other : about.deliveries) {
+        if (other.run == run_ && other.attempt > lease.attempt) {
+            return violate("C8", "attempt " + std::to_string(other.attempt) + " had begun when the lease of attempt " +
+                                     std::to_string(lease.attempt) + " was answered",
+                           &about);
+        }
+    }
+    const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
+    if (live.empty()) return violate("C8", "a lease on what is " + describe(about.worlds()) + " ended", &about);
+    World next = live.front();
+    const auto expect = [&](DueMs delay) {
+        next.due = {answer.due_ms, answer.due_ms};
+        const DueRange legal{request.submitted_ms + delay, now_ + delay};
+        if (!legal.holds(answer.due_ms)) {
+            violate("C4", "due again at " + at(answer.due_ms) + " and not from " + at(legal.low) + " to " +
+                              at(legal.high),
+                    &about);
+        }
+    };
+    if (is_ack && answer.outcome == LeaseOutcome::done) {
+        next = World{World::Phase::done, {}, {}, {request.submitted_ms, now_}, lease.attempt, lease.incarnation};
+    } else if (const auto* fail = std::get_if<FailCommand>(&request.command);
+               fail != nullptr && answer.outcome == LeaseOutcome::retrying) {
+        expect(fail->retry_in_ms.value_or(options_.retry_delay_ms));
+    } else if (const auto* release = std::get_if<ReleaseCommand>(&request.command);
+               release != nullptr && answer.outcome == LeaseOutcome::released) {
+        if (release->delay_ms > 0) expect(release->delay_ms);
+    } else if (const auto* extend = std::get_if<ExtendCommand>(&request.command);
+               extend != nullptr && answer.outcome == LeaseOutcome::extended) {
+        const DueMs until = answer.lease_until_ms;
+        if (until < request.submitted_ms + extend->lease_ms || until > now_ + extend->lease_ms) {
+            violate("C8", "a lease was extended to " + at(until), &about);
+        }
+        delivery.until.low = delivery.extends_open > 0 ? std::min(delivery.until.low, until) : until;
+        delivery.until.high = delivery.extends_open > 0 ? std::max(delivery.until.high, until) : until;
+        return;
+    } else {
+        return violate("X", "a lease's command got the answer of another one", &about);
+    }
+    delivery.ended = true;
+    about.set(from, {next});
+}
+
+// ---- get
+
+void Oracle::message_replied(const Request& request, const MessageAnswer& answer) {
+    MessageModel* about = message(request.serial);
+    if (about == nullptr) return violate("X", "an id that was never given out is answered");
+    const MessageRow& row = answer.row;
+    note(*about, "get: due, state", row.state.due_ms, static_cast<std::int64_t>(row.state.state));
+    Worlds candidates = with_open_commands(*about, 0);
+    for (std::size_t i = request.epoch; i < about->epochs.size(); ++i) {
+        for (const World& world : about->epochs[i].worlds) add_world(candidates, world);
+    }
+    const bool fits = std::any_of(candidates.begin(), candidates.end(), [&](const World& world) {
+        switch (row.state.state) {
+            case State::scheduled:
+            case State::retrying:
+                return world.is_live() && world.due.holds(row.state.due_ms);
+            case State::ready:
+            case State::leased:
+                return world.is_live() && world.due.holds(row.state.due_ms) && row.state.due_ms <= now_;
+            case State::done:
+                return world.phase == World::Phase::done;
+            case State::cancelled:
+                return world.phase == World::Phase::cancelled;
+            default:
+                return false;
+        }
+    });
+    if (!fits) {
+        return violate("C4", "get says " + std::string(state_name(row.state.state)) + ", due " + at(row.state.due_ms) +
+                                 ", but it is " + describe(candidates),
+                       about);
+    }
+    if (!row.state.maybe_delivered && request.epoch + 1 == about->epochs.size()) {
+        std::uint32_t told_before = must_be_counted(*about, about->epochs.back().from);
+        if (row.state.attempts < told_before) violate("C4", "get forgets attempts", about);
+    }
+    check_content(*about, answer);
+}
+
+void Oracle::check_content(const MessageModel& about, const MessageAnswer& answer) {
+    const PutCommand& put = about.put;
+    if (answer.row.id != about.id || answer.row.state.queue != put.queue ||
+        answer.row.state.name_space != put.name_space) {
+        return violate("X", "get answers for another message or queue", &about);
+    }
+    if (is_ended(answer.row.state.state)) {
+        if (answer.has_content) violate("X", "an ended message has content", &about);
+        return;
+    }
+    const bool same = answer.has_content && answer.body == put.body && answer.content_type == put.content_type &&
+                      answer.headers == put.headers && answer.traceparent == put.traceparent &&
+                      answer.row.state.priority == put.priority;
+    if (!same) violate("C1", "get answers another content than was put", &about);
+}
+
+// ---- refusals
+
+void Oracle::error_replied(const Request& request, const Error& error) {
+    MessageModel* about = message(request.serial);
+    if (about != nullptr) note(*about, error.code);
+    const auto& code = error.code;
+    if (code == "too_busy") return rare_.met(Rare::too_busy);
+    if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
+    if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
+    if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);
+    if (code == "unknown_id") {
+        const std::string* name_space = std::visit(
+            [](const auto& command) -> const std::string* {
+                if constexpr (requires { command.id, command.name_space; }) return &command.name_space;
+                return nullptr;
+            },
+            request.command);
+        if (about == nullptr || (name_space != nullptr && *name_space != about->put.name_space)) return;
+    }
+    if (code == "delay_too_long") {
+        const When* when = nullptr;
+        if (const auto* put = std::get_if<PutCommand>(&request.command)) when = &put->when;
+        if (const auto* moved = std::get_if<RescheduleCommand>(&request.command)) when = &moved->when;
+        if (when != nullptr && due_of(*when, now_).high > request.submitted_ms + options_.delay_max_ms) {
+            return rare_.met(Rare::delay_too_long);
+        }
+    }
+    if (code == "gone" && about != nullptr) {
+        rare_.met(Rare::answered_gone);
+        const DueMs latest = std::max(now_, latest_now_);
+        const Worlds worlds = with_open_commands(*about, 0);
+        const bool may_be = std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
+            return world.is_ended() && world.ended.low + keep_ms_ < latest;
+        });
+        if (may_be) return;
+    }
+    violate("X", "refused with " + std::string(code) + ": " + error.message, about);
+}
+
+}  // namespace duewheel

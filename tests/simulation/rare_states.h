@@ -1,0 +1,112 @@
+// Counts how often a run got into the states where systems like this one break. A simulator that never gets there
+// proves nothing, so each of these must be met over a large run.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace duewheel {
+
+// X(name): in the order in which they are printed.
+#define DUEWHEEL_RARE_STATES(X)          \
+    X(closing_commit)                    \
+    X(closing_commit_with_cursors)       \
+    X(confirming_commit)                 \
+    X(commit_larger_than_a_segment)      \
+    X(batch_of_ten_or_more)              \
+    X(command_deferred)                  \
+    X(answer_out_of_date)                \
+    X(loaded_from_the_index)             \
+    X(evicted_behind_its_cursor)         \
+    X(lease_lost)                        \
+    X(lease_ended_while_commit_in_flight) \
+    X(due_while_commit_in_flight)        \
+    X(puts_held_back)                    \
+    X(too_busy)                          \
+    X(too_many_waiters)                  \
+    X(too_many_queues)                   \
+    X(delay_too_long)                    \
+    X(waiter_timed_out)                  \
+    X(waiter_served_later)               \
+    X(delivery_waited_for_its_body)      \
+    X(delivery_forgotten_on_its_way)     \
+    X(two_commands_on_one_message)       \
+    X(answered_by_the_command_before)    \
+    X(cancelled)                         \
+    X(cancelled_after_attempts)          \
+    X(cancel_repeated)                   \
+    X(cancel_in_flight)                  \
+    X(cancel_too_late)                   \
+    X(cancel_of_a_message_in_the_index)  \
+    X(rescheduled_while_ready)           \
+    X(fired_by_command)                  \
+    X(fired_though_due)                  \
+    X(answered_gone)                     \
+    X(ack_repeated)                      \
+    X(ack_repeated_after_restart)        \
+    X(ack_of_an_earlier_run_refused)     \
+    X(ack_after_the_end_refused)         \
+    X(forged_token_refused)              \
+    X(maybe_delivered)                   \
+    X(delivered_again_after_lease)       \
+    X(delivered_again_after_crash)       \
+    X(delivered_though_put_unanswered)   \
+    X(unanswered_command_found_done)     \
+    X(unanswered_command_found_lost)     \
+    X(killed)                            \
+    X(power_cut)                         \
+    X(died_in_a_commit)                  \
+    X(died_after_commit_before_answer)   \
+    X(died_in_sealing)                   \
+    X(died_in_filling_a_spare)           \
+    X(died_in_cleaning)                  \
+    X(died_in_recovery)                  \
+    X(torn_end_cut)                      \
+    X(last_commit_lost)                  \
+    X(last_commit_kept)                  \
+    X(unsealed_segments_at_start)        \
+    X(index_rebuilt_at_start)            \
+    X(started_on_a_closed_segment)       \
+    X(due_at_start)                      \
+    X(sync_failed)                       \
+    X(write_failed)                      \
+    X(read_failed)                       \
+    X(no_space_for_a_spare)              \
+    X(no_space_for_a_segment)            \
+    X(table_refused)                     \
+    X(clock_jumped)                      \
+    X(clock_went_back)                   \
+    X(clock_went_back_over_a_restart)    \
+    X(carried)                           \
+    X(carry_overtaken)                   \
+    X(segment_dropped)                   \
+    X(read_of_a_message_on_disk)         \
+    X(damage_refused)                    \
+    X(damage_harmless)
+
+enum class Rare : std::uint8_t {
+#define DUEWHEEL_NAME(name) name,
+    DUEWHEEL_RARE_STATES(DUEWHEEL_NAME)
+#undef DUEWHEEL_NAME
+};
+
+inline constexpr std::string_view kRareNames[] = {
+#define DUEWHEEL_NAME(name) #name,
+    DUEWHEEL_RARE_STATES(DUEWHEEL_NAME)
+#undef DUEWHEEL_NAME
+};
+inline constexpr std::size_t kRareCount = sizeof kRareNames / sizeof kRareNames[0];
+#undef DUEWHEEL_RARE_STATES
+
+struct RareStates {
+    std::array<std::uint64_t, kRareCount> counts{};
+
+    void met(Rare state, std::uint64_t times = 1) { counts[static_cast<std::size_t>(state)] += times; }
+    void add(const RareStates& others) {
+        for (std::size_t i = 0; i < kRareCount; ++i) counts[i] += others.counts[i];
+    }
+};
+
+}  // namespace duewheel

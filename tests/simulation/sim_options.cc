@@ -1,0 +1,122 @@
+#include "simulation/sim_options.h"
+
+#include <iterator>
+
+#include "base/random.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kOpNames[kOpCount] = {"put",    "get",     "cancel", "reschedule", "fire",   "lease",
+                                                 "lease_wait", "ack", "fail",   "extend",     "release", "repeat",
+                                                 "forge",  "forget",  "burst",  "collide",    "expire"};
+constexpr std::string_view kFaultNames[kFaultCount] = {
+    "kill",      "power_cut",      "cut_in_call", "kill_in_call", "failed_sync", "failed_write", "failed_read",
+    "disk_full", "tables_refused", "index_lost",  "clock_jump",   "clock_back",  "slow_sealing", "slow_disk",
+    "slow_reads", "damage"};
+
+template <class T, std::size_t N>
+T pick(Random& random, const T (&values)[N]) {
+    return values[random.below(N)];
+}
+
+void draw_workload(SimOptions& options, Random& random) {
+    // Puts and leases are always on: without them nothing happens.
+    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4, 14, 8, 18, 5, 4, 5, 5, 2, 3, 5, 8, 4};
+    for (std::size_t op = 0; op < kOpCount; ++op) {
+        const bool needed = op == static_cast<std::size_t>(Op::put) || op == static_cast<std::size_t>(Op::lease);
+        const bool on = random.chance(700'000);
+        const std::uint32_t factor = pick<std::uint32_t>(random, {1, 1, 1, 2, 5});
+        if (on || needed) options.op_weights[op] = kUsual[op] * factor;
+    }
+    options.queues = pick<std::uint32_t>(random, {1, 1, 2, 3, 6});
+    options.body_bytes_max = pick<std::uint32_t>(random, {0, 50, 200, 700, 3000, 20'000});
+    options.due_scale_ms =
+        pick<std::int64_t>(random, {2, 20, 500, 5'000, 60'000, 600'000, 86'400'000, 9LL * 366 * 86'400'000});
+    options.lease_scale_ms = pick<std::int64_t>(random, {1'000, 1'050, 5'000, 60'000, 3'600'000});
+    options.put_burst_max = pick<std::uint32_t>(random, {1, 3, 10, 30});
+}
+
+void draw_faults(SimOptions& options, Random& random) {
+    for (std::size_t fault = 0; fault < kFaultCount; ++fault) {
+        const bool lesser = fault == static_cast<std::size_t>(Fault::slow_sealing) ||
+                            fault == static_cast<std::size_t>(Fault::slow_disk) ||
+                            fault == static_cast<std::size_t>(Fault::slow_reads) ||
+                            fault == static_cast<std::size_t>(Fault::damage);
+        options.faults[fault] = random.chance(lesser ? 250'000 : 400'000);
+    }
+    options.crash_per_million = pick<std::uint32_t>(random, {0, 5'000, 10'000, 20'000, 50'000});
+    if (options.has(Fault::slow_sealing)) options.seal_weight = 1;
+    if (options.has(Fault::slow_disk)) options.commit_weight = 5;
+    if (options.has(Fault::slow_reads)) options.read_weight = 5;
+    options.clean_weight = pick<std::uint32_t>(random, {3, 40, 100});
+    options.client_weight = pick<std::uint32_t>(random, {20, 40, 80});
+    options.turn_per_million = pick<std::uint32_t>(random, {200'000, 700'000, 1'000'000});
+}
+
+void draw_engine(EngineOptions& engine, Random& random) {
+    engine.segment_bytes = pick<std::uint64_t>(random, {8192, 9216, 12'288, 16'384, 32'768});
+    engine.load_chunk = pick<std::uint32_t>(random, {1, 2, 5, 50});
+    engine.ready_max = pick<std::uint32_t>(random, {1, 2, 5, 20, 1000});
+    engine.sweep_chunk = pick<std::uint32_t>(random, {1, 3, 100});
+    engine.fire_chunk = pick<std::uint32_t>(random, {1, 3, 1000});
+    engine.batch_operations_max = pick<std::uint32_t>(random, {1, 2, 5, 20, 1000});
+    engine.batch_bytes_max = pick<std::size_t>(random, {1024, 4096, 1 << 20});
+    engine.record_cache_bytes = pick<std::size_t>(random, {0, 2000, 20'000, 1 << 20});
+    engine.lease_bytes_max = pick<std::size_t>(random, {100, 4000, 1 << 20});
+    engine.unsealed_segments_max = pick<std::uint32_t>(random, {1, 2, 4});
+    engine.cursor_records_max = pick<std::uint32_t>(random, {1, 2, 100, 1000});
+    engine.window_min_ms = pick<std::int64_t>(random, {2, 50, 1000, 30'000});
+    engine.window_max_ms = engine.window_min_ms * pick<std::int64_t>(random, {1, 4, 20});
+    engine.window_entries_max = pick<std::uint32_t>(random, {2, 20, 1000});
+    engine.leased_max = pick<std::uint32_t>(random, {2, 1000, 1000});
+    engine.waiters_per_queue_max = pick<std::uint32_t>(random, {1, 10, 1000});
+    engine.commands_waiting_max = pick<std::size_t>(random, {5, 1000, 1000});
+    engine.queues_max = pick<std::uint32_t>(random, {3, 100, 100});
+    engine.retry_delay_ms = pick<std::int64_t>(random, {1, 30, 1000});
+    engine.shard = pick<std::uint64_t>(random, {0, 0, 7, 1023});
+}
+
+}  // namespace
+
+std::string_view op_name(Op op) { return kOpNames[static_cast<std::size_t>(op)]; }
+std::string_view fault_name(Fault fault) { return kFaultNames[static_cast<std::size_t>(fault)]; }
+
+SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
+    Random random(seed ^ 0x5eed0f0b71045);
+    SimOptions options;
+    options.seed = seed;
+    options.steps = steps;
+    draw_workload(options, random);
+    draw_faults(options, random);
+    draw_engine(options.engine, random);
+    options.spare_segments = pick<std::size_t>(random, {0, 1, 1, 2});
+    options.reserve_segments = pick<std::size_t>(random, {0, 0, 2});
+    options.keep_ms = pick<std::int64_t>(random, {10, 5'000, 86'400'000, 20LL * 366 * 86'400'000});
+    options.reads_in_order = random.chance(500'000);
+    options.check_every = pick<std::uint32_t>(random, {1, 4, 16});
+    return options;
+}
+
+bool switch_off(SimOptions& options, std::string_view name) {
+    for (std::size_t op = 0; op < kOpCount; ++op) {
+        if (kOpNames[op] == name) return options.op_weights[op] = 0, true;
+    }
+    for (std::size_t fault = 0; fault < kFaultCount; ++fault) {
+        if (kFaultNames[fault] == name) return options.faults[fault] = false, true;
+    }
+    return false;
+}
+
+std::vector<std::string_view> switched_on(const SimOptions& options) {
+    std::vector<std::string_view> names;
+    for (std::size_t op = 0; op < kOpCount; ++op) {
+        if (options.op_weights[op] != 0) names.push_back(kOpNames[op]);
+    }
+    for (std::size_t fault = 0; fault < kFaultCount; ++fault) {
+        if (options.faults[fault]) names.push_back(kFaultNames[fault]);
+    }
+    return names;
+}
+
+}  // namespace duewheel

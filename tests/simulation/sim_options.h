@@ -1,0 +1,106 @@
+// What one simulated run is like: everything is drawn from its seed, first of all which operations and which faults
+// happen in it at all. A run that has everything on finds less than many runs that each have something else on, because
+// what is always on hides what it disturbs.
+//
+// A violation is made smaller by switching operations and faults off, one by one, and by taking fewer steps; neither
+// changes what the rest of the options are.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine_options.h"
+
+namespace duewheel {
+
+// What clients do. The order is part of what a seed means: append only.
+enum class Op : std::uint8_t {
+    put,
+    get,
+    cancel,
+    reschedule,
+    fire,
+    lease,
+    lease_wait,
+    ack,
+    fail,
+    extend,
+    release,
+    repeat,   // a request once more, as after a lost reply
+    forge,    // a token that was not issued, or an id that is not there
+    forget,   // the client of a lease is gone
+    burst,    // several commands on one message before the engine has a turn
+    collide,  // a command at the very millisecond of a due time or of a lease's end, or one beside it
+    expire,   // time goes on to the end of a lease
+};
+inline constexpr std::size_t kOpCount = 17;
+
+// What goes wrong. Append only.
+enum class Fault : std::uint8_t {
+    kill,            // the process dies between two steps; what the operating system holds stays
+    power_cut,       // between two steps: what was not synced may be lost
+    cut_in_call,     // the power goes inside a call of the disk, whichever step makes it
+    kill_in_call,    // the process dies inside a call of the disk
+    failed_sync,     // the process must stop
+    failed_write,    // the process must stop
+    failed_read,     // the process must stop
+    disk_full,       // spare segments and new segments wait
+    tables_refused,  // sealing waits
+    index_lost,      // the index is empty after a restart
+    clock_jump,      // forward, in one step
+    clock_back,      // what the engine is told goes back; it must not mind
+    slow_sealing,    // until puts are held back
+    slow_disk,       // commits take long
+    slow_reads,      // answers come late, and are out of date
+    damage,          // at the very end: a byte of the log is turned, which must be found
+};
+inline constexpr std::size_t kFaultCount = 16;
+
+std::string_view op_name(Op op);
+std::string_view fault_name(Fault fault);
+
+struct SimOptions {
+    std::uint64_t seed = 0;
+    std::uint32_t steps = 400;
+    std::array<std::uint32_t, kOpCount> op_weights{};
+    std::array<bool, kFaultCount> faults{};
+
+    EngineOptions engine;
+    std::size_t spare_segments = 1;
+    std::size_t reserve_segments = 0;
+    std::int64_t keep_ms = 0;  // of outcomes
+
+    std::uint32_t queues = 1;
+    std::uint32_t body_bytes_max = 0;
+    std::int64_t due_scale_ms = 0;    // dues are mostly nearer than this
+    std::int64_t lease_scale_ms = 0;  // and so long are leases
+    std::uint32_t put_burst_max = 1;
+    bool reads_in_order = true;
+
+    // How eagerly each kind of step is chosen.
+    std::uint32_t client_weight = 40;
+    std::uint32_t clock_weight = 25;
+    std::uint32_t commit_weight = 60;
+    std::uint32_t read_weight = 60;
+    std::uint32_t seal_weight = 40;
+    std::uint32_t clean_weight = 40;
+    std::uint32_t crash_per_million = 0;
+    std::uint32_t turn_per_million = 700'000;  // after something happened
+    std::uint32_t check_every = 1;
+
+    bool has(Fault fault) const { return faults[static_cast<std::size_t>(fault)]; }
+    bool has(Op op) const { return op_weights[static_cast<std::size_t>(op)] != 0; }
+};
+
+SimOptions draw_options(std::uint64_t seed, std::uint32_t steps);
+
+// Switches the operation or fault of this name off; false where there is none of that name.
+bool switch_off(SimOptions& options, std::string_view name);
+// All that is on, by name.
+std::vector<std::string_view> switched_on(const SimOptions& options);
+
+}  // namespace duewheel

@@ -1,0 +1,225 @@
+#include "simulation/sim_shard.h"
+
+#include <algorithm>
+
+namespace duewheel {
+
+ShardOptions shard_options(const SimOptions& options) {
+    ShardOptions shard;
+    shard.engine = options.engine;
+    shard.spare_segments = options.spare_segments;
+    shard.reserve_segments = options.reserve_segments;
+    shard.identity.instance.fill(std::byte{0x5a});
+    shard.identity.token_key.fill(std::byte{0xa5});
+    return shard;
+}
+
+Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, SimDisk& disk, MemoryRowStorage& rows,
+                                                 Retention& retention, LogSink& log, RareStates& rare,
+                                                 EventHash& hash) {
+    std::unique_ptr<SimShard> shard(new SimShard(options, rows, rare, hash));
+    Result<std::unique_ptr<ShardParts>> parts =
+        ShardParts::open(disk, kDirectory, rows, retention, shard_options(options), log);
+    if (!parts) return std::move(parts).error();
+    shard->parts_ = *std::move(parts);
+    shard->cleaning_.emplace(*shard->parts_);
+    return shard;
+}
+
+void SimShard::turn(DueMs now) {
+    engine().advance_to(now);
+    carry_out(engine().take_effects());
+}
+
+void SimShard::carry_out(Effects effects) {
+    if (effects.broken) broken_ = effects.broken;
+    if (effects.commit) {
+        count_commit(*effects.commit);
+        commit_ = std::move(effects.commit);
+    }
+    for (Question& question : effects.questions) {
+        newest_ticket_ = std::max(newest_ticket_, question.ticket);
+        questions_.push_back(std::move(question));
+    }
+    if (!effects.closed_segments.empty()) may_seal_ = spares_wanted_ = true;
+    bool cleaning_moved = false;
+    for (ReplyEffect& effect : effects.replies) {
+        if ((effect.token & LogCleaning::kTokenBit) == 0) {
+            replies_.push_back(std::move(effect));
+            continue;
+        }
+        if (const auto* answer = std::get_if<CarryAnswer>(&effect.reply)) {
+            rare_.met(answer->carried ? Rare::carried : Rare::carry_overtaken);
+        }
+        if (Status taken = cleaning_->reply(effect.reply); !taken) broken_ = taken.error();
+        cleaning_moved = true;
+    }
+    if (cleaning_moved) next_clean();
+}
+
+void SimShard::count_commit(const Commit& commit) {
+    hash_.add(commit.totals.commit);
+    hash_.add(commit.totals.digest);
+    hash_.add(commit.count);
+    if (commit.closes_segment) {
+        rare_.met(Rare::closing_commit);
+        if (commit.count > 0) rare_.met(Rare::closing_commit_with_cursors);
+    } else if (commit.count == 0) {
+        rare_.met(Rare::confirming_commit);
+    }
+    if (commit.records.size() > options_.engine.segment_bytes) rare_.met(Rare::commit_larger_than_a_segment);
+    if (commit.count >= 10) rare_.met(Rare::batch_of_ten_or_more);
+}
+
+std::vector<SimShard::Choice> SimShard::choices() const {
+    std::vector<Choice> choices;
+    if (commit_) choices.push_back({commit_durable_ ? Step::tell_commit : Step::commit, options_.commit_weight});
+    if (!questions_.empty()) choices.push_back({Step::read, options_.read_weight});
+    if (!answers_.empty()) choices.push_back({Step::tell_answer, options_.read_weight});
+    if (may_seal_) choices.push_back({Step::seal, options_.seal_weight});
+    if (!sealed_.empty()) choices.push_back({Step::tell_table, options_.seal_weight});
+    if (spares_wanted_) choices.push_back({Step::fill_spares, options_.seal_weight});
+    if (clean_ != LogCleaning::Step::none && may_drop()) choices.push_back({Step::clean, options_.clean_weight});
+    if (found_) choices.push_back({Step::tell_clean, options_.clean_weight});
+    return choices;
+}
+
+bool SimShard::is_quiet() const {
+    return choices().empty() && parts_->engine().is_idle() && parts_->engine().is_serving();
+}
+
+bool SimShard::may_drop() const {
+    if (clean_ != LogCleaning::Step::drop) return true;
+    return std::none_of(questions_.begin(), questions_.end(),
+                        [this](const Question& question) { return question.ticket <= drop_after_ticket_; });
+}
+
+bool SimShard::run_step(Random& random) {
+    const std::vector<Choice> open = choices();
+    std::uint64_t sum = 0;
+    for (const Choice& choice : open) sum += choice.weight;
+    if (sum == 0) return false;
+    std::uint64_t drawn = random.below(sum);
+    for (const Choice& choice : open) {
+        if (drawn < choice.weight) {
+            run(choice.step, random);
+            return true;
+        }
+        drawn -= choice.weight;
+    }
+    return false;
+}
+
+void SimShard::run(Step step, Random& random) {
+    step_ = step;
+    hash_.add(static_cast<std::uint64_t>(step));
+    switch (step) {
+        case Step::none:
+            break;
+        case Step::commit:
+            run_commit();
+            break;
+        case Step::tell_commit:
+            commit_.reset();
+            commit_durable_ = false;
+            engine().committed();
+            break;
+        case Step::read:
+            run_read(random);
+            break;
+        case Step::tell_answer: {
+            const std::size_t at = options_.reads_in_order ? 0 : random.below(answers_.size());
+            Answer answer = std::move(answers_[at]);
+            answers_.erase(answers_.begin() + static_cast<std::ptrdiff_t>(at));
+            engine().answer(std::move(answer));
+            break;
+        }
+        case Step::seal:
+            run_seal();
+            break;
+        case Step::tell_table:
+            engine().table_taken(sealed_.front());
+            sealed_.pop_front();
+            next_clean();
+            break;
+        case Step::fill_spares:
+            run_spares();
+            break;
+        case Step::clean:
+            run_clean();
+            break;
+        case Step::tell_clean:
+            if (found_->step == LogCleaning::Step::drop) rare_.met(Rare::segment_dropped);
+            cleaning_->done(*std::exchange(found_, std::nullopt));
+            next_clean();
+            break;
+    }
+    if (!broken_) step_ = Step::none;
+}
+
+// A full disk is waited out: nothing was written, and the same commit is tried again.
+void SimShard::run_commit() {
+    const Status done = parts_->commit(*commit_);
+    if (done) {
+        commit_durable_ = true;
+    } else if (done.error().code == "no_space") {
+        rare_.met(Rare::no_space_for_a_segment);
+    } else {
+        broken_ = done.error();
+    }
+}
+
+void SimShard::run_read(Random& random) {
+    const std::size_t at = options_.reads_in_order ? 0 : random.below(questions_.size());
+    const Question question = std::move(questions_[at]);
+    questions_.erase(questions_.begin() + static_cast<std::ptrdiff_t>(at));
+    Result<Answer> answer = parts_->read(question);
+    if (!answer) {
+        broken_ = answer.error();
+        return;
+    }
+    answers_.push_back(*std::move(answer));
+}
+
+void SimShard::run_seal() {
+    const Result<SegmentNumber> sealed = parts_->seal_next();
+    if (!sealed && sealed.error().code == "no_space") {
+        rare_.met(Rare::table_refused);
+    } else if (!sealed) {
+        broken_ = sealed.error();
+    } else if (*sealed == 0) {
+        may_seal_ = false;
+    } else {
+        sealed_.push_back(*sealed);
+    }
+}
+
+void SimShard::run_spares() {
+    const Status filled = parts_->prepare_spares();
+    if (filled) {
+        spares_wanted_ = false;
+    } else if (filled.error().code == "no_space") {
+        rare_.met(Rare::no_space_for_a_spare);
+    } else {
+        broken_ = filled.error();
+    }
+}
+
+void SimShard::next_clean() {
+    const LogCleaning::Step next = cleaning_->next();
+    if (next == LogCleaning::Step::none) return;
+    clean_ = next;
+    drop_after_ticket_ = newest_ticket_;
+}
+
+void SimShard::run_clean() {
+    Result<LogCleaning::Found> found = cleaning_->run(clean_);
+    clean_ = LogCleaning::Step::none;
+    if (found) {
+        found_ = *std::move(found);
+    } else {
+        broken_ = found.error();
+    }
+}
+
+}  // namespace duewheel

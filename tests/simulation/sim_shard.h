@@ -1,0 +1,121 @@
+// The owner of one shard in the simulator: it holds the same parts as the server's (server/shard_parts.h) and runs
+// their blocking steps in one thread, each at a moment that the seed chooses and told to the engine at a later one.
+//
+//     engine effects ──► commit handed out ──► written and synced ──► told
+//                    ──► questions         ──► read               ──► told
+//                    ──► closed segments   ──► sealed             ──► told       spares filled, log cleaned, likewise
+//
+// A process that dies is this object destroyed: whatever was under way is gone, the disk and the rows stay.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "server/log_cleaning.h"
+#include "server/shard_parts.h"
+#include "simulation/event_hash.h"
+#include "simulation/rare_states.h"
+#include "simulation/sim_options.h"
+#include "store/memory_rows.h"
+#include "support/sim_disk.h"
+
+namespace duewheel {
+
+ShardOptions shard_options(const SimOptions& options);
+
+class SimShard {
+  public:
+    static constexpr const char* kDirectory = "/data";
+
+    // A blocking step, as the one under way when the process died.
+    enum class Step : std::uint8_t {
+        none,
+        commit,
+        tell_commit,
+        read,
+        tell_answer,
+        seal,
+        tell_table,
+        fill_spares,
+        clean,
+        tell_clean,
+    };
+
+    // Opens and recovers. Everything given outlives this.
+    static Result<std::unique_ptr<SimShard>> open(const SimOptions& options, SimDisk& disk, MemoryRowStorage& rows,
+                                                  Retention& retention, LogSink& log, RareStates& rare,
+                                                  EventHash& hash);
+
+    Engine& engine() { return parts_->engine(); }
+    const ShardParts& parts() const { return *parts_; }
+    ShardParts& parts() { return *parts_; }
+
+    // The engine's turn at this server time, and its effects carried out.
+    void turn(DueMs now);
+    void submit(Command command, ReplyToken token) { engine().submit(std::move(command), token); }
+
+    // Runs one of the steps that are outstanding, chosen at random by weight; false when there is none.
+    bool run_step(Random& random);
+
+    // Replies for clients since the last call.
+    std::vector<ReplyEffect> take_replies() { return std::exchange(replies_, {}); }
+
+    // The world is broken: the process must die now. The step under way tells where.
+    const std::optional<Error>& broken() const { return broken_; }
+    Step step() const { return step_; }
+    // A commit is on its way, or durable and not yet told.
+    bool commit_under_way() const { return commit_.has_value(); }
+    bool commit_is_durable() const { return commit_durable_; }
+    // Nothing is under way and nothing waits.
+    bool is_quiet() const;
+
+  private:
+    struct Choice {
+        Step step = Step::none;
+        std::uint32_t weight = 0;
+    };
+
+    SimShard(const SimOptions& options, MemoryRowStorage& rows, RareStates& rare, EventHash& hash)
+        : options_(options), rows_(rows), rare_(rare), hash_(hash) {}
+
+    void carry_out(Effects effects);
+    void count_commit(const Commit& commit);
+    std::vector<Choice> choices() const;
+    bool may_drop() const;
+    void run(Step step, Random& random);
+    void run_commit();
+    void run_read(Random& random);
+    void run_seal();
+    void run_spares();
+    void run_clean();
+    void next_clean();
+
+    const SimOptions& options_;
+    MemoryRowStorage& rows_;
+    RareStates& rare_;
+    EventHash& hash_;
+    std::unique_ptr<ShardParts> parts_;
+    std::optional<LogCleaning> cleaning_;
+
+    std::optional<Commit> commit_;
+    bool commit_durable_ = false;
+    std::deque<Question> questions_;
+    std::deque<Answer> answers_;
+    bool may_seal_ = true;
+    std::deque<SegmentNumber> sealed_;
+    bool spares_wanted_ = true;
+    LogCleaning::Step clean_ = LogCleaning::Step::none;
+    std::uint64_t drop_after_ticket_ = 0;  // every question up to this one has to be read before
+    std::uint64_t newest_ticket_ = 0;
+    std::optional<LogCleaning::Found> found_;
+    std::vector<ReplyEffect> replies_;
+    std::optional<Error> broken_;
+    Step step_ = Step::none;
+};
+
+}  // namespace duewheel

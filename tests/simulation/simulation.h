@@ -1,0 +1,120 @@
+// One simulated life of a shard: clients, clock, disk and the process with its deaths and restarts, in one thread, all
+// of it decided by one seed. At the end faults stop, consumers drain, and everything has to add up.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+#include "base/random.h"
+#include "simulation/event_hash.h"
+#include "simulation/oracle.h"
+#include "simulation/rare_states.h"
+#include "simulation/sim_options.h"
+#include "simulation/sim_shard.h"
+#include "simulation/workload.h"
+#include "store/memory_rows.h"
+#include "support/sim_disk.h"
+
+namespace duewheel {
+
+struct SimResult {
+    std::optional<Violation> violation;
+    std::string history;  // of the message concerned
+    std::uint64_t step = 0;
+    std::uint64_t hash = 0;
+    std::uint64_t events = 0;
+    std::uint64_t restarts = 0;
+    OracleTotals totals;
+    RareStates rare;
+};
+
+class Simulation final : private Surroundings {
+  public:
+    // `verbose`: tells what it does on standard error.
+    explicit Simulation(const SimOptions& options, bool verbose = false);
+    ~Simulation() override;
+
+    SimResult run();
+
+  private:
+    // A log for an operator whom nobody reads, unless somebody does.
+    class OperatorLog final : public LogSink {
+      public:
+        OperatorLog(RareStates& rare, bool verbose) : rare_(rare), verbose_(verbose) {}
+        void write(LogLevel level, std::string_view event, std::string_view message,
+                   std::span<const LogField> fields) override;
+
+      private:
+        RareStates& rare_;
+        const bool verbose_;
+    };
+
+    // Surroundings
+    void submit(Command command) override;
+    void forget(ReplyToken token) override;
+    DueMs clock() const override { return clock_; }
+    void wait_until(DueMs then) override;
+
+    void live();
+    void act();
+    void tick();
+    void turn();
+    void hear(const ReplyEffect& effect);
+    void disturb();
+    void before_disk_call(DiskOperation operation);
+    void arm(bool cuts_power, std::uint64_t calls);
+    void calm();
+
+    // Deaths and restarts.
+    void die(bool power_cut);
+    void start();
+    bool try_to_start(bool calm);
+    void count_death();
+    void count_start();
+
+    // The end.
+    void finish();
+    void settle();
+    void rebuild_and_compare();
+    void drain();
+    void drain_round(std::uint64_t& progress);
+    void ask_for_all();
+    void check_emptiness();
+    void damage();
+
+    bool wrong() const { return oracle_.violated(); }
+    bool has(Fault fault) const { return options_.has(fault); }
+    void say(const char* what, std::int64_t value = 0) const;
+
+    const SimOptions options_;
+    const bool verbose_;
+    RareStates rare_;
+    EventHash hash_;
+    Random random_;       // of the course of things
+    Random disk_random_;  // of what a power cut leaves
+    SimDisk disk_;
+    std::unique_ptr<MemoryRowStorage> rows_;
+    Retention retention_;
+    OperatorLog log_;
+    Oracle oracle_;
+    Workload workload_;
+    std::unique_ptr<SimShard> shard_;
+
+    DueMs clock_ = 0;
+    std::uint64_t step_ = 0;
+    std::uint64_t restarts_ = 0;
+    std::uint64_t calls_left_ = 0;  // of the disk, until the process is cut off
+    bool cut_power_ = false;
+    bool cut_off_ = false;
+    std::uint64_t commit_in_doubt_ = 0;
+    std::uint64_t leased_now_ = 0;  // deliveries of the drain
+    std::vector<LeaseToken> drained_;
+    bool draining_ = false;
+    EngineCounters counted_;  // of this run, as far as counted
+    bool was_held_back_ = false;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,298 @@
+#include "simulation/workload.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace duewheel {
+namespace {
+
+constexpr std::size_t kSentMax = 8;
+constexpr std::size_t kLeasesMax = 200;
+
+std::uint64_t serial_of(const Oracle& oracle, MessageId id) {
+    for (const MessageModel& message : oracle.messages()) {
+        if (message.id == id) return message.serial;
+    }
+    return 0;
+}
+
+}  // namespace
+
+Workload::QueueOf Workload::queue_name(std::uint32_t number) {
+    return {number % 3 == 2 ? "other" : "default", "q" + std::to_string(number)};
+}
+
+void Workload::act() {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t weight : options_.op_weights) sum += weight;
+    std::uint64_t drawn = random_.below(sum);
+    for (std::size_t op = 0; op < kOpCount; ++op) {
+        if (drawn < options_.op_weights[op]) return act(static_cast<Op>(op));
+        drawn -= options_.op_weights[op];
+    }
+}
+
+void Workload::act(Op op) {
+    switch (op) {
+        case Op::put:
+            return put();
+        case Op::lease:
+        case Op::lease_wait:
+            return lease(op == Op::lease_wait);
+        case Op::get:
+        case Op::cancel:
+        case Op::reschedule:
+        case Op::fire: {
+            const MessageModel* message = pick_message();
+            if (message == nullptr) return;
+            const std::string& name_space = message->put.name_space;
+            if (op == Op::get) return send(GetCommand{name_space, message->id});
+            if (op == Op::cancel) return send(CancelCommand{name_space, message->id});
+            if (op == Op::fire) return send(FireCommand{name_space, message->id});
+            return send(RescheduleCommand{name_space, message->id, draw_when()});
+        }
+        case Op::ack:
+        case Op::fail:
+        case Op::extend:
+        case Op::release:
+            return end_lease(op);
+        case Op::repeat:
+            if (!sent_.empty()) surroundings_.submit(sent_[random_.below(sent_.size())]);
+            return;
+        case Op::forge:
+            return forge();
+        case Op::forget: {
+            const std::vector<ReplyToken> open = oracle_.open_leases();
+            if (!open.empty()) surroundings_.forget(open[random_.below(open.size())]);
+            return;
+        }
+        case Op::burst:
+            return burst();
+        case Op::collide:
+            return collide();
+        case Op::expire: {
+            const LeaseToken* lease = pick_lease();
+            if (lease == nullptr) return;
+            const std::uint64_t serial = serial_of(oracle_, lease->id);
+            const SeenDelivery* delivery = oracle_.messages()[serial - 1].delivery_of(*lease);
+            return surroundings_.wait_until(delivery->until.high + random_.between(-1, 1));
+        }
+    }
+}
+
+void Workload::send(Command command) {
+    if (sent_.size() < kSentMax) {
+        sent_.push_back(command);
+    } else {
+        sent_[random_.below(kSentMax)] = command;
+    }
+    surroundings_.submit(std::move(command));
+}
+
+// ---- puts
+
+DueMs Workload::draw_delay() {
+    const DueMs scale = options_.due_scale_ms;
+    switch (random_.below(8)) {
+        case 0:
+        case 1:
+            return 0;
+        case 2:
+            return random_.between(0, 3);
+        case 3:
+            return scale >> random_.below(12);
+        default:
+            return random_.between(0, scale);
+    }
+}
+
+When Workload::draw_when() {
+    When when;
+    const std::vector<MessageModel>& messages = oracle_.messages();
+    switch (random_.below(10)) {
+        case 0:  // in the past
+            when.at_ms = surroundings_.clock() - random_.between(0, options_.due_scale_ms);
+            break;
+        case 1:  // the same as another
+            if (const MessageModel* other = messages.empty() ? nullptr : &messages[random_.below(messages.size())];
+                other != nullptr && other->certain() != nullptr && other->certain()->is_live()) {
+                when.at_ms = other->certain()->due.low;
+            }
+            break;
+        case 2:
+            when.at_ms = surroundings_.clock() + draw_delay();
+            break;
+        case 3:
+            when.delay_ms = random_.chance(30'000) ? options_.engine.delay_max_ms + random_.between(0, 1) : draw_delay();
+            break;
+        default:
+            when.delay_ms = draw_delay();
+            break;
+    }
+    return when;
+}
+
+void Workload::put() {
+    const std::uint64_t count = 1 + random_.below(options_.put_burst_max);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+        PutCommand command;
+        command.name_space = queue.name_space;
+        command.queue = queue.queue;
+        command.when = draw_when();
+        command.priority = random_.chance(800'000) ? 0 : static_cast<std::int32_t>(random_.between(-2, 2));
+        const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
+        command.body = Oracle::body_of(oracle_.messages().size() + 1, static_cast<std::uint32_t>(bytes));
+        if (random_.chance(100'000)) command.content_type = "text/plain";
+        if (random_.chance(100'000)) command.headers = std::string("k\0v", 3);
+        if (random_.chance(50'000)) command.traceparent = "00-trace";
+        surroundings_.submit(std::move(command));
+    }
+}
+
+// ---- what is known
+
+const MessageModel* Workload::pick_message() {
+    const std::vector<MessageModel>& messages = oracle_.messages();
+    if (messages.empty()) return nullptr;
+    const std::uint64_t drawn = random_.below(10);
+    std::uint64_t serial = 1 + random_.below(messages.size());
+    if (drawn < 4) serial = messages.size() - random_.below(std::min<std::uint64_t>(messages.size(), 6));
+    if (drawn >= 4 && drawn < 7 && favourite_ != 0) serial = favourite_;
+    if (random_.chance(150'000)) favourite_ = serial;
+    const MessageModel& message = messages[serial - 1];
+    return message.id == 0 ? nullptr : &message;
+}
+
+void Workload::take_leases(const LeaseAnswer& answer) {
+    for (const Delivered& delivery : answer.messages) leases_.push_back(delivery.lease);
+    if (leases_.size() > kLeasesMax) leases_.erase(leases_.begin(), leases_.begin() + kLeasesMax / 4);
+}
+
+const LeaseToken* Workload::pick_lease() {
+    if (leases_.empty()) return nullptr;
+    const std::uint64_t newest = std::min<std::uint64_t>(leases_.size(), 4);
+    return random_.chance(700'000) ? &leases_[leases_.size() - 1 - random_.below(newest)]
+                                   : &leases_[random_.below(leases_.size())];
+}
+
+void Workload::lease(bool waits) {
+    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    LeaseCommand command;
+    command.name_space = queue.name_space;
+    command.queue = queue.queue;
+    command.max = static_cast<std::uint32_t>(random_.chance(500'000) ? 1 : 1 + random_.below(12));
+    command.lease_ms = std::max<std::int64_t>(1000, random_.between(1, options_.lease_scale_ms));
+    if (waits) command.wait_ms = random_.chance(500'000) ? random_.between(1, 50) : random_.between(1, 60'000);
+    surroundings_.submit(std::move(command));
+}
+
+// ---- changes
+
+Command Workload::draw_change(const MessageModel& message) {
+    const std::string& name_space = message.put.name_space;
+    switch (random_.below(5)) {
+        case 0:
+        case 1:
+            return CancelCommand{name_space, message.id};
+        case 2:
+            return FireCommand{name_space, message.id};
+        default:
+            return RescheduleCommand{name_space, message.id, draw_when()};
+    }
+}
+
+Command Workload::draw_lease_end(const LeaseToken& lease) {
+    switch (random_.below(6)) {
+        case 0:
+            return FailCommand{lease, "because", random_.chance(500'000) ? std::optional(draw_delay()) : std::nullopt};
+        case 1:
+            return ReleaseCommand{lease, random_.chance(500'000) ? 0 : draw_delay()};
+        case 2:
+            return ExtendCommand{lease, std::max<std::int64_t>(1000, random_.between(1, options_.lease_scale_ms))};
+        default:
+            return AckCommand{lease};
+    }
+}
+
+void Workload::end_lease(Op op) {
+    const LeaseToken* picked = pick_lease();
+    if (picked == nullptr) return;
+    const LeaseToken lease = *picked;
+    if (op == Op::extend) {
+        return send(ExtendCommand{lease, std::max<std::int64_t>(1000, random_.between(1, options_.lease_scale_ms))});
+    }
+    if (random_.chance(800'000)) std::erase(leases_, lease);
+    if (op == Op::ack) return send(AckCommand{lease});
+    if (op == Op::release) return send(ReleaseCommand{lease, random_.chance(500'000) ? 0 : draw_delay()});
+    send(FailCommand{lease, std::string(random_.below(40), 'r'),
+                     random_.chance(500'000) ? std::optional(draw_delay()) : std::nullopt});
+}
+
+void Workload::forge() {
+    if (random_.chance(400'000)) {
+        const MessageModel* message = pick_message();
+        if (message == nullptr) return;
+        const MessageId wrong[] = {0, message->id + 1, message->id + (kShardsMax << 30), message->id};
+        const MessageId id = wrong[random_.below(4)];
+        const std::string name_space = id == message->id ? "nobody" : message->put.name_space;
+        if (random_.chance(500'000)) return surroundings_.submit(CancelCommand{name_space, id});
+        return surroundings_.submit(GetCommand{name_space, id});
+    }
+    const LeaseToken* lease = pick_lease();
+    if (lease == nullptr) return;
+    LeaseToken forged = *lease;
+    switch (random_.below(4)) {
+        case 0:
+            forged.code ^= std::uint64_t{1} << random_.below(64);
+            break;
+        case 1:
+            forged.attempt += 1;
+            break;
+        case 2:
+            forged.incarnation += 1;
+            break;
+        default:
+            forged.id += kShardsMax;
+            break;
+    }
+    surroundings_.submit(draw_lease_end(forged));
+}
+
+void Workload::burst() {
+    const MessageModel* message = pick_message();
+    if (message == nullptr) return;
+    const LeaseToken* held = nullptr;
+    if (!message->deliveries.empty()) held = &message->deliveries.back().token;
+    const std::uint64_t count = 2 + random_.below(3);
+    std::vector<Command> commands;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        commands.push_back(held != nullptr && random_.chance(600'000) ? draw_lease_end(*held) : draw_change(*message));
+    }
+    for (Command& command : commands) surroundings_.submit(std::move(command));
+}
+
+void Workload::collide() {
+    if (random_.chance(400'000)) {
+        const LeaseToken* picked = pick_lease();
+        if (picked == nullptr) return;
+        const LeaseToken lease = *picked;
+        const MessageModel& message = oracle_.messages()[serial_of(oracle_, lease.id) - 1];
+        for (const SeenDelivery& delivery : message.deliveries) {
+            if (delivery.token != lease) continue;
+            surroundings_.wait_until(delivery.until.high + random_.between(-1, 1));
+            break;
+        }
+        return surroundings_.submit(draw_lease_end(lease));
+    }
+    const MessageModel* message = pick_message();
+    if (message == nullptr || message->certain() == nullptr || !message->certain()->is_live()) return;
+    const Command command = draw_change(*message);
+    const DueMs due = message->certain()->due.low;
+    const bool first = random_.chance(500'000);
+    if (first) surroundings_.submit(command);
+    surroundings_.wait_until(due + random_.between(-1, 1));
+    if (!first) surroundings_.submit(command);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,69 @@
+// The clients: they draw what to ask for, know of messages and leases only what they were answered, and are unfair on
+// purpose: the same message again and again, several commands at once, at the very millisecond of a due time or of a
+// lease's end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "simulation/oracle.h"
+#include "simulation/sim_options.h"
+
+namespace duewheel {
+
+// Where requests go, and the clock that clients wait by.
+class Surroundings {
+  public:
+    virtual ~Surroundings() = default;
+
+    virtual void submit(Command command) = 0;
+    virtual void forget(ReplyToken token) = 0;
+    virtual DueMs clock() const = 0;
+    // Lets time go on to then, if that is later; the server hears of it in its next turn, which may be at once.
+    virtual void wait_until(DueMs then) = 0;
+};
+
+class Workload {
+  public:
+    Workload(const SimOptions& options, Oracle& oracle, Surroundings& surroundings, Random random)
+        : options_(options), oracle_(oracle), surroundings_(surroundings), random_(random) {}
+
+    // One thing that some client does; nothing where it knows of nothing to do it to.
+    void act();
+    // The deliveries of an answer are leases that clients hold now.
+    void take_leases(const LeaseAnswer& answer);
+
+    struct QueueOf {
+        std::string name_space;
+        std::string queue;
+    };
+    static QueueOf queue_name(std::uint32_t number);
+
+  private:
+    void act(Op op);
+    void put();
+    When draw_when();
+    DueMs draw_delay();
+    void lease(bool waits);
+    const MessageModel* pick_message();
+    const LeaseToken* pick_lease();
+    Command draw_change(const MessageModel& message);
+    Command draw_lease_end(const LeaseToken& lease);
+    void end_lease(Op op);
+    void forge();
+    void burst();
+    void collide();
+    void send(Command command);
+
+    const SimOptions& options_;
+    Oracle& oracle_;
+    Surroundings& surroundings_;
+    Random random_;
+    std::vector<LeaseToken> leases_;
+    std::vector<Command> sent_;  // the last few, to be repeated
+    std::uint64_t favourite_ = 0;
+};
+
+}  // namespace duewheel
