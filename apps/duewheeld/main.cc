@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 
 #include "server/server.h"
@@ -11,6 +13,16 @@ namespace {
 
 constexpr int kExitRefused = 1;
 
+// Tables that grow and shrink with the load, and what sealing needs for a moment, go back to the system when they are
+// freed. Left alone, the C library would learn from the first of them to keep such blocks for ever: 1 million pending
+// messages then hold 140 MB instead of 70.
+void return_large_blocks() {
+    constexpr int kLargeBytes = 256 << 10;
+    mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+    mallopt(M_TRIM_THRESHOLD, kLargeBytes);
+    mallopt(M_ARENA_MAX, 2);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -18,6 +30,7 @@ int main(int argc, char** argv) {
     std::uint64_t segment_megabytes = options.engine.segment_bytes >> 20;
     bool verbose = false;
 
+    return_large_blocks();
     CLI::App app{"duewheeld keeps messages until they are due, on disk before it answers."};
     app.add_option("--data", options.data_directory, "Directory of the log and the index")
         ->envname("DUEWHEEL_DATA")
