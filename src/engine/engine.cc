@@ -115,7 +115,7 @@ std::size_t record_bytes_at_most(const Command& command) {
 
 // Space at a segment's end for the commit that closes it.
 std::uint64_t closing_reserve(std::uint64_t segment_bytes) {
-    return std::max<std::uint64_t>(segment_bytes / 32, commit_size_in_segment(kRecordOverheadMax));
+    return std::max<std::uint64_t>(segment_bytes / 32, kClosingRoomBytes);
 }
 
 }  // namespace
@@ -205,7 +205,9 @@ void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with
 // The commit that closes a segment says from where a restart has to read: the load cursor, and for each queue a lower
 // bound on what is due and unfinished. A queue's cursor that falls must be written, one that rises may be.
 void Engine::add_cursors() {
-    const std::uint64_t room = options_.segment_bytes - segment_fill_;
+    // A segment that was made larger for its first commit has no more than the room that each has at its end.
+    const bool is_overfull = segment_fill_ + kClosingRoomBytes > options_.segment_bytes;
+    const std::uint64_t room = is_overfull ? kClosingRoomBytes : options_.segment_bytes - segment_fill_;
     auto fits = [&] {
         return batch_->count() < options_.cursor_records_max &&
                commit_size_in_segment(batch_->bytes() + kRecordOverheadMax) <= room;

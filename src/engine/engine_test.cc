@@ -2,6 +2,7 @@
 // and crashes are the simulator's.
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -67,6 +68,10 @@ class Shard {
     void settle() {
         for (;;) {
             Effects effects = engine_.take_effects();
+            if (effects.commit && effects.commit->closes_segment) {
+                largest_closing_commit =
+                    std::max(largest_closing_commit, commit_size_in_segment(effects.commit->records.size()));
+            }
             if (effects.commit) held_ = std::move(effects.commit);
             for (ReplyEffect& effect : effects.replies) replies[effect.token] = std::move(effect.reply);
             for (const Question& question : effects.questions) engine_.answer(read(question));
@@ -94,6 +99,7 @@ class Shard {
 
     std::map<ReplyToken, Reply> replies;
     bool hold_commits = false;
+    std::uint64_t largest_closing_commit = 0;
 
   private:
     void append(const Commit& commit) {
@@ -459,6 +465,21 @@ TEST(Engine, a_segment_that_is_full_is_closed_by_a_commit_of_cursors) {
     }
     EXPECT_TRUE(load);
     EXPECT_TRUE(queue) << "the oldest message that is due and unfinished";
+}
+
+// The room that was left in it was reckoned below zero, so that cursors without number went into the closing commit.
+TEST(Engine, a_segment_that_one_commit_overfills_is_closed_by_a_small_one) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 100;
+    Shard shard(options);
+    for (int i = 0; i < 60; ++i) shard.put(0, "", "a queue with a name of some length, number " + std::to_string(i));
+    const std::uint64_t commits = shard.engine().counters().commits;
+    shard.put(0, std::string(20'000, 'x'));
+    shard.put(0, std::string(20'000, 'x'));
+    EXPECT_GT(shard.engine().counters().commits, commits + 2);
+    EXPECT_LE(shard.largest_closing_commit, kClosingRoomBytes);
+    EXPECT_GT(shard.largest_closing_commit, 0u);
 }
 
 TEST(Engine, puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not) {

@@ -43,4 +43,8 @@ std::uint64_t commit_size_in_segment(std::uint64_t record_bytes, std::uint32_t b
 // Bytes of a fresh segment that its header takes.
 inline constexpr std::uint64_t kSegmentHeaderBytes = 4096;
 
+// What a segment has left for the commit that closes it, also one that was made larger for its first commit: room for
+// 1 KiB of records.
+inline constexpr std::uint64_t kClosingRoomBytes = 2048;
+
 }  // namespace duewheel

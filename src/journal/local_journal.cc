@@ -64,7 +64,7 @@ Status LocalJournal::commit(const Commit& commit) {
                 appended.error());
 }
 
-// The next segment, large enough for the commit that is its first.
+// The next segment, large enough for the commit that is its first, and for one that closes it.
 Status LocalJournal::roll(const Commit& commit) {
     const std::shared_ptr<SegmentFile> last = newest();
     const SegmentEnd end = last->end();
@@ -72,7 +72,8 @@ Status LocalJournal::roll(const Commit& commit) {
     next.number += 1;
     next.before = end.totals;
     next.link = end.link;
-    const std::uint64_t needed = kSegmentHeaderBytes + commit_size_in_segment(commit.records.size(), next.block_bytes);
+    std::uint64_t needed = kSegmentHeaderBytes + commit_size_in_segment(commit.records.size(), next.block_bytes);
+    if (!commit.closes_segment) needed += std::max<std::uint64_t>(kClosingRoomBytes, next.block_bytes);
     return begin_segment(next, std::max(options_.segment_bytes, needed));
 }
 

@@ -76,6 +76,30 @@ TEST(LocalJournal, a_commit_larger_than_a_fresh_segment_gets_one_of_its_size) {
     EXPECT_EQ(log.compare(*opened(disk, options)), "");
 }
 
+// A segment that was exactly as large as its first commit could never be closed: the simulator found the commit that was
+// to close it written past the segment's end.
+TEST(LocalJournal, a_segment_made_for_a_large_commit_has_room_for_one_that_closes_it) {
+    SimDisk disk;
+    Random random(4);
+    TrialLog log(3, 500);
+    const JournalOptions options = trial_options();
+    auto journal = opened(disk, options);
+    Commit first = log.make(random, journal->room(), 1);
+    first.closes_segment = true;
+    ASSERT_TRUE(journal->commit(first).ok());
+    log.remember(first);
+    Commit large = log.make(random, journal->room(), 200);
+    large.closes_segment = false;
+    ASSERT_TRUE(journal->commit(large).ok());
+    log.remember(large);
+    EXPECT_GE(journal->room().segment_bytes - journal->room().used_bytes, kClosingRoomBytes);
+    Commit closing = log.make(random, journal->room(), 1);
+    closing.closes_segment = true;
+    ASSERT_TRUE(journal->commit(closing).ok());
+    log.remember(closing);
+    EXPECT_EQ(log.compare(*opened(disk, options)), "");
+}
+
 TEST(LocalJournal, every_place_is_read_whether_it_was_just_written_or_found_at_the_start) {
     SimDisk disk;
     Random random(5);
