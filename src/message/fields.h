@@ -1,0 +1,141 @@
+// The byte form of fields: ascending tags, each a varint (number << 1 | is_text), then a varint or a length and bytes.
+// A field that has its default is left out, so that equal values have equal bytes.
+//
+// Which fields there are, and what they mean, is the business of who writes them (record.cc).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "message/state.h"
+
+namespace duewheel {
+
+inline std::uint64_t zigzag(std::int64_t value) {
+    return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
+}
+inline std::int64_t unzigzag(std::uint64_t value) {
+    return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+}
+
+// Appends to a string, growing it in one step per field.
+class FieldWriter {
+  public:
+    explicit FieldWriter(std::string& out) : out_(out) {}
+
+    void number(std::uint32_t tag, std::uint64_t value, std::uint64_t left_out = 0) {
+        if (value == left_out) return;
+        varint(std::uint64_t{tag} << 1);
+        varint(value);
+    }
+    void signed_number(std::uint32_t tag, std::int64_t value, std::int64_t left_out = 0) {
+        if (value == left_out) return;
+        varint(std::uint64_t{tag} << 1);
+        varint(zigzag(value));
+    }
+    void text(std::uint32_t tag, std::string_view value, std::string_view left_out = {}) {
+        if (value == left_out) return;
+        varint(std::uint64_t{tag} << 1 | 1);
+        varint(value.size());
+        out_.append(value);
+    }
+
+  private:
+    void varint(std::uint64_t value) {
+        std::array<char, 10> bytes;
+        std::size_t size = 0;
+        while (value >= 0x80) {
+            bytes[size++] = static_cast<char>(value | 0x80);
+            value >>= 7;
+        }
+        bytes[size++] = static_cast<char>(value);
+        out_.append(bytes.data(), size);
+    }
+
+    std::string& out_;
+};
+
+// Walks the fields of a body; refuses what is cut short, overlong, or out of order.
+class FieldReader {
+  public:
+    explicit FieldReader(std::string_view bytes) : rest_(bytes) {}
+
+    // Steps to the next field; false at the end or when damaged() has become true.
+    bool next() {
+        if (rest_.empty() || damaged_) return false;
+        const std::uint64_t head = varint();
+        const std::uint64_t tag = head >> 1;
+        if (damaged_ || tag <= tag_ || tag > 1000) return fail();
+        tag_ = static_cast<std::uint32_t>(tag);
+        is_text_ = (head & 1) != 0;
+        number_ = varint();
+        if (!is_text_) return !damaged_;
+        if (damaged_ || number_ > rest_.size()) return fail();
+        text_ = rest_.substr(0, number_);
+        rest_.remove_prefix(number_);
+        return true;
+    }
+
+    std::uint32_t tag() const { return tag_; }
+    bool damaged() const { return damaged_; }
+
+    template <class T>
+    void number(T& into) {
+        if (is_text_ || (number_ >> (sizeof(T) * 8 - 1) >> 1) != 0) return void(fail());
+        into = static_cast<T>(number_);
+    }
+    void boolean(bool& into) {
+        if (is_text_ || number_ > 1) return void(fail());
+        into = number_ == 1;
+    }
+    template <class T>
+    void signed_number(T& into) {
+        const std::int64_t value = unzigzag(number_);
+        if (is_text_ || value != static_cast<T>(value)) return void(fail());
+        into = static_cast<T>(value);
+    }
+    void state(State& into) {
+        if (is_text_ || number_ < 1 || number_ > kStateCount) return void(fail());
+        into = static_cast<State>(number_);
+    }
+    void text(std::string& into) {
+        if (!is_text_) return void(fail());
+        into.assign(text_);
+    }
+    void text(std::string_view& into) {
+        if (!is_text_) return void(fail());
+        into = text_;
+    }
+
+  private:
+    bool fail() {
+        damaged_ = true;
+        return false;
+    }
+    std::uint64_t varint() {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 64; shift += 7) {
+            if (rest_.empty()) return fail(), 0;
+            const auto byte = static_cast<unsigned char>(rest_.front());
+            rest_.remove_prefix(1);
+            if (shift == 63 && byte > 1) return fail(), 0;
+            value |= std::uint64_t{byte & 0x7fu} << shift;
+            if (byte < 0x80) {
+                if (byte == 0 && shift != 0) return fail(), 0;  // a longer form of a smaller number
+                return value;
+            }
+        }
+        return fail(), 0;
+    }
+
+    std::string_view rest_;
+    std::string_view text_;
+    std::uint64_t number_ = 0;
+    std::uint32_t tag_ = 0;
+    bool is_text_ = false;
+    bool damaged_ = false;
+};
+
+}  // namespace duewheel
