@@ -137,7 +137,10 @@ void Engine::serve(QueueNumber number) {
             at.waiters.pop_front();
             continue;
         }
-        if (!grant(number, waiting->second)) break;
+        if (!grant(number, waiting->second)) {  // every lease is taken: tried again in the next turn
+            mark(number);
+            break;
+        }
         static_cast<void>(wheel_.cancel(waiting->second.timer));
         waiter_of_reply_.erase(waiting->second.token);
         waiters_.erase(waiting);
