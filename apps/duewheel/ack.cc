@@ -1,0 +1,25 @@
+// duewheel ack: ends a lease, its message is done.
+#include "arguments.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct AckArguments {
+    std::string lease;
+};
+
+int ack(Session& session, const AckArguments& arguments) {
+    const ServerAnswer answer = session.ask("POST", session.lease_path(arguments.lease, ":ack"));
+    return answer ? show_lease_end(session, answer) : answer.exit_code;
+}
+
+}  // namespace
+
+void add_ack(CLI::App& program, Session& session) {
+    Verb<AckArguments> verb(program, session, "ack", "End a lease: its message is done", "duewheel ack \"$LEASE\"",
+                            ack);
+    verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
+}
+
+}  // namespace duewheel

@@ -1,0 +1,84 @@
+#include "arguments.h"
+
+#include <cstdio>
+
+#include "calendar/duration.h"
+#include "calendar/instant_text.h"
+#include "local_time.h"
+#include "plain_text.h"
+
+namespace duewheel {
+
+void takes_duration(CLI::Option* option) {
+    option->type_name("DURATION")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                const Result<std::int64_t> parsed = parse_duration(text);
+                return parsed ? std::string() : parsed.error().message;
+            },
+            ""));
+}
+
+void WhenArguments::add_to(CLI::App& verb) {
+    CLI::Option* delay = verb.add_option("--in", in, "Due after this time: 250ms, 10m, 3d12h, PT1H");
+    takes_duration(delay);
+    CLI::Option* instant =
+        verb.add_option("--at", at, "Due at this time: 2027-01-01T06:00, with seconds, Z or +01:00 as you like")
+            ->type_name("TIME")
+            ->excludes(delay);
+    verb.add_option("--tz", zone, "Time zone of --at, such as Europe/Oslo; else this machine's")
+        ->type_name("ZONE")
+        ->needs(instant);
+}
+
+Status WhenArguments::put_into(boost::json::object& request) const {
+    if (!in.empty()) request["delay"] = in;
+    if (at.empty()) return {};
+    const Result<InstantMs> instant = parse_local_instant(at, zone);
+    if (!instant) return instant.error();
+    request["due"] = format_instant(*instant);
+    return {};
+}
+
+boost::json::string json_text(std::string_view text) {
+    return boost::json::string(text.data(), text.size());
+}
+
+int show_lease_end(const Session& session, const ServerAnswer& answer) {
+    const std::string outcome = printable(answer.word("outcome"));
+    const bool expired = outcome == "expired";
+    const auto people = [&] {
+        if (expired) {
+            std::printf("expired: the lease had ended before, and nothing was changed\n");
+        } else if (const std::int64_t until = answer.number("lease_until_ms"); until != 0) {
+            std::printf("%s, leased until %s\n", outcome.c_str(), format_when(until).c_str());
+        } else if (const std::int64_t due = answer.number("due_ms"); due != 0) {
+            std::printf("%s, due %s\n", outcome.c_str(), format_when(due).c_str());
+        } else {
+            std::printf("%s\n", outcome.c_str());
+        }
+    };
+    return session.show(answer, people, expired ? kExitRefused : kExitDone);
+}
+
+int show_change(const Session& session, const ServerAnswer& answer, std::string_view wanted) {
+    const std::string_view outcome = answer.word("outcome");
+    const bool done = outcome == wanted;
+    const auto people = [&] {
+        const std::string shown = printable(outcome);
+        const std::int64_t attempts = answer.number("attempts");
+        const std::int64_t due = answer.number("due_ms");
+        if (!done) std::printf("too late: ");
+        std::printf("%s", shown.c_str());
+        if (done && due != 0) std::printf(", due %s", format_when(due).c_str());
+        if (attempts > 0) std::printf(", after %lld delivery attempts", static_cast<long long>(attempts));
+        const boost::json::value* hidden = answer.members.if_contains("maybe_delivered");
+        if (hidden != nullptr && hidden->is_bool() && hidden->get_bool()) {
+            std::printf(", and a delivery may have begun before the last restart");
+        }
+        std::printf("\n");
+    };
+    return session.show(answer, people, done ? kExitDone : kExitRefused);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,90 @@
+#include "body_argument.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+namespace duewheel {
+namespace {
+
+using OpenFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+Result<std::string> read_all(std::FILE* file, const std::string& name) {
+    std::string bytes;
+    char piece[16 * 1024];
+    while (const std::size_t size = std::fread(piece, 1, sizeof piece, file)) {
+        bytes.append(piece, size);
+        if (bytes.size() > kBodyBytesMax) {
+            return Error{"body_too_large",
+                         name + " holds more than a message can: keep it elsewhere and send its address."};
+        }
+    }
+    if (std::ferror(file)) return Error{"unreadable_body", "Cannot read " + name + ": " + std::strerror(errno) + "."};
+    return bytes;
+}
+
+// UTF-8 and free of control characters that JSON would spell with six bytes each.
+bool is_text(std::string_view bytes) {
+    for (std::size_t at = 0; at < bytes.size();) {
+        const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[at + i]); };
+        const unsigned lead = byte(0);
+        if (lead < 0x80) {
+            if (lead < 0x20 && lead != '\n' && lead != '\r' && lead != '\t') return false;
+            ++at;
+            continue;
+        }
+        const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+        if (lead < 0xc2 || lead > 0xf4 || bytes.size() - at < size) return false;
+        // Neither longer than needed, nor half of a surrogate pair, nor beyond the last letter.
+        const unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+        const unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+        if (byte(1) < low || byte(1) > high) return false;
+        for (std::size_t i = 2; i < size; ++i) {
+            if ((byte(i) & 0xc0) != 0x80) return false;
+        }
+        at += size;
+    }
+    return true;
+}
+
+std::string base64(std::string_view bytes) {
+    static constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    text.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t at = 0; at < bytes.size(); at += 3) {
+        const std::size_t here = std::min<std::size_t>(3, bytes.size() - at);
+        std::uint32_t bits = 0;
+        for (std::size_t i = 0; i < 3; ++i) {
+            bits = bits << 8 | (i < here ? static_cast<unsigned char>(bytes[at + i]) : 0u);
+        }
+        for (std::size_t i = 0; i < 4; ++i) text += i <= here ? kLetters[bits >> (18 - 6 * i) & 63] : '=';
+    }
+    return text;
+}
+
+}  // namespace
+
+Result<std::string> read_body_argument(const std::string& argument) {
+    if (argument == "-") return read_all(stdin, "standard input");
+    if (!argument.starts_with('@')) return argument;
+    const std::string path = argument.substr(1);
+    const OpenFile file(std::fopen(path.c_str(), "rb"), &std::fclose);
+    if (!file) {
+        return Error{"unreadable_body", "Cannot read " + path + ": " + std::strerror(errno) +
+                                            ". A body that begins with @ itself goes through standard input, as `-`."};
+    }
+    return read_all(file.get(), path);
+}
+
+void put_body_into(const std::string& body, boost::json::object& request) {
+    if (is_text(body)) {
+        request["body"] = body;
+    } else {
+        request["body_base64"] = base64(body);
+    }
+}
+
+}  // namespace duewheel

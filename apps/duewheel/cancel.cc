@@ -1,0 +1,25 @@
+// duewheel cancel: takes a message back, with a definite answer.
+#include "arguments.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct CancelArguments {
+    std::string id;
+};
+
+int cancel(Session& session, const CancelArguments& arguments) {
+    const ServerAnswer answer = session.ask("DELETE", session.path("messages", arguments.id));
+    return answer ? show_change(session, answer, "cancelled") : answer.exit_code;
+}
+
+}  // namespace
+
+void add_cancel(CLI::App& program, Session& session) {
+    Verb<CancelArguments> verb(program, session, "cancel", "Take a message back; exits 1 when it is too late for that",
+                               "duewheel cancel 1024", cancel);
+    verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
+}
+
+}  // namespace duewheel

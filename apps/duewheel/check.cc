@@ -1,0 +1,76 @@
+// duewheel check: verifies a data directory while no server uses it.
+#include <cstdio>
+
+#include "arguments.h"
+#include "plain_text.h"
+#include "store/data_check.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct CheckArguments {
+    std::string directory;
+};
+
+void print_json(const DataReport& report) {
+    boost::json::object object{
+        {"segments", report.segments},   {"commits", report.commits}, {"records", report.records},
+        {"log_bytes", report.log_bytes}, {"pending", report.pending}, {"sequence", report.sequence},
+        {"has_index", report.has_index},
+    };
+    if (report.has_index) {
+        object["index_sequence"] = report.index_sequence;
+        object["index_messages"] = report.index_messages;
+    }
+    if (report.torn_end) {
+        object["torn_end"] = {
+            {"path", report.torn_end->path}, {"offset", report.torn_end->offset}, {"bytes", report.torn_end->bytes}};
+    }
+    std::printf("%s\n", boost::json::serialize(object).c_str());
+}
+
+void print_table(const DataReport& report) {
+    const auto number = [](std::uint64_t value) { return std::to_string(value); };
+    std::vector<std::vector<std::string>> rows = {
+        {"segments", number(report.segments)}, {"log bytes", number(report.log_bytes)},
+        {"commits", number(report.commits)},   {"records", number(report.records)},
+        {"pending", number(report.pending)},   {"sequence", number(report.sequence)},
+    };
+    if (report.has_index) {
+        rows.push_back({"index up to", number(report.index_sequence)});
+        rows.push_back({"index messages", number(report.index_messages)});
+    } else {
+        rows.push_back({"index", "none: it is built from the log when a segment is full"});
+    }
+    std::printf("%s", table(rows).c_str());
+    if (report.torn_end) {
+        std::printf(
+            "\n%s ends in %llu bytes from offset %llu that were never acknowledged; the next start cuts them off.\n",
+            printable(report.torn_end->path).c_str(), static_cast<unsigned long long>(report.torn_end->bytes),
+            static_cast<unsigned long long>(report.torn_end->offset));
+    }
+    std::printf("\nthe directory is whole\n");
+}
+
+int check(Session& session, const CheckArguments& arguments) {
+    const Result<DataReport> report = check_data_directory(posix_file_system(), arguments.directory);
+    if (!report) return session.complain(report.error(), kExitRefused);
+    if (session.json) {
+        print_json(*report);
+    } else {
+        print_table(*report);
+    }
+    return kExitDone;
+}
+
+}  // namespace
+
+void add_check(CLI::App& program, Session& session) {
+    Verb<CheckArguments> verb(program, session, "check",
+                              "Verify a data directory, every byte of it, while no server uses it; exits 1 on damage",
+                              "duewheel check ./duewheel-data", check);
+    verb.app->add_option("DIR", verb.options->directory, "What the server was started with as --data")->required();
+}
+
+}  // namespace duewheel

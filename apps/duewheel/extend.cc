@@ -1,0 +1,29 @@
+// duewheel extend: keeps a lease for longer.
+#include "arguments.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct ExtendArguments {
+    std::string lease;
+    std::string length;
+};
+
+int extend(Session& session, const ExtendArguments& arguments) {
+    boost::json::object request;
+    if (!arguments.length.empty()) request["lease"] = arguments.length;
+    const ServerAnswer answer = session.ask("POST", session.lease_path(arguments.lease, ":extend"), request);
+    return answer ? show_lease_end(session, answer) : answer.exit_code;
+}
+
+}  // namespace
+
+void add_extend(CLI::App& program, Session& session) {
+    Verb<ExtendArguments> verb(program, session, "extend", "Keep a lease for longer, counted from now",
+                               "duewheel extend \"$LEASE\" --lease 5m", extend);
+    verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
+    takes_duration(verb.app->add_option("--lease", verb.options->length, "How long from now; default 30s"));
+}
+
+}  // namespace duewheel

@@ -1,0 +1,33 @@
+// duewheel fail: ends a lease, its message comes again.
+#include "arguments.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct FailArguments {
+    std::string lease;
+    std::string reason;
+    std::string retry_in;
+};
+
+int fail(Session& session, const FailArguments& arguments) {
+    boost::json::object request;
+    if (!arguments.reason.empty()) request["reason"] = arguments.reason;
+    if (!arguments.retry_in.empty()) request["retry_in"] = arguments.retry_in;
+    const ServerAnswer answer = session.ask("POST", session.lease_path(arguments.lease, ":fail"), request);
+    return answer ? show_lease_end(session, answer) : answer.exit_code;
+}
+
+}  // namespace
+
+void add_fail(CLI::App& program, Session& session) {
+    Verb<FailArguments> verb(program, session, "fail", "End a lease: its message failed and is tried again",
+                             "duewheel fail \"$LEASE\" --reason 'no route' --retry-in 1m", fail);
+    verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
+    verb.app->add_option("--reason", verb.options->reason, "Why, for whoever looks later")->type_name("TEXT");
+    takes_duration(
+        verb.app->add_option("--retry-in", verb.options->retry_in, "When it is tried again; else the queue decides"));
+}
+
+}  // namespace duewheel

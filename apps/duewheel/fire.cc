@@ -1,0 +1,26 @@
+// duewheel fire: makes a waiting message due now.
+#include "arguments.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct FireArguments {
+    std::string id;
+};
+
+int fire(Session& session, const FireArguments& arguments) {
+    const ServerAnswer answer = session.ask("POST", session.path("messages", arguments.id, ":fire"));
+    return answer ? show_change(session, answer, "fired") : answer.exit_code;
+}
+
+}  // namespace
+
+void add_fire(CLI::App& program, Session& session) {
+    Verb<FireArguments> verb(program, session, "fire",
+                             "Make a waiting message due now; exits 1 when it is too late for that",
+                             "duewheel fire 1024", fire);
+    verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
+}
+
+}  // namespace duewheel

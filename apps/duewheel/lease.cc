@@ -1,0 +1,85 @@
+// duewheel lease: takes due messages, to be ended with ack, fail or release before the lease runs out.
+#include <cstdio>
+
+#include "arguments.h"
+#include "calendar/duration.h"
+#include "local_time.h"
+#include "plain_text.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct LeaseArguments {
+    std::string queue;
+    std::optional<std::uint32_t> max;
+    std::string length;
+    std::string wait;
+};
+
+constexpr std::size_t kShownLettersMax = 2000;
+constexpr std::chrono::seconds kPatience{30};  // besides the time that the server was asked to wait
+
+void print(const boost::json::object& message) {
+    const std::int64_t lateness = number_of(message, "lateness_ms");
+    std::printf("message  %s\n", printable(word_of(message, "id")).c_str());
+    std::printf("due      %s, %s late, attempt %lld\n", format_local(number_of(message, "due_ms")).c_str(),
+                format_duration(lateness).c_str(), static_cast<long long>(number_of(message, "attempt")));
+    std::printf("until    %s\n", format_when(number_of(message, "lease_until_ms")).c_str());
+    if (const boost::json::value* headers = message.if_contains("headers")) {
+        std::printf("headers  %s\n", printable(boost::json::serialize(*headers), kShownLettersMax).c_str());
+    }
+    const bool text = message.contains("body");
+    const std::string body = printable(word_of(message, text ? "body" : "body_base64"), kShownLettersMax);
+    std::printf("%s  %s\n", text ? "body   " : "base64 ", body.c_str());
+    std::printf("lease    %s\n", printable(word_of(message, "lease")).c_str());
+}
+
+void print_all(const ServerAnswer& answer) {
+    const boost::json::value* messages = answer.members.if_contains("messages");
+    if (messages == nullptr || !messages->is_array() || messages->get_array().empty()) {
+        std::printf("no message is due\n");
+        return;
+    }
+    bool first = true;
+    for (const boost::json::value& message : messages->get_array()) {
+        if (!message.is_object()) continue;
+        if (!first) std::printf("\n");
+        first = false;
+        print(message.get_object());
+    }
+}
+
+int lease(Session& session, const LeaseArguments& arguments) {
+    boost::json::object request;
+    std::chrono::milliseconds patience = kPatience;
+    if (arguments.max) request["max"] = *arguments.max;
+    if (!arguments.length.empty()) request["lease"] = arguments.length;
+    if (!arguments.wait.empty()) {
+        request["wait"] = arguments.wait;
+        // Beyond an hour the server refuses at once.
+        const std::int64_t wait_ms = parse_duration(arguments.wait).value();
+        patience += std::chrono::milliseconds(std::min<std::int64_t>(wait_ms, 3'600'000));
+    }
+    const ServerAnswer answer =
+        session.ask("POST", session.path("queues", arguments.queue, ":lease"), request, patience);
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] { print_all(answer); });
+}
+
+}  // namespace
+
+void add_lease(CLI::App& program, Session& session) {
+    Verb<LeaseArguments> verb(
+        program, session, "lease",
+        "Take due messages, for as long as the lease lasts; then end it with ack, fail or release",
+        "duewheel lease mail --max 10 --lease 1m --wait 20s", lease);
+    LeaseArguments& options = *verb.options;
+    verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
+    verb.app->add_option("--max", options.max, "How many at most; default 1");
+    takes_duration(verb.app->add_option("--lease", options.length, "How long they are yours; default 30s"));
+    takes_duration(
+        verb.app->add_option("--wait", options.wait, "How long to wait for the first one; default not at all"));
+}
+
+}  // namespace duewheel

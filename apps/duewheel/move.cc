@@ -1,0 +1,34 @@
+// duewheel move: gives a waiting message another due time.
+#include "arguments.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct MoveArguments {
+    std::string id;
+    WhenArguments when;
+};
+
+int move(Session& session, const MoveArguments& arguments) {
+    if (!arguments.when.given()) {
+        return session.complain({"missing_member", "Say when: --in 10m, or --at 2027-01-01T06:00.", "--in"},
+                                kExitUsage);
+    }
+    boost::json::object request;
+    if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
+    const ServerAnswer answer = session.ask("PATCH", session.path("messages", arguments.id), request);
+    return answer ? show_change(session, answer, "rescheduled") : answer.exit_code;
+}
+
+}  // namespace
+
+void add_move(CLI::App& program, Session& session) {
+    Verb<MoveArguments> verb(program, session, "move",
+                             "Give a waiting message another due time; exits 1 when it is too late for that",
+                             "duewheel move 1024 --in 1h", move);
+    verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
+    verb.options->when.add_to(*verb.app);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,81 @@
+#include "plain_text.h"
+
+#include <algorithm>
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kEllipsis = "...";
+
+// The bytes of the UTF-8 letter at the front of `text`, 0 if there is none that may be shown: the control characters
+// U+0080 to U+009F steer some terminals too.
+std::size_t letter_size(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
+    const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return 0;
+    for (std::size_t i = 1; i < size; ++i) {
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+    }
+    if (lead == 0xc2 && byte(1) < 0xa0) return 0;
+    return size;
+}
+
+std::string escaped(char c) {
+    switch (c) {
+        case '\n':
+            return "\\n";
+        case '\r':
+            return "\\r";
+        case '\t':
+            return "\\t";
+        default: {
+            static constexpr char kHex[] = "0123456789abcdef";
+            const auto byte = static_cast<unsigned char>(c);
+            return {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+        }
+    }
+}
+
+// Letters, not bytes. Wide letters count as one: their columns are then a little off, which is no harm.
+std::size_t width(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, std::size_t letters_max) {
+    std::string shown;
+    for (std::size_t letters = 0; !text.empty(); ++letters) {
+        if (letters == letters_max) return shown += kEllipsis;
+        const std::size_t size = letter_size(text);
+        if (size == 0) {
+            shown += escaped(text.front());
+        } else {
+            shown += text.substr(0, size);
+        }
+        text.remove_prefix(std::max<std::size_t>(size, 1));
+    }
+    return shown;
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            text += row[i];
+            if (i + 1 < row.size()) text.append(widths[i] - width(row[i]) + 2, ' ');
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,77 @@
+// duewheel put: hands a message in.
+#include <cstdio>
+#include <vector>
+
+#include "arguments.h"
+#include "body_argument.h"
+#include "local_time.h"
+#include "plain_text.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct PutArguments {
+    std::string queue;
+    std::string body;
+    WhenArguments when;
+    std::optional<std::int32_t> priority;
+    std::string content_type;
+    std::vector<std::string> headers;  // "name=value"
+};
+
+Status put_headers_into(const std::vector<std::string>& headers, boost::json::object& request) {
+    boost::json::object pairs;
+    for (const std::string& header : headers) {
+        const std::size_t equals = header.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return Error{"bad_header", "A header is written NAME=VALUE, and not " + header + ".", "--header"};
+        }
+        const std::string name = header.substr(0, equals);
+        if (pairs.contains(name))
+            return Error{"duplicate_member", "The header " + name + " is given twice.", "--header"};
+        pairs[name] = header.substr(equals + 1);
+    }
+    if (!pairs.empty()) request["headers"] = std::move(pairs);
+    return {};
+}
+
+int put(Session& session, const PutArguments& arguments) {
+    boost::json::object request;
+    if (Status read = put_headers_into(arguments.headers, request); !read) {
+        return session.complain(read.error(), kExitUsage);
+    }
+    if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
+    const Result<std::string> body = read_body_argument(arguments.body);
+    if (!body) return session.complain(body.error(), kExitUsage);
+    put_body_into(*body, request);
+    if (arguments.priority) request["priority"] = *arguments.priority;
+    if (!arguments.content_type.empty()) request["content_type"] = arguments.content_type;
+    const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, "/messages"), request);
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        std::printf("%s  %s, due %s\n", printable(answer.word("id")).c_str(), printable(answer.word("state")).c_str(),
+                    format_when(answer.number("due_ms")).c_str());
+    });
+}
+
+}  // namespace
+
+void add_put(CLI::App& program, Session& session) {
+    Verb<PutArguments> verb(program, session, "put", "Hand in a message; without --in or --at it is due at once",
+                            "duewheel put mail 'Hello' --in 10m\n"
+                            "  duewheel put mail @letter.html --at 2027-01-01T06:00 --tz Europe/Oslo --header lang=nb",
+                            put);
+    PutArguments& options = *verb.options;
+    verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
+    verb.app->add_option("BODY", options.body, "The content: a text, - for standard input, @FILE for a file")
+        ->required();
+    options.when.add_to(*verb.app);
+    verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
+    verb.app->add_option("--content-type", options.content_type, "Media type of the content")->type_name("TYPE");
+    verb.app->add_option("--header", options.headers, "Handed out with the message; as often as you like")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,118 @@
+#include "session.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "net/http_target.h"
+#include "plain_text.h"
+
+namespace duewheel {
+namespace {
+
+namespace json = boost::json;
+
+const json::value* find(const json::object& object, std::string_view member) {
+    return object.if_contains(json::string_view(member.data(), member.size()));
+}
+
+}  // namespace
+
+std::string_view word_of(const json::object& object, std::string_view member) {
+    const json::value* value = find(object, member);
+    if (value == nullptr || !value->is_string()) return {};
+    return {value->get_string().data(), value->get_string().size()};
+}
+
+std::int64_t number_of(const json::object& object, std::string_view member) {
+    const json::value* value = find(object, member);
+    if (value == nullptr) return 0;
+    json::error_code not_a_number;
+    const auto number = value->to_number<std::int64_t>(not_a_number);
+    return not_a_number ? 0 : number;
+}
+
+std::string_view ServerAnswer::word(std::string_view member) const {
+    return word_of(members, member);
+}
+
+std::int64_t ServerAnswer::number(std::string_view member) const {
+    return number_of(members, member);
+}
+
+std::string Session::path(std::string_view kind, std::string_view name, std::string_view rest) const {
+    std::string path = "/v1/";
+    if (!name_space.empty()) path += "namespaces/" + percent_encode(name_space) + "/";
+    path += kind;
+    path += '/';
+    path += percent_encode(name);
+    path += rest;
+    return path;
+}
+
+std::string Session::lease_path(std::string_view lease, std::string_view rest) {
+    return "/v1/leases/" + percent_encode(lease) + std::string(rest);
+}
+
+ServerAnswer Session::ask(std::string_view method, const std::string& path, const json::object& body,
+                          std::chrono::milliseconds patience) {
+    if (!client_) client_ = std::make_unique<HttpClient>(server);
+    const std::string sent = body.empty() ? std::string() : json::serialize(body);
+    std::vector<HttpHeader> headers;
+    if (!sent.empty()) headers.push_back({"Content-Type", "application/json"});
+    Result<HttpAnswer> answered = client_->request(method, path, headers, sent, patience);
+    ServerAnswer answer;
+    if (!answered) {
+        const bool usage = answered.error().code == "bad_address";
+        answer.exit_code = complain(answered.error(), usage ? kExitUsage : kExitUnreachable);
+        return answer;
+    }
+    if (answered->status >= 400) return refused(*answered);
+    json::error_code broken;
+    json::value value = json::parse(answered->body, broken);
+    if (broken || !value.is_object() || answered->status >= 300) {
+        const Error error{"bad_answer", "What answers at " + server + " is no Duewheel server: check the address."};
+        answer.exit_code = complain(error, kExitUnreachable);
+        return answer;
+    }
+    answer.members = std::move(value.get_object());
+    answer.text = std::move(answered->body);
+    return answer;
+}
+
+// The problem document's own sentence says what to do.
+ServerAnswer Session::refused(const HttpAnswer& refusal) {
+    ServerAnswer answer;
+    json::error_code broken;
+    const json::value value = json::parse(refusal.body, broken);
+    const bool is_problem = !broken && value.is_object() && !word_of(value.get_object(), "code").empty();
+    if (!is_problem) {
+        const Error error{"bad_answer", "What answers at " + server + " is no Duewheel server (status " +
+                                            std::to_string(refusal.status) + "): check the address."};
+        answer.exit_code = complain(error, kExitUnreachable);
+        return answer;
+    }
+    const json::object& problem = value.get_object();
+    const std::string code(word_of(problem, "code"));
+    const Error error{code, std::string(word_of(problem, "detail")), std::string(word_of(problem, "field"))};
+    answer.exit_code = complain(error, kExitRefused);
+    return answer;
+}
+
+int Session::show(const ServerAnswer& answer, const std::function<void()>& people, int exit_code) const {
+    if (json) {
+        std::printf("%s\n", answer.text.c_str());
+    } else {
+        people();
+    }
+    return exit_code;
+}
+
+int Session::complain(const Error& error, int exit_code) const {
+    const std::string message = printable(error.message);
+    const std::string code = printable(error.code);
+    const std::string field = error.field.empty() ? "" : ", " + printable(error.field);
+    std::fprintf(stderr, "duewheel: %s (%s%s)\n", message.c_str(), code.c_str(), field.c_str());
+    return exit_code;
+}
+
+}  // namespace duewheel

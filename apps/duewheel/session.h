@@ -1,0 +1,73 @@
+// What every verb of the command line shares: where the server is, how it is asked, and how answers and refusals are
+// shown.
+//
+// The rules for scripts: standard output carries the answer alone (the server's JSON with --json, else text for
+// people); what went wrong goes to standard error; the exit code tells which of four things happened.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <boost/json.hpp>
+
+#include "base/status.h"
+#include "net/http_client.h"
+
+namespace duewheel {
+
+enum ExitCode : int {
+    kExitDone = 0,
+    kExitRefused = 1,      // the server said no, or it was too late
+    kExitUsage = 2,        // the command line cannot be understood; nothing was sent
+    kExitUnreachable = 3,  // no server, or no answer that can be understood
+};
+
+// An answer that says yes. Without one, the reason has been printed and `exit_code` is what the program returns.
+struct ServerAnswer {
+    int exit_code = kExitDone;
+    boost::json::object members;
+    std::string text;  // as the server wrote it
+
+    explicit operator bool() const { return exit_code == kExitDone; }
+    // Empty or 0 where there is no such member or one of another type.
+    std::string_view word(std::string_view member) const;
+    std::int64_t number(std::string_view member) const;
+};
+
+class Session {
+  public:
+    // Filled by the command line's global options.
+    std::string server = "http://127.0.0.1:7420";
+    std::string name_space;  // empty: the server's default
+    bool json = false;
+    // The verb that was chosen; returns the exit code.
+    std::function<int()> verb;
+
+    // "/v1/queues/a%2Fb:lease" of {"queues", "a/b", ":lease"}, with the namespace where one was chosen.
+    std::string path(std::string_view kind, std::string_view name, std::string_view rest = {}) const;
+    // A lease names its message, so that it needs no namespace.
+    static std::string lease_path(std::string_view lease, std::string_view rest);
+
+    // One request with a JSON body; an empty object sends none. `patience` is how long the server may take.
+    ServerAnswer ask(std::string_view method, const std::string& path, const boost::json::object& body = {},
+                     std::chrono::milliseconds patience = std::chrono::seconds(30));
+
+    // Prints what --json asks for, or what `people` prints, and returns `exit_code`.
+    int show(const ServerAnswer& answer, const std::function<void()>& people, int exit_code = kExitDone) const;
+
+    // Says on standard error what is wrong, in one line; returns `exit_code`.
+    int complain(const Error& error, int exit_code) const;
+
+  private:
+    ServerAnswer refused(const HttpAnswer& answer);
+
+    std::unique_ptr<HttpClient> client_;  // one connection for all that a verb asks
+};
+
+std::string_view word_of(const boost::json::object& object, std::string_view member);
+std::int64_t number_of(const boost::json::object& object, std::string_view member);
+
+}  // namespace duewheel

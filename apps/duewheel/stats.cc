@@ -1,0 +1,83 @@
+// duewheel stats: what a server holds and has done.
+#include <cstdio>
+
+#include "arguments.h"
+#include "local_time.h"
+#include "plain_text.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct StatsArguments {};
+
+namespace json = boost::json;
+
+std::string shown(const json::value& value) {
+    if (value.is_string()) return printable({value.get_string().data(), value.get_string().size()});
+    if (value.is_bool()) return value.get_bool() ? "yes" : "no";
+    return printable(json::serialize(value));
+}
+
+std::string label(std::string_view member) {
+    std::string words(member);
+    for (char& c : words) c = c == '_' ? ' ' : c;
+    return words;
+}
+
+// Members that are numbers and words as a list.
+void print_levels(const json::object& stats) {
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& pair : stats) {
+        if (pair.value().is_structured()) continue;
+        const std::string_view member(pair.key().data(), pair.key().size());
+        if (member == "server_time_ms" && pair.value().is_int64()) {
+            rows.push_back({"server time", format_local(pair.value().get_int64())});
+        } else {
+            rows.push_back({label(member), shown(pair.value())});
+        }
+    }
+    std::printf("%s", table(rows).c_str());
+}
+
+// One row a queue, one column for each member that any of them has.
+void print_queues(const json::array& queues) {
+    std::vector<std::string> members = {"queue"};
+    for (const json::value& queue : queues) {
+        if (!queue.is_object()) continue;
+        for (const auto& pair : queue.get_object()) {
+            const std::string member(pair.key().data(), pair.key().size());
+            if (std::find(members.begin(), members.end(), member) == members.end()) members.push_back(member);
+        }
+    }
+    std::vector<std::vector<std::string>> rows(1);
+    for (const std::string& member : members) rows[0].push_back(label(member));
+    for (const json::value& queue : queues) {
+        if (!queue.is_object()) continue;
+        std::vector<std::string>& row = rows.emplace_back();
+        for (const std::string& member : members) {
+            const json::value* value = queue.get_object().if_contains(member);
+            row.push_back(value == nullptr ? "-" : shown(*value));
+        }
+    }
+    std::printf("\n%s", table(rows).c_str());
+}
+
+int stats(Session& session, const StatsArguments&) {
+    const ServerAnswer answer = session.ask("GET", "/v1/stats");
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        print_levels(answer.members);
+        const json::value* queues = answer.members.if_contains("queues");
+        if (queues != nullptr && queues->is_array() && !queues->get_array().empty()) print_queues(queues->get_array());
+    });
+}
+
+}  // namespace
+
+void add_stats(CLI::App& program, Session& session) {
+    Verb<StatsArguments>(program, session, "stats", "What the server holds and has done since its start",
+                         "duewheel stats --json", stats);
+}
+
+}  // namespace duewheel

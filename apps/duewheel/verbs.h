@@ -1,0 +1,26 @@
+// Every verb of the command line: each adds itself, its options and its help to the program, and sets Session::verb
+// when it is chosen. One file a verb.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace duewheel {
+
+class Session;
+
+void add_put(CLI::App& program, Session& session);
+void add_get(CLI::App& program, Session& session);
+void add_cancel(CLI::App& program, Session& session);
+void add_move(CLI::App& program, Session& session);
+void add_fire(CLI::App& program, Session& session);
+void add_lease(CLI::App& program, Session& session);
+void add_ack(CLI::App& program, Session& session);
+void add_fail(CLI::App& program, Session& session);
+void add_extend(CLI::App& program, Session& session);
+void add_release(CLI::App& program, Session& session);
+void add_stats(CLI::App& program, Session& session);
+void add_check(CLI::App& program, Session& session);
+
+}  // namespace duewheel
