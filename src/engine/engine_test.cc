@@ -397,6 +397,24 @@ TEST(Engine, an_attempt_is_written_in_the_next_batch_and_not_once_more_with_a_qu
     EXPECT_EQ(shard.log().back().state.attempts, 1u);
 }
 
+// The replay left the count of begun attempts at zero, so that the next delivery was the first once more.
+TEST(Engine, a_replay_counts_the_attempts_of_earlier_runs) {
+    RecentTier recent;
+    Record record;
+    record.kind = RecordKind::put;
+    record.id = kShardsMax;
+    record.state.queue = "q";
+    record.state.due_ms = record.state.nominal_due_ms = kStart;
+    recent.apply(record, 1, 1, 100);
+    record.kind = RecordKind::attempt;
+    record.place = 1;
+    record.state.attempts = 1;
+    record.state.version = 2;
+    const EntryNumber number = recent.apply(record, 2, 1, 100);
+    EXPECT_EQ(recent.entry(number).begun, 1u);
+    recent.check();
+}
+
 TEST(Engine, get_tells_the_live_state_and_the_content) {
     Shard shard;
     const MessageId id = shard.put(1000, "hello");

@@ -1,5 +1,6 @@
 #include "store/recent_tier.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
@@ -92,6 +93,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     const bool keeps_live = known && (record.kind == RecordKind::attempt || record.kind == RecordKind::carry);
     if (keeps_live) {
         entry.state = live;
+        entry.begun = std::max(entry.begun, entry.attempts);  // in a replay nobody has counted before
     } else {
         entry.begun = entry.attempts;
     }
