@@ -209,6 +209,17 @@ TEST(RocksRows, compaction_drops_what_has_expired_and_only_that) {
     }
 }
 
+TEST(RocksRows, a_table_that_is_given_up_leaves_no_file) {
+    TemporaryDirectory directory;
+    RocksRowStorage storage(posix_file_system(), directory.at("index"), [](auto, auto) { return false; });
+    auto rows = std::move(storage.open()).value();
+    auto table = rows->build_table();
+    table->put("a", "1");
+    EXPECT_TRUE(std::ifstream(directory.at("index/incoming-table")).is_open());
+    table.reset();
+    EXPECT_FALSE(std::ifstream(directory.at("index/incoming-table")).is_open());
+}
+
 TEST(RocksRows, rows_survive_a_new_opening_and_leftovers_of_an_old_process_are_removed) {
     TemporaryDirectory directory;
     RocksRowStorage storage(posix_file_system(), directory.at("index"), [](auto, auto) { return false; });
