@@ -289,7 +289,8 @@ void Engine::committed() {
     }
     if (batch->closes_segment) {
         effects_.closed_segments.push_back(segment_);
-        unsealed_.push_back(segment_);
+        // A quick sealer may have seen on the disk that the segment is full before this was told.
+        (segment_ <= taken_through_ ? to_sweep_ : unsealed_).push_back(segment_);
         ++segment_;
         segment_fill_ = kSegmentHeaderBytes;
     }
@@ -428,6 +429,7 @@ void Engine::answer(Answer answer) {
 }
 
 void Engine::table_taken(SegmentNumber through) {
+    taken_through_ = std::max(taken_through_, through);
     while (!unsealed_.empty() && unsealed_.front() <= through) {
         to_sweep_.push_back(unsealed_.front());
         unsealed_.pop_front();

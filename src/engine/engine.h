@@ -133,7 +133,8 @@ class Engine {
     // An answer to a question of the effects.
     void answer(Answer answer);
 
-    // The index now holds every segment up to and with this one. Called on the shard's thread, in order.
+    // The index now holds every segment up to and with this one. Called on the shard's thread, in order; for the newest
+    // one perhaps before committed() tells of the commit that closed it.
     void table_taken(SegmentNumber through);
     // The generation of the newest table: what a reader notes before it looks (store/store.h).
     const std::atomic<Generation>& generation() const { return generation_; }
@@ -306,6 +307,7 @@ class Engine {
     std::uint64_t segment_fill_ = 0;
     std::deque<SegmentNumber> unsealed_;
     std::deque<SegmentNumber> to_sweep_;
+    SegmentNumber taken_through_ = 0;
     std::atomic<Generation> generation_{1};
     DueMs durable_load_cursor_ms_ = 0;
     DueMs confirm_at_ms_ = kNoWakeup;

@@ -522,5 +522,27 @@ TEST(Engine, puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not) {
     EXPECT_TRUE(shard.replies.contains(tokens.back()));
 }
 
+// The sealer looks at the disk, where a segment is full before the engine is told so; such a segment counted as unsealed
+// for ever, and puts were held back for good.
+TEST(Engine, a_table_may_be_taken_before_the_commit_that_closed_its_segment_is_told) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 1;
+    Shard shard(options);
+    shard.hold_commits = true;
+    while (shard.largest_closing_commit == 0) {
+        shard.submit(PutCommand{.queue = "q", .body = std::string(500, 'x')});
+        shard.turn();
+        shard.hold_commits = shard.largest_closing_commit != 0;
+        shard.settle();
+        shard.hold_commits = true;
+    }
+    shard.engine().table_taken(1);
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_FALSE(shard.engine().counters().puts_held_back);
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 0u);
+}
+
 }  // namespace
 }  // namespace duewheel
