@@ -1,6 +1,6 @@
-// The judge: a small model of what was promised, fed by nothing but what clients saw. It is told each request when it is
-// submitted, each reply when it comes, and each death of the process; it knows the server time as the process was told
-// it, and what a client of the metrics could read. What it finds wrong names the clause of the contract:
+// The judge: a small model of what was promised, fed by nothing but what clients saw. It is told each request when it
+// is submitted, each reply when it comes, and each death of the process; it knows the server time as the process was
+// told it, and what a client of the metrics could read. What it finds wrong names the clause of the contract:
 //
 //     C1 what was answered survives        C4 a cancel that answers        C8 leases
 //     C2 never early                       C5 duplicates only where said   C10 fail-stop
@@ -12,12 +12,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/command.h"
-#include "engine/engine_options.h"
+#include "engine/engine.h"
 #include "simulation/message_model.h"
 #include "simulation/rare_states.h"
 
@@ -56,7 +57,8 @@ class Oracle {
     ReplyToken submitted(const Command& command);
     // The client is gone; only for leases.
     void forgotten(ReplyToken token);
-    void replied(const ReplyEffect& effect);
+    // False where nobody listens any more.
+    bool replied(const ReplyEffect& effect);
 
     // ---- what clients know
     std::vector<MessageModel>& messages() { return messages_; }
@@ -146,6 +148,7 @@ class Oracle {
     std::vector<MessageModel> messages_;  // by serial - 1
     std::map<MessageId, std::uint64_t> serial_of_id_;
     std::map<ReplyToken, Request> requests_;
+    std::set<ReplyToken> forgotten_;  // in this run; a reply may be on its way
     ReplyToken next_token_ = 1;
     struct QueueLeases {
         std::uint64_t open = 0;

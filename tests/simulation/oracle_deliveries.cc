@@ -100,8 +100,9 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
                 about);
     }
     if (delivery.attempt > about->deliveries.size() + unseen(*about) + 1) {
-        violate("C4", "attempt " + std::to_string(delivery.attempt) + " after at most " +
-                          std::to_string(about->deliveries.size() + unseen(*about)) + " deliveries",
+        violate("C4",
+                "attempt " + std::to_string(delivery.attempt) + " after at most " +
+                    std::to_string(about->deliveries.size() + unseen(*about)) + " deliveries",
                 about);
     }
     about->deliveries.push_back(fresh);
@@ -129,8 +130,9 @@ void Oracle::check_lease_gaps(MessageModel& about, const SeenDelivery& fresh) {
         const SeenDelivery& second = other.attempt < fresh.attempt ? fresh : other;
         const bool given_back = first.ended || first.endings_open > 0;
         if (!given_back && first.until.low > second.delivered_ms) {
-            return violate("C8", "delivered at " + std::to_string(second.delivered_ms) +
-                                     " although another held it until " + std::to_string(first.until.low),
+            return violate("C8",
+                           "delivered at " + std::to_string(second.delivered_ms) + " although another held it until " +
+                               std::to_string(first.until.low),
                            &about);
         }
         if (!given_back) rare_.met(Rare::delivered_again_after_lease);
@@ -142,8 +144,9 @@ void Oracle::check_order(const LeaseAnswer& answer) {
     const MessageModel* before = nullptr;
     for (const Delivered& delivery : answer.messages) {
         const MessageModel* about = message_of(delivery.id);
-        if (before != nullptr && before->certain() != nullptr && about->certain() != nullptr &&
-            before->certain()->is_live() && about->certain()->is_live()) {
+        // What has changed since may have stood elsewhere.
+        if (about->certain() == nullptr || about->epochs.back().from >= LifePoint{run_, delivery.attempt}) continue;
+        if (before != nullptr) {
             const auto key = [](const MessageModel& of) {
                 return std::tuple(of.put.priority, of.certain()->due.low, of.id);
             };

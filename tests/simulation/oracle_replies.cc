@@ -6,7 +6,9 @@
 namespace duewheel {
 namespace {
 
-std::string at(DueMs ms) { return std::to_string(ms); }
+std::string at(DueMs ms) {
+    return std::to_string(ms);
+}
 
 }  // namespace
 
@@ -31,11 +33,12 @@ void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& an
     if (serial_of_id_.contains(answer.id)) {
         return violate("C1", "id " + std::to_string(answer.id) + " was given out twice", &about);
     }
-    if (answer.id == 0 || answer.id % kShardsMax != options_.shard) return violate("X", "an id of another shard", &about);
+    if (answer.id == 0 || answer.id % kShardsMax != options_.shard)
+        return violate("X", "an id of another shard", &about);
     const DueRange due = due_of(about.put.when, request.submitted_ms);
     if (!due.holds(answer.due_ms)) {
-        return violate("C2", "a put is due at " + at(answer.due_ms) + " and not from " + at(due.low) + " to " +
-                                 at(due.high),
+        return violate("C2",
+                       "a put is due at " + at(answer.due_ms) + " and not from " + at(due.low) + " to " + at(due.high),
                        &about);
     }
     about.id = answer.id;
@@ -70,20 +73,23 @@ void Oracle::check_attempts(const ChangeAnswer& answer, MessageModel& about) {
     if (answer.maybe_delivered) rare_.met(Rare::maybe_delivered);
     const std::uint32_t least = must_be_counted(about, {run_ + 1, 0});
     if (!answer.maybe_delivered && answer.attempts < least) {
-        return violate("C4", std::to_string(answer.attempts) + " attempts are answered, but " + std::to_string(least) +
-                                 " deliveries began before",
+        return violate("C4",
+                       std::to_string(answer.attempts) + " attempts are answered, but " + std::to_string(least) +
+                           " deliveries began before",
                        &about);
     }
     for (const SeenDelivery& delivery : about.deliveries) {
         if (delivery.run == run_ && delivery.attempt > answer.attempts) {
-            return violate("C4", "attempt " + std::to_string(delivery.attempt) + " was delivered before an answer of " +
-                                     std::to_string(answer.attempts) + " attempts",
+            return violate("C4",
+                           "attempt " + std::to_string(delivery.attempt) + " was delivered before an answer of " +
+                               std::to_string(answer.attempts) + " attempts",
                            &about);
         }
     }
     if (answer.attempts > about.deliveries.size() + unseen(about)) {
-        return violate("C4", std::to_string(answer.attempts) + " attempts are answered, but at most " +
-                                 std::to_string(about.deliveries.size() + unseen(about)) + " can have begun",
+        return violate("C4",
+                       std::to_string(answer.attempts) + " attempts are answered, but at most " +
+                           std::to_string(about.deliveries.size() + unseen(about)) + " can have begun",
                        &about);
     }
 }
@@ -107,8 +113,9 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
     for (const SeenDelivery& delivery : about.deliveries) {
         const bool by_repeat = answer.outcome == ChangeOutcome::cancelled && !about.may_be_live();
         if (surely_held(about, delivery, now_) && !by_repeat) {
-            return violate("C8", "a message inside its lease until " + at(delivery.until.low) + " was answered " +
-                                     std::string(change_outcome_name(answer.outcome)),
+            return violate("C8",
+                           "a message inside its lease until " + at(delivery.until.low) + " was answered " +
+                               std::string(change_outcome_name(answer.outcome)),
                            &about);
         }
     }
@@ -135,7 +142,10 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
     const bool fits_command = is_fire ? std::holds_alternative<FireCommand>(request.command)
                                       : std::holds_alternative<RescheduleCommand>(request.command);
     if (!fits_command) return violate("X", "a command got the answer of another one", &about);
-    const Worlds before = explain(about, token, [](const World& world) { return world.is_live(); });
+    const Worlds before = explain(about, token, [&](const World& world) {
+        const bool by_it = answer.due_ms >= request.submitted_ms && answer.due_ms <= now_;
+        return world.is_live() && (!is_fire || by_it || world.due.holds(answer.due_ms));
+    });
     if (before.empty()) {
         return violate("C4", "moved, but it is " + describe(about.worlds()), &about);
     }
@@ -151,8 +161,8 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         rare_.met(Rare::fired_by_command);
     }
     const auto* moved = std::get_if<RescheduleCommand>(&request.command);
-    const DueRange legal = moved != nullptr ? due_of(moved->when, request.submitted_ms)
-                                            : DueRange{request.submitted_ms, now_};
+    const DueRange legal =
+        moved != nullptr ? due_of(moved->when, request.submitted_ms) : DueRange{request.submitted_ms, now_};
     if (!legal.holds(answer.due_ms)) {
         return violate("C4", "moved to " + at(answer.due_ms) + " and not to " + at(legal.low) + " to " + at(legal.high),
                        &about);
@@ -164,9 +174,9 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
 void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel& about) {
     if (answer.outcome == ChangeOutcome::in_flight) {
         rare_.met(Rare::cancel_in_flight);
-        const bool held = unseen(about) > 0 ||
-                          std::any_of(about.deliveries.begin(), about.deliveries.end(),
-                                      [&](const SeenDelivery& delivery) { return may_be_held(delivery, 0); });
+        const bool held =
+            unseen(about) > 0 || std::any_of(about.deliveries.begin(), about.deliveries.end(),
+                                             [&](const SeenDelivery& delivery) { return may_be_held(delivery, 0); });
         if (!held) return violate("C4", "answered in_flight, but no lease on it is held", &about);
         const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
         if (live.empty()) return violate("C4", "answered in_flight, but it is " + describe(about.worlds()), &about);
@@ -185,9 +195,10 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
         return world.phase == World::Phase::done;
     });
     if (ended.empty()) {
-        return violate(gone ? "C3" : "C4", "answered " + std::string(change_outcome_name(answer.outcome)) +
-                                               ", but it is " + describe(about.worlds()),
-                       &about);
+        return violate(
+            gone ? "C3" : "C4",
+            "answered " + std::string(change_outcome_name(answer.outcome)) + ", but it is " + describe(about.worlds()),
+            &about);
     }
     if (ended.size() < about.worlds().size()) about.set({run_, answer.attempts}, ended);
 }
@@ -195,7 +206,8 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
 // ---- leases
 
 bool Oracle::surely_held(const MessageModel& of, const SeenDelivery& delivery, DueMs until) const {
-    if (delivery.run != run_ || delivery.until.low <= until || delivery.ended || delivery.endings_open > 0) return false;
+    if (delivery.run != run_ || delivery.until.low <= until || delivery.ended || delivery.endings_open > 0)
+        return false;
     return std::none_of(of.deliveries.begin(), of.deliveries.end(), [&](const SeenDelivery& other) {
         return other.run == run_ && other.attempt > delivery.attempt;
     });
@@ -210,8 +222,8 @@ bool Oracle::may_be_held(const SeenDelivery& delivery, DueMs from) const {
 void Oracle::lease_end_replied(ReplyToken token, const Request& request, const LeaseEndAnswer& answer) {
     MessageModel* about = message(request.serial);
     if (about == nullptr || !request.known_lease) {
-        return violate("C8", "a token that was not issued is answered " + std::string(lease_outcome_name(answer.outcome)),
-                       about);
+        return violate(
+            "C8", "a token that was not issued is answered " + std::string(lease_outcome_name(answer.outcome)), about);
     }
     const LeaseToken& lease = std::visit(
         [](const auto& command) -> const LeaseToken& {
@@ -262,14 +274,16 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
         }
     }
     if (!may_be_held(delivery, request.submitted_ms)) {
-        return violate("C8", "a lease that ended at " + at(delivery.until.high) + " is answered " +
-                                 std::string(lease_outcome_name(answer.outcome)),
+        return violate("C8",
+                       "a lease that ended at " + at(delivery.until.high) + " is answered " +
+                           std::string(lease_outcome_name(answer.outcome)),
                        &about);
     }
     for (const SeenDelivery& other : about.deliveries) {
         if (other.run == run_ && other.attempt > lease.attempt) {
-            return violate("C8", "attempt " + std::to_string(other.attempt) + " had begun when the lease of attempt " +
-                                     std::to_string(lease.attempt) + " was answered",
+            return violate("C8",
+                           "attempt " + std::to_string(other.attempt) + " had begun when the lease of attempt " +
+                               std::to_string(lease.attempt) + " was answered",
                            &about);
         }
     }
@@ -280,8 +294,8 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
         next.due = {answer.due_ms, answer.due_ms};
         const DueRange legal{request.submitted_ms + delay, now_ + delay};
         if (!legal.holds(answer.due_ms)) {
-            violate("C4", "due again at " + at(answer.due_ms) + " and not from " + at(legal.low) + " to " +
-                              at(legal.high),
+            violate("C4",
+                    "due again at " + at(answer.due_ms) + " and not from " + at(legal.low) + " to " + at(legal.high),
                     &about);
         }
     };
@@ -337,8 +351,9 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
         }
     });
     if (!fits) {
-        return violate("C4", "get says " + std::string(state_name(row.state.state)) + ", due " + at(row.state.due_ms) +
-                                 ", but it is " + describe(candidates),
+        return violate("C4",
+                       "get says " + std::string(state_name(row.state.state)) + ", due " + at(row.state.due_ms) +
+                           ", but it is " + describe(candidates),
                        about);
     }
     if (!row.state.maybe_delivered && request.epoch + 1 == about->epochs.size()) {

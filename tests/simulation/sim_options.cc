@@ -7,13 +7,13 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kOpNames[kOpCount] = {"put",    "get",     "cancel", "reschedule", "fire",   "lease",
-                                                 "lease_wait", "ack", "fail",   "extend",     "release", "repeat",
-                                                 "forge",  "forget",  "burst",  "collide",    "expire"};
-constexpr std::string_view kFaultNames[kFaultCount] = {
-    "kill",      "power_cut",      "cut_in_call", "kill_in_call", "failed_sync", "failed_write", "failed_read",
-    "disk_full", "tables_refused", "index_lost",  "clock_jump",   "clock_back",  "slow_sealing", "slow_disk",
-    "slow_reads", "damage"};
+constexpr std::string_view kOpNames[kOpCount] = {"put",        "get",    "cancel", "reschedule", "fire",    "lease",
+                                                 "lease_wait", "ack",    "fail",   "extend",     "release", "repeat",
+                                                 "forge",      "forget", "burst",  "collide",    "expire"};
+constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
+                                                       "failed_sync",    "failed_write", "failed_read", "disk_full",
+                                                       "tables_refused", "index_lost",   "clock_jump",  "clock_back",
+                                                       "slow_sealing",   "slow_disk",    "slow_reads",  "damage"};
 
 template <class T, std::size_t N>
 T pick(Random& random, const T (&values)[N]) {
@@ -79,8 +79,12 @@ void draw_engine(EngineOptions& engine, Random& random) {
 
 }  // namespace
 
-std::string_view op_name(Op op) { return kOpNames[static_cast<std::size_t>(op)]; }
-std::string_view fault_name(Fault fault) { return kFaultNames[static_cast<std::size_t>(fault)]; }
+std::string_view op_name(Op op) {
+    return kOpNames[static_cast<std::size_t>(op)];
+}
+std::string_view fault_name(Fault fault) {
+    return kFaultNames[static_cast<std::size_t>(fault)];
+}
 
 SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
     Random random(seed ^ 0x5eed0f0b71045);

@@ -79,7 +79,8 @@ std::vector<SimShard::Choice> SimShard::choices() const {
     if (may_seal_) choices.push_back({Step::seal, options_.seal_weight});
     if (!sealed_.empty()) choices.push_back({Step::tell_table, options_.seal_weight});
     if (spares_wanted_) choices.push_back({Step::fill_spares, options_.seal_weight});
-    if (clean_ != LogCleaning::Step::none && may_drop()) choices.push_back({Step::clean, options_.clean_weight});
+    if (clean_ != LogCleaning::Step::none && may_drop() && !cleaning_rests_)
+        choices.push_back({Step::clean, options_.clean_weight});
     if (found_) choices.push_back({Step::tell_clean, options_.clean_weight});
     return choices;
 }

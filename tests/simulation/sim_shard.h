@@ -73,6 +73,8 @@ class SimShard {
     bool commit_is_durable() const { return commit_durable_; }
     // Nothing is under way and nothing waits.
     bool is_quiet() const;
+    // Cleaning begins no step while it rests; where outcomes are kept long it would never end by itself.
+    void rest_cleaning(bool rests) { cleaning_rests_ = rests; }
 
   private:
     struct Choice {
@@ -110,6 +112,7 @@ class SimShard {
     std::deque<SegmentNumber> sealed_;
     bool spares_wanted_ = true;
     LogCleaning::Step clean_ = LogCleaning::Step::none;
+    bool cleaning_rests_ = false;
     std::uint64_t drop_after_ticket_ = 0;  // every question up to this one has to be read before
     std::uint64_t newest_ticket_ = 0;
     std::optional<LogCleaning::Found> found_;

@@ -78,6 +78,7 @@ class Simulation final : private Surroundings {
     // The end.
     void finish();
     void settle();
+    void settle_without_cleaning();
     void rebuild_and_compare();
     void drain();
     void drain_round(std::uint64_t& progress);

@@ -123,7 +123,8 @@ When Workload::draw_when() {
             when.at_ms = surroundings_.clock() + draw_delay();
             break;
         case 3:
-            when.delay_ms = random_.chance(30'000) ? options_.engine.delay_max_ms + random_.between(0, 1) : draw_delay();
+            when.delay_ms =
+                random_.chance(30'000) ? options_.engine.delay_max_ms + random_.between(0, 1) : draw_delay();
             break;
         default:
             when.delay_ms = draw_delay();

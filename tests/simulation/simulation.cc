@@ -1,0 +1,355 @@
+// The course of a run: what happens next, deaths and restarts. The end of it stands in simulation_end.cc.
+#include "simulation/simulation.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace duewheel {
+namespace {
+
+constexpr DueMs kStart = 1'700'000'000'000;
+
+std::uint64_t number_of(const Reply& reply) {
+    return std::visit(
+        [](const auto& answer) -> std::uint64_t {
+            if constexpr (requires { answer.outcome, answer.due_ms; }) {
+                return static_cast<std::uint64_t>(answer.outcome) * 31 + static_cast<std::uint64_t>(answer.due_ms);
+            } else if constexpr (requires { answer.id; }) {
+                return answer.id * 31 + static_cast<std::uint64_t>(answer.due_ms);
+            } else if constexpr (requires { answer.row; }) {
+                return answer.row.id * 31 + static_cast<std::uint64_t>(answer.row.state.state);
+            } else if constexpr (requires { answer.code; }) {
+                return answer.code.size();
+            } else if constexpr (requires { answer.messages; }) {
+                std::uint64_t sum = answer.messages.size();
+                for (const Delivered& delivery : answer.messages) sum = sum * 31 + delivery.id + delivery.attempt;
+                return sum;
+            } else {
+                return 0;
+            }
+        },
+        reply);
+}
+
+}  // namespace
+
+void Simulation::OperatorLog::write(LogLevel level, std::string_view event, std::string_view message,
+                                    std::span<const LogField> fields) {
+    if (event == "log_cut") rare_.met(Rare::torn_end_cut);
+    if (event == "index_discarded") rare_.met(Rare::index_rebuilt_at_start);
+    if (verbose_) std::fprintf(stderr, "    log: %s\n", log_line(level, event, message, fields).c_str());
+}
+
+Simulation::Simulation(const SimOptions& options, bool verbose)
+    : options_(options),
+      verbose_(verbose),
+      random_(options.seed * 3 + 1),
+      disk_random_(options.seed * 3 + 2),
+      disk_(options.seed),
+      rows_(std::make_unique<MemoryRowStorage>()),
+      retention_(options.keep_ms),
+      log_(rare_, verbose),
+      oracle_(options_.engine, options.keep_ms, rare_),
+      workload_(options_, oracle_, *this, Random(options.seed * 3)),
+      clock_(kStart) {
+    disk_.set_hook([this](DiskOperation operation, std::string_view) { before_disk_call(operation); });
+}
+
+Simulation::~Simulation() {
+    shard_.reset();
+    disk_.set_hook({});
+}
+
+void Simulation::say(const char* what, std::int64_t value) const {
+    if (verbose_) {
+        std::fprintf(stderr, "step %lu  clock %lld  %s %lld\n", static_cast<unsigned long>(step_),
+                     static_cast<long long>(clock_), what, static_cast<long long>(value));
+    }
+}
+
+SimResult Simulation::run() {
+    live();
+    if (!wrong()) finish();
+    SimResult result;
+    if (wrong()) {
+        result.violation = oracle_.violation();
+        result.history = oracle_.history(result.violation->serial);
+    }
+    result.step = step_;
+    result.hash = hash_.value();
+    result.events = hash_.events();
+    result.restarts = restarts_;
+    result.totals = oracle_.totals();
+    result.rare = rare_;
+    return result;
+}
+
+void Simulation::live() {
+    start();
+    for (step_ = 1; step_ <= options_.steps && !wrong(); ++step_) {
+        oracle_.set_step(step_);
+        act();
+        if (!wrong() && shard_->broken()) die(cut_off_ && cut_power_);
+    }
+}
+
+// ---- one step
+
+void Simulation::act() {
+    const std::uint64_t drawn = random_.below(options_.client_weight + options_.clock_weight + options_.commit_weight);
+    if (drawn < options_.client_weight) {
+        workload_.act();
+    } else if (drawn < options_.client_weight + options_.clock_weight) {
+        tick();
+    } else {
+        shard_->run_step(random_);
+    }
+    if (random_.chance(options_.turn_per_million) && !shard_->broken()) turn();
+    if (!shard_->broken() && step_ % options_.check_every == 0) shard_->engine().check();
+    if (random_.chance(options_.crash_per_million)) disturb();
+}
+
+void Simulation::tick() {
+    const DueMs scale = std::max<DueMs>(options_.due_scale_ms / 50, 2);
+    const DueMs wakeup = shard_->engine().next_wakeup();
+    switch (random_.below(10)) {
+        case 0:
+            break;
+        case 1:
+        case 2:
+            clock_ += 1;
+            break;
+        case 3:
+        case 4:
+            clock_ += random_.between(0, 10);
+            break;
+        case 5:
+            clock_ += random_.between(0, scale);
+            break;
+        case 6:
+            if (has(Fault::clock_jump) && random_.chance(200'000)) {
+                rare_.met(Rare::clock_jumped);
+                clock_ += random_.chance(500'000) ? random_.between(0, 2 * options_.due_scale_ms)
+                                                  : random_.between(0, 2 * options_.keep_ms);
+            }
+            break;
+        default:
+            if (wakeup != Engine::kNoWakeup) clock_ = std::max(clock_, wakeup + random_.between(-1, 1));
+            break;
+    }
+    turn();
+}
+
+void Simulation::turn() {
+    DueMs told = clock_;
+    if (has(Fault::clock_back) && random_.chance(100'000)) {
+        told -= random_.between(0, 2000);
+        rare_.met(Rare::clock_went_back);
+    }
+    oracle_.time_told(told);
+    const bool due = shard_->commit_under_way() && shard_->engine().next_wakeup() <= told;
+    if (due) rare_.met(Rare::due_while_commit_in_flight);
+    const std::uint64_t lost_before = due ? shard_->engine().counters().leases_lost : 0;
+    shard_->turn(told);
+    if (due && shard_->engine().counters().leases_lost > lost_before) {
+        rare_.met(Rare::lease_ended_while_commit_in_flight);
+    }
+    for (const ReplyEffect& effect : shard_->take_replies()) hear(effect);
+    const bool held_back = shard_->engine().counters().puts_held_back;
+    if (held_back && !was_held_back_) rare_.met(Rare::puts_held_back);
+    was_held_back_ = held_back;
+}
+
+void Simulation::hear(const ReplyEffect& effect) {
+    hash_.add(effect.token);
+    hash_.add(effect.reply.index());
+    hash_.add(number_of(effect.reply));
+    if (wrong()) return;
+    if (!oracle_.replied(effect)) return;
+    if (const auto* answer = std::get_if<LeaseAnswer>(&effect.reply)) {
+        workload_.take_leases(*answer);
+        if (draining_) {
+            for (const Delivered& delivery : answer->messages) drained_.push_back(delivery.lease);
+        }
+    }
+}
+
+void Simulation::submit(Command command) {
+    const ReplyToken token = oracle_.submitted(command);
+    hash_.add(command.index());
+    shard_->submit(std::move(command), token);
+}
+
+void Simulation::forget(ReplyToken token) {
+    // A delivery on its way to it is ready again; what nobody saw, nobody can count.
+    const std::uint64_t leased = shard_->engine().counters().leased;
+    oracle_.forgotten(token);
+    shard_->engine().forget(token);
+    if (shard_->engine().counters().leased < leased) rare_.met(Rare::delivery_forgotten_on_its_way);
+}
+
+void Simulation::wait_until(DueMs then) {
+    if (then <= clock_) return;
+    if (then - clock_ > 2 * std::max(options_.due_scale_ms, options_.lease_scale_ms) && !has(Fault::clock_jump)) return;
+    clock_ = then;
+    if (random_.chance(500'000)) turn();
+}
+
+// ---- faults
+
+void Simulation::disturb() {
+    const auto fault = static_cast<Fault>(random_.below(kFaultCount));
+    const std::uint64_t soon = 1 + random_.below(random_.chance(500'000) ? 6 : 60);
+    if (!has(fault)) return;
+    switch (fault) {
+        case Fault::kill:
+            return die(false);
+        case Fault::power_cut:
+            return die(true);
+        case Fault::cut_in_call:
+            return arm(true, soon);
+        case Fault::kill_in_call:
+            return arm(false, soon);
+        case Fault::failed_sync:
+            return disk_.fail(random_.chance(800'000) ? DiskOperation::sync_data : DiskOperation::sync_directory,
+                              1 + random_.below(4));
+        case Fault::failed_write:
+            return disk_.fail(DiskOperation::write, 1 + random_.below(4));
+        case Fault::failed_read:
+            return disk_.fail(DiskOperation::read, 1 + random_.below(4));
+        case Fault::disk_full:
+            return disk_.set_capacity(disk_.used_bytes() + random_.below(2 * options_.engine.segment_bytes));
+        case Fault::tables_refused:
+            return rows_->refuse_tables(1 + random_.below(5));
+        default:
+            return;
+    }
+}
+
+void Simulation::arm(bool cuts_power, std::uint64_t calls) {
+    cut_power_ = cuts_power;
+    calls_left_ = calls;
+}
+
+void Simulation::before_disk_call(DiskOperation operation) {
+    if (cut_off_ && !cut_power_) disk_.fail(operation);
+    if (calls_left_ == 0 || --calls_left_ > 0) return;
+    cut_off_ = true;
+    if (cut_power_) {
+        disk_.power_off(disk_random_);
+    } else {
+        disk_.fail(operation);
+    }
+}
+
+void Simulation::calm() {
+    calls_left_ = 0;
+    if (cut_off_ && cut_power_) disk_.power_on();
+    cut_off_ = false;
+    for (std::size_t i = 0; i < kDiskOperationCount; ++i) disk_.fail(static_cast<DiskOperation>(i), 0);
+    disk_.set_capacity(SimDisk::kDefaultCapacityBytes);
+    rows_->refuse_tables(0);
+}
+
+// ---- deaths and restarts
+
+void Simulation::count_death() {
+    const EngineCounters now = shard_->engine().counters();
+    rare_.met(Rare::answer_out_of_date, now.stale_answers);
+    rare_.met(Rare::command_deferred, now.deferred);
+    rare_.met(Rare::evicted_behind_its_cursor, now.evicted);
+    rare_.met(Rare::loaded_from_the_index, now.loaded);
+    rare_.met(Rare::lease_lost, now.leases_lost);
+    const bool cut = cut_off_;
+    switch (shard_->step()) {
+        case SimShard::Step::commit:
+            rare_.met(Rare::died_in_a_commit);
+            if (!cut)
+                rare_.met(shard_->broken()->message.find("sync") != std::string::npos ? Rare::sync_failed
+                                                                                      : Rare::write_failed);
+            break;
+        case SimShard::Step::read:
+            if (!cut) rare_.met(Rare::read_failed);
+            break;
+        case SimShard::Step::seal:
+            rare_.met(Rare::died_in_sealing);
+            break;
+        case SimShard::Step::fill_spares:
+            rare_.met(Rare::died_in_filling_a_spare);
+            break;
+        case SimShard::Step::clean:
+            rare_.met(Rare::died_in_cleaning);
+            break;
+        default:
+            break;
+    }
+    if (shard_->commit_is_durable()) rare_.met(Rare::died_after_commit_before_answer);
+}
+
+void Simulation::die(bool power_cut) {
+    say(power_cut ? "power cut" : "killed", static_cast<std::int64_t>(shard_->step()));
+    if (verbose_ && shard_->broken()) std::fprintf(stderr, "    %s\n", shard_->broken()->message.c_str());
+    rare_.met(power_cut ? Rare::power_cut : Rare::killed);
+    count_death();
+    commit_in_doubt_ =
+        shard_->commit_under_way() && !shard_->commit_is_durable() ? shard_->engine().totals().commit + 1 : 0;
+    const bool off_already = cut_off_ && cut_power_;
+    if (power_cut && !off_already) disk_.power_off(disk_random_);
+    shard_.reset();
+    if (power_cut && !off_already) disk_.power_on();
+    oracle_.died(step_);
+    calm();
+    if (has(Fault::clock_back) && random_.chance(200'000)) clock_ -= random_.between(0, 5000);
+    if (random_.chance(300'000)) clock_ += random_.between(0, options_.due_scale_ms);  // it was down for a while
+    if (has(Fault::index_lost) && random_.chance(200'000)) static_cast<void>(rows_->discard());
+    start();
+}
+
+void Simulation::start() {
+    // Recovery may be cut off too; sooner or later it is left in peace.
+    for (int tries = 0; tries < 4; ++tries) {
+        if (tries < 3 && random_.chance(150'000)) {
+            if (has(Fault::cut_in_call)) arm(true, 1 + random_.below(40));
+            if (has(Fault::kill_in_call) && random_.chance(500'000)) arm(false, 1 + random_.below(40));
+        }
+        if (try_to_start(tries == 3)) return;
+        if (wrong()) return;
+    }
+}
+
+bool Simulation::try_to_start(bool must) {
+    Result<std::unique_ptr<SimShard>> opened = SimShard::open(options_, disk_, *rows_, retention_, log_, rare_, hash_);
+    const bool disturbed = cut_off_;
+    calls_left_ = 0;
+    if (opened && !disturbed) {
+        shard_ = *std::move(opened);
+        ++restarts_;
+        count_start();
+        return true;
+    }
+    if (opened) opened = Error{"io_error", "cut off"};
+    calm();
+    if (!disturbed || must) {
+        oracle_.violate("C10", "a start that nothing disturbs fails: " + opened.error().message);
+        return false;
+    }
+    rare_.met(Rare::died_in_recovery);
+    return false;
+}
+
+void Simulation::count_start() {
+    const Totals& totals = shard_->engine().totals();
+    hash_.add(totals.commit);
+    hash_.add(totals.digest);
+    if (commit_in_doubt_ != 0) {
+        rare_.met(totals.commit >= commit_in_doubt_ ? Rare::last_commit_kept : Rare::last_commit_lost);
+        commit_in_doubt_ = 0;
+    }
+    if (shard_->engine().counters().unsealed_segments > 0) rare_.met(Rare::unsealed_segments_at_start);
+    if (shard_->parts().journal().room().closed) rare_.met(Rare::started_on_a_closed_segment);
+    say("started, unfinished:", static_cast<std::int64_t>(totals.live_count));
+    oracle_.started(totals.server_time_ms, totals.live_count, step_);
+    if (!wrong()) turn();
+}
+
+}  // namespace duewheel

@@ -1,0 +1,250 @@
+// The end of a run: no more faults. What is under way settles, the index is built anew and compared, consumers drain
+// the queues through all of time, and then nothing may be left. Last of all a byte of the log is turned.
+#include <algorithm>
+#include <map>
+
+#include "simulation/simulation.h"
+#include "store/index_recovery.h"
+
+namespace duewheel {
+namespace {
+
+constexpr int kSettleStepsMax = 200'000;
+constexpr int kIdleRoundsMax = 12;
+constexpr DueMs kLongestLeaseMs = 12LL * 3600 * 1000;
+
+using Rows = std::map<std::string, std::string>;
+
+Result<Rows> all_rows(const Index& index, SortedRows& rows) {
+    Rows all;
+    const DueMs now = index.retention().now_ms();
+    const Status walked = rows.scan("", "\xff", ~std::size_t{0}, [&](std::string_view key, std::string_view value) {
+        if (!index.retention().has_expired(ended_ms_of_row(key, value), now)) all.emplace(key, value);
+        return true;
+    });
+    if (!walked) return walked.error();
+    // Where the log began when the index was built is the one thing that may differ.
+    IndexPosition position = index.position();
+    position.first_segment = 0;
+    encode_position(all[position_key()], position);
+    return all;
+}
+
+std::string readable(std::string_view bytes) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    for (const char byte : bytes) {
+        const auto value = static_cast<unsigned char>(byte);
+        if (value > ' ' && value < 127) {
+            text += byte;
+        } else {
+            text += std::string("\\x") + kDigits[value >> 4] + kDigits[value & 15];
+        }
+    }
+    return text;
+}
+
+std::string difference(const Rows& left, const Rows& right) {
+    for (const auto& [key, value] : left) {
+        const auto other = right.find(key);
+        if (other == right.end()) return "only the grown one has " + readable(key) + " = " + readable(value);
+        if (other->second != value) {
+            return readable(key) + " is " + readable(value) + " grown and " + readable(other->second) + " rebuilt";
+        }
+    }
+    for (const auto& [key, value] : right) {
+        if (!left.contains(key)) return "only the rebuilt one has " + readable(key) + " = " + readable(value);
+    }
+    return {};
+}
+
+}  // namespace
+
+void Simulation::finish() {
+    calm();
+    if (!wrong()) settle();
+    if (!wrong()) {
+        oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
+        rebuild_and_compare();
+    }
+    if (!wrong()) drain();
+    if (!wrong()) check_emptiness();
+    if (!wrong() && has(Fault::damage)) damage();
+    if (shard_) {
+        count_death();
+        hash_.add(shard_->engine().totals().digest);
+        hash_.add(shard_->engine().totals().sequence);
+    }
+}
+
+// Until nothing is under way and nothing waits.
+void Simulation::settle() {
+    shard_->rest_cleaning(true);
+    settle_without_cleaning();
+    if (!shard_->broken()) shard_->rest_cleaning(false);
+}
+
+void Simulation::settle_without_cleaning() {
+    for (int i = 0; i < kSettleStepsMax; ++i) {
+        while (shard_->run_step(random_)) {
+            if (shard_->broken()) return oracle_.violate("C10", "broken at peace: " + shard_->broken()->message);
+            turn();
+            if (wrong() || ++i > kSettleStepsMax) break;
+        }
+        if (wrong()) return;
+        if (shard_->is_quiet() && shard_->engine().next_wakeup() > clock_) return;
+        clock_ = std::max(clock_ + 1, shard_->engine().now());
+        turn();
+        if (wrong()) return;
+    }
+    oracle_.violate("C11", "it never comes to rest");
+}
+
+// The process ends; its index, brought up to date, must be what the log adds up to when it is read from the beginning.
+void Simulation::rebuild_and_compare() {
+    settle();
+    if (wrong()) return;
+    count_death();
+    shard_.reset();
+    oracle_.died(step_);
+    auto rebuilt_rows = std::make_unique<MemoryRowStorage>();
+    {
+        const ShardOptions shard = shard_options(options_);
+        JournalOptions journal_options;
+        journal_options.segment_bytes = shard.engine.segment_bytes;
+        journal_options.spare_count = shard.spare_segments;
+        journal_options.reserve_count = shard.reserve_segments;
+        journal_options.identity = shard.identity;
+        auto journal = LocalJournal::open(disk_, std::string(SimShard::kDirectory) + "/journal", journal_options);
+        if (!journal) return oracle_.violate("C10", journal.error().message);
+        retention_.set_now((*journal)->totals().server_time_ms);
+        auto grown = open_index(*rows_, retention_, (*journal)->catalog());
+        if (!grown) return oracle_.violate("C10", grown.error().message);
+        auto rebuilt = open_index(*rebuilt_rows, retention_, (*journal)->catalog());
+        if (!rebuilt) return oracle_.violate("C10", rebuilt.error().message);
+        for (Index* index : {grown->index.get(), rebuilt->index.get()}) {
+            if (Status sealed = seal_missing((*journal)->catalog(), *index); !sealed) {
+                return oracle_.violate("C10", sealed.error().message);
+            }
+        }
+        const auto grown_rows = all_rows(*grown->index, grown->index->rows());
+        const auto fresh_rows = all_rows(*rebuilt->index, rebuilt->index->rows());
+        if (!grown_rows || !fresh_rows) return oracle_.violate("C10", "an index cannot be read");
+        const std::string differs = difference(*grown_rows, *fresh_rows);
+        if (!differs.empty()) return oracle_.violate("C3", "a rebuilt index is another one: " + differs);
+    }
+    if (random_.chance(500'000)) rows_ = std::move(rebuilt_rows);
+    start();
+}
+
+// ---- the drain
+
+void Simulation::drain_round(std::uint64_t& progress) {
+    drained_.clear();
+    for (std::uint32_t number = 0; number < options_.queues && !wrong(); ++number) {
+        const Workload::QueueOf queue = Workload::queue_name(number);
+        LeaseCommand lease;
+        lease.name_space = queue.name_space;
+        lease.queue = queue.queue;
+        lease.max = 100;
+        lease.lease_ms = kLongestLeaseMs;
+        submit(lease);
+    }
+    settle();
+    if (wrong()) return;
+    progress = drained_.size();
+    const std::vector<LeaseToken> held = std::exchange(drained_, {});
+    for (const LeaseToken& token : held) submit(AckCommand{token});
+    settle();
+}
+
+// Consumers take and acknowledge all there is; then time goes on to the next due, until no message is left that may
+// come. Where nothing comes although something is due, old leases are waited for, and then it is a loss.
+void Simulation::drain() {
+    draining_ = true;
+    clock_ = std::max(clock_, shard_->engine().now());
+    turn();
+    int idle_rounds = 0;
+    while (!wrong() && idle_rounds < kIdleRoundsMax) {
+        std::uint64_t progress = 0;
+        drain_round(progress);
+        if (wrong()) return;
+        if (progress > 0) {
+            idle_rounds = 0;
+            continue;
+        }
+        if (oracle_.all_ended()) return;
+        const std::optional<DueMs> next = oracle_.next_due();
+        if (next) {
+            clock_ = std::max(clock_, *next);
+        } else {
+            ++idle_rounds;
+            clock_ += idle_rounds < 4 ? 1 : kLongestLeaseMs;
+        }
+        turn();
+        if (!wrong()) settle();
+    }
+    if (!wrong()) oracle_.check_nothing_lost();
+}
+
+void Simulation::ask_for_all() {
+    const std::size_t count = oracle_.messages().size();
+    for (std::size_t i = 0; i < count && !wrong(); ++i) {
+        const MessageModel& message = oracle_.messages()[i];
+        if (message.id != 0) submit(GetCommand{message.put.name_space, message.id});
+        if (i % 16 == 15) settle();
+    }
+    if (!wrong()) settle();
+}
+
+void Simulation::check_emptiness() {
+    shard_->engine().check();
+    ask_for_all();
+    if (wrong()) return;
+    const Totals& totals = shard_->engine().totals();
+    oracle_.check_live_count(totals.live_count, "after the drain");
+    if (totals.live_count == 0 && (totals.digest != 0 || totals.needed_bytes != 0)) {
+        oracle_.violate("C3", "nothing is unfinished, but the digest is " + std::to_string(totals.digest) + " and " +
+                                  std::to_string(totals.needed_bytes) + " bytes are needed");
+    }
+}
+
+// ---- damage
+
+// One byte of the log is turned: that is found at the next start, or it was one that means nothing.
+void Simulation::damage() {
+    const Totals before = shard_->engine().totals();
+    count_death();
+    shard_.reset();
+    oracle_.died(step_);
+    const std::string journal = std::string(SimShard::kDirectory) + "/journal";
+    const auto names = disk_.list(journal);
+    std::vector<std::string> segments;
+    for (const std::string& name : *names) {
+        if (name.rfind("spare", 0) != 0) segments.push_back(journal + "/" + name);
+    }
+    const std::string& path = segments[random_.below(segments.size())];
+    std::uint64_t size = 0;
+    {
+        auto file = disk_.open(path, OpenMode::read);
+        size = *(*file)->size();
+    }
+    disk_.flip(path, random_.below(size), static_cast<std::byte>(1u << random_.below(8)));
+    MemoryRowStorage fresh;  // so that all of the log has to be read
+    auto opened = SimShard::open(options_, disk_, fresh, retention_, log_, rare_, hash_);
+    if (!opened) {
+        rare_.met(Rare::damage_refused);
+        const auto code = opened.error().code;
+        if (code == "damaged_log" || code == "newer_format") return;
+        return oracle_.violate("C10", "damage is met with " + std::string(code) + ": " + opened.error().message);
+    }
+    rare_.met(Rare::damage_harmless);
+    // The last commit may go: it was an empty one that confirmed the one before it, or one that closed a segment.
+    const Totals after = (*opened)->engine().totals();
+    const bool same = after.digest == before.digest && after.live_count == before.live_count &&
+                      after.needed_bytes == before.needed_bytes && after.id_counter == before.id_counter;
+    if (!same || after.commit + 1 < before.commit)
+        oracle_.violate("C10", "a damaged log opens and adds up to something else");
+}
+
+}  // namespace duewheel
