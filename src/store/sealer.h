@@ -4,8 +4,8 @@
 // engine, and as of the segment's own last footer: so a position says exactly what is in the index, and sealing as the
 // log grows gives the same rows as rebuilding from it.
 //
-// After each table holds: every message that waits for its due has a row in `due` at or above the load cursor, or stands
-// at or above its queue's cursor. So a restart that loads from the cursors loses none.
+// After each table holds: every message that waits for its due has a row in `due` at or above the load cursor, or
+// stands at or above its queue's cursor. So a restart that loads from the cursors loses none.
 //
 // Blocks on the disk; a plain call that the server makes on a thread of its own, the simulator whenever it likes.
 #pragma once
