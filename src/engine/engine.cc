@@ -54,13 +54,13 @@ void Engine::advance_to(DueMs now) {
     if (!started_) {
         started_ = true;
         started_ms_ = now_;
-        first_sequence_of_run_ = totals_.sequence + 1;
+        newest_id_before_ = totals_.id_counter * kShardsMax + options_.shard;
         incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
         loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;
-            entry.from_past = entry.due_ms <= started_ms_;
+            entry.from_past = is_from_past(entry.id, entry.due_ms);
             settle(number);
         }
         for (QueueNumber number = 0; number < queues_.size(); ++number) mark(number);
@@ -396,7 +396,9 @@ void Engine::answer(Answer answer) {
                     return reply(asked.pending->token,
                                  Error{"gone", "this message ended longer ago than outcomes are kept"});
                 }
-                return answer_get(std::move(**asked.pending->facts), asked.pending->token);
+                MessageRow& row = **asked.pending->facts;
+                row.state.maybe_delivered |= !is_ended(row.state.state) && is_from_past(row.id, row.state.due_ms);
+                return answer_get(std::move(row), asked.pending->token);
             }
             commands_.push_front(std::move(*asked.pending));
             return;

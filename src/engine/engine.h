@@ -277,6 +277,7 @@ class Engine {
     void mark(QueueNumber number);
     Queue& queue(QueueNumber number);
     bool delivery_may_hide(const Entry& entry) const;
+    bool is_from_past(MessageId id, DueMs due_ms) const;
 
     // engine_loading.cc
     void load();
@@ -295,7 +296,7 @@ class Engine {
     TimingWheel wheel_;
     DueMs now_ = 0;
     DueMs started_ms_ = 0;
-    Sequence first_sequence_of_run_ = 0;
+    MessageId newest_id_before_ = 0;  // given out by an earlier run
     std::uint64_t incarnation_ = 0;
     bool serving_ = false;
     bool started_ = false;

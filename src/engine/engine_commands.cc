@@ -121,6 +121,12 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
     return entry.from_past;
 }
 
+// A message of an earlier run that was due before this one began may have been handed out without a trace. Its id tells:
+// its record may have been carried since.
+bool Engine::is_from_past(MessageId id, DueMs due_ms) const {
+    return due_ms <= started_ms_ && id <= newest_id_before_;
+}
+
 // A record that takes the message from what the log says to the next version; the caller sets what changes.
 Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     Record record;

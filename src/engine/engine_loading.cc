@@ -9,9 +9,7 @@ namespace duewheel {
 
 EntryNumber Engine::admit(const MessageRow& row) {
     const EntryNumber number = recent_.admit(row);
-    // A message of an earlier run that was due before this one began may have been handed out without a trace.
-    Entry& entry = recent_.entry(number);
-    entry.from_past = row.state.due_ms <= started_ms_ && row.place < first_sequence_of_run_;
+    recent_.entry(number).from_past = is_from_past(row.id, row.state.due_ms);
     return number;
 }
 
