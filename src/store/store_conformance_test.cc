@@ -109,10 +109,6 @@ class TwoTiers {
     void apply_new() {
         for (; applied_ < shard_.committed.size(); ++applied_) {
             const TrialRecord& written = shard_.committed[applied_];
-            const EntryNumber known = recent_->find(written.record.id);
-            if (written.record.kind == RecordKind::attempt && known != kNoEntry) {
-                recent_->entry(known).begun = written.record.state.attempts;  // in memory a delivery begins first
-            }
             recent_->apply(written.record, written.sequence, written.segment, written.frame_bytes);
         }
     }
