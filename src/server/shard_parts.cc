@@ -55,8 +55,10 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
         return numbers;
     };
     // A few full segments are replayed and sealed in the background, as they would have been; many are an index that
-    // has to be rebuilt first, because the recent tier would not fit into memory.
-    if (unsealed().size() > options.engine.unsealed_segments_max) {
+    // has to be rebuilt first, because the recent tier would not fit into memory. So has one that knows nothing of a log
+    // whose front is gone: only sealing can begin inside.
+    const bool knows_nothing = index_->position().segment == 0 && journal_->first_sequence() > 1;
+    if (knows_nothing || unsealed().size() > options.engine.unsealed_segments_max) {
         if (Status sealed = seal_missing(journal_->catalog(), *index_); !sealed) return sealed;
     }
 
