@@ -17,8 +17,12 @@ int ack(Session& session, const AckArguments& arguments) {
 }  // namespace
 
 void add_ack(CLI::App& program, Session& session) {
-    Verb<AckArguments> verb(program, session, "ack", "End a lease: its message is done", "duewheel ack \"$LEASE\"",
-                            ack);
+    Verb<AckArguments> verb(
+        program, session, "ack", "End a lease: its message is done",
+        "duewheel put mail 'Hello'\n"
+        "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
+        "  duewheel ack \"$LEASE\"",
+        ack);
     verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
 }
 

@@ -32,9 +32,9 @@ void WhenArguments::add_to(CLI::App& verb) {
 }
 
 Status WhenArguments::put_into(boost::json::object& request) const {
-    if (!in.empty()) request["delay"] = in;
-    if (at.empty()) return {};
-    const Result<InstantMs> instant = parse_local_instant(at, zone);
+    if (in) request["delay"] = *in;
+    if (!at) return {};
+    const Result<InstantMs> instant = parse_local_instant(*at, zone);
     if (!instant) return instant.error();
     request["due"] = format_instant(*instant);
     return {};
@@ -71,10 +71,10 @@ int show_change(const Session& session, const ServerAnswer& answer, std::string_
         if (!done) std::printf("too late: ");
         std::printf("%s", shown.c_str());
         if (done && due != 0) std::printf(", due %s", format_when(due).c_str());
-        if (attempts > 0) std::printf(", after %lld delivery attempts", static_cast<long long>(attempts));
+        if (attempts > 0) std::printf(", %lld attempt%s", static_cast<long long>(attempts), attempts == 1 ? "" : "s");
         const boost::json::value* hidden = answer.members.if_contains("maybe_delivered");
         if (hidden != nullptr && hidden->is_bool() && hidden->get_bool()) {
-            std::printf(", and a delivery may have begun before the last restart");
+            std::printf(", and a delivery may have begun before the server's last start");
         }
         std::printf("\n");
     };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -33,14 +34,15 @@ struct Verb {
 // Makes an option one for a duration: "10m". What is none is refused before anything is sent.
 void takes_duration(CLI::Option* option);
 
-// When something is due: --in 10m, or --at 2027-01-01T06:00 with --tz.
+// When something is due: --in 10m, or --at 2027-01-01T06:00 with --tz. An empty text is none of these and is refused:
+// it is what a script passes whose variable is not set.
 struct WhenArguments {
-    std::string in;
-    std::string at;
-    std::string zone;
+    std::optional<std::string> in;
+    std::optional<std::string> at;
+    std::optional<std::string> zone;
 
     void add_to(CLI::App& verb);
-    bool given() const { return !in.empty() || !at.empty(); }
+    bool given() const { return in || at; }
     // Adds `delay` or `due` to a request; codes as parse_local_instant().
     Status put_into(boost::json::object& request) const;
 };

@@ -17,8 +17,11 @@ int cancel(Session& session, const CancelArguments& arguments) {
 }  // namespace
 
 void add_cancel(CLI::App& program, Session& session) {
-    Verb<CancelArguments> verb(program, session, "cancel", "Take a message back; exits 1 when it is too late for that",
-                               "duewheel cancel 1024", cancel);
+    Verb<CancelArguments> verb(
+        program, session, "cancel", "Take a message back; exits 1 when it is too late for that",
+        "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+        "  duewheel cancel \"$ID\"",
+        cancel);
     verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
 }
 

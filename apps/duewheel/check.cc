@@ -32,7 +32,7 @@ void print_json(const DataReport& report) {
 
 void print_table(const DataReport& report) {
     const auto number = [](std::uint64_t value) { return std::to_string(value); };
-    std::vector<std::vector<std::string>> rows = {
+    Rows rows = {
         {"segments", number(report.segments)}, {"log bytes", number(report.log_bytes)},
         {"commits", number(report.commits)},   {"records", number(report.records)},
         {"pending", number(report.pending)},   {"sequence", number(report.sequence)},
@@ -43,7 +43,7 @@ void print_table(const DataReport& report) {
     } else {
         rows.push_back({"index", "none: it is built from the log when a segment is full"});
     }
-    std::printf("%s", table(rows).c_str());
+    std::printf("%s", fields(rows).c_str());
     if (report.torn_end) {
         std::printf(
             "\n%s ends in %llu bytes from offset %llu that were never acknowledged; the next start cuts them off.\n",

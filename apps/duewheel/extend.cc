@@ -20,8 +20,12 @@ int extend(Session& session, const ExtendArguments& arguments) {
 }  // namespace
 
 void add_extend(CLI::App& program, Session& session) {
-    Verb<ExtendArguments> verb(program, session, "extend", "Keep a lease for longer, counted from now",
-                               "duewheel extend \"$LEASE\" --lease 5m", extend);
+    Verb<ExtendArguments> verb(
+        program, session, "extend", "Keep a lease for longer, counted from now",
+        "duewheel put mail 'Hello'\n"
+        "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
+        "  duewheel extend \"$LEASE\" --lease 5m",
+        extend);
     verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
     takes_duration(verb.app->add_option("--lease", verb.options->length, "How long from now; default 30s"));
 }

@@ -22,8 +22,12 @@ int fail(Session& session, const FailArguments& arguments) {
 }  // namespace
 
 void add_fail(CLI::App& program, Session& session) {
-    Verb<FailArguments> verb(program, session, "fail", "End a lease: its message failed and is tried again",
-                             "duewheel fail \"$LEASE\" --reason 'no route' --retry-in 1m", fail);
+    Verb<FailArguments> verb(
+        program, session, "fail", "End a lease: its message failed and is tried again",
+        "duewheel put mail 'Hello'\n"
+        "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
+        "  duewheel fail \"$LEASE\" --reason 'no route' --retry-in 1m",
+        fail);
     verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
     verb.app->add_option("--reason", verb.options->reason, "Why, for whoever looks later")->type_name("TEXT");
     takes_duration(

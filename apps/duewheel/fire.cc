@@ -17,9 +17,11 @@ int fire(Session& session, const FireArguments& arguments) {
 }  // namespace
 
 void add_fire(CLI::App& program, Session& session) {
-    Verb<FireArguments> verb(program, session, "fire",
-                             "Make a waiting message due now; exits 1 when it is too late for that",
-                             "duewheel fire 1024", fire);
+    Verb<FireArguments> verb(
+        program, session, "fire", "Make a waiting message due now; exits 1 when it is too late for that",
+        "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+        "  duewheel fire \"$ID\"",
+        fire);
     verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
 }
 

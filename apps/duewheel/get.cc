@@ -13,12 +13,13 @@ struct GetArguments {
     std::string id;
 };
 
-constexpr std::size_t kShownLettersMax = 2000;
+namespace json = boost::json;
 
-std::string shown(std::string_view member, const boost::json::value& value) {
-    if (value.is_string()) return printable({value.get_string().data(), value.get_string().size()}, kShownLettersMax);
+std::string shown(std::string_view member, const json::value& value) {
+    if (value.is_string()) return printable({value.get_string().data(), value.get_string().size()});
+    if (value.is_bool()) return value.get_bool() ? "yes" : "no";
     if (member.ends_with("_ms") && value.is_int64()) return format_when(value.get_int64());
-    return printable(boost::json::serialize(value), kShownLettersMax);
+    return printable(json::serialize(value));
 }
 
 // "lease_until_ms" -> "lease until"
@@ -29,15 +30,28 @@ std::string label(std::string_view member) {
     return words;
 }
 
-void print(const boost::json::object& message) {
-    std::vector<std::vector<std::string>> rows;
-    for (const auto& pair : message) {
-        const std::string_view member(pair.key().data(), pair.key().size());
-        // Shown in local time instead, from its member in milliseconds.
-        if (message.contains(std::string(member) + "_ms")) continue;
-        rows.push_back({label(member), shown(member, pair.value())});
+// Whatever members the server sends, in its order, and the body last: so that a newer server's answer is shown whole.
+void print(const json::object& message) {
+    Rows rows;
+    for (const auto& [key, value] : message) {
+        const std::string member(key.data(), key.size());
+        if (member == "body" || member == "body_base64") continue;
+        if (message.contains(member + "_ms")) continue;  // shown in local time, from its member in milliseconds
+        if (member == "headers" && value.is_object()) {
+            for (const auto& [name, content] : value.get_object()) {
+                rows.push_back({"header", printable({name.data(), name.size()}) + "=" + shown("", content)});
+            }
+        } else {
+            rows.push_back({label(member), shown(member, value)});
+        }
     }
-    std::printf("%s", table(rows).c_str());
+    if (message.contains("body_base64")) rows.push_back({"body", "no text, therefore in base64:"});
+    std::printf("%s", fields(rows).c_str());
+    if (const json::value* body = message.if_contains("body"); body != nullptr && body->is_string()) {
+        std::printf("\n%s\n", printable_lines(word_of(message, "body")).c_str());
+    } else if (message.contains("body_base64")) {
+        std::printf("\n%s\n", printable(word_of(message, "body_base64")).c_str());
+    }
 }
 
 int get(Session& session, const GetArguments& arguments) {
@@ -49,7 +63,10 @@ int get(Session& session, const GetArguments& arguments) {
 }  // namespace
 
 void add_get(CLI::App& program, Session& session) {
-    Verb<GetArguments> verb(program, session, "get", "Look at a message", "duewheel get 1024 --json", get);
+    Verb<GetArguments> verb(program, session, "get", "Look at a message",
+                            "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+                            "  duewheel get \"$ID\"",
+                            get);
     verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
 }
 

@@ -20,19 +20,26 @@ struct LeaseArguments {
 constexpr std::size_t kShownLettersMax = 2000;
 constexpr std::chrono::seconds kPatience{30};  // besides the time that the server was asked to wait
 
+// The body stays on one line here: with several messages, one that brings its own lines could pose as the next message.
 void print(const boost::json::object& message) {
-    const std::int64_t lateness = number_of(message, "lateness_ms");
-    std::printf("message  %s\n", printable(word_of(message, "id")).c_str());
-    std::printf("due      %s, %s late, attempt %lld\n", format_local(number_of(message, "due_ms")).c_str(),
-                format_duration(lateness).c_str(), static_cast<long long>(number_of(message, "attempt")));
-    std::printf("until    %s\n", format_when(number_of(message, "lease_until_ms")).c_str());
-    if (const boost::json::value* headers = message.if_contains("headers")) {
-        std::printf("headers  %s\n", printable(boost::json::serialize(*headers), kShownLettersMax).c_str());
+    Rows rows = {
+        {"message", printable(word_of(message, "id"))},
+        {"due", format_local(number_of(message, "due_ms")) + ", " + format_duration(number_of(message, "lateness_ms")) +
+                    " late, attempt " + std::to_string(number_of(message, "attempt"))},
+        {"yours until", format_when(number_of(message, "lease_until_ms"))},
+    };
+    if (const boost::json::value* headers = message.if_contains("headers");
+        headers != nullptr && headers->is_object()) {
+        for (const auto& [name, value] : headers->get_object()) {
+            const std::string text = value.is_string() ? value.get_string().c_str() : boost::json::serialize(value);
+            rows.push_back({"header", printable({name.data(), name.size()}) + "=" + printable(text)});
+        }
     }
     const bool text = message.contains("body");
-    const std::string body = printable(word_of(message, text ? "body" : "body_base64"), kShownLettersMax);
-    std::printf("%s  %s\n", text ? "body   " : "base64 ", body.c_str());
-    std::printf("lease    %s\n", printable(word_of(message, "lease")).c_str());
+    rows.push_back({text ? "body" : "body (base64)",
+                    printable(word_of(message, text ? "body" : "body_base64"), kShownLettersMax)});
+    rows.push_back({"lease", printable(word_of(message, "lease"))});
+    std::printf("%s", fields(rows).c_str());
 }
 
 void print_all(const ServerAnswer& answer) {
@@ -73,7 +80,9 @@ void add_lease(CLI::App& program, Session& session) {
     Verb<LeaseArguments> verb(
         program, session, "lease",
         "Take due messages, for as long as the lease lasts; then end it with ack, fail or release",
-        "duewheel lease mail --max 10 --lease 1m --wait 20s", lease);
+        "duewheel put mail 'Hello'\n"
+        "  duewheel lease mail --max 10 --lease 1m --wait 20s",
+        lease);
     LeaseArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     verb.app->add_option("--max", options.max, "How many at most; default 1");

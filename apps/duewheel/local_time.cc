@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/system_clock.h"
 #include "calendar/instant_text.h"
@@ -42,13 +42,14 @@ class ZoneInUse {
     std::optional<std::string> before_;
 };
 
-// The C library takes a name that it does not know for UTC without a word.
+// The C library takes a name that it does not know, and a file that describes no zone, for UTC without a word.
 bool is_zone(const std::string& name) {
     if (name.empty() || name.front() == '/' || name.find("..") != std::string::npos) return false;
     const char* chosen = std::getenv("TZDIR");
     const std::filesystem::path file = std::filesystem::path(chosen ? chosen : "/usr/share/zoneinfo") / name;
-    std::error_code not_there;
-    return std::filesystem::is_regular_file(file, not_there);
+    char opening[4] = {};
+    return std::ifstream(file, std::ios::binary).read(opening, sizeof opening) &&
+           std::string_view(opening, sizeof opening) == "TZif";
 }
 
 std::int64_t offset_at(std::int64_t utc_seconds) {
@@ -69,51 +70,54 @@ std::string offset_text(std::int64_t seconds) {
     return text;
 }
 
+// "2027-03-28T01:30:00+01:00", in the zone in use.
+std::string rfc3339(std::int64_t utc_seconds) {
+    constexpr std::size_t kToSeconds = 19;
+    const std::int64_t offset = offset_at(utc_seconds);
+    return format_instant((utc_seconds + offset) * 1000).substr(0, kToSeconds) + offset_text(offset);
+}
+
 // `as_if_utc` is what the clock on the wall shows, read as if it were UTC. The offsets of a day before and a day after
-// are the only ones that can hold: zones do not change twice in two days.
+// are the only ones that can hold: zones do not change twice in two days. Where they differ, both hold if the clocks go
+// back over the time, and neither if they go forward; either way each of them names an instant that may be meant.
 Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const std::string& zone) {
     const ZoneInUse in_use(zone);
-    const std::string place = zone.empty() ? "in this machine's time zone" : "in " + zone;
     const std::int64_t seconds = as_if_utc / 1000;
-    std::vector<std::int64_t> holding;
-    for (const std::int64_t near : {seconds - kDaySeconds, seconds + kDaySeconds}) {
-        const std::int64_t offset = offset_at(near);
-        if (offset_at(seconds - offset) == offset) holding.push_back(offset);
-    }
-    holding.erase(std::unique(holding.begin(), holding.end()), holding.end());
-    const std::string shown(text);
-    if (holding.empty()) {
-        return Error{"bad_instant", shown + " does not exist " + place +
-                                        ": the clocks go forward over it. Name a time before or after."};
-    }
-    if (holding.size() > 1) {
-        return Error{"bad_instant", shown + " comes twice " + place + ", when the clocks go back: write " + shown +
-                                        offset_text(holding[0]) + " or " + shown + offset_text(holding[1]) + "."};
-    }
-    return instant_from_ms(as_if_utc - holding[0] * 1000);
+    const std::int64_t before = offset_at(seconds - kDaySeconds);
+    const std::int64_t after = offset_at(seconds + kDaySeconds);
+    const bool before_holds = offset_at(seconds - before) == before;
+    const bool after_holds = offset_at(seconds - after) == after;
+    if (before_holds != after_holds) return instant_from_ms(as_if_utc - (before_holds ? before : after) * 1000);
+    if (before == after) return instant_from_ms(as_if_utc - before * 1000);
+    const std::string wrong = before_holds ? " comes twice " : " does not exist ";
+    const std::string why = before_holds ? ", where the clocks go back" : ", where the clocks go forward over it";
+    return Error{"bad_instant",
+                 std::string(text) + wrong + (zone.empty() ? "in this machine's time zone" : "in " + zone) + why +
+                     ". Write " + rfc3339(seconds - std::max(before, after)) + " or " +
+                     rfc3339(seconds - std::min(before, after)) + (zone.empty() ? "." : ", without --tz.")};
 }
 
 }  // namespace
 
-Result<InstantMs> parse_local_instant(std::string_view text, const std::string& zone) {
+Result<InstantMs> parse_local_instant(std::string_view text, const std::optional<std::string>& zone) {
     constexpr std::size_t kDate = 10;     // "2027-01-01"
     constexpr std::size_t kMinutes = 16;  // "2027-01-01T06:00"
-    if (!zone.empty() && !is_zone(zone)) {
-        return Error{"unknown_zone", "There is no time zone " + zone + ": write one such as Europe/Oslo or UTC.",
+    if (zone && !is_zone(*zone)) {
+        return Error{"unknown_zone", "There is no time zone \"" + *zone + "\": write one such as Europe/Oslo or UTC.",
                      "--tz"};
     }
     const std::size_t end = text.find_first_of("Zz+-", std::min(kDate + 1, text.size()));
     const std::string_view wall = text.substr(0, end);
     const std::string seconds = wall.size() == kMinutes ? ":00" : "";
     if (end != std::string_view::npos) {
-        if (!zone.empty()) {
+        if (zone) {
             return Error{"conflicting_members", "The time has an offset already: leave --tz out.", "--tz"};
         }
         return parse_instant(std::string(wall) + seconds + std::string(text.substr(end)));
     }
     const Result<InstantMs> as_if_utc = parse_instant(std::string(wall) + seconds + "Z");
     if (!as_if_utc) return as_if_utc;
-    return to_instant(*as_if_utc, text, zone);
+    return to_instant(*as_if_utc, text, zone.value_or(""));
 }
 
 std::string format_local(InstantMs instant) {
@@ -121,8 +125,8 @@ std::string format_local(InstantMs instant) {
     std::tm fields{};
     ::localtime_r(&time, &fields);
     char text[64];
-    const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %Z", &fields);
-    return {text, size};
+    const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S ", &fields);
+    return std::string(text, size) + offset_text(fields.tm_gmtoff);
 }
 
 std::string format_relative(InstantMs instant, InstantMs now) {
@@ -151,7 +155,7 @@ std::string format_relative(InstantMs instant, InstantMs now) {
 }
 
 std::string format_when(InstantMs instant) {
-    return format_local(instant) + " (" + format_relative(instant, wall_now_ms()) + ")";
+    return format_local(instant) + ", " + format_relative(instant, wall_now_ms());
 }
 
 }  // namespace duewheel

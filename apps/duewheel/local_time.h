@@ -1,11 +1,12 @@
 // Instants as people at a terminal say them: "2027-01-01T06:00 in Oslo", "in 9m 58s".
 //
 // A text without an offset is a time of day in a time zone. Twice a year that is not enough: a time that a clock
-// change skips, or shows twice, is refused with what to write instead, because guessing would fire a message an hour
-// off. Zones come from the system's zone data through the C library, which reads the variable TZ; so these functions
-// change the environment for the length of a call, and belong to a program with one thread.
+// change skips, or shows twice, is refused with the two instants it may stand for, because guessing would fire a
+// message an hour off. Zones come from the system's zone data through the C library, which reads the variable TZ; so
+// these functions change the environment for the length of a call, and belong to a program with one thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,17 +16,17 @@
 namespace duewheel {
 
 // "2027-01-01T06:00", seconds and a fraction as you like, with "Z", "+01:00" or nothing; nothing means in `zone`
-// ("Europe/Oslo"), or, where `zone` is empty, in the time zone of this machine. Codes: bad_instant, unknown_zone,
+// ("Europe/Oslo"), or, where there is no `zone`, in the time zone of this machine. Codes: bad_instant, unknown_zone,
 // conflicting_members (an offset and a zone).
-Result<InstantMs> parse_local_instant(std::string_view text, const std::string& zone);
+Result<InstantMs> parse_local_instant(std::string_view text, const std::optional<std::string>& zone);
 
-// "2027-01-01 06:00:00 CET", in the time zone of this machine.
+// "2027-01-01 06:00:00 +01:00", in the time zone of this machine.
 std::string format_local(InstantMs instant);
 
 // "in 9m 58s", "3h 2m ago", "now": the two largest units.
 std::string format_relative(InstantMs instant, InstantMs now);
 
-// "2027-01-01 06:00:00 CET (in 9m 58s)".
+// "2027-01-01 06:00:00 +01:00, in 9m 58s".
 std::string format_when(InstantMs instant);
 
 }  // namespace duewheel

@@ -1,6 +1,12 @@
 // The command line: parse, ask, show. docs/command_line.md describes it for its users.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
+#include "plain_text.h"
 #include "session.h"
 #include "verbs.h"
 
@@ -12,13 +18,26 @@ constexpr char kExitCodes[] =
     "  duewheel put mail 'Hello' --in 10m\n"
     "  duewheel lease mail --wait 20s";
 
+// The parser complains of what is missing before it looks at what is left over; but whoever wrote `--jsno` or `pt` is
+// helped by hearing of that.
+std::string what_is_wrong(const CLI::App& program, const CLI::Error& error) {
+    const std::vector<std::string> left_over = program.remaining(true);
+    const auto is_option = [](const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; };
+    const auto option = std::find_if(left_over.begin(), left_over.end(), is_option);
+    if (option != left_over.end()) return "There is no option " + duewheel::printable(*option) + " here.";
+    if (!program.get_subcommands().empty()) return duewheel::printable(error.what());
+    if (left_over.empty())
+        return "Say what to do: put, get, cancel, lease or another verb; `duewheel --help` lists them.";
+    return "There is no verb " + duewheel::printable(left_over.front()) + "; `duewheel --help` lists them.";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     duewheel::Session session;
     CLI::App program{"duewheel hands messages to a Duewheel server, to be handed out when they are due.", "duewheel"};
-    program.failure_message([](const CLI::App*, const CLI::Error& error) {
-        return "duewheel: " + std::string(error.what()) + "\nRun `duewheel VERB --help` for what a verb takes.\n";
+    program.failure_message([](const CLI::App* parsed, const CLI::Error& error) {
+        return "duewheel: " + what_is_wrong(*parsed, error) + "\nRun `duewheel VERB --help` for what a verb takes.\n";
     });
     program.set_version_flag("--version", DUEWHEEL_VERSION);
     program.add_option("--server", session.server, "Where the server is")
@@ -40,5 +59,8 @@ int main(int argc, char** argv) {
         // It prints what was asked for (--help, --version) or what is wrong.
         return program.exit(error) == 0 ? duewheel::kExitDone : duewheel::kExitUsage;
     }
-    return session.verb();
+    const int exit_code = session.verb();
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+    std::fprintf(stderr, "duewheel: The answer came, but could not be written: standard output is full or closed.\n");
+    return duewheel::kExitRefused;
 }

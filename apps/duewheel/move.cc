@@ -24,9 +24,11 @@ int move(Session& session, const MoveArguments& arguments) {
 }  // namespace
 
 void add_move(CLI::App& program, Session& session) {
-    Verb<MoveArguments> verb(program, session, "move",
-                             "Give a waiting message another due time; exits 1 when it is too late for that",
-                             "duewheel move 1024 --in 1h", move);
+    Verb<MoveArguments> verb(
+        program, session, "move", "Give a waiting message another due time; exits 1 when it is too late for that",
+        "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+        "  duewheel move \"$ID\" --at 2027-01-01T06:00 --tz Europe/Oslo",
+        move);
     verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
     verb.options->when.add_to(*verb.app);
 }

@@ -44,6 +44,34 @@ std::size_t width(std::string_view text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
+bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Columns are left-aligned but for those named in `right`. No line ends in spaces.
+std::string aligned(const Rows& rows, const std::vector<bool>& right) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::size_t padding = widths[i] - width(row[i]);
+            const bool last = i + 1 == row.size();
+            if (i < right.size() && right[i]) {
+                text.append(padding, ' ').append(row[i]);
+            } else {
+                text.append(row[i]).append(last ? 0 : padding, ' ');
+            }
+            if (!last) text += "  ";
+        }
+        text += '\n';
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text, std::size_t letters_max) {
@@ -61,21 +89,27 @@ std::string printable(std::string_view text, std::size_t letters_max) {
     return shown;
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+std::string printable_lines(std::string_view text) {
+    std::string shown;
+    while (true) {
+        const std::size_t end = text.find('\n');
+        shown += printable(text.substr(0, end));
+        if (end == std::string_view::npos) return shown;
+        shown += '\n';
+        text.remove_prefix(end + 1);
     }
-    std::string text;
-    for (const auto& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            text += row[i];
-            if (i + 1 < row.size()) text.append(widths[i] - width(row[i]) + 2, ' ');
-        }
-        text += '\n';
+}
+
+std::string fields(const Rows& rows) {
+    return aligned(rows, {});
+}
+
+std::string table(const Rows& rows) {
+    std::vector<bool> right(rows.empty() ? 0 : rows[0].size());
+    for (std::size_t i = 0; i < right.size(); ++i) {
+        right[i] = std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return is_number(row[i]); });
     }
-    return text;
+    return aligned(rows, right);
 }
 
 }  // namespace duewheel

@@ -11,7 +11,15 @@ namespace duewheel {
 // cursor, change colours or fake a line. Beyond `letters_max` letters the rest is left out, with "..." at the end.
 std::string printable(std::string_view text, std::size_t letters_max = std::string::npos);
 
-// Columns as wide as their widest cell, two spaces between them. The first row is the heading.
-std::string table(const std::vector<std::vector<std::string>>& rows);
+// As printable(), but lines stay lines: for content that stands alone at the end of the output.
+std::string printable_lines(std::string_view text);
+
+using Rows = std::vector<std::vector<std::string>>;
+
+// A name and its value on each line. Columns as wide as their widest cell, two spaces between them.
+std::string fields(const Rows& rows);
+
+// The same under a heading, the first row; columns of numbers stand right.
+std::string table(const Rows& rows);
 
 }  // namespace duewheel

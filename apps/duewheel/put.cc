@@ -60,7 +60,9 @@ int put(Session& session, const PutArguments& arguments) {
 void add_put(CLI::App& program, Session& session) {
     Verb<PutArguments> verb(program, session, "put", "Hand in a message; without --in or --at it is due at once",
                             "duewheel put mail 'Hello' --in 10m\n"
-                            "  duewheel put mail @letter.html --at 2027-01-01T06:00 --tz Europe/Oslo --header lang=nb",
+                            "  echo '<p>God morgen</p>' > letter.html\n"
+                            "  duewheel put mail @letter.html --at 2027-01-01T06:00 --tz Europe/Oslo --header lang=nb\n"
+                            "  date | duewheel put mail - --in 1h30m",
                             put);
     PutArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();

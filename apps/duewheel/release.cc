@@ -20,8 +20,12 @@ int release(Session& session, const ReleaseArguments& arguments) {
 }  // namespace
 
 void add_release(CLI::App& program, Session& session) {
-    Verb<ReleaseArguments> verb(program, session, "release", "End a lease: its message goes to somebody else",
-                                "duewheel release \"$LEASE\" --in 10s", release);
+    Verb<ReleaseArguments> verb(
+        program, session, "release", "End a lease: its message goes to somebody else",
+        "duewheel put mail 'Hello'\n"
+        "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
+        "  duewheel release \"$LEASE\" --in 10s",
+        release);
     verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
     takes_duration(verb.app->add_option("--in", verb.options->in, "After this time; else at once"));
 }

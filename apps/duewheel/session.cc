@@ -41,7 +41,7 @@ std::int64_t ServerAnswer::number(std::string_view member) const {
 
 std::string Session::path(std::string_view kind, std::string_view name, std::string_view rest) const {
     std::string path = "/v1/";
-    if (!name_space.empty()) path += "namespaces/" + percent_encode(name_space) + "/";
+    if (name_space) path += "namespaces/" + percent_encode(*name_space) + "/";
     path += kind;
     path += '/';
     path += percent_encode(name);

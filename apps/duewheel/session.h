@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,7 @@ namespace duewheel {
 
 enum ExitCode : int {
     kExitDone = 0,
-    kExitRefused = 1,      // the server said no, or it was too late
+    kExitRefused = 1,      // the server said no, or it was too late, or its answer could not be written
     kExitUsage = 2,        // the command line cannot be understood; nothing was sent
     kExitUnreachable = 3,  // no server, or no answer that can be understood
 };
@@ -41,7 +42,7 @@ class Session {
   public:
     // Filled by the command line's global options.
     std::string server = "http://127.0.0.1:7420";
-    std::string name_space;  // empty: the server's default
+    std::optional<std::string> name_space;  // none: the server's default
     bool json = false;
     // The verb that was chosen; returns the exit code.
     std::function<int()> verb;

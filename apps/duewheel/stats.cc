@@ -1,4 +1,5 @@
 // duewheel stats: what a server holds and has done.
+#include <algorithm>
 #include <cstdio>
 
 #include "arguments.h"
@@ -27,7 +28,7 @@ std::string label(std::string_view member) {
 
 // Members that are numbers and words as a list.
 void print_levels(const json::object& stats) {
-    std::vector<std::vector<std::string>> rows;
+    Rows rows;
     for (const auto& pair : stats) {
         if (pair.value().is_structured()) continue;
         const std::string_view member(pair.key().data(), pair.key().size());
@@ -37,7 +38,7 @@ void print_levels(const json::object& stats) {
             rows.push_back({label(member), shown(pair.value())});
         }
     }
-    std::printf("%s", table(rows).c_str());
+    std::printf("%s", fields(rows).c_str());
 }
 
 // One row a queue, one column for each member that any of them has.
@@ -50,14 +51,18 @@ void print_queues(const json::array& queues) {
             if (std::find(members.begin(), members.end(), member) == members.end()) members.push_back(member);
         }
     }
-    std::vector<std::vector<std::string>> rows(1);
+    // Named only for queues outside the default namespace.
+    if (const auto space = std::find(members.begin(), members.end(), "namespace"); space != members.end()) {
+        std::rotate(members.begin(), space, space + 1);
+    }
+    Rows rows(1);
     for (const std::string& member : members) rows[0].push_back(label(member));
     for (const json::value& queue : queues) {
         if (!queue.is_object()) continue;
         std::vector<std::string>& row = rows.emplace_back();
         for (const std::string& member : members) {
             const json::value* value = queue.get_object().if_contains(member);
-            row.push_back(value == nullptr ? "-" : shown(*value));
+            row.push_back(value != nullptr ? shown(*value) : member == "namespace" ? "default" : "-");
         }
     }
     std::printf("\n%s", table(rows).c_str());

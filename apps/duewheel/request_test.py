@@ -1,0 +1,307 @@
+"""The command line against a stub server that records what it was sent, and that answers what no real server would:
+hostile texts, nonsense, refusals that are hard to provoke. What runs against the real daemon is command_line_test.py.
+
+Programs are found in the directory that DUEWHEEL_BIN names.
+"""
+
+import base64
+import http.server
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+PROGRAM = pathlib.Path(os.environ["DUEWHEEL_BIN"]) / "duewheel"
+REFUSED, USAGE, UNREACHABLE = 1, 2, 3
+PUT = {"id": "1024", "state": "scheduled", "due": "2027-01-01T05:00:00.000Z", "due_ms": 1798779600000}
+
+
+class Stub(http.server.BaseHTTPRequestHandler):
+    """Answers every request with the server's `answer` and keeps it in its `requests`."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_any(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.requests.append((self.command, self.path, dict(self.headers), body))
+        status, answer = self.server.answer
+        text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_GET = do_POST = do_DELETE = do_PATCH = do_any
+
+    def log_message(self, *unused):
+        pass
+
+
+class CommandLineTest(unittest.TestCase):
+    def setUp(self):
+        self.stub = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stub)
+        self.stub.requests = []
+        self.stub.answer = (200, {})
+        self.url = f"http://127.0.0.1:{self.stub.server_address[1]}"
+        self.thread = threading.Thread(target=self.stub.serve_forever, kwargs={"poll_interval": 0.01})
+        self.thread.start()
+
+    def tearDown(self):
+        self.stub.shutdown()
+        self.thread.join()
+        self.stub.server_close()
+
+    def run_program(self, *arguments, stdin=b"", **environment):
+        environment = {"DUEWHEEL_SERVER": self.url, "TZ": "UTC", "PATH": os.environ["PATH"], **environment}
+        done = subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, timeout=60, env=environment)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def sent(self):
+        """(method, path, decoded body) of the one request that was sent."""
+        self.assertEqual(len(self.stub.requests), 1)
+        method, path, headers, body = self.stub.requests[0]
+        if body:
+            self.assertEqual(headers["Content-Type"], "application/json")
+        return method, path, json.loads(body) if body else None
+
+    def put_body(self, *arguments, stdin=b""):
+        self.stub.requests.clear()
+        self.stub.answer = (201, PUT)
+        code, _, error = self.run_program("put", "mail", *arguments, stdin=stdin)
+        self.assertEqual((code, error), (0, ""))
+        return self.sent()[2]
+
+    # ---- what is sent
+
+    def test_put_sends_every_option(self):
+        body = self.put_body("Hello", "--in", "10m", "--priority", "-5", "--content-type", "text/plain",
+                             "--header", "a=b", "--header", "c=d=e")
+        self.assertEqual(body, {"body": "Hello", "delay": "10m", "priority": -5, "content_type": "text/plain",
+                                "headers": {"a": "b", "c": "d=e"}})
+        self.assertEqual(self.sent()[:2], ("POST", "/v1/queues/mail/messages"))
+
+    def test_names_are_percent_encoded_and_a_namespace_is_part_of_the_path(self):
+        self.stub.answer = (201, PUT)
+        self.run_program("put", "a/b $", "x", "--namespace", "team one")
+        self.assertEqual(self.sent()[1], "/v1/namespaces/team%20one/queues/a%2Fb%20%24/messages")
+
+    def test_body_comes_from_the_argument_standard_input_or_a_file(self):
+        self.assertEqual(self.put_body("")["body"], "")
+        self.assertEqual(self.put_body("-", stdin="två\n".encode())["body"], "två\n")
+        self.assertEqual(self.put_body("--", "-5")["body"], "-5")
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "content"
+            file.write_bytes(b"from a file")
+            self.assertEqual(self.put_body(f"@{file}")["body"], "from a file")
+
+    def test_bytes_that_are_no_text_go_as_base64(self):
+        for content in (b"\xff", b"\x00", b"a\x1bb", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82",
+                        bytes(range(256)), bytes(range(255)), bytes(range(254))):
+            with self.subTest(content=content):
+                body = self.put_body("-", stdin=content)
+                self.assertNotIn("body", body)
+                self.assertEqual(base64.b64decode(body["body_base64"], validate=True), content)
+
+    def test_times_are_understood_in_their_zone(self):
+        for text, zone, due in (
+                ("2027-01-01T06:00", "Europe/Oslo", "2027-01-01T05:00:00.000Z"),
+                ("2027-07-01T06:00", "Europe/Oslo", "2027-07-01T04:00:00.000Z"),
+                ("2027-01-01 06:00:30", "Asia/Kathmandu", "2027-01-01T00:15:30.000Z"),
+                ("2027-03-28T01:59:59.250", "Europe/Oslo", "2027-03-28T00:59:59.250Z"),
+                ("2027-03-28T03:00", "Europe/Oslo", "2027-03-28T01:00:00.000Z"),
+                ("2027-04-04T01:45", "Australia/Lord_Howe", None),  # half an hour twice
+                ("2027-10-31T02:30", "Europe/Oslo", None),  # an hour twice
+                ("2027-03-28T02:30", "Europe/Oslo", None),  # an hour skipped
+                ("2011-12-30T12:00", "Pacific/Apia", None),  # a day skipped
+                ("2027-01-01T06:00Z", "", "2027-01-01T06:00:00.000Z"),
+                ("2027-01-01T06:00+05:45", "", "2027-01-01T00:15:00.000Z"),
+                ("2027-01-01T06:00:00.5-01:00", "", "2027-01-01T07:00:00.500Z")):
+            with self.subTest(text=text, zone=zone):
+                arguments = ["x", "--at", text, *(["--tz", zone] if zone else [])]
+                if due:
+                    self.assertEqual(self.put_body(*arguments), {"body": "x", "due": due})
+                else:
+                    self.stub.requests.clear()
+                    code, _, error = self.run_program("put", "mail", *arguments)
+                    self.assertEqual(code, USAGE)
+                    self.assertIn("(bad_instant)", error)
+                    self.assertEqual(self.stub.requests, [])
+
+    def test_a_time_without_a_zone_is_this_machines(self):
+        self.stub.answer = (201, PUT)
+        self.run_program("put", "mail", "x", "--at", "2027-01-01T06:00", TZ="America/New_York")
+        self.assertEqual(self.sent()[2]["due"], "2027-01-01T11:00:00.000Z")
+
+    def test_each_verb_makes_its_request(self):
+        change = {"outcome": "", "attempts": 0, "maybe_delivered": False}
+        for arguments, outcome, request in (
+                (["get", "7"], None, ("GET", "/v1/messages/7", None)),
+                (["cancel", "7"], "cancelled", ("DELETE", "/v1/messages/7", None)),
+                (["move", "7", "--in", "1h"], "rescheduled", ("PATCH", "/v1/messages/7", {"delay": "1h"})),
+                (["fire", "7"], "fired", ("POST", "/v1/messages/7:fire", None)),
+                (["lease", "q", "--max", "3", "--lease", "1m", "--wait", "1s"], None,
+                 ("POST", "/v1/queues/q:lease", {"max": 3, "lease": "1m", "wait": "1s"})),
+                (["lease", "q"], None, ("POST", "/v1/queues/q:lease", None)),
+                (["ack", "t"], "done", ("POST", "/v1/leases/t:ack", None)),
+                (["fail", "t", "--reason", "r", "--retry-in", "9s"], "retrying",
+                 ("POST", "/v1/leases/t:fail", {"reason": "r", "retry_in": "9s"})),
+                (["extend", "t", "--lease", "9s"], "extended", ("POST", "/v1/leases/t:extend", {"lease": "9s"})),
+                (["release", "t", "--in", "9s"], "released", ("POST", "/v1/leases/t:release", {"delay": "9s"})),
+                (["stats"], None, ("GET", "/v1/stats", None))):
+            with self.subTest(arguments=arguments):
+                self.stub.requests.clear()
+                self.stub.answer = (200, {**change, "outcome": outcome, "messages": []})
+                code, _, error = self.run_program(*arguments)
+                self.assertEqual((code, error), (0, ""))
+                self.assertEqual(self.sent(), request)
+
+    # ---- what is printed
+
+    def test_json_is_the_servers_answer_as_it_came(self):
+        text = b'{"id":"1", "outcome" :"cancelled","new":[1.50]}'
+        self.stub.answer = (200, text)
+        for arguments in (["get", "1"], ["cancel", "1"], ["lease", "q"], ["stats"]):
+            with self.subTest(arguments=arguments):
+                code, output, _ = self.run_program(*arguments, "--json")
+                self.assertEqual((code, output), (0, text.decode() + "\n"))
+
+    def test_put_prints_the_id_and_the_time_here_and_from_now(self):
+        due = int(time.time() * 1000) + 600_000
+        self.stub.answer = (201, {**PUT, "due_ms": due})
+        _, output, _ = self.run_program("put", "mail", "x", TZ="Europe/Oslo")
+        self.assertRegex(output, r"^1024  scheduled, due \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0[12]:00, in (10m|9m 5\ds)\n$")
+
+    def test_a_lease_prints_what_its_holder_needs(self):
+        self.stub.answer = (200, {"messages": [{
+            "id": "5", "queue": "q", "lease": "TOKEN", "lease_until_ms": 1798779630000, "body": "å", "headers": {"k": "v"},
+            "occurrence": 1, "due_ms": 1798779600000, "delivered_ms": 1798779600012, "lateness_ms": 12, "attempt": 2}]})
+        _, output, _ = self.run_program("lease", "q")
+        self.assertEqual([line for line in output.splitlines() if not line.startswith("yours until")], [
+            "message      5", "due          2027-01-01 05:00:00 +00:00, 12ms late, attempt 2", "header       k=v",
+            "body         å", "lease        TOKEN"])
+
+    def test_nothing_due_is_no_error(self):
+        self.stub.answer = (200, {"messages": []})
+        self.assertEqual(self.run_program("lease", "q"), (0, "no message is due\n", ""))
+
+    def test_stats_prints_a_table_of_queues(self):
+        self.stub.answer = (200, {"pending": 3, "puts_held_back": True, "queues": [
+            {"queue": "mail", "ready": 1}, {"namespace": "other", "queue": "q", "ready": 200}]})
+        _, output, _ = self.run_program("stats")
+        self.assertEqual(output, "pending         3\nputs held back  yes\n\n"
+                                 "namespace  queue  ready\ndefault    mail       1\nother      q        200\n")
+
+    def test_a_body_cannot_steer_the_terminal(self):
+        evil = "\x1b[2J\r\u009b31m\x07\x7fok\n"
+        self.stub.answer = (200, {"id": "1", "body": evil, "messages": [{"id": evil, "body": evil, "lease": evil}]})
+        for verb, line_end in ((["get", "1"], "\n"), (["lease", "q"], "\\n")):
+            _, output, _ = self.run_program(*verb)
+            self.assertIn("\\x1b[2J\\r\\xc2\\x9b31m\\x07\\x7fok" + line_end, output)
+            self.assertFalse(set(output) & set("\x1b\r\u009b\x07\x7f"))
+
+    def test_a_problem_cannot_steer_the_terminal(self):
+        self.stub.answer = (400, {"code": "bad\x1b", "detail": "no\x1b[2J", "field": "\x07"})
+        self.assertEqual(self.run_program("get", "1"), (REFUSED, "", "duewheel: no\\x1b[2J (bad\\x1b, \\x07)\n"))
+
+    # ---- exit codes
+
+    def test_a_refusal_prints_detail_and_code_and_exits_1(self):
+        for status in (400, 404, 409, 429, 503, 507):
+            self.stub.answer = (status, {"code": "unknown_id", "detail": "No such message.", "field": "id"})
+            for flags in ([], ["--json"]):
+                self.assertEqual(self.run_program("get", "1", *flags),
+                                 (REFUSED, "", "duewheel: No such message. (unknown_id, id)\n"))
+
+    def test_too_late_exits_1_and_says_so(self):
+        self.stub.answer = (200, {"outcome": "in_flight", "attempts": 2, "maybe_delivered": True})
+        for arguments in (["cancel", "1"], ["move", "1", "--in", "1s"], ["fire", "1"]):
+            code, output, _ = self.run_program(*arguments)
+            self.assertEqual(code, REFUSED)
+            self.assertEqual(output, "too late: in_flight, 2 attempts, "
+                                     "and a delivery may have begun before the server's last start\n")
+            self.assertEqual(self.run_program(*arguments, "--json")[0], REFUSED)
+        self.stub.answer = (200, {"outcome": "expired"})
+        for verb in ("ack", "fail", "extend", "release"):
+            code, output, _ = self.run_program(verb, "TOKEN")
+            self.assertEqual(code, REFUSED)
+            self.assertIn("expired", output)
+
+    def test_a_wrong_command_line_exits_2_and_sends_nothing(self):
+        for arguments in ([], ["nonsense"], ["put"], ["put", "q"], ["put", "q", "b", "surplus"], ["get"], ["move", "1"],
+                          ["put", "q", "b", "--in", "10x"], ["put", "q", "b", "--in", "-1s"], ["put", "q", "b", "--in", "5"],
+                          ["put", "q", "b", "--in", "1s", "--at", "2027-01-01T06:00"], ["put", "q", "b", "--tz", "UTC"],
+                          ["put", "q", "b", "--at", "tomorrow"], ["put", "q", "b", "--at", "2027-02-29T06:00"],
+                          ["put", "q", "b", "--at", "2027-01-01T06:00", "--tz", "Europe/Olso"],
+                          ["put", "q", "b", "--at", "2027-01-01T06:00", "--tz", "../passwd"],
+                          ["put", "q", "b", "--at", "2027-01-01T06:00Z", "--tz", "Europe/Oslo"],
+                          ["put", "q", "b", "--priority", "high"], ["put", "q", "b", "--priority", "2147483648"],
+                          ["put", "q", "b", "--header", "novalue"], ["put", "q", "b", "--header", "a=1", "--header", "a=2"],
+                          ["put", "q", "@/nowhere/at/all"], ["lease", "q", "--max", "-1"], ["lease", "q", "--wait", "soon"],
+                          ["get", "1", "--unknown"], ["stats", "--server", "nonsense:"]):
+            with self.subTest(arguments=arguments):
+                code, output, error = self.run_program(*arguments)
+                self.assertEqual((code, output), (USAGE, ""))
+                self.assertTrue(error.startswith("duewheel: "), error)
+                self.assertEqual(self.stub.requests, [])
+
+    def test_no_server_exits_3_and_says_what_to_check(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))  # bound, not listening: connections are refused
+            code, output, error = self.run_program("stats", "--server", f"http://127.0.0.1:{taken.getsockname()[1]}")
+        self.assertEqual((code, output), (UNREACHABLE, ""))
+        self.assertIn("DUEWHEEL_SERVER", error)
+
+    def test_what_is_no_duewheel_server_exits_3(self):
+        for answer in ((200, b"<html>"), (200, b"[1]"), (404, b"<html>"), (500, {"error": "x"}), (301, {})):
+            self.stub.answer = answer
+            code, output, error = self.run_program("stats")
+            self.assertEqual((code, output), (UNREACHABLE, ""))
+            self.assertIn("no Duewheel server", error)
+
+    def test_the_option_wins_over_the_environment(self):
+        self.stub.answer = (200, {"queues": []})
+        self.assertEqual(self.run_program("stats", "--server", self.url, DUEWHEEL_SERVER="http://127.0.0.1:1")[0], 0)
+
+    def test_the_word_that_is_wrong_is_named(self):
+        for arguments, named in ((["pt", "q", "b"], "There is no verb pt;"), (["--jsno", "stats"], "no option --jsno here"),
+                                 (["put", "q", "b", "--prioritty", "3"], "no option --prioritty here"), ([], "Say what to do"),
+                                 (["pt\x1b"], "no verb pt\\x1b;"), (["put", "q"], "BODY is required")):
+            with self.subTest(arguments=arguments):
+                code, output, error = self.run_program(*arguments)
+                self.assertEqual((code, output), (USAGE, ""))
+                self.assertIn(named, error)
+
+    def test_an_answer_that_cannot_be_written_is_no_success(self):
+        self.stub.answer = (201, PUT)
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, "put", "q", "b", "--server", self.url], stdout=full, stderr=subprocess.PIPE,
+                                  timeout=60)
+        self.assertEqual(done.returncode, REFUSED)
+        self.assertIn(b"could not be written", done.stderr)
+
+    def test_help_has_an_example_for_every_verb(self):
+        code, output, _ = self.run_program("--help")
+        self.assertEqual(code, 0)
+        verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
+        self.assertEqual(verbs, ["put", "get", "cancel", "move", "fire", "lease", "ack", "fail", "extend", "release", "stats",
+                                 "check"])
+        for verb in verbs:
+            code, output, _ = self.run_program(verb, "--help")
+            self.assertEqual(code, 0)
+            self.assertRegex(output, rf"Example:\n(  .*\n)*  duewheel {verb}")
+
+    def test_check_refuses_what_is_no_data_directory(self):
+        with tempfile.TemporaryDirectory() as directory:
+            code, output, error = self.run_program("check", directory)
+            self.assertEqual((code, output), (REFUSED, ""))
+            self.assertIn("(not_found)", error)
+            self.assertEqual(os.listdir(directory), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
