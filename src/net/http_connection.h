@@ -100,7 +100,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
     // Reading.
     void wait_readable();
-    void on_readable();
+    void on_read(const boost::system::error_code& error, std::size_t size);
     void on_input_end();
     void take_input(std::string_view bytes);
     std::size_t parse(std::string_view bytes);
@@ -138,6 +138,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     HttpConnections* all_;  // null once closed
     std::optional<TcpSocket> socket_;
     std::string remote_address_;
+    std::array<char, 1024> first_bytes_;
     RequestParser parser_;
     std::string input_;  // read, not parsed yet
     std::string output_;
