@@ -330,6 +330,11 @@ class Times(CommandLine):
                 self.assertIn(self.run_program(*arguments)[0], (REFUSED, USAGE))
         self.assertEqual(self.answer("stats")["accepted"], 0)
 
+    def test_what_is_no_time_is_answered_with_what_is(self):
+        for text in ("tomorrow", "06:00", "2027-01-01", "2027-02-30T06:00", "2027-01-01T24:00", "2027-01-01T06:00+1"):
+            error = self.refusal("put", "q", "x", "--at", text, code=USAGE)
+            self.assertRegex(error, r"column \d+: .*such as 2027-.*\(bad_instant, --at\)\n$")
+
     def test_a_time_in_the_past_is_due_now(self):
         self.assertEqual(self.answer("put", "q", "x", "--at", "2020-01-01T06:00")["state"], "ready")
 

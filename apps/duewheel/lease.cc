@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kPatience{30};  // besides the time that the serv
 void print(const boost::json::object& message) {
     Rows rows = {
         {"message", printable(word_of(message, "id"))},
-        {"due", format_local(number_of(message, "due_ms")) + ", " + format_duration(number_of(message, "lateness_ms")) +
+        {"due", format_local(number_of(message, "due_ms")) + ", " + format_span(number_of(message, "lateness_ms")) +
                     " late, attempt " + std::to_string(number_of(message, "attempt"))},
         {"yours until", format_when(number_of(message, "lease_until_ms"))},
     };

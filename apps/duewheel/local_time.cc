@@ -94,7 +94,14 @@ Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const s
     return Error{"bad_instant",
                  std::string(text) + wrong + (zone.empty() ? "in this machine's time zone" : "in " + zone) + why +
                      ". Write " + rfc3339(seconds - std::max(before, after)) + " or " +
-                     rfc3339(seconds - std::min(before, after)) + (zone.empty() ? "." : ", without --tz.")};
+                     rfc3339(seconds - std::min(before, after)) + (zone.empty() ? "." : ", without --tz."),
+                 "--at"};
+}
+
+Result<InstantMs> parsed(const std::string& text) {
+    Result<InstantMs> instant = parse_instant(text);
+    if (instant) return instant;
+    return Error{instant.error().code, instant.error().message + " Here, seconds and offset may be left out.", "--at"};
 }
 
 }  // namespace
@@ -113,9 +120,9 @@ Result<InstantMs> parse_local_instant(std::string_view text, const std::optional
         if (zone) {
             return Error{"conflicting_members", "The time has an offset already: leave --tz out.", "--tz"};
         }
-        return parse_instant(std::string(wall) + seconds + std::string(text.substr(end)));
+        return parsed(std::string(wall) + seconds + std::string(text.substr(end)));
     }
-    const Result<InstantMs> as_if_utc = parse_instant(std::string(wall) + seconds + "Z");
+    const Result<InstantMs> as_if_utc = parsed(std::string(wall) + seconds + "Z");
     if (!as_if_utc) return as_if_utc;
     return to_instant(*as_if_utc, text, zone.value_or(""));
 }
@@ -129,16 +136,11 @@ std::string format_local(InstantMs instant) {
     return std::string(text, size) + offset_text(fields.tm_gmtoff);
 }
 
-std::string format_relative(InstantMs instant, InstantMs now) {
-    constexpr std::int64_t kRoundedFrom = 10'000;
-    std::int64_t apart = std::abs(instant - now);
-    if (apart == 0) return "now";
-    // A message that was put "in 10m" a moment ago is due in 10m, and not in 9m 59s.
-    if (apart >= kRoundedFrom) apart = (apart + 500) / 1000 * 1000;
+std::string format_span(std::int64_t milliseconds) {
     static constexpr std::pair<std::int64_t, std::string_view> kUnits[] = {
         {86'400'000, "d"}, {3'600'000, "h"}, {60'000, "m"}, {1'000, "s"}, {1, "ms"}};
     std::string text;
-    std::int64_t left = apart;
+    std::int64_t left = milliseconds;
     int shown = 0;
     for (const auto& [length, unit] : kUnits) {
         // Milliseconds matter only where there is nothing larger.
@@ -151,7 +153,16 @@ std::string format_relative(InstantMs instant, InstantMs now) {
         left %= length;
         if (shown == 2) break;
     }
-    return instant > now ? "in " + text : text + " ago";
+    return text.empty() ? "0ms" : text;
+}
+
+std::string format_relative(InstantMs instant, InstantMs now) {
+    constexpr std::int64_t kRoundedFrom = 10'000;
+    std::int64_t apart = std::abs(instant - now);
+    if (apart == 0) return "now";
+    // A message that was put "in 10m" a moment ago is due in 10m, and not in 9m 59s.
+    if (apart >= kRoundedFrom) apart = (apart + 500) / 1000 * 1000;
+    return instant > now ? "in " + format_span(apart) : format_span(apart) + " ago";
 }
 
 std::string format_when(InstantMs instant) {

@@ -23,7 +23,10 @@ Result<InstantMs> parse_local_instant(std::string_view text, const std::optional
 // "2027-01-01 06:00:00 +01:00", in the time zone of this machine.
 std::string format_local(InstantMs instant);
 
-// "in 9m 58s", "3h 2m ago", "now": the two largest units.
+// "9m 58s", "3d 2h", "12ms": the two largest units; not negative.
+std::string format_span(std::int64_t milliseconds);
+
+// "in 9m 58s", "3h 2m ago", "now".
 std::string format_relative(InstantMs instant, InstantMs now);
 
 // "2027-01-01 06:00:00 +01:00, in 9m 58s".

@@ -25,6 +25,9 @@ std::string what_is_wrong(const CLI::App& program, const CLI::Error& error) {
     const auto is_option = [](const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; };
     const auto option = std::find_if(left_over.begin(), left_over.end(), is_option);
     if (option != left_over.end()) return "There is no option " + duewheel::printable(*option) + " here.";
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ConversionError)) {
+        return duewheel::printable(error.what()) + ": a whole number is expected there, and not one too large.";
+    }
     if (!program.get_subcommands().empty()) return duewheel::printable(error.what());
     if (left_over.empty())
         return "Say what to do: put, get, cancel, lease or another verb; `duewheel --help` lists them.";

@@ -129,7 +129,7 @@ class CommandLineTest(unittest.TestCase):
                     self.stub.requests.clear()
                     code, _, error = self.run_program("put", "mail", *arguments)
                     self.assertEqual(code, USAGE)
-                    self.assertIn("(bad_instant)", error)
+                    self.assertIn("(bad_instant, --at)", error)
                     self.assertEqual(self.stub.requests, [])
 
     def test_a_time_without_a_zone_is_this_machines(self):
@@ -184,6 +184,13 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual([line for line in output.splitlines() if not line.startswith("yours until")], [
             "message      5", "due          2027-01-01 05:00:00 +00:00, 12ms late, attempt 2", "header       k=v",
             "body         å", "lease        TOKEN"])
+
+    def test_spans_show_their_two_largest_units(self):
+        message = {"id": "5", "lease": "T", "due_ms": 0, "body": "", "attempt": 1}
+        for late, shown in ((0, "0ms"), (999, "999ms"), (1000, "1s"), (59_999, "59s"), (60_000, "1m"), (897_820, "14m 57s"),
+                            (3_600_000, "1h"), (3_605_000, "1h"), (90_061_000, "1d 1h"), (86_400_000, "1d")):
+            self.stub.answer = (200, {"messages": [{**message, "lateness_ms": late}]})
+            self.assertIn(f", {shown} late, attempt 1\n", self.run_program("lease", "q")[1])
 
     def test_nothing_due_is_no_error(self):
         self.stub.answer = (200, {"messages": []})
@@ -270,7 +277,8 @@ class CommandLineTest(unittest.TestCase):
     def test_the_word_that_is_wrong_is_named(self):
         for arguments, named in ((["pt", "q", "b"], "There is no verb pt;"), (["--jsno", "stats"], "no option --jsno here"),
                                  (["put", "q", "b", "--prioritty", "3"], "no option --prioritty here"), ([], "Say what to do"),
-                                 (["pt\x1b"], "no verb pt\\x1b;"), (["put", "q"], "BODY is required")):
+                                 (["pt\x1b"], "no verb pt\\x1b;"), (["put", "q"], "BODY is required"),
+                                 (["put", "q", "b", "--priority", "x"], "--priority = x: a whole number")):
             with self.subTest(arguments=arguments):
                 code, output, error = self.run_program(*arguments)
                 self.assertEqual((code, output), (USAGE, ""))
