@@ -37,7 +37,10 @@ Engine::~Engine() = default;
 void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
-    if (commands_.size() + puts_.size() >= options_.commands_waiting_max) {
+    // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
+    const bool cleans =
+        std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
+    if (!cleans && commands_.size() + puts_.size() >= options_.commands_waiting_max) {
         return reply(token, Error{"too_busy", "too many requests are waiting for the disk: try again in a moment"});
     }
     const bool is_put = std::holds_alternative<PutCommand>(command);

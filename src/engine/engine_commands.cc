@@ -397,6 +397,7 @@ Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
 
 Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
     const MessageId id = command.row.id;
+    if (command.record_body.empty()) return carry_outcome(pending, command.row);
     const Known known = look(pending, id, nullptr);
     switch (known.what) {
         case Known::What::busy:
@@ -407,16 +408,13 @@ Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
             reply(pending.token, CarryAnswer{});
             return Verdict::settled;
         case Known::What::ended:
-            // An outcome that is still in the recent tier stands in a segment that is not sealed: nothing to carry.
-            if (!command.record_body.empty() || recent_.outcome(id) != nullptr) {
-                return reply(pending.token, CarryAnswer{}), Verdict::settled;
-            }
-            return carry_outcome(pending, known.ended);
+            reply(pending.token, CarryAnswer{});
+            return Verdict::settled;
         case Known::What::entry:
             break;
     }
     const Entry& entry = recent_.entry(known.entry);
-    if (entry.place != command.row.place || command.record_body.empty()) {
+    if (entry.place != command.row.place) {
         reply(pending.token, CarryAnswer{});
         return withdraw(known), Verdict::settled;
     }
@@ -434,7 +432,14 @@ Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
     return Verdict::settled;
 }
 
+// How a message ended never changes, so what the index says of it is still true; unless it was carried already, to where
+// the index does not reach. The recent tier may still have it from before the sweep, which says nothing.
 Engine::Verdict Engine::carry_outcome(Pending& pending, const MessageRow& ended) {
+    const SegmentNumber first_unsealed = unsealed_.empty() ? segment_ : unsealed_.front();
+    const Outcome* outcome = recent_.outcome(ended.id);
+    const bool stands_later =
+        outcome != nullptr && outcome->segment >= first_unsealed && outcome->segment > taken_through_;
+    if (stands_later || !is_ended(ended.state.state)) return reply(pending.token, CarryAnswer{}), Verdict::settled;
     Record record;
     record.kind = RecordKind::carry;
     record.id = ended.id;
