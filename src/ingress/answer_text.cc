@@ -1,10 +1,11 @@
 #include "ingress/answer_text.h"
 
 #include "calendar/instant_text.h"
-#include "ingress/json_request.h"
+#include "ingress/base64.h"
 #include "ingress/json_writer.h"
 #include "ingress/lease_text.h"
 #include "ingress/problem.h"
+#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {

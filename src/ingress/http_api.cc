@@ -1,8 +1,10 @@
 #include "ingress/http_api.h"
 
+#include <optional>
 #include <utility>
 
 #include "ingress/answer_text.h"
+#include "ingress/call_path.h"
 #include "ingress/json_writer.h"
 #include "ingress/problem.h"
 #include "ingress/request_command.h"
@@ -41,11 +43,6 @@ HttpResponse readiness_text(const Readiness& readiness) {
     return plain(readiness.ready ? 200 : 503, "application/json", std::move(body));
 }
 
-// Whether `allowed`, a list such as "GET, DELETE", has the method. HEAD is allowed where GET is.
-bool allows(std::string_view allowed, std::string_view method) {
-    return list_holds(allowed, method == "HEAD" ? "GET" : method);
-}
-
 }  // namespace
 
 HttpApi::HttpApi(CommandPort& port, HttpApiOptions options) : port_(port), options_(std::move(options)) {}
@@ -59,10 +56,11 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
         if (path == "/v1/stats") return reply.answer(stats_text(port_.counters(), port_.queues()));
         return reply.answer(plain(200, "text/plain; version=0.0.4", options_.metrics()));
     }
-    const Result<CallPath> call = read_call_path(request, options_);
-    if (!call) return reply.answer(problem(call.error()));
+    const std::optional<CallPath> call = find_call(request.segments);
+    if (!call) {
+        return reply.answer(problem({"unknown_path", "there is no such call: docs/http_api.md lists the calls"}));
+    }
     const std::string_view allowed = allowed_methods(*call);
-    if (allowed.empty()) return reply.answer(problem({"unknown_path", "there is no such call: see docs/http_api.md"}));
     if (!allows(allowed, request.method)) return reply.answer(method_not_allowed(allowed));
     submit(read_command(request, *call, options_), std::move(reply));
 }
@@ -79,10 +77,9 @@ void HttpApi::submit(Result<Command> command, HttpReply reply) {
 }
 
 void HttpApi::deliver(ReplyToken token, Reply reply) {
-    const auto waiting = waiting_.find(token);
-    if (waiting == waiting_.end()) return;  // the client left
-    waiting->second.answer(answer_text(reply));
-    waiting_.erase(waiting);
+    auto waiting = waiting_.extract(token);
+    if (waiting.empty()) return;  // the client left
+    waiting.mapped().answer(answer_text(reply));
 }
 
 HttpResponse format_http_error(int status, std::string_view code, std::string_view message) {

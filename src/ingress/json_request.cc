@@ -1,17 +1,16 @@
 #include "ingress/json_request.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cassert>
+#include <charconv>
+#include <functional>
 #include <limits>
-#include <set>
 
 #include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/monotonic_resource.hpp>
-#include <boost/json/parse.hpp>
-#include <boost/json/value.hpp>
 
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
+#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {
@@ -19,51 +18,95 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kDepthMax = 32;
+constexpr std::size_t kMembersMax = 1000;
+constexpr std::size_t kNameBytesShown = 64;
 
-// Sees every key of a document and remembers those of each open object: the tree that is built later would let the last
-// of two equal members win.
-class DuplicateFinder {
+}  // namespace
+
+// Told by the parser what it sees, in order.
+class JsonRequest::Collector {
   public:
     static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
 
+    Collector(std::string_view body, JsonRequest& into) : body_(body), into_(into) {}
+
+    Kind root() const { return root_; }
+    bool too_many() const { return into_.members_.size() > kMembersMax; }
+
     using Code = json::error_code;
     bool on_document_begin(Code&) { return true; }
     bool on_document_end(Code&) { return true; }
-    bool on_object_begin(Code&) { return seen_.emplace_back(), true; }
-    bool on_object_end(std::size_t, Code&) { return seen_.pop_back(), true; }
-    bool on_array_begin(Code&) { return true; }
-    bool on_array_end(std::size_t, Code&) { return true; }
-    bool on_key_part(json::string_view part, std::size_t, Code&) { return key_.append(part.data(), part.size()), true; }
-    bool on_key(json::string_view part, std::size_t, Code& code) {
-        key_.append(part.data(), part.size());
-        if (!seen_.back().insert(key_).second) {
-            duplicate = key_;
-            code = json::error::syntax;
-            return false;
-        }
-        key_.clear();
-        return true;
+    bool on_object_begin(Code& code) { return enter(Kind::object, code); }
+    bool on_object_end(std::size_t, Code&) { return --depth_, true; }
+    bool on_array_begin(Code& code) { return enter(Kind::array, code); }
+    bool on_array_end(std::size_t, Code&) { return --depth_, true; }
+    bool on_key_part(json::string_view part, std::size_t, Code&) { return gather(part), true; }
+    bool on_key(json::string_view part, std::size_t, Code&) { return name_ = gathered(part), true; }
+    bool on_string_part(json::string_view part, std::size_t, Code&) { return gather(part), true; }
+    bool on_string(json::string_view part, std::size_t, Code& code) { return add(Kind::text, gathered(part), code); }
+    bool on_number_part(json::string_view part, Code&) { return gather(part), true; }
+    bool on_int64(std::int64_t, json::string_view part, Code& code) { return add(Kind::number, gathered(part), code); }
+    bool on_uint64(std::uint64_t, json::string_view part, Code& code) {
+        return add(Kind::number, gathered(part), code);
     }
-    bool on_string_part(json::string_view, std::size_t, Code&) { return true; }
-    bool on_string(json::string_view, std::size_t, Code&) { return true; }
-    bool on_number_part(json::string_view, Code&) { return true; }
-    bool on_int64(std::int64_t, json::string_view, Code&) { return true; }
-    bool on_uint64(std::uint64_t, json::string_view, Code&) { return true; }
-    bool on_double(double, json::string_view, Code&) { return true; }
-    bool on_bool(bool, Code&) { return true; }
-    bool on_null(Code&) { return true; }
+    bool on_double(double, json::string_view part, Code& code) { return add(Kind::number, gathered(part), code); }
+    bool on_bool(bool, Code& code) { return add(Kind::boolean, {}, code); }
+    bool on_null(Code& code) { return add(Kind::null, {}, code); }
     bool on_comment_part(json::string_view, Code&) { return true; }
     bool on_comment(json::string_view, Code&) { return true; }
 
-    std::optional<std::string> duplicate;
-
   private:
-    std::vector<std::set<std::string>> seen_;
-    std::string key_;
+    // Members of the object, and of objects directly in it.
+    bool is_listed() const {
+        return root_ == Kind::object && (depth_ == 1 || (depth_ == 2 && second_ == Kind::object));
+    }
+    bool enter(Kind kind, Code& code) {
+        if (!add(kind, {}, code)) return false;
+        if (++depth_ == 2) second_ = kind;
+        return true;
+    }
+    bool add(Kind kind, std::string_view text, Code& code) {
+        if (depth_ == 0) root_ = kind;
+        if (!is_listed()) return true;
+        into_.members_.push_back({name_, kind, depth_ == 2, text});
+        if (!too_many()) return true;
+        code = json::error::syntax;
+        return false;
+    }
+
+    // A text in one piece is shown where it stands in the body; one with escapes comes in pieces, from elsewhere. What
+    // is decoded is never longer than what it was decoded from, so that `decoded_` does not grow once it is reserved.
+    void gather(json::string_view part) {
+        if (!is_listed()) return;
+        std::vector<char>& decoded = into_.decoded_;
+        if (decoded.capacity() == 0) decoded.reserve(body_.size());
+        assert(decoded.size() + part.size() <= decoded.capacity());
+        decoded.insert(decoded.end(), part.begin(), part.end());
+        pending_ += part.size();
+    }
+    std::string_view gathered(json::string_view part) {
+        if (!is_listed()) return {};
+        const std::less_equal<> before;
+        const bool in_body = before(body_.data(), part.data()) && before(part.data(), body_.data() + body_.size());
+        if (pending_ == 0 && in_body) return {part.data(), part.size()};
+        gather(part);
+        const std::size_t size = std::exchange(pending_, 0);
+        return {into_.decoded_.data() + into_.decoded_.size() - size, size};
+    }
+
+    std::string_view body_;
+    JsonRequest& into_;
+    Kind root_ = Kind::null;
+    Kind second_ = Kind::null;  // of the container at depth 2
+    std::size_t depth_ = 0;     // containers open
+    std::size_t pending_ = 0;   // bytes of a text that has not ended
+    std::string_view name_;
 };
+
+namespace {
 
 std::string position(std::string_view text, std::size_t offset) {
     const std::string_view before = text.substr(0, offset);
@@ -73,31 +116,14 @@ std::string position(std::string_view text, std::size_t offset) {
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-std::string_view kind_name(const json::value& value) {
-    switch (value.kind()) {
-        case json::kind::null:
-            return "null";
-        case json::kind::bool_:
-            return "a boolean";
-        case json::kind::int64:
-        case json::kind::uint64:
-        case json::kind::double_:
-            return "a number";
-        case json::kind::string:
-            return "a text";
-        case json::kind::array:
-            return "an array";
-        case json::kind::object:
-            return "an object";
-    }
-    return "something else";
+std::string quoted(std::string_view name) {
+    std::string text = "`";
+    text.append(cut_utf8(name, kNameBytesShown)).append("`");
+    return text;
 }
 
-Error wrong_type(std::string_view member, std::string_view wanted, const json::value& found) {
-    return {
-        "wrong_type",
-        "`" + std::string(member) + "` is " + std::string(kind_name(found)) + "; it has to be " + std::string(wanted),
-        std::string(member)};
+std::string field_name(std::string_view name) {
+    return std::string(cut_utf8(name, kNameBytesShown));
 }
 
 // Insertions, deletions and replacements between two short words.
@@ -115,196 +141,255 @@ std::size_t distance(std::string_view left, std::string_view right) {
     return row.back();
 }
 
-}  // namespace
-
-bool is_utf8(std::string_view text) {
-    const auto* at = reinterpret_cast<const unsigned char*>(text.data());
-    const auto* end = at + text.size();
-    while (at != end) {
-        if (*at < 0x80) {
-            ++at;
-            continue;
-        }
-        // Table 3-7 of the Unicode standard: the well-formed byte sequences.
-        const unsigned lead = *at;
-        const std::ptrdiff_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-        if (lead < 0xc2 || lead > 0xf4 || end - at < length) return false;
-        const unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-        const unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-        if (at[1] < low || at[1] > high) return false;
-        for (std::ptrdiff_t i = 2; i < length; ++i) {
-            if (at[i] < 0x80 || at[i] > 0xbf) return false;
-        }
-        at += length;
+Error unknown_member(std::string_view name, std::initializer_list<std::string_view> known) {
+    std::string detail = quoted(name) + " is not known here";
+    if (known.size() == 0) {
+        detail += ": this call takes no members";
+    } else {
+        const std::string_view shown = cut_utf8(name, kNameBytesShown);
+        const auto* nearest = std::min_element(known.begin(), known.end(), [&](auto left, auto right) {
+            return distance(left, shown) < distance(right, shown);
+        });
+        detail.append("; the nearest that is known is `").append(*nearest).append("`");
     }
-    return true;
+    return {"unknown_member", std::move(detail), field_name(name)};
 }
 
-struct JsonRequest::Parts {
-    json::monotonic_resource memory;
-    json::value root = json::value(json::storage_ptr(&memory));
-    const json::object* object = nullptr;
-};
-
-JsonRequest::JsonRequest(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-JsonRequest::JsonRequest(JsonRequest&&) noexcept = default;
-JsonRequest& JsonRequest::operator=(JsonRequest&&) noexcept = default;
-JsonRequest::~JsonRequest() = default;
+}  // namespace
 
 Result<JsonRequest> JsonRequest::parse(std::string_view body) {
-    auto parts = std::make_unique<Parts>();
-    if (body.empty()) {
-        parts->root = json::object(&parts->memory);
-        parts->object = &parts->root.get_object();
-        return JsonRequest(std::move(parts));
-    }
-    if (!is_utf8(body)) return Error{"bad_utf8", "the body is not UTF-8: send other bytes as `body_base64`"};
+    JsonRequest request;
+    if (body.empty()) return request;
+    request.members_.reserve(8);
     json::parse_options options;
     options.max_depth = kDepthMax;
     json::error_code code;
-    json::basic_parser<DuplicateFinder> finder(options);
-    const std::size_t read = finder.write_some(false, body.data(), body.size(), code);
-    if (finder.handler().duplicate) {
-        return Error{"duplicate_member", "`" + *finder.handler().duplicate + "` is given twice: give each member once",
-                     *finder.handler().duplicate};
+    json::basic_parser<Collector> parser(options, body, request);
+    const std::size_t read = std::min(parser.write_some(false, body.data(), body.size(), code), body.size());
+    if (parser.handler().too_many()) {
+        return Error{"too_many_members", "the body has more than " + std::to_string(kMembersMax) + " members"};
     }
     if (code == json::error::too_deep) {
         return Error{"too_deep", "the body is nested more than " + std::to_string(kDepthMax) + " levels deep"};
     }
-    const bool more = read < body.size() && body.find_first_not_of(" \t\r\n", read) != std::string_view::npos;
+    const bool more = body.find_first_not_of(" \t\r\n", read) != std::string_view::npos;
     if (code || more) {
+        if (!is_utf8(body)) return Error{"bad_utf8", "the body is not UTF-8: send other bytes as `body_base64`"};
         return Error{"bad_json", "the body is not JSON: " + (code ? code.message() : "more follows its end") + " at " +
-                                     position(body, std::min(read, body.size()))};
+                                     position(body, read)};
     }
-    parts->root = json::parse(json::string_view(body.data(), body.size()), code, &parts->memory, options);
-    if (code) return Error{"bad_json", "the body is not JSON: " + code.message()};
-    if (!parts->root.is_object()) {
-        return Error{"wrong_type", "the body is " + std::string(kind_name(parts->root)) + "; it has to be an object"};
+    const Kind root = parser.handler().root();
+    if (root != Kind::object) {
+        return Error{"wrong_type", "the body is " + std::string(kind_name(root)) + "; it has to be an object"};
     }
-    parts->object = &parts->root.get_object();
-    return JsonRequest(std::move(parts));
+    return request;
 }
 
 Status JsonRequest::only(std::initializer_list<std::string_view> known) const {
-    for (const json::key_value_pair& member : *parts_->object) {
-        const std::string_view name(member.key().data(), member.key().size());
-        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-        std::string detail = "`" + std::string(name.substr(0, 64)) + "` is not known here";
-        if (known.size() == 0) {
-            detail += ": this call takes no members";
-        } else {
-            const auto* nearest = std::min_element(known.begin(), known.end(), [&](auto left, auto right) {
-                return distance(left, name.substr(0, 64)) < distance(right, name.substr(0, 64));
-            });
-            detail += "; the nearest that is known is `" + std::string(*nearest) + "`";
+    // Ends soon whatever was sent: after as many members as are known, one is unknown or stands twice.
+    for (auto member = members_.begin(); member != members_.end(); ++member) {
+        if (member->nested) continue;
+        if (std::find(known.begin(), known.end(), member->name) == known.end()) {
+            return unknown_member(member->name, known);
         }
-        return Error{"unknown_member", std::move(detail), std::string(name.substr(0, 64))};
+        if (find(member->name) != &*member) {
+            return Error{"duplicate_member", quoted(member->name) + " is given twice: give each member once",
+                         field_name(member->name)};
+        }
     }
     return {};
 }
 
-bool JsonRequest::has(std::string_view member) const {
-    return parts_->object->contains(json::string_view(member.data(), member.size()));
+const JsonRequest::Member* JsonRequest::find(std::string_view member) const {
+    for (const Member& each : members_) {
+        if (!each.nested && each.name == member) return &each;
+    }
+    return nullptr;
+}
+
+std::string_view JsonRequest::kind_name(Kind kind) {
+    switch (kind) {
+        case Kind::null:
+            return "null";
+        case Kind::boolean:
+            return "a boolean";
+        case Kind::number:
+            return "a number";
+        case Kind::text:
+            return "a text";
+        case Kind::array:
+            return "an array";
+        case Kind::object:
+            return "an object";
+    }
+    return "something else";
+}
+
+Error JsonRequest::wrong_type(std::string_view member, std::string_view wanted, Kind found) {
+    std::string detail = "`";
+    detail.append(member).append("` is ").append(kind_name(found)).append("; it has to be ").append(wanted);
+    return {"wrong_type", std::move(detail), std::string(member)};
 }
 
 namespace {
 
-const json::value* find(const json::object& object, std::string_view member) {
-    return object.if_contains(json::string_view(member.data(), member.size()));
+// More than a body has digits.
+constexpr std::int64_t kExponentMost = 1'000'000'000;
+
+// What a JSON number says, exactly.
+struct Number {
+    bool whole = false;
+    bool beyond = false;     // of 64 bits; `value` is then the nearest
+    std::int64_t value = 0;  // where it is whole
+};
+
+Number read_number(std::string_view text) {
+    Number plain{true, false, 0};
+    const auto [stopped, refused] = std::from_chars(text.data(), text.data() + text.size(), plain.value);
+    if (refused == std::errc() && stopped == text.data() + text.size()) return plain;
+    const bool negative = text.starts_with('-');
+    if (negative) text.remove_prefix(1);
+    const std::size_t mantissa_end = std::min(text.find_first_of("eE"), text.size());
+    std::int64_t exponent = 0;
+    if (mantissa_end < text.size()) {
+        std::string_view digits = text.substr(mantissa_end + 1);
+        if (digits.starts_with('+')) digits.remove_prefix(1);
+        const bool huge = std::from_chars(digits.data(), digits.data() + digits.size(), exponent).ec != std::errc();
+        if (huge) exponent = digits.starts_with('-') ? -kExponentMost : kExponentMost;
+        exponent = std::clamp(exponent, -kExponentMost, kExponentMost);
+    }
+    // The digits without the point, and where the point stands among them.
+    std::string digits;
+    std::int64_t point = 0;
+    bool after_point = false;
+    for (const char c : text.substr(0, mantissa_end)) {
+        if (c == '.') {
+            after_point = true;
+            continue;
+        }
+        if (!after_point) ++point;
+        digits += c;
+    }
+    point += exponent;
+    const std::size_t zeros = std::min(digits.find_first_not_of('0'), digits.size());
+    digits.erase(0, zeros);
+    point -= static_cast<std::int64_t>(zeros);
+    digits.erase(digits.find_last_not_of('0') + 1);
+    if (digits.empty()) return {true, false, 0};
+    if (point < static_cast<std::int64_t>(digits.size())) return {};
+    constexpr std::int64_t kDigitsMost = 19;
+    Number number{true, point > kDigitsMost, 0};
+    if (!number.beyond) {
+        digits.append(static_cast<std::size_t>(point) - digits.size(), '0');
+        if (negative) digits.insert(0, 1, '-');
+        const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), number.value);
+        number.beyond = failed != std::errc();
+    }
+    using Limits = std::numeric_limits<std::int64_t>;
+    if (number.beyond) number.value = negative ? Limits::min() : Limits::max();
+    return number;
 }
 
-std::string_view view(const json::string& text) {
-    return {text.data(), text.size()};
-}
-
-Error with_field(Error error, std::string_view member) {
-    error.field = member;
+// The columns that the parsers name are those of the text, which is said with its name.
+Error about(Error error, std::string_view name) {
+    error.message = "`" + std::string(name) + "`, " + error.message;
+    error.field = name;
     return error;
 }
 
-// A JSON number that is a whole one; 1e3 and 1.0 are.
-std::optional<std::int64_t> whole(const json::value& value) {
-    if (value.is_int64()) return value.get_int64();
-    if (value.is_uint64()) return std::nullopt;  // beyond int64
-    const double number = value.get_double();
-    if (!(std::abs(number) <= 9007199254740992.0) || std::floor(number) != number) return std::nullopt;
-    return static_cast<std::int64_t>(number);
+Error negative_duration(std::string_view name) {
+    return {"negative_duration", "`" + std::string(name) + "` is negative: give how long from now, 0 or more",
+            std::string(name)};
 }
 
 }  // namespace
 
-Result<std::optional<std::string_view>> JsonRequest::text(std::string_view member) const {
-    const json::value* value = find(*parts_->object, member);
-    if (value == nullptr) return std::optional<std::string_view>();
-    if (!value->is_string()) return wrong_type(member, "a text", *value);
-    return std::optional(view(value->get_string()));
+Result<std::int64_t> read_duration(std::string_view text, std::string_view name) {
+    if (text.starts_with('-')) return negative_duration(name);
+    Result<std::int64_t> parsed = parse_duration_or_ms(text);
+    if (!parsed) return about(std::move(parsed).error(), name);
+    return parsed;
 }
 
-Result<std::optional<std::int64_t>> JsonRequest::integer(std::string_view member, std::int64_t least,
-                                                         std::int64_t most) const {
-    const json::value* value = find(*parts_->object, member);
-    if (value == nullptr) return std::optional<std::int64_t>();
-    if (!value->is_number()) return wrong_type(member, "a whole number", *value);
-    const std::optional<std::int64_t> number = whole(*value);
-    if (!number || *number < least || *number > most) {
-        return Error{"out_of_range",
-                     "`" + std::string(member) + "` is a whole number from " + std::to_string(least) + " to " +
-                         std::to_string(most),
-                     std::string(member)};
-    }
-    return std::optional(*number);
+Result<std::int64_t> read_instant(std::string_view text, std::string_view name) {
+    Result<InstantMs> parsed = parse_instant_or_ms(text);
+    if (!parsed) return about(std::move(parsed).error(), name);
+    return parsed;
+}
+
+Result<std::optional<std::string_view>> JsonRequest::text(std::string_view member) const {
+    const Member* found = find(member);
+    if (found == nullptr) return std::optional<std::string_view>();
+    if (found->kind != Kind::text) return wrong_type(member, "a text", found->kind);
+    return std::optional(found->text);
+}
+
+Result<std::optional<std::int64_t>> JsonRequest::integer(std::string_view member) const {
+    const Member* found = find(member);
+    if (found == nullptr) return std::optional<std::int64_t>();
+    if (found->kind != Kind::number) return wrong_type(member, "a whole number", found->kind);
+    const Number number = read_number(found->text);
+    if (number.whole) return std::optional(number.value);
+    return Error{"wrong_type", "`" + std::string(member) + "` is a number with a fraction; it has to be a whole number",
+                 std::string(member)};
 }
 
 Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view member) const {
-    const json::value* value = find(*parts_->object, member);
-    if (value == nullptr) return std::optional<std::int64_t>();
-    if (value->is_string()) {
-        Result<std::int64_t> parsed = parse_duration(view(value->get_string()));
-        if (!parsed) return with_field(std::move(parsed).error(), member);
+    const Member* found = find(member);
+    if (found == nullptr) return std::optional<std::int64_t>();
+    if (found->kind == Kind::text) {
+        // Digits in a text have no unit; only a number is milliseconds.
+        if (found->text.starts_with('-')) return negative_duration(member);
+        Result<std::int64_t> parsed = parse_duration(found->text);
+        if (!parsed) return about(std::move(parsed).error(), member);
         return std::optional(*parsed);
     }
-    if (!value->is_number()) return wrong_type(member, "a duration such as \"10m\", or milliseconds", *value);
-    const std::optional<std::int64_t> number = whole(*value);
-    if (!number) {
-        return Error{"bad_duration", "`" + std::string(member) + "` as a number is whole milliseconds",
+    if (found->kind != Kind::number) {
+        return wrong_type(member, "a duration such as \"10m\", or milliseconds", found->kind);
+    }
+    const Number number = read_number(found->text);
+    if (found->text.starts_with('-') && !(number.whole && number.value == 0)) return negative_duration(member);
+    if (!number.whole || number.beyond) {
+        return Error{"bad_duration",
+                     "`" + std::string(member) + "` as a number is " +
+                         (number.whole ? "milliseconds, and this is more than can be counted"
+                                       : "whole milliseconds, and this has a fraction"),
                      std::string(member)};
     }
-    if (*number < 0) {
-        return Error{"negative_duration", "`" + std::string(member) + "` is negative: time goes forward",
-                     std::string(member)};
-    }
-    return std::optional(*number);
+    return std::optional(number.value);
 }
 
 Result<std::optional<std::int64_t>> JsonRequest::instant_ms(std::string_view member) const {
-    const json::value* value = find(*parts_->object, member);
-    if (value == nullptr) return std::optional<std::int64_t>();
-    if (value->is_string()) {
-        Result<InstantMs> parsed = parse_instant(view(value->get_string()));
-        if (!parsed) return with_field(std::move(parsed).error(), member);
+    const Member* found = find(member);
+    if (found == nullptr) return std::optional<std::int64_t>();
+    if (found->kind == Kind::text) {
+        Result<InstantMs> parsed = parse_instant(found->text);
+        if (!parsed) return about(std::move(parsed).error(), member);
         return std::optional<std::int64_t>(*parsed);
     }
-    if (!value->is_number()) return wrong_type(member, "an instant such as \"2027-01-01T06:00:00Z\"", *value);
-    const std::optional<std::int64_t> number = whole(*value);
-    if (!number || *number < 0 || *number > kLastInstant) {
+    if (found->kind != Kind::number) {
+        return wrong_type(member, "an instant such as \"2027-01-01T06:00:00Z\"", found->kind);
+    }
+    const Number number = read_number(found->text);
+    if (!number.whole || number.value < 0 || number.value > kLastInstant) {
         return Error{"bad_instant",
-                     "`" + std::string(member) + "` as a number is milliseconds since 1970, up to the year 9999",
+                     "`" + std::string(member) + "` as a number is whole milliseconds from 1970 to the year 9999",
                      std::string(member)};
     }
-    return std::optional(*number);
+    return std::optional(number.value);
 }
 
-Result<std::vector<std::pair<std::string_view, std::string_view>>> JsonRequest::texts(std::string_view member) const {
-    std::vector<std::pair<std::string_view, std::string_view>> all;
-    const json::value* value = find(*parts_->object, member);
-    if (value == nullptr) return all;
-    if (!value->is_object()) return wrong_type(member, "an object of texts", *value);
-    for (const json::key_value_pair& pair : value->get_object()) {
-        const std::string_view name(pair.key().data(), pair.key().size());
-        if (!pair.value().is_string()) {
-            return wrong_type(std::string(member) + "." + std::string(name.substr(0, 64)), "a text", pair.value());
+Result<JsonRequest::Texts> JsonRequest::texts(std::string_view member) const {
+    Texts all;
+    const Member* found = find(member);
+    if (found == nullptr) return all;
+    if (found->kind != Kind::object) return wrong_type(member, "an object of texts", found->kind);
+    const Member* const end = members_.data() + members_.size();
+    for (const Member* each = found + 1; each != end && each->nested; ++each) {
+        if (each->kind != Kind::text) {
+            return wrong_type(std::string(member) + "." + field_name(each->name), "a text", each->kind);
         }
-        all.emplace_back(name, view(pair.value().get_string()));
+        all.emplace_back(each->name, each->text);
     }
     return all;
 }

@@ -1,51 +1,66 @@
 // Reads a JSON request body strictly: one object, only the members that the call knows, each of the right type, none
 // twice. Whatever is wrong is named: the member, what was found, what would be right.
+//
+// No tree is built. One pass over the text lists the members of the object, and those of objects directly in it; a text
+// without escapes stays where it is. Numbers are kept as they are written and understood exactly: no call has a use for
+// fractions, and a binary one would round 9007199254740993.0 before anybody could object.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
-#include "engine/command.h"
 
 namespace duewheel {
 
-// A member's value lives as long as the request.
+// Its views live as long as it and the body that it was read from.
 class JsonRequest {
   public:
-    // Codes: bad_utf8, bad_json (with line and column), too_deep, duplicate_member, wrong_type (not an object). An
-    // empty body is an empty object.
+    // Codes: bad_utf8, bad_json (with line and column, in bytes), too_deep, too_many_members, wrong_type (not an
+    // object). An empty body is an empty object. O(body).
     static Result<JsonRequest> parse(std::string_view body);
 
-    JsonRequest(JsonRequest&&) noexcept;
-    JsonRequest& operator=(JsonRequest&&) noexcept;
-    ~JsonRequest();
-
-    // `unknown_member`, naming the nearest one that is known.
+    // To be called first. `unknown_member`, naming the nearest one that is known; `duplicate_member`.
     Status only(std::initializer_list<std::string_view> known) const;
 
-    bool has(std::string_view member) const;
+    bool has(std::string_view member) const { return find(member) != nullptr; }
     // Each: nothing where the member is absent; `wrong_type` where it is of another type.
     Result<std::optional<std::string_view>> text(std::string_view member) const;
-    // `out_of_range` beyond [least, most].
-    Result<std::optional<std::int64_t>> integer(std::string_view member, std::int64_t least, std::int64_t most) const;
-    // "10m", ISO 8601, or milliseconds as a number; never negative.
+    // Beyond 64 bits: the nearest that there is. A fraction is another type; 1.0 and 1e3 are none.
+    Result<std::optional<std::int64_t>> integer(std::string_view member) const;
+    // "10m", ISO 8601, or milliseconds as a number. Codes: bad_duration, negative_duration.
     Result<std::optional<std::int64_t>> duration_ms(std::string_view member) const;
-    // RFC 3339, or milliseconds since 1970 as a number.
+    // RFC 3339, or milliseconds since 1970 as a number. Code: bad_instant.
     Result<std::optional<std::int64_t>> instant_ms(std::string_view member) const;
-    // An object whose values are all texts.
-    Result<std::vector<std::pair<std::string_view, std::string_view>>> texts(std::string_view member) const;
+    // An object whose values are all texts, in its order, names that stand twice included.
+    using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
+    Result<Texts> texts(std::string_view member) const;
 
   private:
-    struct Parts;
-    explicit JsonRequest(std::unique_ptr<Parts> parts);
-    std::unique_ptr<Parts> parts_;
+    enum class Kind : std::uint8_t { null, boolean, number, text, array, object };
+    struct Member {
+        std::string_view name;
+        Kind kind;
+        bool nested;            // of the object that comes before it
+        std::string_view text;  // of a text its letters, of a number how it is written
+    };
+    class Collector;
+
+    static std::string_view kind_name(Kind kind);
+    static Error wrong_type(std::string_view member, std::string_view wanted, Kind found);
+    const Member* find(std::string_view member) const;
+
+    std::vector<Member> members_;
+    std::vector<char> decoded_;  // texts that had escapes; never moves
 };
 
-bool is_utf8(std::string_view text);
+// As JsonRequest's members, for texts that come in header fields. `name` is what errors call the value.
+Result<std::int64_t> read_duration(std::string_view text, std::string_view name);
+Result<std::int64_t> read_instant(std::string_view text, std::string_view name);
 
 }  // namespace duewheel

@@ -1,4 +1,5 @@
-// Lease tokens as text: 28 bytes in base64url without padding. One token has one text; any other is refused.
+// Lease tokens as text: 28 bytes in base64url. One token has one text of 38 letters, which needs no escape in a path;
+// any other text is refused.
 #pragma once
 
 #include <optional>
@@ -10,10 +11,7 @@
 namespace duewheel {
 
 std::string lease_text(const LeaseToken& token);
+// Says nothing about whether the token is genuine; the engine does.
 std::optional<LeaseToken> parse_lease_text(std::string_view text);
-
-// Standard base64 with padding, for bodies that are no text.
-std::string base64(std::string_view bytes);
-std::optional<std::string> parse_base64(std::string_view text);
 
 }  // namespace duewheel

@@ -1,0 +1,182 @@
+// Every byte of every answer: other programs rely on these shapes.
+#include "ingress/answer_text.h"
+
+#include <gtest/gtest.h>
+
+#include "ingress/lease_text.h"
+#include "ingress/problem.h"
+
+namespace duewheel {
+namespace {
+
+constexpr DueMs kDue = 1'798'783'200'250;  // 2027-01-01T06:00:00.250Z
+
+void expect_json(const HttpResponse& response, int status, std::string_view body) {
+    EXPECT_EQ(response.status, status);
+    EXPECT_EQ(response.content_type, "application/json");
+    EXPECT_EQ(response.body, body);
+    EXPECT_TRUE(response.headers.empty());
+}
+
+TEST(AnswerText, of_a_put) {
+    expect_json(
+        answer_text(PutAnswer{9007199254740991, State::scheduled, kDue}), 201,
+        R"({"id":"9007199254740991","state":"scheduled","due":"2027-01-01T06:00:00.250Z","due_ms":1798783200250})");
+}
+
+TEST(AnswerText, of_a_lease_with_nothing_due) {
+    expect_json(answer_text(LeaseAnswer{"q", {}}), 200, R"({"messages":[]})");
+}
+
+TEST(AnswerText, of_a_lease) {
+    Delivered text;
+    text.id = 1024;
+    text.lease = {1024, 1, 2, 3};
+    text.lease_until_ms = kDue + 30'000;
+    text.due_ms = kDue;
+    text.delivered_ms = kDue + 12;
+    text.attempt = 1;
+    text.occurrence = 1;
+    text.body = "say \"hi\"\n\x01 \\ \xc3\xa5";
+    text.content_type = "text/plain";
+    text.headers = R"({"a":"b"})";
+    text.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    Delivered bytes = text;
+    bytes.id = 2048;
+    bytes.body = "\xff\x00";
+    bytes.body.push_back('\0');
+    bytes.content_type = bytes.headers = bytes.traceparent = "";
+    bytes.maybe_delivered = true;
+    const std::string lease = lease_text(text.lease);
+    expect_json(
+        answer_text(LeaseAnswer{"mail", {text, bytes}}), 200,
+        R"({"messages":[{"id":"1024","queue":"mail","lease":")" + lease +
+            R"(","lease_until_ms":1798783230250,"body":"say \"hi\"\n\u0001 \\ å","content_type":"text/plain",)"
+            R"("headers":{"a":"b"},"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",)"
+            R"("occurrence":1,"due_ms":1798783200250,"delivered_ms":1798783200262,"lateness_ms":12,"attempt":1,)"
+            R"("maybe_delivered":false},{"id":"2048","queue":"mail","lease":")" +
+            lease +
+            R"(","lease_until_ms":1798783230250,"body_base64":"/wA=","occurrence":1,"due_ms":1798783200250,)"
+            R"("delivered_ms":1798783200262,"lateness_ms":12,"attempt":1,"maybe_delivered":true}]})");
+}
+
+TEST(AnswerText, of_a_message_that_waits_and_of_one_that_has_ended) {
+    MessageAnswer waiting;
+    waiting.row.id = 1024;
+    waiting.row.state.queue = "mail";
+    waiting.row.state.due_ms = waiting.row.state.nominal_due_ms = kDue;
+    waiting.row.state.priority = -5;
+    waiting.put_ms = kDue - 1000;
+    waiting.has_content = true;
+    waiting.body = "x";
+    expect_json(answer_text(waiting), 200,
+                R"({"id":"1024","queue":"mail","state":"scheduled","due":"2027-01-01T06:00:00.250Z",)"
+                R"("due_ms":1798783200250,"priority":-5,"attempts":0,"maybe_delivered":false,"put_ms":1798783199250,)"
+                R"("body":"x"})");
+    MessageAnswer ended = waiting;
+    ended.row.state.name_space = "team";
+    ended.row.state.state = State::done;
+    ended.row.state.nominal_due_ms = kDue - 50;
+    ended.row.state.attempts = 2;
+    ended.row.state.maybe_delivered = true;
+    ended.row.ended_ms = kDue + 50;
+    ended.lease_until_ms = kDue + 60;
+    ended.has_content = false;
+    ended.put_ms = 0;
+    expect_json(answer_text(ended), 200,
+                R"({"id":"1024","namespace":"team","queue":"mail","state":"done","due":"2027-01-01T06:00:00.250Z",)"
+                R"("due_ms":1798783200250,"nominal_due_ms":1798783200200,"priority":-5,"attempts":2,)"
+                R"("maybe_delivered":true,"lease_until_ms":1798783200310,"ended":"2027-01-01T06:00:00.300Z",)"
+                R"("ended_ms":1798783200300})");
+}
+
+TEST(AnswerText, of_a_change) {
+    for (const auto& [outcome, name] : {std::pair{ChangeOutcome::cancelled, "cancelled"},
+                                        {ChangeOutcome::in_flight, "in_flight"},
+                                        {ChangeOutcome::delivered, "delivered"},
+                                        {ChangeOutcome::dead, "dead"},
+                                        {ChangeOutcome::expired, "expired"},
+                                        {ChangeOutcome::gone, "gone"}}) {
+        expect_json(answer_text(ChangeAnswer{outcome, 3, true, 0}), 200,
+                    R"({"outcome":")" + std::string(name) + R"(","attempts":3,"maybe_delivered":true})");
+    }
+    for (const auto& [outcome, name] :
+         {std::pair{ChangeOutcome::rescheduled, "rescheduled"}, {ChangeOutcome::fired, "fired"}}) {
+        expect_json(
+            answer_text(ChangeAnswer{outcome, 0, false, kDue}), 200,
+            R"({"outcome":")" + std::string(name) +
+                R"(","attempts":0,"maybe_delivered":false,"due":"2027-01-01T06:00:00.250Z","due_ms":1798783200250})");
+    }
+}
+
+TEST(AnswerText, of_the_end_of_a_lease) {
+    expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::done, 0, 0}), 200, R"({"outcome":"done"})");
+    expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::expired, 0, 0}), 200, R"({"outcome":"expired"})");
+    expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::retrying, kDue, 0}), 200,
+                R"({"outcome":"retrying","due":"2027-01-01T06:00:00.250Z","due_ms":1798783200250})");
+    expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::released, kDue, 0}), 200,
+                R"({"outcome":"released","due":"2027-01-01T06:00:00.250Z","due_ms":1798783200250})");
+    expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::extended, 0, kDue}), 200,
+                R"({"outcome":"extended","lease_until_ms":1798783200250})");
+}
+
+TEST(AnswerText, of_a_refusal) {
+    const HttpResponse response = answer_text(Error{"unknown_id", "No \"such\" message.", "id"});
+    EXPECT_EQ(response.status, 404);
+    EXPECT_EQ(response.content_type, "application/problem+json");
+    EXPECT_EQ(response.body, R"({"type":"about:blank","title":"No such message","status":404,"code":"unknown_id",)"
+                             R"("detail":"No \"such\" message.","field":"id"})");
+    EXPECT_TRUE(response.headers.empty());
+    EXPECT_EQ(answer_text(Error{"bad_json", "x"}).body,
+              R"({"type":"about:blank","title":"Not JSON","status":400,"code":"bad_json","detail":"x"})");
+}
+
+TEST(AnswerText, tells_an_overloaded_client_when_to_come_back) {
+    for (const char* code : {"too_busy", "overloaded", "waiter_limit", "queue_limit"}) {
+        const HttpResponse response = answer_text(Error{code, "x"});
+        ASSERT_EQ(response.headers.size(), 1u) << code;
+        EXPECT_EQ(response.headers[0].name, "Retry-After");
+        EXPECT_EQ(response.headers[0].value, "1");
+    }
+}
+
+// A code that nobody listed is a bug of ours, and must not look like one of the client's.
+TEST(AnswerText, of_a_code_that_is_not_listed_is_500) {
+    const HttpResponse response = answer_text(Error{"made_up", "x", "y"});
+    EXPECT_EQ(response.status, 500);
+    EXPECT_NE(response.body.find(R"("status":500)"), std::string::npos);
+}
+
+TEST(AnswerText, of_the_statistics) {
+    EngineCounters counters;
+    counters.server_time_ms = kDue;
+    counters.pending = 1;
+    counters.ready = 2;
+    counters.leased = 3;
+    counters.waiters = 4;
+    counters.accepted = 5;
+    counters.delivered = 6;
+    counters.done = 7;
+    counters.failed = 8;
+    counters.cancelled = 9;
+    counters.rescheduled = 10;
+    counters.leases_lost = 11;
+    counters.commits = 12;
+    counters.in_memory = 13;
+    counters.unsealed_segments = 14;
+    counters.puts_held_back = true;
+    const std::string levels =
+        R"({"server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"accepted":5,"delivered":6,)"
+        R"("done":7,"failed":8,"cancelled":9,"rescheduled":10,"leases_lost":11,"commits":12,"in_memory":13,)"
+        R"("unsealed_segments":14,"puts_held_back":true,"queues":[)";
+    expect_json(stats_text(counters, {}), 200, levels + "]}");
+    const std::vector<Engine::QueueCounters> queues = {{{"default", "mail"}, 1, 2, 3, true},
+                                                       {{"team", "q"}, 0, 0, 0, false}};
+    expect_json(stats_text(counters, queues), 200,
+                levels +
+                    R"({"queue":"mail","ready":1,"leased":2,"waiters":3,"backlog_on_disk":true},)"
+                    R"({"namespace":"team","queue":"q","ready":0,"leased":0,"waiters":0,"backlog_on_disk":false}]})");
+}
+
+}  // namespace
+}  // namespace duewheel

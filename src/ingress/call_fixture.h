@@ -1,0 +1,182 @@
+// For the tests of this module: requests as texts, commands as texts, and an API behind real sockets whose shard is
+// played by the test.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+#include "ingress/http_api.h"
+#include "ingress/lease_text.h"
+#include "net/http_target.h"
+#include "net/loopback_fixture.h"
+
+namespace duewheel {
+
+struct Call {
+    std::string method;
+    std::string target;
+    std::string body = {};
+    std::string content_type = {};  // empty: application/json where there is a body
+    std::vector<std::pair<std::string, std::string>> fields = {};
+};
+
+// A request as the server shows it to its handler; its views live as long as this.
+class CallRequest {
+  public:
+    explicit CallRequest(Call call) : call_(std::move(call)) {
+        request_.method = call_.method;
+        request_.target = call_.target;
+        const std::string_view target = call_.target;
+        const std::size_t question = target.find('?');
+        request_.path = target.substr(0, question);
+        if (question != std::string_view::npos) request_.query = target.substr(question + 1);
+        split_path(request_.path, request_.segments);
+        if (call_.content_type.empty() && !call_.body.empty()) call_.content_type = "application/json";
+        if (!call_.content_type.empty()) request_.fields.push_back({"Content-Type", call_.content_type});
+        for (const auto& [name, value] : call_.fields) request_.fields.push_back({name, value});
+        request_.body = call_.body;
+    }
+    CallRequest(const CallRequest&) = delete;
+    CallRequest& operator=(const CallRequest&) = delete;
+
+    const HttpRequest& request() const { return request_; }
+    // As it goes over the wire.
+    std::string bytes() const {
+        std::string text = call_.method + " " + call_.target + " HTTP/1.1\r\nHost: x\r\n";
+        for (const HttpField& field : request_.fields) {
+            text.append(field.name).append(": ").append(field.value).append("\r\n");
+        }
+        return text + "Content-Length: " + std::to_string(call_.body.size()) + "\r\n\r\n" + call_.body;
+    }
+
+  private:
+    Call call_;
+    HttpRequest request_;
+};
+
+// Every field of a command, as text.
+inline std::string describe(const Command& command) {
+    const auto number = [](auto value) { return std::to_string(value); };
+    const auto when = [&](const When& at) {
+        return at.at_ms ? " at=" + number(*at.at_ms) : " delay=" + number(at.delay_ms);
+    };
+    const auto message = [&](const auto& named) { return " " + named.name_space + " " + number(named.id); };
+    return std::visit(
+        [&](const auto& c) -> std::string {
+            using T = std::decay_t<decltype(c)>;
+            if constexpr (std::is_same_v<T, PutCommand>) {
+                return "put " + c.name_space + " " + c.queue + when(c.when) + " priority=" + number(c.priority) +
+                       " body=" + c.body + " type=" + c.content_type + " headers=" + c.headers +
+                       " trace=" + c.traceparent;
+            } else if constexpr (std::is_same_v<T, GetCommand>) {
+                return "get" + message(c);
+            } else if constexpr (std::is_same_v<T, CancelCommand>) {
+                return "cancel" + message(c);
+            } else if constexpr (std::is_same_v<T, RescheduleCommand>) {
+                return "reschedule" + message(c) + when(c.when);
+            } else if constexpr (std::is_same_v<T, FireCommand>) {
+                return "fire" + message(c);
+            } else if constexpr (std::is_same_v<T, LeaseCommand>) {
+                return "lease " + c.name_space + " " + c.queue + " max=" + number(c.max) +
+                       " lease=" + number(c.lease_ms) + " wait=" + number(c.wait_ms);
+            } else if constexpr (std::is_same_v<T, AckCommand>) {
+                return "ack " + lease_text(c.lease);
+            } else if constexpr (std::is_same_v<T, FailCommand>) {
+                return "fail " + lease_text(c.lease) + " reason=" + c.reason +
+                       " retry_in=" + (c.retry_in_ms ? number(*c.retry_in_ms) : "-");
+            } else if constexpr (std::is_same_v<T, ExtendCommand>) {
+                return "extend " + lease_text(c.lease) + " lease=" + number(c.lease_ms);
+            } else if constexpr (std::is_same_v<T, ReleaseCommand>) {
+                return "release " + lease_text(c.lease) + " delay=" + number(c.delay_ms);
+            } else {
+                return "not a command of this API";
+            }
+        },
+        command);
+}
+
+// Keeps what was submitted; answers with what the test says, in a later round of the loop, as a shard does. Everything
+// on the loop's thread.
+class PlayedShard final : public CommandPort {
+  public:
+    std::function<void(ReplyToken)> answer_soon;  // set by ApiServer
+    std::vector<std::pair<std::string, ReplyToken>> submitted;
+    std::vector<ReplyToken> forgotten;
+    EngineCounters levels;
+    std::vector<Engine::QueueCounters> queue_levels;
+    bool silent = false;
+
+    void submit(Command command, ReplyToken token) override {
+        submitted.emplace_back(describe(command), token);
+        if (!silent) answer_soon(token);
+    }
+    void forget(ReplyToken token) override { forgotten.push_back(token); }
+    EngineCounters counters() const override { return levels; }
+    std::vector<Engine::QueueCounters> queues() const override { return queue_levels; }
+};
+
+class ApiServer {
+  public:
+    explicit ApiServer(HttpApiOptions options = {})
+        : api_(shard_, with_pages(std::move(options))),
+          server_([this](const HttpRequest& request, HttpReply reply) { api_.handle(request, std::move(reply)); }),
+          client_(server_.port()) {
+        server_.on_loop([this] {
+            shard_.answer_soon = [this](ReplyToken token) {
+                server_.loop().post([this, token] { api_.deliver(token, reply_); });
+            };
+        });
+    }
+
+    // The whole answer to one call; the shard answers with `reply`.
+    std::string ask(const Call& call, Reply reply = Error{"internal", "the test expects no command"}) {
+        server_.on_loop([&] {
+            reply_ = std::move(reply);
+            shard_.submitted.clear();
+        });
+        EXPECT_TRUE(client_.send(CallRequest(call).bytes()));
+        return client_.answer(call.method != "HEAD");
+    }
+    // What the last call became, as describe() says; empty when it was refused.
+    std::string command() {
+        std::string text;
+        server_.on_loop([&] { text = shard_.submitted.empty() ? "" : shard_.submitted.back().first; });
+        return text;
+    }
+
+    LoopbackServer& server() { return server_; }
+    HttpApi& api() { return api_; }
+    PlayedShard& shard() { return shard_; }
+    Readiness readiness{true, {}};
+
+  private:
+    HttpApiOptions with_pages(HttpApiOptions options) {
+        options.metrics = [] { return std::string("duewheel_up 1\n"); };
+        options.readiness = [this] { return readiness; };
+        return options;
+    }
+
+    PlayedShard shard_;
+    Reply reply_;
+    HttpApi api_;
+    LoopbackServer server_;
+    RawClient client_;
+};
+
+// One member of a JSON answer as text: "" where there is none.
+inline std::string member_of(const std::string& answer, std::string_view member) {
+    boost::json::error_code broken;
+    const boost::json::value value = boost::json::parse(body_of(answer), broken);
+    if (broken || !value.is_object()) return "not a JSON object: " + answer;
+    const auto* found = value.get_object().if_contains(boost::json::string_view(member.data(), member.size()));
+    if (found == nullptr) return "";
+    return found->is_string() ? std::string(found->get_string().c_str()) : boost::json::serialize(*found);
+}
+
+}  // namespace duewheel

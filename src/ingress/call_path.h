@@ -1,0 +1,28 @@
+// Which call a path names: a table of their shapes, and nothing else. Paths are split before they are decoded, so that
+// "%2F" and "%3A" are letters of a name and never a separator.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "message/message.h"
+
+namespace duewheel {
+
+struct CallPath {
+    enum class What { put, lease, message, fire, ack, fail, extend, release } what = What::put;
+    std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
+    std::string_view name;                            // of the queue, the message's id, the lease's token
+};
+
+// The path under /v1, from its raw segments; nothing where there is no such call.
+std::optional<CallPath> find_call(std::span<const std::string_view> segments);
+
+// For the Allow field: "GET, HEAD, DELETE, PATCH".
+std::string_view allowed_methods(const CallPath& path);
+
+// Method names are case-sensitive.
+bool allows(std::string_view allowed, std::string_view method);
+
+}  // namespace duewheel

@@ -1,0 +1,460 @@
+// The API over real sockets, with a shard that the test plays: every refusal with its code and status, and the life of
+// a waiting reply.
+#include "ingress/http_api.h"
+
+#include <gtest/gtest.h>
+
+#include "ingress/call_fixture.h"
+
+namespace duewheel {
+namespace {
+
+const std::string kLease = lease_text({1024, 1, 2, 3});
+const std::string kPut = "/v1/queues/q/messages";
+const std::string kTake = "/v1/queues/q:lease";
+
+Call put(const std::string& body) {
+    return {"POST", kPut, body};
+}
+Call raw(std::vector<std::pair<std::string, std::string>> fields) {
+    return {"POST", kPut, "x", "text/plain", std::move(fields)};
+}
+
+std::string nested(int levels) {
+    std::string text;
+    for (int i = 0; i < levels; ++i) text += "{\"a\":";
+    text += "1" + std::string(static_cast<std::size_t>(levels), '}');
+    return text;
+}
+
+struct Refusal {
+    Call call;
+    int status;
+    std::string code;
+    std::string field;
+    std::string says = {};  // part of the detail
+};
+
+void expect_refusals(const std::vector<Refusal>& refusals) {
+    ApiServer server;
+    for (const Refusal& refusal : refusals) {
+        SCOPED_TRACE(refusal.call.method + " " + refusal.call.target + " " + refusal.call.body.substr(0, 100));
+        const std::string answer = server.ask(refusal.call);
+        EXPECT_EQ(status_of(answer), refusal.status);
+        EXPECT_NE(answer.find("\r\nContent-Type: application/problem+json\r\n"), std::string::npos);
+        EXPECT_EQ(member_of(answer, "code"), refusal.code) << body_of(answer);
+        EXPECT_EQ(member_of(answer, "status"), std::to_string(refusal.status));
+        EXPECT_EQ(member_of(answer, "field"), refusal.field) << body_of(answer);
+        EXPECT_NE(member_of(answer, "detail").find(refusal.says), std::string::npos) << body_of(answer);
+        EXPECT_EQ(server.command(), "");
+    }
+}
+
+TEST(HttpApi, refuses_json_that_is_none) {
+    expect_refusals({
+        {put("{"), 400, "bad_json", "", "line 1, column 2"},
+        {put("{\"body\":\n\"x\",\n  nonsense}"), 400, "bad_json", "", "line 3, column 3"},
+        {put("nonsense"), 400, "bad_json", ""},
+        {put("{} {}"), 400, "bad_json", "", "line 1, column 4"},
+        {put("{\"delay\":NaN}"), 400, "bad_json", "", "line 1, column 10"},
+        {put("{\"delay\":Infinity}"), 400, "bad_json", ""},
+        {put("{\"delay\":01}"), 400, "bad_json", ""},
+        {put("{\"delay\":1,}"), 400, "bad_json", ""},
+        {put("{'body':'x'}"), 400, "bad_json", ""},
+        {put("{\"body\":\"a\nb\"}"), 400, "bad_json", ""},
+        {put("{\"body\":\"\\ud800\"}"), 400, "bad_json", ""},
+        {put("{\"body\":\"x\"} // comment"), 400, "bad_json", ""},
+        {put("{\"body\":\"\xff\"}"), 400, "bad_utf8", "", "body_base64"},
+        {put("{\"body\":\"\xc0\x80\"}"), 400, "bad_utf8", ""},
+        {put("{\"body\":\"\xed\xa0\x80\"}"), 400, "bad_utf8", ""},
+        {put("{\"body\":\"\xf4\x90\x80\x80\"}"), 400, "bad_utf8", ""},
+        {put("{\"body\":\"\xe2\x82"), 400, "bad_utf8", ""},
+        {put(nested(33)), 400, "too_deep", "", "32"},
+        {put(std::string(100'000, '[')), 400, "too_deep", ""},
+        {put(nested(32)), 400, "unknown_member", "a"},
+        {put("[]"), 400, "wrong_type", "", "an array"},
+        {put("null"), 400, "wrong_type", ""},
+        {put("\"x\""), 400, "wrong_type", ""},
+        {put("7"), 400, "wrong_type", ""},
+    });
+}
+
+TEST(HttpApi, refuses_members_that_it_does_not_know_or_knows_twice) {
+    expect_refusals({
+        {put(R"({"dealy":"10m"})"), 400, "unknown_member", "dealy", "`delay`"},
+        {put(R"({"body-base64":""})"), 400, "unknown_member", "body-base64", "`body_base64`"},
+        {put(R"({"Body":""})"), 400, "unknown_member", "Body", "`body`"},
+        {put(R"({"":""})"), 400, "unknown_member", ""},
+        {{"POST", kTake, R"({"wiat":"1s"})"}, 400, "unknown_member", "wiat", "`wait`"},
+        {{"PATCH", "/v1/messages/1", R"({"dew":1})"}, 400, "unknown_member", "dew", "`due`"},
+        {{"PATCH", "/v1/messages/1", R"({"delay":1,"priority":1})"}, 400, "unknown_member", "priority"},
+        {{"POST", "/v1/messages/1:fire", R"({"x":1})"}, 400, "unknown_member", "x", "no members"},
+        {{"POST", "/v1/leases/" + kLease + ":ack", R"({"x":1})"}, 400, "unknown_member", "x"},
+        {{"POST", "/v1/leases/" + kLease + ":fail", R"({"delay":1})"}, 400, "unknown_member", "delay"},
+        {{"POST", "/v1/leases/" + kLease + ":extend", R"({"delay":1})"}, 400, "unknown_member", "delay"},
+        {{"POST", "/v1/leases/" + kLease + ":release", R"({"lease":1})"}, 400, "unknown_member", "lease"},
+        {put(R"({"body":"x","body":"y"})"), 400, "duplicate_member", "body"},
+        {put(R"({"body":"x","\u0062ody":"y"})"), 400, "duplicate_member", "body"},
+        {put(R"({"headers":{"a":"1","b":"2","a":"1"}})"), 400, "duplicate_member", "headers.a"},
+        {put(R"({"headers":{"Trace":"1","trace":"2"}})"), 400, "duplicate_member", "headers.trace"},
+        {put(R"({"body":"x","body_base64":""})"), 400, "conflicting_members", "body_base64"},
+        {put(R"({"delay":1,"due":1})"), 400, "conflicting_members", "due"},
+        {{"PATCH", "/v1/messages/1", R"({"delay":1,"due":1})"}, 400, "conflicting_members", "due"},
+        {{"PATCH", "/v1/messages/1", "{}"}, 400, "missing_member", "delay"},
+        {{"PATCH", "/v1/messages/1"}, 400, "missing_member", "delay"},
+        {raw({{"Duewheel-Delay", "1s"}, {"Duewheel-Due", "1"}}), 400, "conflicting_members", "Duewheel-Due"},
+        {raw({{"Duewheel-Dealy", "1s"}}), 400, "unknown_member", "Duewheel-Dealy"},
+        {{"POST", kPut, "{}", "", {{"Duewheel-Delay", "1s"}}}, 400, "conflicting_members", "Duewheel-Delay"},
+        {{"POST", kPut + "?delay=10m", "{}"}, 400, "unknown_parameter", ""},
+    });
+    // The name comes back shortened, and whole letters only.
+    ApiServer server;
+    std::string name = "x";
+    for (int i = 0; i < 5000; ++i) name += "å";
+    const std::string answer = server.ask(put("{\"" + name + "\":1}"));
+    EXPECT_EQ(member_of(answer, "field"), name.substr(0, 63));
+}
+
+TEST(HttpApi, refuses_values_of_the_wrong_type_naming_both) {
+    expect_refusals({
+        {put(R"({"body":5})"), 400, "wrong_type", "body", "is a number; it has to be a text"},
+        {put(R"({"body":{"a":1}})"), 400, "wrong_type", "body", "body_base64"},
+        {put(R"({"body":null})"), 400, "wrong_type", "body", "null"},
+        {put(R"({"body_base64":true})"), 400, "wrong_type", "body_base64", "a boolean"},
+        {put(R"({"delay":true})"), 400, "wrong_type", "delay", "a boolean"},
+        {put(R"({"delay":null})"), 400, "wrong_type", "delay"},
+        {put(R"({"delay":["10m"]})"), 400, "wrong_type", "delay", "an array"},
+        {put(R"({"due":{}})"), 400, "wrong_type", "due", "an object"},
+        {put(R"({"priority":"high"})"), 400, "wrong_type", "priority", "is a text"},
+        {put(R"({"content_type":1})"), 400, "wrong_type", "content_type"},
+        {put(R"({"headers":[]})"), 400, "wrong_type", "headers"},
+        {put(R"({"headers":{"a":1}})"), 400, "wrong_type", "headers.a", "is a number"},
+        {{"POST", kTake, R"({"max":"1"})"}, 400, "wrong_type", "max"},
+        {{"POST", kTake, R"({"wait":false})"}, 400, "wrong_type", "wait"},
+        {{"POST", "/v1/leases/" + kLease + ":fail", R"({"reason":1})"}, 400, "wrong_type", "reason"},
+    });
+}
+
+TEST(HttpApi, refuses_durations_instants_and_numbers_that_are_none) {
+    std::vector<Refusal> refusals = {
+        {put(R"({"delay":-1})"), 400, "negative_duration", "delay"},
+        {put(R"({"delay":"-1s"})"), 400, "negative_duration", "delay"},
+        {put(R"({"delay":1.5})"), 400, "bad_duration", "delay"},
+        {put(R"({"delay":1e400})"), 400, "bad_duration", "delay"},
+        {put(R"({"delay":9223372036854775808})"), 400, "bad_duration", "delay"},
+        {put(R"({"due":-1})"), 400, "bad_instant", "due"},
+        {put(R"({"due":253402300800000})"), 400, "bad_instant", "due"},
+        {put(R"({"due":1.5})"), 400, "bad_instant", "due"},
+        {put(R"({"priority":2147483648})"), 400, "out_of_range", "priority"},
+        {put(R"({"priority":-2147483649})"), 400, "out_of_range", "priority"},
+        {put(R"({"priority":0.5})"), 400, "wrong_type", "priority", "a fraction"},
+        {put(R"({"priority":1e400})"), 400, "out_of_range", "priority"},
+        {{"POST", kTake, R"({"max":1.5})"}, 400, "wrong_type", "max"},
+        {{"POST", kTake, R"({"lease":"long"})"}, 400, "bad_duration", "lease"},
+        {{"POST", kTake, R"({"wait":-1})"}, 400, "negative_duration", "wait"},
+        {{"POST", "/v1/leases/" + kLease + ":fail", R"({"retry_in":"1y"})"}, 400, "bad_duration", "retry_in"},
+        {{"POST", "/v1/leases/" + kLease + ":extend", R"({"lease":""})"}, 400, "bad_duration", "lease"},
+        {{"POST", "/v1/leases/" + kLease + ":release", R"({"delay":"x"})"}, 400, "bad_duration", "delay"},
+        {raw({{"Duewheel-Delay", "soon"}}), 400, "bad_duration", "Duewheel-Delay"},
+        {raw({{"Duewheel-Delay", "-1"}}), 400, "negative_duration", "Duewheel-Delay"},
+        {raw({{"Duewheel-Due", "2027-01-01"}}), 400, "bad_instant", "Duewheel-Due"},
+        {raw({{"Duewheel-Priority", "1.0"}}), 400, "out_of_range", "Duewheel-Priority"},
+        {raw({{"Duewheel-Priority", "99999999999"}}), 400, "out_of_range", "Duewheel-Priority"},
+    };
+    for (const char* text : {"", "10", "1y", "1s1m", "1.5h", "10 m", "99999999999999999999d", "PT", "P1M"}) {
+        refusals.push_back({put("{\"delay\":\"" + std::string(text) + "\"}"), 400, "bad_duration", "delay"});
+    }
+    for (const char* text : {"", "tomorrow", "2027-01-01", "2027-01-01T06:00:00", "2027-02-29T00:00:00Z",
+                             "1969-12-31T23:59:59Z", "2027-01-01T24:00:00Z", "1798783200000"}) {
+        refusals.push_back({put("{\"due\":\"" + std::string(text) + "\"}"), 400, "bad_instant", "due"});
+    }
+    for (const char* text : {"Zg", "Zh==", "Z g=", "Zg==Zg==", "*"}) {
+        refusals.push_back({put("{\"body_base64\":\"" + std::string(text) + "\"}"), 400, "bad_base64", "body_base64"});
+    }
+    expect_refusals(refusals);
+}
+
+TEST(HttpApi, refuses_names_ids_and_tokens_that_are_none) {
+    std::vector<Refusal> refusals = {
+        {{"POST", "/v1/queues/%2/messages"}, 400, "bad_path", ""},
+        {{"POST", "/v1/queues/%zz/messages"}, 400, "bad_path", ""},
+        {{"GET", "/v1/namespaces/%/messages/1"}, 400, "bad_path", ""},
+        {{"GET", "/v1/messages/%a"}, 400, "bad_path", ""},
+        {{"POST", "/v1/queues/q:lease/messages"}, 400, "bad_queue_name", "queue", "%2F"},
+        {{"GET", "/v1/namespaces//messages/1"}, 400, "bad_namespace", "namespace"},
+        {{"GET", "/v1/namespaces/-n/messages/1"}, 400, "bad_namespace", "namespace"},
+        {{"GET", "/v1/namespaces/a%20b/messages/1"}, 400, "bad_namespace", "namespace"},
+    };
+    for (const char* name : {"", "-q", "a%20b", "a%00", "a%3Ab", "%C3%A5", "*"}) {
+        refusals.push_back({{"POST", "/v1/queues/" + std::string(name) + "/messages"}, 400, "bad_queue_name", "queue"});
+        refusals.push_back({{"POST", "/v1/queues/" + std::string(name) + ":lease"}, 400, "bad_queue_name", "queue"});
+    }
+    for (const char* id :
+         {"0", "01", "-1", "+1", "1e3", "1.0", "x", "9007199254740992", "99999999999999999999", "1%00"}) {
+        refusals.push_back({{"GET", "/v1/messages/" + std::string(id)}, 400, "bad_id", "id"});
+        refusals.push_back({{"POST", "/v1/messages/" + std::string(id) + ":fire"}, 400, "bad_id", "id"});
+    }
+    for (const std::string& token :
+         {std::string("x"), kLease + "A", kLease + "=", kLease.substr(1), std::string(38, '*')}) {
+        for (const char* verb : {"ack", "fail", "extend", "release"}) {
+            refusals.push_back({{"POST", "/v1/leases/" + token + ":" + verb}, 400, "bad_lease_token", "lease"});
+        }
+    }
+    expect_refusals(refusals);
+}
+
+TEST(HttpApi, refuses_paths_that_lead_nowhere) {
+    std::vector<Refusal> refusals;
+    for (const char* path : {"/",
+                             "/v1",
+                             "/v1/",
+                             "/v2/stats",
+                             "/v1/queues",
+                             "/v1/queues/q",
+                             "/v1/queues/q/",
+                             "/v1/queues/q/lease",
+                             "/v1/queues/q:messages",
+                             "/v1/queues/q:nonsense",
+                             "/v1/queues/q:lease/",
+                             "/v1/queues/q/messages/1",
+                             "/v1/messages",
+                             "/v1/messages/1/",
+                             "/v1/messages/1:nonsense",
+                             "/v1/leases/x",
+                             "/v1/leases/x:nonsense",
+                             "/v1/namespaces/n",
+                             "/v1/namespaces/n/queues",
+                             "/v1/stats/",
+                             "/v1/namespaces/n/stats",
+                             "/V1/stats",
+                             "//v1/stats",
+                             "/healthz/"}) {
+        refusals.push_back({{"POST", path}, 404, "unknown_path", ""});
+    }
+    expect_refusals(refusals);
+}
+
+TEST(HttpApi, names_the_methods_that_a_path_takes) {
+    ApiServer server;
+    for (const auto& [call, allow] :
+         std::initializer_list<std::pair<Call, std::string>>{{{"PUT", "/v1/messages/1"}, "GET, HEAD, DELETE, PATCH"},
+                                                             {{"POST", "/v1/messages/1"}, "GET, HEAD, DELETE, PATCH"},
+                                                             {{"delete", "/v1/messages/1"}, "GET, HEAD, DELETE, PATCH"},
+                                                             {{"GET", "/v1/messages/1:fire"}, "POST"},
+                                                             {{"GET", kPut}, "POST"},
+                                                             {{"HEAD", kTake}, "POST"},
+                                                             {{"DELETE", "/v1/leases/x:ack"}, "POST"},
+                                                             {{"POST", "/v1/stats"}, "GET, HEAD"},
+                                                             {{"POST", "/healthz"}, "GET, HEAD"},
+                                                             {{"DELETE", "/readyz"}, "GET, HEAD"},
+                                                             {{"PATCH", "/metrics"}, "GET, HEAD"}}) {
+        const std::string answer = server.ask(call);
+        EXPECT_EQ(status_of(answer), 405) << call.target;
+        EXPECT_NE(answer.find("\r\nAllow: " + allow + "\r\n"), std::string::npos) << answer;
+        if (call.method != "HEAD") {
+            EXPECT_EQ(member_of(answer, "code"), "method_not_allowed");
+        }
+    }
+}
+
+TEST(HttpApi, refuses_media_types_that_hide_json) {
+    expect_refusals({
+        {{"POST", kTake, "{}", "text/plain"}, 415, "unsupported_media_type", "Content-Type", "application/json"},
+        {{"PATCH", "/v1/messages/1", "delay=1", "application/x-www-form-urlencoded"},
+         415,
+         "unsupported_media_type",
+         "Content-Type"},
+        // What `curl -d '{"body":"x","delay":"10m"}'` sends: kept as it is, it would be due at once.
+        {{"POST", kPut, R"({"body":"x","delay":"10m"})", "application/x-www-form-urlencoded"},
+         415,
+         "unsupported_media_type",
+         "Content-Type"},
+        {{"POST", kPut, "x", "x/" + std::string(255, 'a')}, 415, "unsupported_media_type", "Content-Type"},
+        {put("{\"content_type\":\"text/å\"}"), 400, "bad_content_type", "content_type"},
+        {put("{\"content_type\":\"a\\nb\"}"), 400, "bad_content_type", "content_type"},
+    });
+}
+
+TEST(HttpApi, refuses_bodies_over_the_limit) {
+    HttpApiOptions options;
+    options.body_bytes_max = 100;
+    ApiServer server(options);
+    EXPECT_EQ(status_of(server.ask({"POST", kPut, std::string(100, 'x'), "text/plain"}, PutAnswer{1024})), 201);
+    const std::string answer = server.ask({"POST", kPut, std::string(101, 'x'), "text/plain"});
+    EXPECT_EQ(status_of(answer), 413);
+    EXPECT_EQ(member_of(answer, "code"), "body_too_large");
+}
+
+TEST(HttpApi, hands_the_shards_answer_on) {
+    ApiServer server;
+    EXPECT_EQ(server.ask(put(R"({"body":"x","delay":"10m"})"), PutAnswer{1024, State::scheduled, 1'798'783'200'250}),
+              "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 89\r\n\r\n"
+              R"({"id":"1024","state":"scheduled","due":"2027-01-01T06:00:00.250Z","due_ms":1798783200250})");
+    EXPECT_EQ(server.command(), "put default q delay=600000 priority=0 body=x type= headers= trace=");
+    EXPECT_EQ(body_of(server.ask({"DELETE", "/v1/messages/1024"}, ChangeAnswer{ChangeOutcome::cancelled})),
+              R"({"outcome":"cancelled","attempts":0,"maybe_delivered":false})");
+    EXPECT_EQ(server.command(), "cancel default 1024");
+    const std::string missing = server.ask({"GET", "/v1/messages/1024"}, Error{"unknown_id", "No such message.", "id"});
+    EXPECT_EQ(status_of(missing), 404);
+    const std::string busy = server.ask(put("{}"), Error{"too_busy", "Later."});
+    EXPECT_EQ(status_of(busy), 503);
+    EXPECT_NE(busy.find("\r\nRetry-After: 1\r\n"), std::string::npos);
+    EXPECT_EQ(status_of(server.ask({"POST", "/v1/messages/1:fire"}, Error{"not_waiting", "It is held."})), 409);
+}
+
+TEST(HttpApi, every_route_reaches_the_shard_and_answers) {
+    const std::string lease = R"({"messages":[{"id":"1024","queue":"q","lease":")" + kLease +
+                              R"(","lease_until_ms":2000,"body":"x","occurrence":1,"due_ms":900,"delivered_ms":1000,)"
+                              R"("lateness_ms":100,"attempt":1,"maybe_delivered":false}]})";
+    const Delivered delivered{1024, {1024, 1, 2, 3}, 2000, 900, 1000, 1, 1, false, "x", "", "", ""};
+    struct Route {
+        Call call;
+        Reply reply;
+        std::string command;
+        std::string body;
+    };
+    const Route routes[] = {
+        {{"DELETE", "/v1/messages/1024"},
+         ChangeAnswer{ChangeOutcome::in_flight, 1, true},
+         "cancel default 1024",
+         R"({"outcome":"in_flight","attempts":1,"maybe_delivered":true})"},
+        {{"PATCH", "/v1/namespaces/n/messages/1024", R"({"delay":"1s"})"},
+         ChangeAnswer{ChangeOutcome::rescheduled, 0, false, 1000},
+         "reschedule n 1024 delay=1000",
+         R"({"outcome":"rescheduled","attempts":0,"maybe_delivered":false,"due":"1970-01-01T00:00:01.000Z","due_ms":1000})"},
+        {{"POST", "/v1/messages/1024:fire"},
+         ChangeAnswer{ChangeOutcome::gone, 0, false},
+         "fire default 1024",
+         R"({"outcome":"gone","attempts":0,"maybe_delivered":false})"},
+        {{"POST", kTake, R"({"max":5,"lease":"1m","wait":"2s"})"},
+         LeaseAnswer{"q", {delivered}},
+         "lease default q max=5 lease=60000 wait=2000",
+         lease},
+        {{"POST", kTake}, LeaseAnswer{"q", {}}, "lease default q max=1 lease=30000 wait=0", R"({"messages":[]})"},
+        {{"POST", "/v1/leases/" + kLease + ":ack"},
+         LeaseEndAnswer{LeaseOutcome::done},
+         "ack " + kLease,
+         R"({"outcome":"done"})"},
+        {{"POST", "/v1/leases/" + kLease + ":ack"},
+         LeaseEndAnswer{LeaseOutcome::expired},
+         "ack " + kLease,
+         R"({"outcome":"expired"})"},
+        {{"POST", "/v1/leases/" + kLease + ":fail", R"({"reason":"no","retry_in":"1s"})"},
+         LeaseEndAnswer{LeaseOutcome::retrying, 1000},
+         "fail " + kLease + " reason=no retry_in=1000",
+         R"({"outcome":"retrying","due":"1970-01-01T00:00:01.000Z","due_ms":1000})"},
+        {{"POST", "/v1/leases/" + kLease + ":extend", R"({"lease":"1s"})"},
+         LeaseEndAnswer{LeaseOutcome::extended, 0, 1000},
+         "extend " + kLease + " lease=1000",
+         R"({"outcome":"extended","lease_until_ms":1000})"},
+        {{"POST", "/v1/leases/" + kLease + ":release", R"({"delay":"1s"})"},
+         LeaseEndAnswer{LeaseOutcome::released, 1000},
+         "release " + kLease + " delay=1000",
+         R"({"outcome":"released","due":"1970-01-01T00:00:01.000Z","due_ms":1000})"},
+    };
+    ApiServer server;
+    for (const Route& route : routes) {
+        SCOPED_TRACE(route.call.method + " " + route.call.target);
+        EXPECT_EQ(server.ask(route.call, route.reply),
+                  "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
+                      std::to_string(route.body.size()) + "\r\n\r\n" + route.body);
+        EXPECT_EQ(server.command(), route.command);
+    }
+}
+
+// Limits on leases are the engine's: a number too large for its type must stay too large on the way there.
+TEST(HttpApi, numbers_beyond_every_limit_reach_the_engine_beyond_it) {
+    ApiServer server;
+    for (const auto& [max, seen] : {std::pair{"0", "0"},
+                                    {"-1", "0"},
+                                    {"-4294967295", "0"},
+                                    {"1", "1"},
+                                    {"1000", "1000"},
+                                    {"1001", "1001"},
+                                    {"4294967295", "4294967295"},
+                                    {"4294967297", "4294967295"},
+                                    {"9223372036854775807", "4294967295"},
+                                    {"1e3", "1000"}}) {
+        const std::string answer =
+            server.ask({"POST", kTake, "{\"max\":" + std::string(max) + "}"}, Error{"bad_max", "No.", "max"});
+        EXPECT_EQ(status_of(answer), 400);
+        EXPECT_EQ(server.command(), "lease default q max=" + std::string(seen) + " lease=30000 wait=0") << max;
+    }
+    for (const char* code :
+         {"lease_too_short", "lease_too_long", "wait_too_long", "delay_too_long", "bad_lease_token"}) {
+        EXPECT_EQ(status_of(server.ask({"POST", kTake}, Error{code, "No."})), 400) << code;
+    }
+    const std::string most = R"({"lease":9007199254740992,"wait":9007199254740992})";
+    EXPECT_EQ(status_of(server.ask({"POST", kTake, most}, Error{"lease_too_long", "No."})), 400);
+    EXPECT_EQ(server.command(), "lease default q max=1 lease=9007199254740992 wait=9007199254740992");
+}
+
+TEST(HttpApi, answers_head_without_a_body) {
+    ApiServer server;
+    const std::string answer = server.ask({"HEAD", "/v1/messages/1024"}, MessageAnswer{});
+    EXPECT_EQ(status_of(answer), 200);
+    EXPECT_EQ(body_of(answer), "");
+    EXPECT_EQ(server.command(), "get default 1024");
+    EXPECT_EQ(status_of(server.ask({"GET", "/healthz"})), 200);
+}
+
+TEST(HttpApi, serves_its_own_pages) {
+    ApiServer server;
+    EXPECT_EQ(body_of(server.ask({"GET", "/healthz"})), "ok\n");
+    const std::string metrics = server.ask({"GET", "/metrics"});
+    EXPECT_EQ(body_of(metrics), "duewheel_up 1\n");
+    EXPECT_NE(metrics.find("\r\nContent-Type: text/plain; version=0.0.4"), std::string::npos);
+    server.server().on_loop([&] { server.shard().levels.pending = 77; });
+    EXPECT_EQ(member_of(server.ask({"GET", "/v1/stats"}), "pending"), "77");
+    const std::string ready = server.ask({"GET", "/readyz"});
+    EXPECT_EQ(status_of(ready), 200);
+    EXPECT_EQ(member_of(ready, "ready"), "true");
+    server.server().on_loop([&] { server.readiness = {false, {"one \"reason\"", "another"}}; });
+    const std::string unready = server.ask({"GET", "/readyz"});
+    EXPECT_EQ(status_of(unready), 503);
+    EXPECT_EQ(member_of(unready, "ready"), "false");
+    EXPECT_EQ(member_of(unready, "reason"), "one \"reason\"; another");
+}
+
+// Messages for a consumer that was killed go to another one at once.
+TEST(HttpApi, a_client_that_leaves_is_forgotten) {
+    ApiServer server;
+    server.server().on_loop([&] { server.shard().silent = true; });
+    auto waiting = std::make_unique<RawClient>(server.server().port());
+    ASSERT_TRUE(waiting->send(CallRequest({"POST", kTake, R"({"wait":"20s"})"}).bytes()));
+    ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() == 1; }));
+    server.server().on_loop([&] { EXPECT_EQ(server.api().waiting(), 1u); });
+    waiting->reset();
+    ASSERT_TRUE(server.server().await([&] { return !server.shard().forgotten.empty(); }));
+    server.server().on_loop([&] {
+        EXPECT_EQ(server.shard().forgotten, std::vector{server.shard().submitted.front().second});
+        EXPECT_EQ(server.api().waiting(), 0u);
+        // A reply that was on its way finds nobody, and does no harm.
+        server.api().deliver(server.shard().forgotten.front(), LeaseAnswer{"q", {}});
+        server.shard().silent = false;
+    });
+    EXPECT_EQ(status_of(server.ask({"GET", "/healthz"})), 200);
+}
+
+TEST(HttpApi, answers_go_to_those_who_asked) {
+    ApiServer server;
+    server.server().on_loop([&] { server.shard().silent = true; });
+    RawClient first(server.server().port());
+    RawClient second(server.server().port());
+    first.send(CallRequest({"GET", "/v1/messages/1"}).bytes());
+    ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() == 1; }));
+    second.send(CallRequest({"GET", "/v1/messages/2"}).bytes());
+    ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() == 2; }));
+    server.server().on_loop([&] {
+        for (int i = 1; i >= 0; --i) {
+            const auto& [command, token] = server.shard().submitted[static_cast<std::size_t>(i)];
+            EXPECT_NE(token, 0u);
+            server.api().deliver(token, Error{"unknown_id", command});
+        }
+    });
+    EXPECT_EQ(member_of(first.answer(), "detail"), "get default 1");
+    EXPECT_EQ(member_of(second.answer(), "detail"), "get default 2");
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,162 @@
+// One table of codes, held to the documentation and to every place that makes an error a client can meet.
+#include "ingress/problem.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "ingress/http_api.h"
+
+namespace duewheel {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    EXPECT_TRUE(file) << path;
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Of what stops a start, ends the process, refuses bytes on the disk, or is met by a client library: no request is
+// answered with these.
+const std::set<std::string, std::less<>> kInternalCodes = {
+    "bad_address", "bad_answer",     "bad_checksum", "bad_footer",  "bad_header",  "damaged_index",
+    "damaged_log", "damaged_record", "forbidden",    "io_error",    "log_failed",  "newer_format",
+    "no_space",    "not_found",      "port_in_use",  "torn_record", "unreachable", "unsafe_listen"};
+
+// The code that stands at the beginning of `text`, such as `"bad_id",`; empty where none does.
+std::string code_at(std::string_view text) {
+    const std::size_t start = std::min(text.find_first_not_of(" \n"), text.size());
+    text.remove_prefix(start);
+    if (!text.starts_with('"')) return {};
+    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", 1);
+    if (end == std::string_view::npos || end == 1 || !text.substr(end).starts_with("\",")) return {};
+    return std::string(text.substr(1, end - 1));
+}
+
+// Where an error is made: `Error{"bad_id", ...`, `return {"bad_id", ...`, `problem({"bad_id", ...`, and of the HTTP
+// server `refuse(400, "bad_request", ...`, `refuse({408, "request_timeout", ...`, `format_error(500, "internal", ...`.
+std::set<std::string> codes_in(std::string_view source) {
+    std::set<std::string> codes;
+    const auto collect = [&](std::string_view opening, std::size_t skip) {
+        for (std::size_t at = source.find(opening); at != std::string_view::npos; at = source.find(opening, at + 1)) {
+            const std::string code = code_at(source.substr(std::min(at + opening.size() + skip, source.size())));
+            if (!code.empty()) codes.insert(code);
+        }
+    };
+    for (const char* opening : {"Error{", "return {", "return Error{", "problem({", "Error("}) collect(opening, 0);
+    for (const char* opening : {"refuse(", "refuse({", "format_error("}) collect(opening, 4);
+    return codes;
+}
+
+// Every code of every source, tests apart, with one file that makes it.
+std::map<std::string, std::string> codes_of_the_sources() {
+    std::map<std::string, std::string> codes;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(DUEWHEEL_SOURCE_DIR "/src")) {
+        const std::string name = entry.path().filename();
+        if (!entry.is_regular_file() || !(name.ends_with(".cc") || name.ends_with(".h"))) continue;
+        if (name.ends_with("_test.cc") || name.ends_with("fixture.h")) continue;
+        for (const std::string& code : codes_in(content_of(entry.path()))) codes.emplace(code, entry.path());
+    }
+    return codes;
+}
+
+TEST(Problem, every_code_that_a_client_can_meet_is_listed) {
+    const auto codes = codes_of_the_sources();
+    EXPECT_GT(codes.size(), 60u) << "the sources are written another way now: this test sees no codes";
+    for (const auto& [code, path] : codes) {
+        const bool listed = find_problem_kind(code) != nullptr;
+        const bool internal = kInternalCodes.contains(code);
+        EXPECT_NE(listed, internal) << path << " makes the code " << code << ": list it in problem.cc, or above if no "
+                                    << "request is ever answered with it";
+    }
+}
+
+TEST(Problem, every_listed_code_is_made_somewhere) {
+    const auto codes = codes_of_the_sources();
+    for (const ProblemKind& kind : problem_kinds()) EXPECT_TRUE(codes.contains(std::string(kind.code))) << kind.code;
+    for (const std::string& code : kInternalCodes) EXPECT_TRUE(codes.contains(code)) << code;
+}
+
+TEST(Problem, codes_are_seen_in_every_form_that_makes_them) {
+    EXPECT_EQ(
+        codes_in(R"(return Error{"one", "x"}; Error{)"
+                 "\n        "
+                 R"("two", y}; return {"three", z}; problem({"four", v}) refuse(400, "five", w); refuse({408, "six",)"
+                 R"( u}); f(500, "not"); {"nor", "this"}; Error{"Nor this", x}; only({"nor", "that"}))"),
+        (std::set<std::string>{"five", "four", "one", "six", "three", "two"}));
+}
+
+TEST(Problem, every_listed_code_is_documented_with_its_status) {
+    const std::string page = content_of(DUEWHEEL_SOURCE_DIR "/docs/http_api.md");
+    for (const ProblemKind& kind : problem_kinds()) {
+        const std::string row = "\n| `" + std::string(kind.code) + "` | " + std::to_string(kind.status) + " | ";
+        EXPECT_NE(page.find(row), std::string::npos) << "docs/http_api.md lacks the row" << row;
+    }
+}
+
+TEST(Problem, the_documentation_names_no_other_code) {
+    std::string page = content_of(DUEWHEEL_SOURCE_DIR "/docs/http_api.md");
+    const std::size_t table = page.find("\n| code | status |");
+    ASSERT_NE(table, std::string::npos);
+    page.resize(page.find("\n\n", table));
+    std::size_t rows = 0;
+    for (std::size_t at = page.find("\n| `", table); at != std::string::npos; at = page.find("\n| `", at + 1)) {
+        const std::string code = page.substr(at + 4, page.find('`', at + 4) - at - 4);
+        EXPECT_NE(find_problem_kind(code), nullptr) << code;
+        ++rows;
+    }
+    EXPECT_EQ(rows, problem_kinds().size());
+}
+
+TEST(Problem, codes_are_sorted_and_found_by_name) {
+    std::string_view before;
+    for (const ProblemKind& kind : problem_kinds()) {
+        EXPECT_LT(before, kind.code);
+        before = kind.code;
+        EXPECT_EQ(find_problem_kind(kind.code), &kind);
+        EXPECT_GE(kind.status, 400);
+        EXPECT_FALSE(kind.title.empty());
+    }
+    EXPECT_EQ(find_problem_kind("made_up"), nullptr);
+    EXPECT_EQ(find_problem_kind(""), nullptr);
+    EXPECT_EQ(find_problem_kind("zzz"), nullptr);
+}
+
+TEST(Problem, says_when_to_come_again_only_where_that_helps) {
+    for (const ProblemKind& kind : problem_kinds()) {
+        const HttpResponse response = problem({kind.code, "detail", "field"});
+        EXPECT_EQ(response.status, kind.status);
+        const bool later = kind.status == 503 || kind.status == 429;
+        ASSERT_EQ(response.headers.size(), later ? 1u : 0u) << kind.code;
+        if (later) {
+            EXPECT_EQ(response.headers[0].name, "Retry-After");
+        }
+    }
+}
+
+TEST(Problem, an_unlisted_code_is_a_bug_of_ours) {
+    const HttpResponse response = problem({"made_up", "said \"so\""});
+    EXPECT_EQ(response.status, 500);
+    EXPECT_EQ(response.body, R"({"type":"about:blank","title":"A bug in the server","status":500,"code":"internal",)"
+                             R"("detail":"said \"so\""})");
+}
+
+// The HTTP server words its own refusals through this.
+TEST(Problem, of_the_http_server_looks_like_any_other) {
+    const HttpResponse response = format_http_error(414, "target_too_long", "The address is too long.");
+    EXPECT_EQ(response.status, 414);
+    EXPECT_EQ(response.content_type, "application/problem+json");
+    EXPECT_EQ(response.body, R"({"type":"about:blank","title":"Target too long","status":414,"code":"target_too_long",)"
+                             R"("detail":"The address is too long."})");
+}
+
+}  // namespace
+}  // namespace duewheel

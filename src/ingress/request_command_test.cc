@@ -1,0 +1,425 @@
+// From requests to commands: every call, a random round trip, and input that was damaged on the way.
+#include "ingress/request_command.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "calendar/instant_text.h"
+#include "ingress/base64.h"
+#include "ingress/call_fixture.h"
+#include "ingress/problem.h"
+#include "ingress/utf8.h"
+
+namespace duewheel {
+namespace {
+
+const std::string kLease = lease_text({1024, 1, 2, 3});
+
+// What HttpApi makes of a request, without the sockets.
+Result<Command> read(const Call& call) {
+    const CallRequest held(call);
+    const HttpApiOptions options;
+    const std::optional<CallPath> path = find_call(held.request().segments);
+    if (!path) return Error{"unknown_path", "no such call"};
+    if (!allows(allowed_methods(*path), held.request().method)) return Error{"method_not_allowed", "not so"};
+    return read_command(held.request(), *path, options);
+}
+
+std::string understood(const Call& call) {
+    const Result<Command> command = read(call);
+    return command ? describe(*command)
+                   : "refused: " + std::string(command.error().code) + " " + command.error().message;
+}
+
+TEST(RequestCommand, every_call_has_its_command) {
+    const std::pair<Call, std::string> calls[] = {
+        {{"POST", "/v1/queues/mail/messages", R"({"body":"x"})"},
+         "put default mail delay=0 priority=0 body=x type= headers= trace="},
+        {{"POST", "/v1/namespaces/team/queues/mail/messages", R"({"body":"x","delay":"1m"})"},
+         "put team mail delay=60000 priority=0 body=x type= headers= trace="},
+        {{"POST", "/v1/queues/mail/messages",
+          R"({"body":"x","due":"2027-01-01T06:00:00.25Z","priority":-2147483648,"content_type":"text/plain","headers":{"b":"1","a":"\"\t"}})"},
+         R"(put default mail at=1798783200250 priority=-2147483648 body=x type=text/plain headers={"b":"1","a":"\"\t"} trace=)"},
+        {{"POST", "/v1/queues/mail/messages", R"({"body_base64":"/wA="})"},
+         std::string("put default mail delay=0 priority=0 body=\xff\0 type= headers= trace=", 65)},
+        {{"POST", "/v1/queues/mail/messages"}, "put default mail delay=0 priority=0 body= type= headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", "{}"}, "put default mail delay=0 priority=0 body= type= headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", "raw \xff", "image/png"},
+         "put default mail delay=0 priority=0 body=raw \xff type=image/png headers= trace="},
+        {{"POST",
+          "/v1/queues/mail/messages",
+          "raw",
+          "text/plain",
+          {{"duewheel-delay", "1500"}, {"DUEWHEEL-PRIORITY", "-7"}}},
+         "put default mail delay=1500 priority=-7 body=raw type=text/plain headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Due", "2027-01-01T06:00:00Z"}}},
+         "put default mail at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
+        {{"GET", "/v1/messages/1024"}, "get default 1024"},
+        {{"GET", "/v1/namespaces/team/messages/9007199254740991"}, "get team 9007199254740991"},
+        {{"DELETE", "/v1/messages/1024"}, "cancel default 1024"},
+        {{"PATCH", "/v1/messages/1024", R"({"delay":250})"}, "reschedule default 1024 delay=250"},
+        {{"PATCH", "/v1/messages/1024", R"({"due":0})"}, "reschedule default 1024 at=0"},
+        {{"POST", "/v1/messages/1024:fire"}, "fire default 1024"},
+        {{"POST", "/v1/messages/1024:fire", "{}"}, "fire default 1024"},
+        {{"POST", "/v1/queues/mail:lease"}, "lease default mail max=1 lease=30000 wait=0"},
+        {{"POST", "/v1/queues/mail:lease", R"({"max":1000,"lease":"PT1H","wait":"20s"})"},
+         "lease default mail max=1000 lease=3600000 wait=20000"},
+        {{"POST", "/v1/namespaces/a%2Fb/queues/%24%28c%29:lease"}, "lease a/b $(c) max=1 lease=30000 wait=0"},
+        {{"POST", "/v1/leases/" + kLease + ":ack"}, "ack " + kLease},
+        {{"POST", "/v1/leases/" + kLease + ":fail"}, "fail " + kLease + " reason= retry_in=-"},
+        {{"POST", "/v1/leases/" + kLease + ":fail", R"({"reason":"no","retry_in":0})"},
+         "fail " + kLease + " reason=no retry_in=0"},
+        {{"POST", "/v1/leases/" + kLease + ":extend", R"({"lease":"1m"})"}, "extend " + kLease + " lease=60000"},
+        {{"POST", "/v1/leases/" + kLease + ":extend"}, "extend " + kLease + " lease=30000"},
+        {{"POST", "/v1/leases/" + kLease + ":release", R"({"delay":"1m"})"}, "release " + kLease + " delay=60000"},
+        {{"POST", "/v1/leases/" + kLease + ":release"}, "release " + kLease + " delay=0"},
+    };
+    for (const auto& [call, command] : calls) EXPECT_EQ(understood(call), command) << call.target << " " << call.body;
+}
+
+TEST(RequestCommand, media_types_are_compared_as_such) {
+    for (const char* type :
+         {"application/json", "Application/JSON", "application/json; charset=utf-8", "application/json ;x"}) {
+        EXPECT_EQ(understood({"POST", "/v1/queues/q/messages", R"({"body":"x"})", type}),
+                  "put default q delay=0 priority=0 body=x type= headers= trace=");
+    }
+    EXPECT_EQ(understood({"POST", "/v1/queues/q/messages", "{}", "application/jsonx"}),
+              "put default q delay=0 priority=0 body={} type=application/jsonx headers= trace=");
+}
+
+// A broken one would be handed on, and its bytes stand in JSON.
+TEST(RequestCommand, a_trace_is_kept_only_if_it_is_one) {
+    const std::string good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const auto trace_of = [](const std::string& text) {
+        const std::string command = understood({"POST", "/v1/queues/q/messages", "{}", "", {{"traceparent", text}}});
+        return command.substr(command.find("trace=") + 6);
+    };
+    EXPECT_EQ(trace_of(good), good);
+    const std::string later = "cc" + good.substr(2);
+    EXPECT_EQ(trace_of(later), later);
+    EXPECT_EQ(trace_of(later + "-what the future will be like"), later + "-what the future will be like");
+    std::string broken = good;
+    broken[10] = '\xff';
+    for (const std::string& text :
+         {broken, good.substr(1), good + "x", good + "-00", "0" + good, std::string(300, 'a'), good + "\"",
+          std::string(), "ff" + good.substr(2), later + "x", later + "-\xff", later + "-" + std::string(100, 'a'),
+          std::string("00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+          std::string("00-00000000000000000000000000000000-b7ad6b7169203331-01"),
+          std::string("00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01")}) {
+        EXPECT_EQ(trace_of(text), "") << text;
+    }
+    const Call two{"POST", "/v1/queues/q/messages", "{}", "", {{"traceparent", good}, {"Traceparent", good}}};
+    EXPECT_TRUE(understood(two).ends_with("trace="));
+}
+
+TEST(RequestCommand, a_body_is_taken_up_to_its_limit) {
+    const HttpApiOptions options;
+    const std::string full(options.body_bytes_max, 'b');
+    EXPECT_TRUE(read({"POST", "/v1/queues/q/messages", full.substr(1), "text/plain"}));
+    EXPECT_TRUE(read({"POST", "/v1/queues/q/messages", full, "text/plain"}));
+    EXPECT_TRUE(read({"POST", "/v1/queues/q/messages", "{\"body\":\"" + full + "\"}"}));
+    EXPECT_TRUE(read({"POST", "/v1/queues/q/messages", "{\"body_base64\":\"" + base64(full) + "\"}"}));
+    const Call beyond[] = {{"POST", "/v1/queues/q/messages", full + "b", "text/plain"},
+                           {"POST", "/v1/queues/q/messages", "{\"body\":\"b" + full + "\"}"},
+                           {"POST", "/v1/queues/q/messages", "{\"body_base64\":\"" + base64(full + "b") + "\"}"}};
+    for (const Call& call : beyond) {
+        const Result<Command> command = read(call);
+        ASSERT_FALSE(command);
+        EXPECT_EQ(command.error().code, "body_too_large");
+    }
+}
+
+TEST(RequestCommand, message_headers_are_taken_up_to_their_limits) {
+    const auto with_headers = [](std::size_t count, std::size_t bytes) {
+        std::string pairs;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::string name = "h" + std::to_string(100 + i);
+            const std::size_t size = i + 1 < count ? 1 : bytes - (count - 1) * 5 - 4;
+            pairs += (i > 0 ? ",\"" : "\"") + name + "\":\"" + std::string(size, 'v') + "\"";
+        }
+        const Result<Command> command = read({"POST", "/v1/queues/q/messages", R"({"headers":{)" + pairs + "}}"});
+        return command ? std::string("taken") : std::string(command.error().code) + " " + command.error().field;
+    };
+    for (const std::size_t bytes : {std::size_t{400}, std::size_t{8191}, std::size_t{8192}}) {
+        EXPECT_EQ(with_headers(31, bytes), "taken");
+        EXPECT_EQ(with_headers(32, bytes), "taken");
+        EXPECT_EQ(with_headers(33, bytes), "headers_too_large headers");
+    }
+    EXPECT_EQ(with_headers(32, 8193), "headers_too_large headers");
+    EXPECT_EQ(with_headers(1, 8192), "taken");
+    EXPECT_EQ(with_headers(1, 8193), "headers_too_large headers");
+}
+
+TEST(RequestCommand, queue_names_are_taken_up_to_their_limit) {
+    for (const auto& [name, good] :
+         {std::pair{std::string(199, 'q'), true}, {std::string(200, 'q'), true}, {std::string(201, 'q'), false}}) {
+        EXPECT_EQ(read({"GET", "/v1/namespaces/" + name + "/messages/1"}).ok(), good) << name.size();
+        EXPECT_EQ(read({"POST", "/v1/queues/" + name + ":lease"}).ok(), good) << name.size();
+    }
+    for (int c = 0; c < 256; ++c) {
+        const std::string name = {'q', static_cast<char>(c)};
+        const bool good = std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+/;$()-")
+                              .find(static_cast<char>(c)) != std::string_view::npos;
+        const Result<Command> command = read({"POST", "/v1/queues/" + percent_encode(name) + "/messages"});
+        EXPECT_EQ(command.ok(), good) << c;
+        if (!command) {
+            EXPECT_EQ(command.error().code, "bad_queue_name") << c;
+        }
+    }
+}
+
+TEST(RequestCommand, message_headers_are_such_as_http_can_pass_on) {
+    const auto code = [](const std::string& headers) {
+        const Result<Command> command = read({"POST", "/v1/queues/q/messages", "{\"headers\":" + headers + "}"});
+        return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
+    };
+    EXPECT_EQ(code("{}"), "taken");
+    EXPECT_EQ(code(R"({"!#$%&'*+-.^_`|~09azAZ":""})"), "taken");
+    EXPECT_EQ(code(R"({"a":"\t å \u00e5 ~"})"), "taken");
+    for (const char* name : {"", " ", "a b", "a:", "å", "a\\n", "\\u0000", "(a)"}) {
+        EXPECT_EQ(code("{\"" + std::string(name) + "\":\"x\"}"), "bad_message_header headers") << name;
+    }
+    for (const char* value : {"\\u0000", "\\n", "x\\r\\ny: z", "\\u007f", "\\u001f"}) {
+        EXPECT_EQ(code("{\"a\":\"" + std::string(value) + "\"}"), "bad_message_header headers.a") << value;
+    }
+    EXPECT_EQ(code(R"({"a":"1","b":"2","A":"3"})"), "duplicate_member headers.A");
+    EXPECT_EQ(code(R"({"a":"1","\u0061":"3"})"), "duplicate_member headers.a");
+}
+
+TEST(RequestCommand, content_types_are_media_types) {
+    const auto code = [](const std::string& type) {
+        const Result<Command> command = read({"POST", "/v1/queues/q/messages", "{\"content_type\":\"" + type + "\"}"});
+        return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
+    };
+    const auto raw_code = [](const std::string& type) {
+        const Result<Command> command = read({"POST", "/v1/queues/q/messages", "x", type});
+        return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
+    };
+    const std::string fits = "x/" + std::string(254, 'y');
+    for (const std::string& type : {std::string("text/plain"), std::string("a/b;c=d"), std::string("a/b ; c"),
+                                    std::string("application/vnd.x+json"), fits, fits.substr(1).insert(0, "x")}) {
+        EXPECT_EQ(code(type), "taken") << type;
+        EXPECT_EQ(raw_code(type), "taken") << type;
+    }
+    EXPECT_EQ(code(""), "taken");
+    for (const std::string& type : {std::string("text"), std::string("/"), std::string("a/"), std::string("/b"),
+                                    std::string("a/;"), std::string("a b/c"), std::string("a/å"), fits + "y"}) {
+        EXPECT_EQ(code(type), "bad_content_type content_type") << type;
+        EXPECT_EQ(raw_code(type), "unsupported_media_type Content-Type") << type;
+    }
+    for (const char* escaped : {"a/b\\n", "a/b;\\u0000", "a/b;\\u007f"}) {
+        EXPECT_EQ(code(escaped), "bad_content_type content_type");
+    }
+    EXPECT_EQ(raw_code("a/b;\xff"), "unsupported_media_type Content-Type");
+}
+
+TEST(RequestCommand, fields_are_given_once_and_known) {
+    const auto code = [](std::vector<std::pair<std::string, std::string>> fields,
+                         const std::string& type = "text/plain") {
+        const Result<Command> command = read({"POST", "/v1/queues/q/messages", "{}", type, std::move(fields)});
+        return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
+    };
+    EXPECT_EQ(code({{"X-Anything", "x"}, {"Duewheel", "x"}, {"User-Agent", "\xff"}}), "taken");
+    EXPECT_EQ(code({{"Duewheel-Delay", "1s"}, {"duewheel-delay", "1s"}}), "duplicate_member duewheel-delay");
+    EXPECT_EQ(code({{"Content-Type", "text/plain"}}), "duplicate_member Content-Type");
+    EXPECT_EQ(code({{"duewheel-", "x"}}), "unknown_member duewheel-");
+    EXPECT_EQ(code({{"Duewheel-Delays", "x"}}), "unknown_member Duewheel-Delays");
+    EXPECT_EQ(code({{"Idempotency-Key", "k"}}), "unknown_member Idempotency-Key");
+    EXPECT_EQ(code({{"Idempotency-Key", "k"}}, "application/json"), "unknown_member Idempotency-Key");
+    for (const char* name : {"Duewheel-Delay", "Duewheel-Due", "Duewheel-Priority"}) {
+        EXPECT_EQ(code({{name, "1"}}, "application/json"), "conflicting_members " + std::string(name));
+    }
+}
+
+// A reason is for people: cut where a letter ends, not refused.
+TEST(RequestCommand, a_long_reason_is_cut_between_letters) {
+    std::string reason;
+    for (int i = 0; i < 600; ++i) reason += "å";
+    const Result<Command> command =
+        read({"POST", "/v1/leases/" + kLease + ":fail", "{\"reason\":\"x" + reason + "\"}"});
+    ASSERT_TRUE(command);
+    const std::string& kept = std::get<FailCommand>(*command).reason;
+    EXPECT_EQ(kept.size(), 1023u);
+    EXPECT_TRUE(is_utf8(kept));
+}
+
+// ---- random puts
+
+std::string random_text(Random& random, std::size_t letters_max) {
+    static constexpr const char* kLetters[] = {"a",    "Z", "0", "\"", "\\", "/", "\n",      "\x01",
+                                               "\x7f", "å", "→", "🜂",  " ",  "{", "\xc2\x80"};
+    std::string text;
+    for (std::uint64_t i = random.below(letters_max + 1); i > 0; --i)
+        text += kLetters[random.below(std::size(kLetters))];
+    return text;
+}
+
+std::string random_header_value(Random& random) {
+    std::string text = random_text(random, 10);
+    std::erase_if(text, [](char c) { return c == '\n' || c == '\x01' || c == '\x7f'; });
+    return text;
+}
+
+struct RandomPut {
+    PutCommand put;
+    std::string json;
+};
+
+RandomPut random_put(Random& random) {
+    namespace json = boost::json;
+    RandomPut made;
+    json::object object;
+    PutCommand& put = made.put;
+    put.queue = "q";
+    if (random.chance(500'000)) {
+        put.body = random_text(random, 30);
+        object["body"] = put.body;
+    } else if (random.chance(800'000)) {
+        for (std::uint64_t i = random.below(40); i > 0; --i) put.body += static_cast<char>(random.next());
+        object["body_base64"] = base64(put.body);
+    }
+    const std::int64_t number = static_cast<std::int64_t>(random.next() >> random.between(14, 63));
+    switch (random.below(5)) {
+        case 0:
+            put.when.delay_ms = number, object["delay"] = number;
+            break;
+        case 1:
+            put.when.delay_ms = number, object["delay"] = std::to_string(number) + "ms";
+            break;
+        case 2:
+            put.when.at_ms = number % kLastInstant, object["due"] = *put.when.at_ms;
+            break;
+        case 3:
+            put.when.at_ms = number % kLastInstant, object["due"] = format_instant(*put.when.at_ms);
+            break;
+        default:
+            break;
+    }
+    if (random.chance(300'000)) {
+        put.priority = static_cast<std::int32_t>(random.next());
+        object["priority"] = put.priority;
+    }
+    if (random.chance(300'000))
+        object["content_type"] = put.content_type = "text/x-" + std::to_string(random.below(100));
+    json::object headers;
+    for (std::uint64_t i = random.below(4); i > 0; --i) {
+        headers["h" + std::to_string(i)] = random_header_value(random);
+    }
+    if (!headers.empty()) object["headers"] = headers;
+    made.json = json::serialize(object);
+    put.headers = headers.empty() ? "" : json::serialize(headers);
+    return made;
+}
+
+TEST(RequestCommand, a_random_put_comes_through_whole) {
+    for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        RandomPut made = random_put(random);
+        const Result<Command> command = read({"POST", "/v1/queues/q/messages", made.json});
+        ASSERT_TRUE(command) << command.error().message << "\n" << made.json;
+        PutCommand got = std::get<PutCommand>(*command);
+        // Headers are kept as JSON, whose spelling may differ.
+        if (!got.headers.empty()) got.headers = boost::json::serialize(boost::json::parse(got.headers));
+        ASSERT_EQ(describe(Command(got)), describe(Command(made.put))) << made.json;
+    }
+}
+
+// ---- damaged input
+
+void damage(std::string& text, Random& random) {
+    static constexpr const char* kPieces[] = {
+        "\"",           "{",  "}", "[",  "]", ":",  ",",   "\\", "\\u", "\\ud800", "null", "-", "1e999", "\xff",
+        "\xed\xa0\x80", "\0", "/", "//", "%", "%2", "%00", "?",  "..",  "true",    "NaN"};
+    for (std::uint64_t i = 1 + random.below(4); i > 0; --i) {
+        const std::size_t at = random.below(text.size() + 1);
+        switch (random.below(5)) {
+            case 0:
+                text.insert(at, kPieces[random.below(std::size(kPieces))]);
+                break;
+            case 1:
+                text.erase(at, 1 + random.below(4));
+                break;
+            case 2:
+                text.insert(at, 1, static_cast<char>(random.next()));
+                break;
+            case 3:
+                text.insert(at, text.substr(random.below(text.size() + 1), random.below(12)));
+                break;
+            default:
+                if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << random.below(8)));
+        }
+    }
+}
+
+// Whatever comes: a command, or an error of the client's that is listed and that JSON can carry.
+void expect_sound(const Call& call) {
+    const Result<Command> command = read(call);
+    if (command) return;
+    const ProblemKind* kind = find_problem_kind(command.error().code);
+    ASSERT_NE(kind, nullptr) << command.error().code;
+    EXPECT_GE(kind->status, 400) << command.error().code;
+    EXPECT_LT(kind->status, 500) << command.error().code;
+    const std::string document = problem(command.error()).body;
+    EXPECT_TRUE(is_utf8(document)) << document;
+    EXPECT_LT(document.size(), 1000u);
+    boost::json::error_code broken;
+    boost::json::parse(document, broken);
+    EXPECT_FALSE(broken) << document;
+}
+
+TEST(RequestCommand, damaged_json_is_refused_soundly_or_understood) {
+    int refused = 0;
+    for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        std::string json = random_put(random).json;
+        damage(json, random);
+        const Call call{"POST", "/v1/queues/q/messages", json};
+        expect_sound(call);
+        refused += read(call).ok() ? 0 : 1;
+        if (testing::Test::HasFailure()) FAIL() << json;
+    }
+    EXPECT_GT(refused, 10'000);
+    EXPECT_LT(refused, 20'000);
+}
+
+TEST(RequestCommand, damaged_addresses_are_refused_soundly_or_understood) {
+    const std::string targets[] = {
+        "/v1/queues/mail/messages", "/v1/namespaces/a%2Fb/queues/q%24:lease", "/v1/messages/1024",
+        "/v1/messages/1024:fire",   "/v1/leases/" + kLease + ":ack",          "/v1/leases/" + kLease + ":release"};
+    for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        std::string target = targets[random.below(std::size(targets))];
+        damage(target, random);
+        if (target.empty() || target[0] != '/') target.insert(0, "/");
+        for (const char* method : {"GET", "POST"}) expect_sound({method, target});
+        if (testing::Test::HasFailure()) FAIL() << target;
+    }
+}
+
+TEST(RequestCommand, random_bytes_are_refused_soundly) {
+    for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        std::string bytes(random.below(60), '\0');
+        for (char& byte : bytes) byte = static_cast<char>(random.next());
+        const Call calls[] = {
+            {"POST", "/v1/queues/q/messages", bytes},
+            {"POST", "/v1/queues/q/messages", bytes, "x/" + bytes},
+            {"POST", "/v1/queues/q:lease", bytes},
+            {"PATCH", "/v1/messages/1024", bytes},
+            {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Delay", bytes}}},
+            {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Due", bytes}}},
+            {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Priority", bytes}}},
+            {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-" + percent_encode(bytes), bytes}}}};
+        for (const Call& call : calls) expect_sound(call);
+        if (testing::Test::HasFailure()) FAIL();
+    }
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,82 @@
+"""docs/http_api.md runs as pasted: its `sh` examples, in order and in one shell, against a fresh server; where a `json`
+block follows, its lines are what the example prints, down to every value that does not depend on the day."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from daemon import Daemon
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "http_api.md"
+ADDRESS = "127.0.0.1:7420"
+END = "-- end of example --"
+
+# Of the moment, of the run, or of how commands happened to be gathered into commits.
+VARYING = {"lease", "due", "commits", "server_time_ms", "lateness_ms"}
+
+
+def blocks():
+    """[(shell text, expected JSON values or None)] in the order of the page."""
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    examples = []
+    for language, text in found:
+        if language == "sh":
+            examples.append([text, None])
+        elif language == "json":
+            examples[-1][1] = values(text)
+    return examples
+
+
+def values(text):
+    """The JSON values that follow one another in a text."""
+    decoder = json.JSONDecoder()
+    found = []
+    text = text.strip()
+    while text:
+        value, end = decoder.raw_decode(text)
+        found.append(value)
+        text = text[end:].lstrip()
+    return found
+
+
+def fixed(value, name=""):
+    """The value with what varies replaced by its type."""
+    if isinstance(value, dict):
+        return {key: fixed(member, key) for key, member in value.items()}
+    if isinstance(value, list):
+        return [fixed(member) for member in value]
+    if name in VARYING or name.endswith("_ms"):
+        return type(value).__name__
+    return value
+
+
+class Examples(unittest.TestCase):
+    maxDiff = None
+
+    @unittest.skipUnless(shutil.which("curl"), "the examples use curl")
+    def test_every_example_prints_what_the_page_says(self):
+        examples = blocks()
+        self.assertGreater(len(examples), 10)
+        for text, _ in examples:
+            self.assertIn(ADDRESS, text)
+        with Daemon() as daemon:
+            daemon.start()
+            script = "set -eu -o pipefail\n" + "".join(f"{text}\necho '{END}'\n" for text, _ in examples)
+            environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+            run = subprocess.run(["bash", "-c", script.replace(ADDRESS, f"127.0.0.1:{daemon.port}")],
+                                 capture_output=True, text=True, timeout=120, env=environment)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        printed = run.stdout.split(END)
+        self.assertEqual(len(printed), len(examples) + 1)
+        for (text, expected), output in zip(examples, printed):
+            with self.subTest(example=text):
+                self.assertIsNotNone(expected, "an example without its answer")
+                self.assertEqual(fixed(values(output)), fixed(expected))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
