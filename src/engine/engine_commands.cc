@@ -121,8 +121,8 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
     return entry.from_past;
 }
 
-// A message of an earlier run that was due before this one began may have been handed out without a trace. Its id tells:
-// its record may have been carried since.
+// A message of an earlier run that was due before this one began may have been handed out without a trace. Its id
+// tells: its record may have been carried since.
 bool Engine::is_from_past(MessageId id, DueMs due_ms) const {
     return due_ms <= started_ms_ && id <= newest_id_before_;
 }
@@ -432,14 +432,10 @@ Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
     return Verdict::settled;
 }
 
-// How a message ended never changes, so what the index says of it is still true; unless it was carried already, to where
-// the index does not reach. The recent tier may still have it from before the sweep, which says nothing.
+// How a message ended never changes, so what the index says of it is still true. That the recent tier has it too says
+// nothing: the table may not have been told yet, or not swept.
 Engine::Verdict Engine::carry_outcome(Pending& pending, const MessageRow& ended) {
-    const SegmentNumber first_unsealed = unsealed_.empty() ? segment_ : unsealed_.front();
-    const Outcome* outcome = recent_.outcome(ended.id);
-    const bool stands_later =
-        outcome != nullptr && outcome->segment >= first_unsealed && outcome->segment > taken_through_;
-    if (stands_later || !is_ended(ended.state.state)) return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    assert(is_ended(ended.state.state));
     Record record;
     record.kind = RecordKind::carry;
     record.id = ended.id;

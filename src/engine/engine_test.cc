@@ -522,8 +522,8 @@ TEST(Engine, puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not) {
     EXPECT_TRUE(shard.replies.contains(tokens.back()));
 }
 
-// The sealer looks at the disk, where a segment is full before the engine is told so; such a segment counted as unsealed
-// for ever, and puts were held back for good.
+// The sealer looks at the disk, where a segment is full before the engine is told so; such a segment counted as
+// unsealed for ever, and puts were held back for good.
 TEST(Engine, a_table_may_be_taken_before_the_commit_that_closed_its_segment_is_told) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;
