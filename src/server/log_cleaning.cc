@@ -4,18 +4,23 @@
 #include <cassert>
 
 namespace duewheel {
+namespace {
+
+// What a record takes beside its body, about.
+constexpr std::uint64_t kRecordBytesAbout = 64;
+
+}  // namespace
+
+std::uint64_t LogCleaning::log_bytes() const {
+    std::uint64_t bytes = parts_.journal().catalog().bytes();
+    for (const Carried& carried : carried_) bytes -= std::min(bytes, carried.bytes);
+    return bytes;
+}
 
 bool LogCleaning::log_is_too_long() const {
-    std::uint64_t log_bytes = 0;
-    std::uint64_t segments = 0;
-    for (const SegmentSummary& segment : parts_.journal().catalog().list()) {
-        log_bytes += segment.bytes;
-        ++segments;
-    }
-    for (const Carried& carried : carried_) log_bytes -= std::min(log_bytes, carried.bytes);
-    if (segments <= kSegmentsLeft + carried_.size()) return false;
-    return log_bytes >
-           2 * parts_.engine().totals().needed_bytes + kSegmentsLeft * parts_.journal().room().segment_bytes;
+    const std::uint64_t bytes = log_bytes();
+    const std::uint64_t left = kSegmentsLeft * parts_.journal().room().segment_bytes;
+    return bytes > std::max(rest_until_bytes_, 2 * parts_.engine().totals().needed_bytes + left);
 }
 
 void LogCleaning::begin_next_segment() {
@@ -24,7 +29,7 @@ void LogCleaning::begin_next_segment() {
         if (segment->first_sequence() < from) continue;
         if (segment->header().number > parts_.index().position().segment) return;  // not in the index yet
         const SegmentEnd end = segment->end();
-        carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, segment};
+        carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, 0, segment};
         cleaner_ = std::make_unique<Cleaner>(segment, parts_.index());
         return;
     }
@@ -80,6 +85,7 @@ void LogCleaning::done(Found found) {
     switch (found.step) {
         case Step::find:
             for (CarryCandidate& candidate : found.candidates) {
+                carrying_.carried_bytes += kRecordBytesAbout + candidate.body.size();
                 CarryCommand command;
                 command.row = std::move(candidate.row);
                 command.generation = found.generation;
@@ -90,6 +96,7 @@ void LogCleaning::done(Found found) {
             }
             if (found.finished) {
                 cleaner_.reset();
+                if (carrying_.carried_bytes > carrying_.bytes / 2) rest_until_bytes_ = log_bytes() + log_bytes() / 4;
                 if (carrying_.last_carry == 0) carrying_.last_carry = parts_.engine().totals().sequence;
                 carried_.push_back(std::move(carrying_));
             }

@@ -8,8 +8,10 @@
 //          ▼
 //     carry-done command ──► durable ──► unlink (blocking, after every read that was asked for before)
 //
-// It begins when the log is larger than twice what is needed and a few segments. It is passive: its owner runs the
-// blocking steps and hands replies in. Of the shard's thread, but for run().
+// It begins when the log is larger than twice what is needed and a few segments. Outcomes that are still kept are
+// needed too but not counted; so where more than half of a segment had to be carried, cleaning rests until the log has
+// grown by a quarter. It is passive: its owner runs the blocking steps and hands replies in. Of the shard's thread, but
+// for run().
 #pragma once
 
 #include <cstdint>
@@ -59,10 +61,12 @@ class LogCleaning {
     struct Carried {
         Sequence up_to = 0;       // one past the segment's last record
         std::uint64_t bytes = 0;  // of its file
+        std::uint64_t carried_bytes = 0;
         Sequence last_carry = 0;  // 0: nothing was carried
         std::shared_ptr<const SegmentFile> segment;
     };
 
+    std::uint64_t log_bytes() const;  // of what is not carried yet
     bool log_is_too_long() const;
     void begin_next_segment();
 
@@ -74,6 +78,7 @@ class LogCleaning {
     std::deque<Carried> carried_;  // oldest first
     bool stating_ = false;         // the carry-done command is under way
     std::optional<Sequence> to_drop_;
+    std::uint64_t rest_until_bytes_ = 0;  // of the log: too little was gained last time
     std::uint64_t segments_dropped_ = 0;
 };
 
