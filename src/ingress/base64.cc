@@ -40,8 +40,8 @@ std::string encode(std::string_view bytes, const Alphabet& alphabet) {
 
 std::optional<std::string> decode(std::string_view text, const Alphabet& alphabet) {
     if (text.size() % 4 == 1) return std::nullopt;
-    std::string bytes;
-    bytes.reserve(text.size() / 4 * 3 + 2);
+    std::string bytes(text.size() / 4 * 3 + (text.size() % 4 * 3) / 4, '\0');
+    char* to = bytes.data();
     std::uint32_t bits = 0;
     unsigned held = 0;
     for (const char letter : text) {
@@ -51,7 +51,7 @@ std::optional<std::string> decode(std::string_view text, const Alphabet& alphabe
         held += 6;
         if (held < 8) continue;
         held -= 8;
-        bytes += static_cast<char>(bits >> held & 0xff);
+        *to++ = static_cast<char>(bits >> held & 0xff);
     }
     if ((bits & ((1u << held) - 1)) != 0) return std::nullopt;
     return bytes;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 #include <functional>
 #include <limits>
 
@@ -10,6 +9,7 @@
 
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
+#include "ingress/json_number.h"
 #include "ingress/utf8.h"
 
 namespace duewheel {
@@ -233,63 +233,6 @@ Error JsonRequest::wrong_type(std::string_view member, std::string_view wanted, 
 
 namespace {
 
-// More than a body has digits.
-constexpr std::int64_t kExponentMost = 1'000'000'000;
-
-// What a JSON number says, exactly.
-struct Number {
-    bool whole = false;
-    bool beyond = false;     // of 64 bits; `value` is then the nearest
-    std::int64_t value = 0;  // where it is whole
-};
-
-Number read_number(std::string_view text) {
-    Number plain{true, false, 0};
-    const auto [stopped, refused] = std::from_chars(text.data(), text.data() + text.size(), plain.value);
-    if (refused == std::errc() && stopped == text.data() + text.size()) return plain;
-    const bool negative = text.starts_with('-');
-    if (negative) text.remove_prefix(1);
-    const std::size_t mantissa_end = std::min(text.find_first_of("eE"), text.size());
-    std::int64_t exponent = 0;
-    if (mantissa_end < text.size()) {
-        std::string_view digits = text.substr(mantissa_end + 1);
-        if (digits.starts_with('+')) digits.remove_prefix(1);
-        const bool huge = std::from_chars(digits.data(), digits.data() + digits.size(), exponent).ec != std::errc();
-        if (huge) exponent = digits.starts_with('-') ? -kExponentMost : kExponentMost;
-        exponent = std::clamp(exponent, -kExponentMost, kExponentMost);
-    }
-    // The digits without the point, and where the point stands among them.
-    std::string digits;
-    std::int64_t point = 0;
-    bool after_point = false;
-    for (const char c : text.substr(0, mantissa_end)) {
-        if (c == '.') {
-            after_point = true;
-            continue;
-        }
-        if (!after_point) ++point;
-        digits += c;
-    }
-    point += exponent;
-    const std::size_t zeros = std::min(digits.find_first_not_of('0'), digits.size());
-    digits.erase(0, zeros);
-    point -= static_cast<std::int64_t>(zeros);
-    digits.erase(digits.find_last_not_of('0') + 1);
-    if (digits.empty()) return {true, false, 0};
-    if (point < static_cast<std::int64_t>(digits.size())) return {};
-    constexpr std::int64_t kDigitsMost = 19;
-    Number number{true, point > kDigitsMost, 0};
-    if (!number.beyond) {
-        digits.append(static_cast<std::size_t>(point) - digits.size(), '0');
-        if (negative) digits.insert(0, 1, '-');
-        const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), number.value);
-        number.beyond = failed != std::errc();
-    }
-    using Limits = std::numeric_limits<std::int64_t>;
-    if (number.beyond) number.value = negative ? Limits::min() : Limits::max();
-    return number;
-}
-
 // The columns that the parsers name are those of the text, which is said with its name.
 Error about(Error error, std::string_view name) {
     error.message = "`" + std::string(name) + "`, " + error.message;
@@ -328,7 +271,7 @@ Result<std::optional<std::int64_t>> JsonRequest::integer(std::string_view member
     const Member* found = find(member);
     if (found == nullptr) return std::optional<std::int64_t>();
     if (found->kind != Kind::number) return wrong_type(member, "a whole number", found->kind);
-    const Number number = read_number(found->text);
+    const JsonNumber number = read_json_number(found->text);
     if (number.whole) return std::optional(number.value);
     return Error{"wrong_type", "`" + std::string(member) + "` is a number with a fraction; it has to be a whole number",
                  std::string(member)};
@@ -347,7 +290,7 @@ Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view me
     if (found->kind != Kind::number) {
         return wrong_type(member, "a duration such as \"10m\", or milliseconds", found->kind);
     }
-    const Number number = read_number(found->text);
+    const JsonNumber number = read_json_number(found->text);
     if (found->text.starts_with('-') && !(number.whole && number.value == 0)) return negative_duration(member);
     if (!number.whole || number.beyond) {
         return Error{"bad_duration",
@@ -370,7 +313,7 @@ Result<std::optional<std::int64_t>> JsonRequest::instant_ms(std::string_view mem
     if (found->kind != Kind::number) {
         return wrong_type(member, "an instant such as \"2027-01-01T06:00:00Z\"", found->kind);
     }
-    const Number number = read_number(found->text);
+    const JsonNumber number = read_json_number(found->text);
     if (!number.whole || number.value < 0 || number.value > kLastInstant) {
         return Error{"bad_instant",
                      "`" + std::string(member) + "` as a number is whole milliseconds from 1970 to the year 9999",

@@ -1,4 +1,3 @@
-#include "ingress/base64.h"
 #include "ingress/lease_text.h"
 
 #include <limits>
@@ -6,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "ingress/base64.h"
 
 namespace duewheel {
 namespace {

@@ -6,53 +6,13 @@
 #include <optional>
 
 #include "ingress/base64.h"
+#include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/json_writer.h"
 #include "ingress/request_members.h"
 
 namespace duewheel {
 namespace {
-
-constexpr std::size_t kContentTypeBytesMax = 256;
-constexpr std::size_t kTraceparentBytesMax = 128;
-
-// RFC 9110, 5.6.2.
-bool is_token(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-    });
-}
-
-bool is_printable_ascii(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-}
-
-// "text/plain; charset=utf-8": a type, a slash, a subtype, and whatever parameters.
-bool is_media_type(std::string_view text) {
-    const std::size_t slash = text.find('/');
-    if (slash == std::string_view::npos || text.size() > kContentTypeBytesMax || !is_printable_ascii(text))
-        return false;
-    const std::string_view subtype = text.substr(slash + 1, text.find_first_of("; ", slash) - slash - 1);
-    return is_token(text.substr(0, slash)) && is_token(subtype);
-}
-
-// W3C Trace Context, 3.2: "00-" trace id, "-" parent id, "-" flags, in small hexadecimal digits, neither id all zeros.
-// A later version may say more after that.
-bool is_traceparent(std::string_view text) {
-    constexpr std::string_view kShape = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
-    if (text.size() < kShape.size() || text.size() > kTraceparentBytesMax || !is_printable_ascii(text)) return false;
-    for (std::size_t i = 0; i < kShape.size(); ++i) {
-        const char c = text[i];
-        const bool fits = kShape[i] == '-' ? c == '-' : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-        if (!fits) return false;
-    }
-    const std::string_view version = text.substr(0, 2);
-    if (version == "ff" || (version == "00" && text.size() != kShape.size())) return false;
-    if (text.size() > kShape.size() && text[kShape.size()] != '-') return false;
-    const auto is_zero = [](std::string_view id) { return id.find_first_not_of('0') == std::string_view::npos; };
-    return !is_zero(text.substr(3, 32)) && !is_zero(text.substr(36, 16));
-}
 
 // What a put's header fields say.
 struct PutFields {
@@ -105,13 +65,8 @@ Result<PutFields> read_fields(const HttpRequest& request) {
     return fields;
 }
 
-std::string_view media_type(std::string_view content_type) {
-    const std::string_view media = content_type.substr(0, content_type.find(';'));
-    return media.substr(0, media.find_last_not_of(" \t") + 1);
-}
-
 bool says_json(std::optional<std::string_view> content_type) {
-    return !content_type || equal_ignoring_case(media_type(*content_type), "application/json");
+    return !content_type || equal_ignoring_case(essence(*content_type), "application/json");
 }
 
 Error too_many_headers(const HttpApiOptions& options) {
@@ -217,7 +172,7 @@ Status read_content_type(const JsonRequest& request, std::string& into) {
     if (into.empty() || is_media_type(into)) return {};
     return Error{"bad_content_type",
                  "`content_type` is a media type such as \"text/plain\", of at most " +
-                     std::to_string(kContentTypeBytesMax) + " letters of ASCII",
+                     std::to_string(kMediaTypeBytesMax) + " letters of ASCII",
                  "content_type"};
 }
 
@@ -265,7 +220,7 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
                              PutCommand put) {
     // What `curl -d` and forms send unless they are told: most likely JSON, which would become a message that is due
     // now, with its delay in its body.
-    if (equal_ignoring_case(media_type(*fields.content_type), "application/x-www-form-urlencoded")) {
+    if (equal_ignoring_case(essence(*fields.content_type), "application/x-www-form-urlencoded")) {
         return Error{
             "unsupported_media_type",
             "say what the body is: Content-Type: application/json for an object with the message's members, or "
@@ -275,7 +230,7 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
     if (!is_media_type(*fields.content_type)) {
         return Error{"unsupported_media_type",
                      "the Content-Type is no media type such as text/plain, of at most " +
-                         std::to_string(kContentTypeBytesMax) + " letters of ASCII",
+                         std::to_string(kMediaTypeBytesMax) + " letters of ASCII",
                      "Content-Type"};
     }
     put.content_type = *fields.content_type;

@@ -1,0 +1,25 @@
+// What the values of header fields look like that are kept and handed on: whoever gets them later writes them into JSON
+// or into a header of their own.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace duewheel {
+
+inline constexpr std::size_t kMediaTypeBytesMax = 256;
+
+// RFC 9110, 5.6.2: what names of fields are made of.
+bool is_token(std::string_view text);
+
+// "text/plain; charset=utf-8": a type, a slash, a subtype, and whatever parameters, in visible ASCII.
+bool is_media_type(std::string_view text);
+
+// A media type without its parameters: "text/plain".
+std::string_view essence(std::string_view media_type);
+
+// W3C Trace Context, 3.2: "00-" trace id, "-" parent id, "-" flags, in small hexadecimal digits, neither id all zeros.
+// A later version may say more after that.
+bool is_traceparent(std::string_view text);
+
+}  // namespace duewheel

@@ -1,0 +1,19 @@
+// What a JSON number says, exactly. No call has a use for fractions, and binary ones round: 9007199254740993.0 would
+// have become another number before anybody could object.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace duewheel {
+
+struct JsonNumber {
+    bool whole = false;      // 1.0 and 1e3 are
+    bool beyond = false;     // of 64 bits; `value` is then the nearest that there is
+    std::int64_t value = 0;  // where it is whole
+};
+
+// `text` is a number by JSON's grammar. O(size).
+JsonNumber read_json_number(std::string_view text);
+
+}  // namespace duewheel
