@@ -67,26 +67,27 @@ Status check_index(Index& index, Sequence log_front, DataReport& report) {
     for (bool more = true; more;) {
         more = false;
         std::size_t seen = 0;
-        const Status walked = index.rows().scan(from, end, kWalkRows, [&](std::string_view key, std::string_view value) {
-            from.assign(key).push_back('\0');
-            more = ++seen == kWalkRows;
-            const Result<MessageRow> row = decode_id_row(key, value);
-            if (!row) {
-                broken = row.error();
-                return false;
-            }
-            const bool dead = row->state.state == State::dead;
-            if (is_ended(row->state.state) && !dead) return true;
-            if (row->place < log_front || row->place > position.totals.sequence) {
-                broken = damaged_index("message " + std::to_string(row->id) + " stands at record " +
-                                       std::to_string(row->place) + ", which is not in the log");
-                return false;
-            }
-            if (dead) return true;
-            ++live;
-            digest += digest_term(row->id, row->state);
-            return true;
-        });
+        const Status walked =
+            index.rows().scan(from, end, kWalkRows, [&](std::string_view key, std::string_view value) {
+                from.assign(key).push_back('\0');
+                more = ++seen == kWalkRows;
+                const Result<MessageRow> row = decode_id_row(key, value);
+                if (!row) {
+                    broken = row.error();
+                    return false;
+                }
+                const bool dead = row->state.state == State::dead;
+                if (is_ended(row->state.state) && !dead) return true;
+                if (row->place < log_front || row->place > position.totals.sequence) {
+                    broken = damaged_index("message " + std::to_string(row->id) + " stands at record " +
+                                           std::to_string(row->place) + ", which is not in the log");
+                    return false;
+                }
+                if (dead) return true;
+                ++live;
+                digest += digest_term(row->id, row->state);
+                return true;
+            });
         if (!walked) return walked;
         if (!broken.ok()) return broken;
     }
