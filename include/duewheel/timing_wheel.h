@@ -67,6 +67,12 @@ struct TimerHandle {
     friend bool operator==(TimerHandle, TimerHandle) = default;
 };
 
+#ifdef DUEWHEEL_PLANTED_BUGS
+// Bugs that can be switched on in builds made to see the tests find them; no such build is ever installed.
+inline bool planted_node_lost_when_demoted = false;
+inline bool planted_occupancy_cleared_with_node_left = false;
+#endif
+
 // Single-owner: no two calls may overlap, const ones included. Neither copied nor moved, as handles belong to one
 // wheel.
 //
@@ -365,6 +371,9 @@ inline void TimingWheel::unlink(Index index) {
     nodes_[next].prev = prev;
     // Both neighbours are one only if that is the anchor.
     if (next == prev && next < kDue) mark_empty(Place{next / kSlotCount, next % kSlotCount});
+#ifdef DUEWHEEL_PLANTED_BUGS
+    if (planted_occupancy_cleared_with_node_left && next < kDue) mark_empty(Place{next / kSlotCount, next % kSlotCount});
+#endif
 }
 
 inline void TimingWheel::append_all(Index from, Index to) {
@@ -524,6 +533,9 @@ inline std::size_t TimingWheel::demote(std::size_t count_max) {
     for (; count < count_max && !is_empty(kMoving); ++count) {
         const Index index = nodes_[kMoving].next;
         unlink(index);
+#ifdef DUEWHEEL_PLANTED_BUGS
+        if (planted_node_lost_when_demoted && !is_empty(kMoving)) continue;
+#endif
         if (nodes_[index].deadline == position_) {
             link_last(kDue, index);
         } else {

@@ -160,8 +160,10 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
     while (delivery.answer.messages.size() < waiter.max && leases_.size() < options_.leased_max) {
         const ReadyKey* first = at.ready.top(at.ready_count, [&](const ReadyKey& key) {
             const Entry& entry = recent_.entry(key.entry);
+            const bool passes = planted(PlantedBug::fire_during_cancel_in_flight) ||
+                                (planted(PlantedBug::lease_ends_twice) && entry.begun > 0);
             return entry.id == key.position.id && entry.state == State::ready && entry.due_ms == key.position.due_ms &&
-                   !entry.in_batch;
+                   (!entry.in_batch || passes);
         });
         if (first == nullptr) break;
         const EntryNumber taken = first->entry;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/planted_bugs.h"
+
 namespace duewheel {
 namespace {
 
@@ -67,6 +69,7 @@ Result<LogCleaning::Found> LogCleaning::run(Step step) const {
             if (!needed) return needed.error();
             found.finished = true;
             for (const auto& [first, count] : *needed) {
+                if (planted(PlantedBug::segment_dropped_too_soon)) break;
                 if (first < carried_.front().up_to && count > 0) found.finished = false;
             }
             break;

@@ -299,6 +299,14 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when) {
                                                   " to " + std::to_string(most));
 }
 
+void Oracle::check_all_answered() {
+    for (const auto& [token, request] : requests_) {
+        if (std::holds_alternative<LeaseCommand>(request.command)) continue;
+        return violate("C9", "a " + std::string(name_of(request.command)) + " is never answered",
+                       message(request.serial));
+    }
+}
+
 void Oracle::check_nothing_lost() {
     for (const MessageModel& message : messages_) {
         if (!message.is_surely_live()) continue;

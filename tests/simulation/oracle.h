@@ -73,6 +73,8 @@ class Oracle {
     std::optional<DueMs> next_due() const;
     // Verifies that unfinished messages are as many as may be.
     void check_live_count(std::uint64_t live_count, std::string_view when);
+    // All is quiet: every request was answered but leases that wait.
+    void check_all_answered();
     // All consumers drained in vain: whatever should have come is lost.
     void check_nothing_lost();
 

@@ -143,7 +143,8 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
                                       : std::holds_alternative<RescheduleCommand>(request.command);
     if (!fits_command) return violate("X", "a command got the answer of another one", &about);
     const Worlds before = explain(about, token, [&](const World& world) {
-        const bool by_it = answer.due_ms >= request.submitted_ms && answer.due_ms <= now_;
+        const bool by_it =
+            answer.due_ms >= request.submitted_ms && answer.due_ms <= now_ && world.due.high > answer.due_ms;
         return world.is_live() && (!is_fire || by_it || world.due.holds(answer.due_ms));
     });
     if (before.empty()) {
@@ -180,7 +181,7 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
         if (!held) return violate("C4", "answered in_flight, but no lease on it is held", &about);
         const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
         if (live.empty()) return violate("C4", "answered in_flight, but it is " + describe(about.worlds()), &about);
-        if (live.size() < about.worlds().size()) about.set({run_, answer.attempts}, live);
+        if (live != about.worlds()) about.set({run_, answer.attempts}, live);
         return;
     }
     rare_.met(Rare::cancel_too_late);
@@ -200,7 +201,7 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             "answered " + std::string(change_outcome_name(answer.outcome)) + ", but it is " + describe(about.worlds()),
             &about);
     }
-    if (ended.size() < about.worlds().size()) about.set({run_, answer.attempts}, ended);
+    if (ended != about.worlds()) about.set({run_, answer.attempts}, ended);
 }
 
 // ---- leases
@@ -253,7 +254,7 @@ void Oracle::lease_refused(ReplyToken token, const Request& request, MessageMode
         return !by_it || world.ended.low + keep_ms_ < latest;
     });
     if (others.empty()) return violate("C8", "a repeated ack does not repeat its answer", &about);
-    if (others.size() < about.worlds().size()) about.set(about.epochs.back().from, others);
+    if (others != about.worlds()) about.set(about.epochs.back().from, others);
 }
 
 void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEndAnswer& answer, MessageModel& about,
@@ -266,10 +267,13 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
                world.incarnation == lease.incarnation;
     };
     if (is_ack && answer.outcome == LeaseOutcome::done) {
-        const Worlds repeated = explain(about, token, is_by_it);
+        Worlds repeated = explain(about, token, is_by_it);
         if (!repeated.empty()) {
+            // Whichever of two acks ended it: it may have been the earlier one.
+            for (World& world : repeated) world.ended.low = std::min(world.ended.low, request.submitted_ms);
             rare_.met(delivery.run == run_ ? Rare::ack_repeated : Rare::ack_repeated_after_restart);
-            if (repeated.size() < about.worlds().size()) about.set(from, repeated);
+            delivery.ended = true;
+            if (repeated != about.worlds()) about.set(from, repeated);
             return;
         }
     }

@@ -5,6 +5,7 @@
 
 #include "base/planted_bugs.h"
 #include "simulation/trial.h"
+#include <duewheel/timing_wheel.h>
 
 namespace duewheel {
 namespace {
@@ -49,6 +50,16 @@ constexpr Planted kPlanted[] = {
 
 }  // namespace
 
+void plant(PlantedBug bug) {
+#ifdef DUEWHEEL_PLANTED_BUGS
+    planted_bug = bug;
+    planted_node_lost_when_demoted = bug == PlantedBug::node_lost_when_level_demoted;
+    planted_occupancy_cleared_with_node_left = bug == PlantedBug::occupancy_cleared_with_node_left;
+#else
+    static_cast<void>(bug);
+#endif
+}
+
 bool plant(const std::string& name_or_number) {
 #ifdef DUEWHEEL_PLANTED_BUGS
     for (const Planted& planted_here : kPlanted) {
@@ -56,7 +67,7 @@ bool plant(const std::string& name_or_number) {
             std::to_string(static_cast<int>(planted_here.bug)) != name_or_number) {
             continue;
         }
-        planted_bug = planted_here.bug;
+        plant(planted_here.bug);
         return true;
     }
 #else

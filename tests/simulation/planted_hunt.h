@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <string>
 
+#include "base/planted_bugs.h"
+
 namespace duewheel {
 
+// Switches this bug on, wherever it is planted.
+void plant(PlantedBug bug);
 // Switches a bug on by its name or its number; false where this build has none of that name.
 bool plant(const std::string& name_or_number);
 

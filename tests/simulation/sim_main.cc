@@ -149,7 +149,9 @@ void report(const Arguments& arguments, std::uint64_t seed, std::uint32_t steps,
 bool run_one(const Arguments& arguments, std::uint64_t seed, std::uint32_t steps, Sum& sum) {
     std::snprintf(last_words, sizeof last_words, "\nseed %lu ended in an assertion\nreplay: %s\n",
                   static_cast<unsigned long>(seed), replay_command(seed, steps, arguments.without).c_str());
-    Simulation simulation(options_of(seed, steps, arguments.without), arguments.verbose);
+    SimOptions options = options_of(seed, steps, arguments.without);
+    options.trace = arguments.verbose;
+    Simulation simulation(options, arguments.verbose);
     const SimResult result = simulation.run();
     ++sum.runs;
     sum.messages += result.totals.messages;

@@ -91,6 +91,7 @@ struct SimOptions {
     std::uint32_t crash_per_million = 0;
     std::uint32_t turn_per_million = 700'000;  // after something happened
     std::uint32_t check_every = 1;
+    bool trace = false;  // tells each step and each record on standard error
 
     bool has(Fault fault) const { return faults[static_cast<std::size_t>(fault)]; }
     bool has(Op op) const { return op_weights[static_cast<std::size_t>(op)] != 0; }

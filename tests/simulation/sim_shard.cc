@@ -1,6 +1,7 @@
 #include "simulation/sim_shard.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace duewheel {
 
@@ -57,7 +58,31 @@ void SimShard::carry_out(Effects effects) {
     if (cleaning_moved) next_clean();
 }
 
+void SimShard::tell(const char* what, std::uint64_t first, std::uint64_t second) const {
+    if (!options_.trace) return;
+    std::fprintf(stderr, "      %s %lu %lu\n", what, static_cast<unsigned long>(first),
+                 static_cast<unsigned long>(second));
+}
+
+void SimShard::tell(const Commit& commit) const {
+    if (!options_.trace) return;
+    std::fprintf(stderr, "      commit %lu%s\n", static_cast<unsigned long>(commit.totals.commit),
+                 commit.closes_segment ? ", closes its segment" : "");
+    std::string_view rest = commit.records;
+    while (!rest.empty()) {
+        const FramedRecord frame = *read_frame(rest);
+        rest.remove_prefix(frame.frame_bytes);
+        const Record record = *decode_record(frame.kind, frame.body);
+        std::fprintf(stderr, "        record %lu: %s of %lu, %s, place %lu, due %lld, attempts %u\n",
+                     static_cast<unsigned long>(frame.sequence), std::string(record_kind_name(frame.kind)).c_str(),
+                     static_cast<unsigned long>(record.id), std::string(state_name(record.state.state)).c_str(),
+                     static_cast<unsigned long>(record.place), static_cast<long long>(record.state.due_ms),
+                     record.state.attempts);
+    }
+}
+
 void SimShard::count_commit(const Commit& commit) {
+    tell(commit);
     hash_.add(commit.totals.commit);
     hash_.add(commit.totals.digest);
     hash_.add(commit.count);
@@ -139,6 +164,7 @@ void SimShard::run(Step step, Random& random) {
             run_seal();
             break;
         case Step::tell_table:
+            tell("table told", sealed_.front());
             engine().table_taken(sealed_.front());
             sealed_.pop_front();
             next_clean();
@@ -151,6 +177,8 @@ void SimShard::run(Step step, Random& random) {
             break;
         case Step::tell_clean:
             if (found_->step == LogCleaning::Step::drop) rare_.met(Rare::segment_dropped);
+            for (const CarryCandidate& candidate : found_->candidates)
+                tell("to carry", candidate.row.id, candidate.row.place);
             cleaning_->done(*std::exchange(found_, std::nullopt));
             next_clean();
             break;
@@ -191,6 +219,7 @@ void SimShard::run_seal() {
     } else if (*sealed == 0) {
         may_seal_ = false;
     } else {
+        tell("sealed segment", *sealed, parts_->index().position().totals.sequence);
         sealed_.push_back(*sealed);
     }
 }
@@ -218,6 +247,7 @@ void SimShard::run_clean() {
     clean_ = LogCleaning::Step::none;
     if (found) {
         found_ = *std::move(found);
+        tell("cleaning: step, front now", static_cast<std::uint64_t>(found_->step), parts_->journal().first_sequence());
     } else {
         broken_ = found.error();
     }

@@ -87,6 +87,8 @@ class SimShard {
 
     void carry_out(Effects effects);
     void count_commit(const Commit& commit);
+    void tell(const Commit& commit) const;
+    void tell(const char* what, std::uint64_t first = 0, std::uint64_t second = 0) const;
     std::vector<Choice> choices() const;
     bool may_drop() const;
     void run(Step step, Random& random);

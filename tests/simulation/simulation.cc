@@ -35,7 +35,10 @@ std::uint64_t number_of(const Reply& reply) {
 
 void Simulation::OperatorLog::write(LogLevel level, std::string_view event, std::string_view message,
                                     std::span<const LogField> fields) {
-    if (event == "log_cut") rare_.met(Rare::torn_end_cut);
+    if (event == "log_cut") {
+        rare_.met(Rare::torn_end_cut);
+        cut_ = true;
+    }
     if (event == "index_discarded") rare_.met(Rare::index_rebuilt_at_start);
     if (verbose_) std::fprintf(stderr, "    log: %s\n", log_line(level, event, message, fields).c_str());
 }
@@ -52,7 +55,7 @@ Simulation::Simulation(const SimOptions& options, bool verbose)
       oracle_(options_.engine, options.keep_ms, rare_),
       workload_(options_, oracle_, *this, Random(options.seed * 3)),
       clock_(kStart) {
-    disk_.set_hook([this](DiskOperation operation, std::string_view) { before_disk_call(operation); });
+    disk_.set_hook([this](DiskOperation operation, std::string_view path) { before_disk_call(operation, path); });
 }
 
 Simulation::~Simulation() {
@@ -89,7 +92,7 @@ void Simulation::live() {
     for (step_ = 1; step_ <= options_.steps && !wrong(); ++step_) {
         oracle_.set_step(step_);
         act();
-        if (!wrong() && shard_->broken()) die(cut_off_ && cut_power_);
+        if (!wrong() && (shard_->broken() || cut_off_)) die((cut_off_ && cut_power_) || names_in_doubt_);
     }
 }
 
@@ -106,7 +109,7 @@ void Simulation::act() {
     }
     if (random_.chance(options_.turn_per_million) && !shard_->broken()) turn();
     if (!shard_->broken() && step_ % options_.check_every == 0) shard_->engine().check();
-    if (random_.chance(options_.crash_per_million)) disturb();
+    if (random_.chance(options_.crash_per_million) && !cut_off_ && !shard_->broken()) disturb();
 }
 
 void Simulation::tick() {
@@ -211,7 +214,8 @@ void Simulation::disturb() {
         case Fault::kill_in_call:
             return arm(false, soon);
         case Fault::failed_sync:
-            return disk_.fail(random_.chance(800'000) ? DiskOperation::sync_data : DiskOperation::sync_directory,
+            names_in_doubt_ = random_.chance(200'000);
+            return disk_.fail(names_in_doubt_ ? DiskOperation::sync_directory : DiskOperation::sync_data,
                               1 + random_.below(4));
         case Fault::failed_write:
             return disk_.fail(DiskOperation::write, 1 + random_.below(4));
@@ -231,19 +235,26 @@ void Simulation::arm(bool cuts_power, std::uint64_t calls) {
     calls_left_ = calls;
 }
 
-void Simulation::before_disk_call(DiskOperation operation) {
-    if (cut_off_ && !cut_power_) disk_.fail(operation);
+void Simulation::before_disk_call(DiskOperation operation, std::string_view path) {
+    if (options_.trace && operation != DiskOperation::read) {
+        std::fprintf(stderr, "      disk %d %s\n", static_cast<int>(operation), std::string(path).c_str());
+    }
+    // A process that is dead changes nothing any more. What it had asked of a directory is done by the system some
+    // time: a sync of names that fails would lose them for good, which no death of a process does.
+    const bool may_fail = operation != DiskOperation::sync_directory;
+    if (cut_off_ && !cut_power_ && may_fail) disk_.fail(operation);
     if (calls_left_ == 0 || --calls_left_ > 0) return;
     cut_off_ = true;
     if (cut_power_) {
         disk_.power_off(disk_random_);
-    } else {
+    } else if (may_fail) {
         disk_.fail(operation);
     }
 }
 
 void Simulation::calm() {
     calls_left_ = 0;
+    names_in_doubt_ = false;
     if (cut_off_ && cut_power_) disk_.power_on();
     cut_off_ = false;
     for (std::size_t i = 0; i < kDiskOperationCount; ++i) disk_.fail(static_cast<DiskOperation>(i), 0);
@@ -341,6 +352,9 @@ void Simulation::count_start() {
     const Totals& totals = shard_->engine().totals();
     hash_.add(totals.commit);
     hash_.add(totals.digest);
+    if (log_.take_cut() && commit_in_doubt_ == 0) {
+        oracle_.violate("C10", "something was cut off the log although nothing was being written");
+    }
     if (commit_in_doubt_ != 0) {
         rare_.met(totals.commit >= commit_in_doubt_ ? Rare::last_commit_kept : Rare::last_commit_lost);
         commit_in_doubt_ = 0;

@@ -44,12 +44,15 @@ class Simulation final : private Surroundings {
     class OperatorLog final : public LogSink {
       public:
         OperatorLog(RareStates& rare, bool verbose) : rare_(rare), verbose_(verbose) {}
+        // Whether an end of the log was cut off since the last call.
+        bool take_cut() { return std::exchange(cut_, false); }
         void write(LogLevel level, std::string_view event, std::string_view message,
                    std::span<const LogField> fields) override;
 
       private:
         RareStates& rare_;
         const bool verbose_;
+        bool cut_ = false;
     };
 
     // Surroundings
@@ -64,7 +67,7 @@ class Simulation final : private Surroundings {
     void turn();
     void hear(const ReplyEffect& effect);
     void disturb();
-    void before_disk_call(DiskOperation operation);
+    void before_disk_call(DiskOperation operation, std::string_view path);
     void arm(bool cuts_power, std::uint64_t calls);
     void calm();
 
@@ -110,6 +113,7 @@ class Simulation final : private Surroundings {
     std::uint64_t calls_left_ = 0;  // of the disk, until the process is cut off
     bool cut_power_ = false;
     bool cut_off_ = false;
+    bool names_in_doubt_ = false;  // a failed sync of a directory: no file system goes on from there
     std::uint64_t commit_in_doubt_ = 0;
     std::uint64_t leased_now_ = 0;  // deliveries of the drain
     std::vector<LeaseToken> drained_;
