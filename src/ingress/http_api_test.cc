@@ -219,6 +219,7 @@ TEST(HttpApi, refuses_paths_that_lead_nowhere) {
                              "/v1/queues/q/messages/1",
                              "/v1/messages",
                              "/v1/messages/1/",
+                             "/v1/messages/1:",
                              "/v1/messages/1:nonsense",
                              "/v1/leases/x",
                              "/v1/leases/x:nonsense",
