@@ -1,0 +1,97 @@
+#include "ingress/call_path.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "net/http_target.h"
+
+namespace duewheel {
+namespace {
+
+// "what namespace name", or "none".
+std::string found(const std::string& path) {
+    static constexpr const char* kNames[] = {"put", "lease", "message", "fire", "ack", "fail", "extend", "release"};
+    std::vector<std::string_view> segments;
+    split_path(path, segments);
+    const std::optional<CallPath> call = find_call(segments);
+    if (!call) return "none";
+    return kNames[static_cast<int>(call->what)] + std::string(" ") + std::string(call->name_space) + " " +
+           std::string(call->name);
+}
+
+TEST(CallPath, names_the_call) {
+    EXPECT_EQ(found("/v1/queues/q/messages"), "put default q");
+    EXPECT_EQ(found("/v1/queues/q:lease"), "lease default q");
+    EXPECT_EQ(found("/v1/messages/12"), "message default 12");
+    EXPECT_EQ(found("/v1/messages/12:fire"), "fire default 12");
+    EXPECT_EQ(found("/v1/leases/t:ack"), "ack default t");
+    EXPECT_EQ(found("/v1/leases/t:fail"), "fail default t");
+    EXPECT_EQ(found("/v1/leases/t:extend"), "extend default t");
+    EXPECT_EQ(found("/v1/leases/t:release"), "release default t");
+    EXPECT_EQ(found("/v1/namespaces/n/queues/q/messages"), "put n q");
+    EXPECT_EQ(found("/v1/namespaces/n/messages/12:fire"), "fire n 12");
+    EXPECT_EQ(found("/v1/namespaces/namespaces/messages/12"), "message namespaces 12");
+}
+
+// Names are neither decoded nor judged here: only the last colon and the slashes count.
+TEST(CallPath, leaves_names_as_they_are) {
+    EXPECT_EQ(found("/v1/queues/a%2Fb%3Alease:lease"), "lease default a%2Fb%3Alease");
+    EXPECT_EQ(found("/v1/queues/a:b:lease"), "lease default a:b");
+    EXPECT_EQ(found("/v1/queues/a:lease/messages"), "put default a:lease");
+    EXPECT_EQ(found("/v1/queues/q:/messages"), "put default q:");
+    EXPECT_EQ(found("/v1/queues//messages"), "put default ");
+    EXPECT_EQ(found("/v1/queues/:lease"), "lease default ");
+    EXPECT_EQ(found("/v1/namespaces//messages/12"), "message  12");
+    EXPECT_EQ(found("/v1/messages/12%3Afire"), "message default 12%3Afire");
+}
+
+TEST(CallPath, finds_nothing_beside_the_table) {
+    for (const char* path : {"/",
+                             "/v1",
+                             "/v1/",
+                             "/v2/queues/q/messages",
+                             "/V1/queues/q/messages",
+                             "//v1/queues/q/messages",
+                             "/v1/queues",
+                             "/v1/queues/q",
+                             "/v1/queues/q/",
+                             "/v1/queues/q/lease",
+                             "/v1/queues/q/messages/",
+                             "/v1/queues/q:messages",
+                             "/v1/queues/q:",
+                             "/v1/queues/q:Lease",
+                             "/v1/queues/q:lease:",
+                             "/v1/queues/q:ack",
+                             "/v1/messages/12:",
+                             "/v1/messages/12/",
+                             "/v1/messages/12:ack",
+                             "/v1/messages/12/messages",
+                             "/v1/messages/12/fire",
+                             "/v1/leases/t",
+                             "/v1/leases/t:",
+                             "/v1/leases/t:fire",
+                             "/v1/namespaces/n",
+                             "/v1/namespaces/n/",
+                             "/v1/namespaces/n/queues",
+                             "/v1/namespaces/n/namespaces/m/queues/q/messages",
+                             "/v1/x/n/queues/q/messages",
+                             "/queues/q/messages"}) {
+        EXPECT_EQ(found(path), "none") << path;
+    }
+}
+
+TEST(CallPath, methods_are_those_of_the_list_to_the_letter) {
+    const std::string_view allowed = allowed_methods({CallPath::What::message, {}, {}});
+    EXPECT_EQ(allowed, "GET, HEAD, DELETE, PATCH");
+    for (const char* method : {"GET", "HEAD", "DELETE", "PATCH"}) EXPECT_TRUE(allows(allowed, method)) << method;
+    for (const char* method : {"", "get", "GE", "GETS", "POST", ",", "GET, HEAD", "HEAD, DELETE", " HEAD"}) {
+        EXPECT_FALSE(allows(allowed, method)) << method;
+    }
+    EXPECT_TRUE(allows("POST", "POST"));
+    EXPECT_FALSE(allows("", ""));
+}
+
+}  // namespace
+}  // namespace duewheel
