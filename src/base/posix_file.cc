@@ -22,6 +22,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/disk_guard.h"
 #include "base/file.h"
 
 namespace duewheel {
@@ -90,6 +91,7 @@ class PosixFile final : public File {
     PosixFile(Descriptor descriptor, std::string path) : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
 
     Result<std::size_t> read_at(std::uint64_t offset, MutableBytes into) const override {
+        assert_disk_is_allowed();
         std::size_t done = 0;
         while (done < into.size()) {
             const ssize_t got = retried_when_interrupted([&] {
@@ -104,6 +106,7 @@ class PosixFile final : public File {
     }
 
     Status write_at(std::uint64_t offset, ConstBytes bytes) override {
+        assert_disk_is_allowed();
         std::size_t done = 0;
         while (done < bytes.size()) {
             const ssize_t put = retried_when_interrupted([&] {
@@ -118,6 +121,7 @@ class PosixFile final : public File {
     }
 
     Status sync_data() override {
+        assert_disk_is_allowed();
         if (retried_when_interrupted([&] { return ::fdatasync(descriptor_.number()); }) != 0) {
             return failure(errno, "sync", path_);
         }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/disk_guard.h"
 #include "base/file.h"
 #include "support/temporary_directory.h"
 
@@ -236,6 +237,20 @@ TEST(PosixFile, others_may_not_read_what_was_written) {
         ASSERT_EQ(::stat(folder.at(name).c_str(), &facts), 0);
         EXPECT_EQ(facts.st_mode & 0007, 0u) << name;
     }
+}
+
+// The loop's thread of a server must not wait for the disk; that it does would show only under load.
+TEST(PosixFileDeathTest, a_thread_that_forbade_itself_the_disk_may_not_touch_it) {
+    const TemporaryDirectory directory;
+    auto file = posix_file_system().open(directory.path() + "/f", OpenMode::create);
+    ASSERT_TRUE(file.ok());
+    EXPECT_DEATH(
+        {
+            const DiskForbidden here;
+            static_cast<void>((*file)->sync_data().ok());
+        },
+        "must not wait for the disk");
+    EXPECT_TRUE((*file)->sync_data().ok());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "base/disk_guard.h"
 #include "base/secure_random.h"
 #include "base/system_clock.h"
 #include "ingress/http_api.h"
@@ -151,7 +152,10 @@ std::string Server::http_address() const {
 
 void Server::run(const std::function<void()>& ready) {
     parts_->loop.on_signals({SIGTERM, SIGINT}, [this](int signal) { parts_->stop(signal); });
-    parts_->loop.run([this, &ready] { return parts_->turn(ready); });
+    {
+        const DiskForbidden on_this_thread;
+        parts_->loop.run([this, &ready] { return parts_->turn(ready); });
+    }
     parts_->log.info("stopped", "Stopped.");
 }
 

@@ -27,6 +27,8 @@
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 
+#include "base/disk_guard.h"
+
 namespace duewheel {
 namespace {
 
@@ -205,6 +207,7 @@ class RocksRows final : public SortedRows {
     }
 
     Result<std::optional<std::string>> get(std::string_view key) const override {
+        assert_disk_is_allowed();
         std::string value;
         const rocksdb::Status status =
             database_->Get(rocksdb::ReadOptions(), database_->DefaultColumnFamily(), slice(key), &value);
@@ -215,6 +218,7 @@ class RocksRows final : public SortedRows {
 
     Status scan(std::string_view lower, std::string_view upper, std::size_t limit,
                 const RowVisitor& visit) const override {
+        assert_disk_is_allowed();
         assert(lower <= upper);
         const rocksdb::Slice from = slice(lower);
         const rocksdb::Slice until = slice(upper);
@@ -231,6 +235,7 @@ class RocksRows final : public SortedRows {
     }
 
     std::unique_ptr<TableBuilder> build_table() override {
+        assert_disk_is_allowed();
         return std::make_unique<RocksTableBuilder>(*database_, incoming_, files_, directory_);
     }
 
