@@ -82,7 +82,10 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     if (possible.empty() && early) return violate("C2", "delivered before it was due", about);
     if (possible.empty() && nominal) return violate("C6", "delivered with another nominal time", about);
     if (possible.empty()) return violate("C4", "delivered although it is " + describe(about->worlds()), about);
-    if (after == about->epochs.end()) about->epochs.back().worlds = possible;
+    if (after == about->epochs.end()) {
+        if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
+        about->epochs.back().worlds = possible;
+    }
 
     const SeenDelivery fresh{run_,
                              delivery.attempt,

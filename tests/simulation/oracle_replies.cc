@@ -201,6 +201,7 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             "answered " + std::string(change_outcome_name(answer.outcome)) + ", but it is " + describe(about.worlds()),
             &about);
     }
+    if (about.worlds().size() > 1 && about.open.empty()) rare_.met(Rare::unanswered_command_found_done);
     if (ended != about.worlds()) about.set({run_, answer.attempts}, ended);
 }
 
@@ -293,24 +294,29 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     }
     const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
     if (live.empty()) return violate("C8", "a lease on what is " + describe(about.worlds()) + " ended", &about);
-    World next = live.front();
-    const auto expect = [&](DueMs delay) {
-        next.due = {answer.due_ms, answer.due_ms};
-        const DueRange legal{request.submitted_ms + delay, now_ + delay};
-        if (!legal.holds(answer.due_ms)) {
-            violate("C4",
-                    "due again at " + at(answer.due_ms) + " and not from " + at(legal.low) + " to " + at(legal.high),
-                    &about);
+    Worlds next;
+    const DueRange exact{answer.due_ms, answer.due_ms};
+    const auto due_again = [&](DueMs delay) {
+        for (World world : live) {
+            world.due = exact;
+            add_world(next, world);
         }
+        const DueRange legal{request.submitted_ms + delay, now_ + delay};
+        if (!legal.holds(answer.due_ms)) next.clear();
     };
     if (is_ack && answer.outcome == LeaseOutcome::done) {
-        next = World{World::Phase::done, {}, {}, {request.submitted_ms, now_}, lease.attempt, lease.incarnation};
+        next = {World{World::Phase::done, {}, {}, {request.submitted_ms, now_}, lease.attempt, lease.incarnation}};
     } else if (const auto* fail = std::get_if<FailCommand>(&request.command);
                fail != nullptr && answer.outcome == LeaseOutcome::retrying) {
-        expect(fail->retry_in_ms.value_or(options_.retry_delay_ms));
+        due_again(fail->retry_in_ms.value_or(options_.retry_delay_ms));
     } else if (const auto* release = std::get_if<ReleaseCommand>(&request.command);
                release != nullptr && answer.outcome == LeaseOutcome::released) {
-        if (release->delay_ms > 0) expect(release->delay_ms);
+        if (release->delay_ms > 0) due_again(release->delay_ms);
+        for (World world : live) {  // at once: it is due as it was
+            if (release->delay_ms > 0 || !world.due.holds(answer.due_ms)) continue;
+            world.due = exact;
+            add_world(next, world);
+        }
     } else if (const auto* extend = std::get_if<ExtendCommand>(&request.command);
                extend != nullptr && answer.outcome == LeaseOutcome::extended) {
         const DueMs until = answer.lease_until_ms;
@@ -323,8 +329,9 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     } else {
         return violate("X", "a lease's command got the answer of another one", &about);
     }
+    if (next.empty()) return violate("C4", "due again at " + at(answer.due_ms) + ", which cannot be", &about);
     delivery.ended = true;
-    about.set(from, {next});
+    about.set(from, next);
 }
 
 // ---- get

@@ -39,7 +39,7 @@ namespace duewheel {
     X(cancel_repeated)                    \
     X(cancel_in_flight)                   \
     X(cancel_too_late)                    \
-    X(cancel_of_a_message_in_the_index)   \
+    X(command_asked_the_index)            \
     X(rescheduled_while_ready)            \
     X(fired_by_command)                   \
     X(fired_though_due)                   \
@@ -67,7 +67,7 @@ namespace duewheel {
     X(last_commit_lost)                   \
     X(last_commit_kept)                   \
     X(unsealed_segments_at_start)         \
-    X(index_rebuilt_at_start)             \
+    X(index_lost)                         \
     X(started_on_a_closed_segment)        \
     X(due_at_start)                       \
     X(sync_failed)                        \
@@ -82,7 +82,8 @@ namespace duewheel {
     X(carried)                            \
     X(carry_overtaken)                    \
     X(segment_dropped)                    \
-    X(read_of_a_message_on_disk)          \
+    X(content_read_from_the_log)          \
+    X(backlog_read)                       \
     X(damage_refused)                     \
     X(damage_harmless)
 

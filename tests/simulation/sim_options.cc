@@ -99,6 +99,7 @@ SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
     options.keep_ms = pick<std::int64_t>(random, {10, 5'000, 86'400'000, 20LL * 366 * 86'400'000});
     options.reads_in_order = random.chance(500'000);
     options.check_every = pick<std::uint32_t>(random, {1, 4, 16});
+    options.storms = random.chance(300'000);
     return options;
 }
 

@@ -89,6 +89,7 @@ struct SimOptions {
     std::uint32_t seal_weight = 40;
     std::uint32_t clean_weight = 40;
     std::uint32_t crash_per_million = 0;
+    bool storms = false;                       // deaths come in groups
     std::uint32_t turn_per_million = 700'000;  // after something happened
     std::uint32_t check_every = 1;
     bool trace = false;  // tells each step and each record on standard error

@@ -40,6 +40,9 @@ void SimShard::carry_out(Effects effects) {
     }
     for (Question& question : effects.questions) {
         newest_ticket_ = std::max(newest_ticket_, question.ticket);
+        if (std::holds_alternative<FindMessage>(question.what)) rare_.met(Rare::command_asked_the_index);
+        if (std::holds_alternative<ReadRecords>(question.what)) rare_.met(Rare::content_read_from_the_log);
+        if (std::holds_alternative<ScanQueue>(question.what)) rare_.met(Rare::backlog_read);
         questions_.push_back(std::move(question));
     }
     if (!effects.closed_segments.empty()) may_seal_ = spares_wanted_ = true;

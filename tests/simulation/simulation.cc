@@ -39,7 +39,6 @@ void Simulation::OperatorLog::write(LogLevel level, std::string_view event, std:
         rare_.met(Rare::torn_end_cut);
         cut_ = true;
     }
-    if (event == "index_discarded") rare_.met(Rare::index_rebuilt_at_start);
     if (verbose_) std::fprintf(stderr, "    log: %s\n", log_line(level, event, message, fields).c_str());
 }
 
@@ -109,7 +108,8 @@ void Simulation::act() {
     }
     if (random_.chance(options_.turn_per_million) && !shard_->broken()) turn();
     if (!shard_->broken() && step_ % options_.check_every == 0) shard_->engine().check();
-    if (random_.chance(options_.crash_per_million) && !cut_off_ && !shard_->broken()) disturb();
+    const std::uint64_t more = step_ < storm_until_step_ ? 10 : 1;  // where one death was, another comes soon
+    if (random_.chance(options_.crash_per_million * more) && !cut_off_ && !shard_->broken()) disturb();
 }
 
 void Simulation::tick() {
@@ -214,9 +214,9 @@ void Simulation::disturb() {
         case Fault::kill_in_call:
             return arm(false, soon);
         case Fault::failed_sync:
-            names_in_doubt_ = random_.chance(200'000);
-            return disk_.fail(names_in_doubt_ ? DiskOperation::sync_directory : DiskOperation::sync_data,
-                              1 + random_.below(4));
+            if (random_.chance(800'000)) return disk_.fail(DiskOperation::sync_data, 1 + random_.below(4));
+            names_in_doubt_ = true;
+            return disk_.fail(DiskOperation::sync_directory, 1 + random_.below(4));
         case Fault::failed_write:
             return disk_.fail(DiskOperation::write, 1 + random_.below(4));
         case Fault::failed_read:
@@ -232,6 +232,8 @@ void Simulation::disturb() {
 
 void Simulation::arm(bool cuts_power, std::uint64_t calls) {
     cut_power_ = cuts_power;
+    only_syncs_ = random_.chance(500'000);  // what was written and not synced is torn
+    if (only_syncs_) calls = 1 + calls / 8;
     calls_left_ = calls;
 }
 
@@ -243,7 +245,7 @@ void Simulation::before_disk_call(DiskOperation operation, std::string_view path
     // time: a sync of names that fails would lose them for good, which no death of a process does.
     const bool may_fail = operation != DiskOperation::sync_directory;
     if (cut_off_ && !cut_power_ && may_fail) disk_.fail(operation);
-    if (calls_left_ == 0 || --calls_left_ > 0) return;
+    if (calls_left_ == 0 || (only_syncs_ && operation != DiskOperation::sync_data) || --calls_left_ > 0) return;
     cut_off_ = true;
     if (cut_power_) {
         disk_.power_off(disk_random_);
@@ -312,7 +314,11 @@ void Simulation::die(bool power_cut) {
     calm();
     if (has(Fault::clock_back) && random_.chance(200'000)) clock_ -= random_.between(0, 5000);
     if (random_.chance(300'000)) clock_ += random_.between(0, options_.due_scale_ms);  // it was down for a while
-    if (has(Fault::index_lost) && random_.chance(200'000)) static_cast<void>(rows_->discard());
+    if (has(Fault::index_lost) && random_.chance(200'000) && rows_->row_count() > 0) {
+        rare_.met(Rare::index_lost);
+        static_cast<void>(rows_->discard());
+    }
+    storm_until_step_ = options_.storms ? step_ + 40 : 0;
     start();
 }
 

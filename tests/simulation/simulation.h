@@ -112,6 +112,8 @@ class Simulation final : private Surroundings {
     std::uint64_t restarts_ = 0;
     std::uint64_t calls_left_ = 0;  // of the disk, until the process is cut off
     bool cut_power_ = false;
+    bool only_syncs_ = false;             // are counted
+    std::uint64_t storm_until_step_ = 0;  // deaths come more often
     bool cut_off_ = false;
     bool names_in_doubt_ = false;  // a failed sync of a directory: no file system goes on from there
     std::uint64_t commit_in_doubt_ = 0;
