@@ -8,6 +8,7 @@
 #include <duewheel/timing_wheel.h>
 
 namespace duewheel {
+#ifdef DUEWHEEL_PLANTED_BUGS
 namespace {
 
 struct Planted {
@@ -50,6 +51,7 @@ constexpr Planted kPlanted[] = {
 #undef DUEWHEEL_BUG
 
 }  // namespace
+#endif
 
 void plant(PlantedBug bug) {
 #ifdef DUEWHEEL_PLANTED_BUGS

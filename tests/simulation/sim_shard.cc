@@ -18,7 +18,7 @@ ShardOptions shard_options(const SimOptions& options) {
 Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, SimDisk& disk, MemoryRowStorage& rows,
                                                  Retention& retention, LogSink& log, RareStates& rare,
                                                  EventHash& hash) {
-    std::unique_ptr<SimShard> shard(new SimShard(options, rows, rare, hash));
+    std::unique_ptr<SimShard> shard(new SimShard(options, rare, hash));
     Result<std::unique_ptr<ShardParts>> parts =
         ShardParts::open(disk, kDirectory, rows, retention, shard_options(options), log);
     if (!parts) return std::move(parts).error();

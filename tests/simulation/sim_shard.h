@@ -82,8 +82,8 @@ class SimShard {
         std::uint32_t weight = 0;
     };
 
-    SimShard(const SimOptions& options, MemoryRowStorage& rows, RareStates& rare, EventHash& hash)
-        : options_(options), rows_(rows), rare_(rare), hash_(hash) {}
+    SimShard(const SimOptions& options, RareStates& rare, EventHash& hash)
+        : options_(options), rare_(rare), hash_(hash) {}
 
     void carry_out(Effects effects);
     void count_commit(const Commit& commit);
@@ -100,7 +100,6 @@ class SimShard {
     void next_clean();
 
     const SimOptions& options_;
-    MemoryRowStorage& rows_;
     RareStates& rare_;
     EventHash& hash_;
     std::unique_ptr<ShardParts> parts_;
