@@ -20,6 +20,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       totals_(start.totals),
       segment_(start.segment),
       segment_fill_(start.segment_fill),
+      segment_bytes_(start.segment_bytes != 0 ? start.segment_bytes : options.segment_bytes),
       unsealed_(start.unsealed.begin(), start.unsealed.end()),
       durable_load_cursor_ms_(start.load_cursor_ms),
       window_ms_(options.window_min_ms),
@@ -35,14 +36,13 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
 Engine::~Engine() = default;
 
 void Engine::submit(Command command, ReplyToken token) {
-    if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
     const bool cleans =
         std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
-    if (!cleans && commands_.size() + puts_.size() >= options_.commands_waiting_max) {
-        return reply(token, Error{"too_busy", "too many requests are waiting for the disk: try again in a moment"});
-    }
+    const std::size_t waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
+    if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
+    if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     const bool is_put = std::holds_alternative<PutCommand>(command);
     Pending pending{std::move(command), token, std::nullopt, 0};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
@@ -128,18 +128,18 @@ bool Engine::has_room(std::size_t bytes) const {
     const std::size_t grown = batch_->bytes() + bytes;
     if (batch_->empty() && segment_fill_ == kSegmentHeaderBytes) return true;
     if (!batch_->empty() && grown > options_.batch_bytes_max) return false;
-    return segment_fill_ + commit_size_in_segment(grown) + closing_reserve(options_.segment_bytes) <=
-           options_.segment_bytes;
+    return segment_fill_ + commit_size_in_segment(grown) + closing_reserve(segment_bytes_) <= segment_bytes_;
 }
 
 bool Engine::must_close_segment() const {
     if (segment_fill_ == kSegmentHeaderBytes) return false;
     std::size_t next = 0;
-    if (!commands_.empty()) next = record_bytes_at_most(commands_.front().command);
+    for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
+        if (!waiting->empty()) next = std::max(next, record_bytes_at_most(waiting->front().command));
+    }
     if (!puts_.empty() && !puts_held_back()) next = std::max(next, record_bytes_at_most(puts_.front().command));
     if (!attempts_.empty() || !serving_ || confirm_at_ms_ <= now_) next = std::max(next, kRecordOverheadMax);
-    return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(options_.segment_bytes) >
-                            options_.segment_bytes;
+    return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(segment_bytes_) > segment_bytes_;
 }
 
 void Engine::build_batch() {
@@ -157,6 +157,7 @@ void Engine::build_batch() {
         batch_->add(epoch, kNoEntry, 0, Error{});
         return hand_out(false);
     }
+    take_commands(looked_up_, false);
     take_commands(commands_, false);
     add_attempts();
     take_commands(puts_, true);
@@ -209,8 +210,8 @@ void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with
 // bound on what is due and unfinished. A queue's cursor that falls must be written, one that rises may be.
 void Engine::add_cursors() {
     // A segment that was made larger for its first commit has no more than the room that each has at its end.
-    const bool is_overfull = segment_fill_ + kClosingRoomBytes > options_.segment_bytes;
-    const std::uint64_t room = is_overfull ? kClosingRoomBytes : options_.segment_bytes - segment_fill_;
+    const bool is_overfull = segment_fill_ + kClosingRoomBytes > segment_bytes_;
+    const std::uint64_t room = is_overfull ? kClosingRoomBytes : segment_bytes_ - segment_fill_;
     auto fits = [&] {
         return batch_->count() < options_.cursor_records_max &&
                commit_size_in_segment(batch_->bytes() + kRecordOverheadMax) <= room;
@@ -296,6 +297,7 @@ void Engine::committed() {
         (segment_ <= taken_through_ ? to_sweep_ : unsealed_).push_back(segment_);
         ++segment_;
         segment_fill_ = kSegmentHeaderBytes;
+        segment_bytes_ = options_.segment_bytes;
     }
     // A closing commit needs no confirmation: it answers nobody, and confirms the one before it.
     if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
@@ -373,11 +375,12 @@ void Engine::apply(Operation& operation) {
 
 // ---- reads and their answers
 
-void Engine::ask(Question question, Asked asked) {
-    question.ticket = next_ticket_++;
+std::uint64_t Engine::ask(Question question, Asked asked) {
+    const std::uint64_t ticket = question.ticket = next_ticket_++;
     ++counters_.questions;
     asked_.emplace(question.ticket, std::move(asked));
     effects_.questions.push_back(std::move(question));
+    return ticket;
 }
 
 void Engine::answer(Answer answer) {
@@ -400,10 +403,13 @@ void Engine::answer(Answer answer) {
                                  Error{"gone", "this message ended longer ago than outcomes are kept"});
                 }
                 MessageRow& row = **asked.pending->facts;
+                if (row.state.name_space != read->name_space) {
+                    return reply(asked.pending->token, unknown_id(read->id));
+                }
                 row.state.maybe_delivered |= !is_ended(row.state.state) && is_from_past(row.id, row.state.due_ms);
                 return answer_get(std::move(row), asked.pending->token);
             }
-            commands_.push_front(std::move(*asked.pending));
+            looked_up_.push_back(std::move(*asked.pending));
             return;
         case Ask::due_stretch:
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
@@ -415,12 +421,17 @@ void Engine::answer(Answer answer) {
             }
             return;
         case Ask::delivery:
+            delivery_of_reply_.erase(asked.delivery->token);
             return finish_delivery(std::move(*asked.delivery), std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::message: {
             MessageAnswer& message = asked.message->answer;
+            reading_bytes_ -= message.row.record_bytes;
             for (const RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
                 Result<Record> decoded = decode_record(RecordKind::carry, record.body);
-                if (!decoded) return reply(asked.message->token, std::move(decoded).error());
+                if (!decoded) {
+                    effects_.broken = std::move(decoded).error();
+                    return;
+                }
                 message.has_content = true;
                 message.put_ms = decoded->content.put_ms;
                 message.body = decoded->content.body;
@@ -445,16 +456,18 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- what the owner may ask
 
 bool Engine::is_idle() const {
-    return commands_.empty() && puts_.empty() && attempts_.empty() && !in_flight_;
+    return looked_up_.empty() && commands_.empty() && puts_.empty() && attempts_.empty() && !in_flight_;
 }
 
 DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up()) return now_;
-    if (!in_flight_ && (!commands_.empty() || !attempts_.empty() || (!puts_.empty() && !puts_held_back()))) return now_;
-    const Tick wheel = wheel_.next_expiry();
+    const bool has_work =
+        !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || (!puts_.empty() && !puts_held_back());
+    if (!in_flight_ && has_work) return now_;
+    const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!in_flight_) next = std::min(next, confirm_at_ms_);
-    if (!loading_) next = std::min(next, std::max(now_ + 1, loaded_until_ms_ - window_ms_ / 2));
+    if (!loading_) next = std::min(next, std::max(now_ + 1, next_load()));
     return next;
 }
 
@@ -464,7 +477,7 @@ EngineCounters Engine::counters() const {
     counters.ready = ready_count_;
     counters.leased = leases_.size();
     counters.waiters = waiters_.size();
-    counters.commands_waiting = commands_.size() + puts_.size();
+    counters.commands_waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_.size();

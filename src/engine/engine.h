@@ -23,6 +23,7 @@
 // Single-threaded. The RecentTier belongs to the owner and is changed by the engine alone.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -62,6 +63,7 @@ struct EngineStart {
     Totals totals;
     SegmentNumber segment = 1;  // the open segment
     std::uint64_t segment_fill = kSegmentHeaderBytes;
+    std::uint64_t segment_bytes = 0;      // of the open segment; 0: what the options say
     std::vector<SegmentNumber> unsealed;  // closed ones that are not in the index
     DueMs load_cursor_ms = 0;
     struct Cursor {
@@ -122,6 +124,10 @@ class Engine {
 
     // Whoever waits for a message gets an empty answer, and nobody waits from now on.
     void stop_waiting();
+
+    // Tells the time without doing anything: before a command that arrived after the last turn, so that what it counts
+    // from is not old.
+    void set_time(DueMs now) { now_ = std::max(now_, now); }
 
     // The end of a turn: fires what is due, serves who waits, and hands out the next batch if none is in flight.
     // `now` is server time; it never goes back here, whatever is handed in.
@@ -244,6 +250,8 @@ class Engine {
     // The entry that a lease token still holds, or what to say instead.
     std::optional<Verdict> look_lease(Pending& pending, const LeaseToken& lease, Known& known);
     Result<DueMs> resolve(const When& when) const;
+    static Error unknown_id(MessageId id);
+    static Error too_busy();
     void reply(ReplyToken token, Reply reply);
 
     // engine.cc: batches
@@ -281,13 +289,15 @@ class Engine {
 
     // engine_loading.cc
     void load();
+    bool is_crowded() const;
+    DueMs next_load() const;
     void take_due_stretch(const Asked& asked, Stretch stretch, Generation generation);
     void take_queue_stretch(const Asked& asked, Stretch stretch, Generation generation);
     void read_backlog(QueueNumber number);
     void prefetch(const std::vector<MessageRow>& rows);
     EntryNumber admit(const MessageRow& row);
     void sweep();
-    void ask(Question question, Asked asked);
+    std::uint64_t ask(Question question, Asked asked);
     DueMs load_cursor() const;
 
     EngineOptions options_;
@@ -306,6 +316,7 @@ class Engine {
     Totals totals_;
     SegmentNumber segment_ = 1;
     std::uint64_t segment_fill_ = 0;
+    std::uint64_t segment_bytes_ = 0;  // of the open one
     std::deque<SegmentNumber> unsealed_;
     std::deque<SegmentNumber> to_sweep_;
     SegmentNumber taken_through_ = 0;
@@ -314,7 +325,8 @@ class Engine {
     DueMs confirm_at_ms_ = kNoWakeup;
 
     // commands and the batch
-    std::deque<Pending> commands_;  // all but puts
+    std::deque<Pending> looked_up_;  // came back with their facts
+    std::deque<Pending> commands_;   // all but puts
     std::deque<Pending> puts_;
     std::vector<MessageId> attempts_;  // begun, their record not yet written
     std::unique_ptr<Batch> batch_;     // being built or in flight
@@ -327,6 +339,7 @@ class Engine {
     std::unordered_map<MessageId, Lease> leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;
     std::unordered_map<ReplyToken, std::uint64_t> waiter_of_reply_;
+    std::unordered_map<ReplyToken, std::uint64_t> delivery_of_reply_;  // the ticket of a delivery being read
     std::uint64_t next_waiter_ = 1;
     std::uint64_t ready_count_ = 0;
 
@@ -338,6 +351,8 @@ class Engine {
     bool loading_ = false;
     std::unordered_map<std::uint64_t, Asked> asked_;
     std::uint64_t next_ticket_ = 1;
+    std::size_t reading_bytes_ = 0;
+    std::uint32_t backlogs_reading_ = 0;
     RecordCache cache_;
 
     Effects effects_;

@@ -8,16 +8,20 @@
 namespace duewheel {
 namespace {
 
-Error unknown_id(MessageId id) {
-    return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted here: check the id", "id"};
-}
-
 Error not_waiting(State state) {
     return {"not_waiting", "the message is " + std::string(state_name(state)) +
                                ", so it has no due time to change: bring it back first"};
 }
 
 }  // namespace
+
+Error Engine::unknown_id(MessageId id) {
+    return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted here: check the id", "id"};
+}
+
+Error Engine::too_busy() {
+    return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
+}
 
 Engine::Verdict Engine::validate(Pending& pending) {
     return std::visit(
@@ -511,6 +515,8 @@ void Engine::answer_get(MessageRow row, ReplyToken token) {
     read.answer.row = std::move(row);
     const bool has_content = !is_ended(read.answer.row.state.state) || read.answer.row.state.state == State::dead;
     if (!has_content) return reply(token, std::move(read.answer));
+    if (reading_bytes_ >= options_.reading_bytes_max) return reply(token, too_busy());
+    reading_bytes_ += read.answer.row.record_bytes;
     ReadRecords wanted{{read.answer.row.place}};
     Asked asked;
     asked.what = Ask::message;
@@ -531,6 +537,11 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     }
     QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
+        if (command.wait_ms == 0) {  // a name that was never used holds nothing, and asking does not use it
+            LeaseAnswer none;
+            none.queue = command.queue;
+            return reply(token, std::move(none));
+        }
         if (recent_.queues().size() >= options_.queues_max) {
             return reply(token, Error{"queue_limit", "there are too many queues to wait on a new one", "queue"});
         }
@@ -540,6 +551,7 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     if (at.waiters.size() >= options_.waiters_per_queue_max) {
         return reply(token, Error{"waiter_limit", "too many consumers wait on this queue already: ask again later"});
     }
+    at.asked_ms = now_;
     const std::uint64_t waiter = next_waiter_++;
     waiters_[waiter] = {token, number, command.max, command.lease_ms, {}};
     if (token != 0) waiter_of_reply_[token] = waiter;

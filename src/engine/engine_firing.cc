@@ -79,7 +79,8 @@ void Engine::make_ready(EntryNumber number) {
     ++ready_count_;
     ++counters_.fired;
     at.ready.push({entry.priority, {entry.due_ms, entry.id}, number});
-    at.fired.push({{entry.due_ms, entry.id}, number});
+    if (!entry.in_fired) at.fired.push({{entry.due_ms, entry.id}, number});
+    entry.in_fired = true;
 }
 
 // A due message that the index has and memory need not: it waits behind its queue's cursor.
@@ -109,6 +110,7 @@ void Engine::unlist(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (!planted(PlantedBug::fires_with_changed_version)) static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.attempt_queued = false;
+    entry.in_fired = false;  // its key there is out of date from now on
     Queue& at = queue(entry.queue);
     if (entry.state == State::ready) {
         --at.ready_count;
@@ -208,7 +210,8 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
     Asked asked;
     asked.what = Ask::delivery;
     asked.delivery = std::move(delivery);
-    ask(Question{0, ReadRecords{std::move(missing)}}, std::move(asked));
+    const std::uint64_t ticket = ask(Question{0, ReadRecords{std::move(missing)}}, std::move(asked));
+    if (waiter.token != 0) delivery_of_reply_[waiter.token] = ticket;
     return true;
 }
 
@@ -273,16 +276,22 @@ void Engine::forget(ReplyToken token) {
         waiter_of_reply_.erase(waiter);
         return drop_waiter(number);
     }
-    for (auto& [ticket, asked] : asked_) {
-        if (asked.what != Ask::delivery || asked.delivery->token != token) continue;
-        asked.delivery->token = 0;
-        for (const Delivered& message : asked.delivery->answer.messages) {
-            const EntryNumber number = recent_.find(message.id);
-            const auto held = leases_.find(message.id);
-            if (number == kNoEntry || held == leases_.end() || held->second.attempt != message.attempt) continue;
-            if (!recent_.entry(number).in_batch) end_lease(number);
+    const auto reading = delivery_of_reply_.find(token);
+    if (reading == delivery_of_reply_.end()) return;
+    Delivery& delivery = *asked_.at(reading->second).delivery;
+    delivery_of_reply_.erase(reading);
+    delivery.token = 0;
+    for (const Delivered& message : delivery.answer.messages) {
+        const EntryNumber number = recent_.find(message.id);
+        const auto held = leases_.find(message.id);
+        if (number == kNoEntry || held == leases_.end() || held->second.attempt != message.attempt) continue;
+        Entry& entry = recent_.entry(number);
+        if (entry.in_batch) {  // ends when the batch has been applied, as if its time were over
+            held->second.until_ms = now_;
+            entry.woken = true;
+        } else {
+            end_lease(number);
         }
-        return;
     }
 }
 

@@ -17,23 +17,33 @@ EntryNumber Engine::admit(const MessageRow& row) {
 // then, so that nothing that is sealed meanwhile can slip out below it.
 void Engine::load() {
     if (loading_) return;
-    if (loaded_to_.due_ms >= loaded_until_ms_ && loaded_until_ms_ - now_ <= window_ms_ / 2) {
-        const bool crowded = recent_.entry_count() >= options_.window_entries_max;
-        if (crowded || window_rows_ > options_.window_entries_max / 8) {
+    if (now_ >= next_load() && loaded_to_.due_ms >= loaded_until_ms_) {
+        if (is_crowded() || window_rows_ > options_.window_entries_max / 8) {
             window_ms_ = options_.window_min_ms;
         } else if (window_rows_ < 2 * options_.load_chunk) {
             window_ms_ = std::min(window_ms_ * 2, options_.window_max_ms);
         }
         window_rows_ = 0;
-        loaded_until_ms_ = std::max(loaded_until_ms_, now_ + (crowded ? 1 : window_ms_));
+        loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
     }
-    if (loaded_to_.due_ms >= loaded_until_ms_) return;
+    if (loaded_to_.due_ms >= loaded_until_ms_ || now_ < next_load()) return;
     loading_ = true;
     Asked asked;
     asked.what = Ask::due_stretch;
     asked.from = loaded_to_;
     asked.until_ms = loaded_until_ms_;
     ask(Question{0, ScanDue{loaded_to_, loaded_until_ms_, options_.load_chunk}}, std::move(asked));
+}
+
+// So much in memory that only what is due already comes in: it goes to its queue, which keeps no more than it may.
+bool Engine::is_crowded() const {
+    return recent_.entry_count() >= options_.window_entries_max;
+}
+
+// When load() has something to do next, while it is not waiting for rows.
+DueMs Engine::next_load() const {
+    if (is_crowded()) return loaded_to_.due_ms;
+    return loaded_to_.due_ms < loaded_until_ms_ ? now_ : loaded_until_ms_ - window_ms_ / 2;
 }
 
 void Engine::take_due_stretch(const Asked& asked, Stretch stretch, Generation generation) {
@@ -64,14 +74,22 @@ void Engine::take_due_stretch(const Asked& asked, Stretch stretch, Generation ge
     load();
 }
 
-// Reads a queue's part on disk on, when its part in memory runs low.
+// Reads a queue's part on disk on, when its part in memory runs low. For a queue whose consumers stay away a little is
+// enough, so that the backlogs of many do not fill the memory.
 void Engine::read_backlog(QueueNumber number) {
     Queue& at = queue(number);
-    if (at.cursor == kNoBacklog || at.reading_from || at.ready_count * 2 > options_.ready_max) return;
+    if (at.cursor == kNoBacklog || at.reading_from) return;
+    const bool asked_lately =
+        !at.waiters.empty() || (at.asked_ms != 0 && now_ - at.asked_ms < options_.asked_lately_ms);
+    const std::uint32_t kept =
+        std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
+    if (at.ready_count > kept || (is_crowded() && !asked_lately)) return;
+    if (backlogs_reading_ >= options_.backlogs_reading_max) return mark(number);
+    ++backlogs_reading_;
     at.reading_from = std::exchange(at.cursor, kNoBacklog);
     const QueueName& name = recent_.queues().name(number);
-    ScanQueue scan{name.name_space, name.queue, *at.reading_from, now_ + 1,
-                   std::min(options_.load_chunk, options_.ready_max)};
+    const std::uint32_t limit = asked_lately ? options_.load_chunk : options_.idle_backlog;
+    ScanQueue scan{name.name_space, name.queue, *at.reading_from, now_ + 1, std::min(limit, options_.ready_max)};
     Asked asked;
     asked.what = Ask::queue_stretch;
     asked.queue = number;
@@ -82,6 +100,7 @@ void Engine::read_backlog(QueueNumber number) {
 void Engine::take_queue_stretch(const Asked& asked, Stretch stretch, Generation generation) {
     Queue& at = queue(asked.queue);
     at.reading_from.reset();
+    --backlogs_reading_;
     mark(asked.queue);
     const bool stale = generation != generation_.load(std::memory_order_relaxed);
     if (stale && !planted(PlantedBug::old_iterator_reinserts_cancelled)) return at.lower_cursor(asked.from);
@@ -144,7 +163,7 @@ void Engine::sweep() {
 // Below it every message has been handed to its queue: what a restart need not load from the wheel's feed.
 DueMs Engine::load_cursor() const {
     if (!wheel_.caught_up()) return durable_load_cursor_ms_;
-    const Tick next = wheel_.next_expiry();
+    const Tick next = wheel_.next_work();
     DueMs cursor = std::min(now_, loaded_to_.due_ms);
     if (next < static_cast<Tick>(cursor)) cursor = static_cast<DueMs>(next);
     return std::max(cursor, durable_load_cursor_ms_);

@@ -20,7 +20,8 @@ struct EngineOptions {
     std::uint32_t queues_max = 100'000;
     std::uint32_t waiters_per_queue_max = 10'000;
     std::uint32_t leased_max = 1'000'000;
-    std::size_t commands_waiting_max = 200'000;
+    std::size_t commands_waiting_max = 200'000;  // for the disk: to be written or to be looked up
+    std::size_t reading_bytes_max = 64u << 20;   // contents that are being read for whoever asked to see them
 
     // Retry after a failure.
     std::int64_t retry_delay_ms = 1'000;
@@ -41,6 +42,9 @@ struct EngineOptions {
     std::int64_t window_min_ms = 30'000;
     std::int64_t window_max_ms = 600'000;
     std::uint32_t load_chunk = 4'096;
+    std::uint32_t idle_backlog = 256;  // entries kept of a backlog that nobody has asked for lately
+    std::int64_t asked_lately_ms = 10'000;
+    std::uint32_t backlogs_reading_max = 16;  // at once
     std::size_t record_cache_bytes = 32u << 20;
     std::uint32_t sweep_chunk = 4'096;  // entries a turn
     std::uint32_t fire_chunk = 20'000;  // wheel steps a turn

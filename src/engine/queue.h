@@ -76,6 +76,7 @@ struct Queue {
     std::uint32_t ready_count = 0;
     std::uint32_t leased_count = 0;
     std::deque<std::uint64_t> waiters;
+    DueMs asked_ms = 0;  // when a consumer last asked
 
     // Lower bound on the due, unfinished messages that are on disk alone.
     DuePosition cursor = kNoBacklog;

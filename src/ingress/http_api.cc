@@ -68,10 +68,14 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
 void HttpApi::submit(Result<Command> command, HttpReply reply) {
     if (!command) return reply.answer(problem(command.error()));
     const ReplyToken token = next_token_++;
-    reply.on_client_gone([this, token] {
-        waiting_.erase(token);
-        port_.forget(token);
-    });
+    // A client that closed its sending side may still read: it gets its answer. But it may as well be gone, and must
+    // not be handed a message then.
+    if (std::holds_alternative<LeaseCommand>(*command)) {
+        reply.on_client_gone([this, token] {
+            waiting_.erase(token);
+            port_.forget(token);
+        });
+    }
     waiting_.emplace(token, std::move(reply));
     port_.submit(*std::move(command), token);
 }

@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -59,6 +60,7 @@ struct Server::Parts {
     bool told_ready = false;
     bool stopping = false;
     bool drained = false;
+    std::int64_t stop_by_ns = 0;
 };
 
 // The end: nothing may be answered any more, and the loop's thread may be in the middle of something.
@@ -119,8 +121,9 @@ EventLoop::TimePoint Server::Parts::turn(const std::function<void()>& ready) {
         told_ready = true;
         ready();
     }
-    if (drained) leave_when_idle();
-    return next;
+    if (!drained) return next;
+    leave_when_idle();
+    return std::min(next, EventLoop::TimePoint(std::chrono::nanoseconds(stop_by_ns)));
 }
 
 void Server::Parts::stop(int signal) {
@@ -128,11 +131,14 @@ void Server::Parts::stop(int signal) {
     stopping = true;
     log.info("stopping", "Stopping: requests that arrived are answered first.", {{"signal", signal}});
     shard->stop_waiting();
+    stop_by_ns = monotonic_now_ns() + options.drain_seconds * 1'000'000'000LL;
     http->drain(std::chrono::seconds(options.drain_seconds), [this] { drained = true; });
 }
 
+// Nobody is connected any more, so whoever was to be answered has been. What still waits for the disk (an attempt's
+// record, say) gets until the deadline: a full disk must not keep the process from stopping.
 void Server::Parts::leave_when_idle() {
-    if (shard->is_idle()) loop.stop();
+    if (shard->is_idle() || monotonic_now_ns() >= stop_by_ns) loop.stop();
 }
 
 Server::Server() = default;

@@ -1,6 +1,8 @@
 #include "server/shard.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "base/system_clock.h"
@@ -9,6 +11,8 @@ namespace duewheel {
 namespace {
 
 constexpr int kRetryWhenFullSeconds = 1;
+constexpr DueMs kClockWarningMs = 5'000;
+constexpr std::size_t kQuestionsAJob = 16;
 
 std::uint64_t micros_since(std::int64_t start_ns) {
     return static_cast<std::uint64_t>((monotonic_now_ns() - start_ns) / 1000);
@@ -22,17 +26,30 @@ Shard::Shard(EventLoop& loop, ShardParts& parts, LogSink& log, BrokenWorld broke
       log_(log),
       broken_(std::move(broken)),
       clock_(wall_now_ms(), boot_now_ns(), parts.engine().totals().server_time_ms) {
+    const DueMs ahead_ms = parts.engine().totals().server_time_ms - wall_now_ms();
+    if (ahead_ms > kClockWarningMs) {
+        log_.warning("clock_behind_log",
+                     "The clock is behind the time that the log has seen; server time goes on from there.",
+                     {{"behind_ms", ahead_ms}});
+    }
     seal();  // what an earlier run left full
     fill_spares();
 }
 
 Shard::~Shard() = default;
 
+// What arrives before the turn of its round counts from now, not from the last turn, which may be minutes ago.
+void Shard::tell_time() {
+    parts_.engine().set_time(clock_.now_ms(boot_now_ns()));
+}
+
 void Shard::submit(Command command, ReplyToken token) {
+    tell_time();
     parts_.engine().submit(std::move(command), token);
 }
 
 void Shard::forget(ReplyToken token) {
+    tell_time();
     parts_.engine().forget(token);
 }
 
@@ -80,12 +97,23 @@ void Shard::commit(Commit commit) {
         }
         loop_.post([this, start_ns] {
             times_.commit_us.record(micros_since(start_ns));
+            tell_time();
             parts_.engine().committed();
         });
     });
 }
 
+// In small parts, so that the first answers need not wait for the last and few of them are held at once.
 void Shard::read(std::vector<Question> questions) {
+    if (questions.size() <= kQuestionsAJob) return read_some(std::move(questions));
+    for (std::size_t from = 0; from < questions.size(); from += kQuestionsAJob) {
+        const std::size_t until = std::min(questions.size(), from + kQuestionsAJob);
+        read_some({std::make_move_iterator(questions.begin() + static_cast<std::ptrdiff_t>(from)),
+                   std::make_move_iterator(questions.begin() + static_cast<std::ptrdiff_t>(until))});
+    }
+}
+
+void Shard::read_some(std::vector<Question> questions) {
     const std::int64_t start_ns = monotonic_now_ns();
     reader_.run([this, questions = std::move(questions), start_ns] {
         std::vector<Answer> answers;
@@ -97,22 +125,26 @@ void Shard::read(std::vector<Question> questions) {
         }
         loop_.post([this, answers = std::move(answers), start_ns]() mutable {
             times_.read_us.record(micros_since(start_ns));
+            tell_time();
             for (Answer& answer : answers) parts_.engine().answer(std::move(answer));
         });
     });
 }
 
-// Seals whatever is full. A full disk is waited out: puts are held back meanwhile.
+// Seals whatever is full. A full disk is waited out, behind what else the thread has to do: cleaning may be what makes
+// space. Puts are held back meanwhile.
 void Shard::seal() {
+    if (seal_queued_.exchange(true)) return;
     sealer_.run([this] {
+        seal_queued_ = false;  // what is closed from now on queues the next job
         for (;;) {
             const std::int64_t start_ns = monotonic_now_ns();
             const Result<SegmentNumber> sealed = parts_.seal_next();
             if (!sealed && sealed.error().code == "no_space") {
                 log_.warning("seal_waits", "The disk is too full to build the index; it is tried again.",
                              {{"error", sealed.error().message}});
-                if (!sealer_.pause(kRetryWhenFullSeconds)) return;
-                continue;
+                if (sealer_.pause(kRetryWhenFullSeconds)) seal();
+                return;
             }
             if (!sealed) broken_(sealed.error());
             if (*sealed == 0) return;
@@ -127,15 +159,15 @@ void Shard::seal() {
 }
 
 void Shard::fill_spares() {
+    if (fill_queued_.exchange(true)) return;
     sealer_.run([this] {
-        for (;;) {
-            const Status filled = parts_.prepare_spares();
-            if (filled) return;
-            if (filled.error().code != "no_space") broken_(filled.error());
-            log_.warning("spares_wait", "The disk is too full for a spare segment; it is tried again.",
-                         {{"error", filled.error().message}});
-            if (!sealer_.pause(kRetryWhenFullSeconds)) return;
-        }
+        fill_queued_ = false;
+        const Status filled = parts_.prepare_spares();
+        if (filled) return;
+        if (filled.error().code != "no_space") broken_(filled.error());
+        log_.warning("spares_wait", "The disk is too full for a spare segment; it is tried again.",
+                     {{"error", filled.error().message}});
+        if (sealer_.pause(kRetryWhenFullSeconds)) fill_spares();
     });
 }
 

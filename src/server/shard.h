@@ -5,6 +5,7 @@
 // turn. A broken world (a failed write, a damaged log or index) ends the process through `broken`.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -63,6 +64,8 @@ class Shard final : public CommandPort {
     void carry_out(Effects effects);
     void commit(Commit commit);
     void read(std::vector<Question> questions);
+    void tell_time();
+    void read_some(std::vector<Question> questions);
     void seal();
     void fill_spares();
     void clean();
@@ -75,6 +78,9 @@ class Shard final : public CommandPort {
     ReplySink sink_;
     ServerClock clock_;
     LogCleaning cleaning_{parts_};
+    // One such job at a time is queued or running, so that those that wait for space do not pile up.
+    std::atomic<bool> seal_queued_{false};
+    std::atomic<bool> fill_queued_{false};
     ShardTimes times_;
 
     // Last: their threads end before anything that their jobs use goes away.

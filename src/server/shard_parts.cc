@@ -55,8 +55,8 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
         return numbers;
     };
     // A few full segments are replayed and sealed in the background, as they would have been; many are an index that
-    // has to be rebuilt first, because the recent tier would not fit into memory. So has one that knows nothing of a log
-    // whose front is gone: only sealing can begin inside.
+    // has to be rebuilt first, because the recent tier would not fit into memory. So has one that knows nothing of a
+    // log whose front is gone: only sealing can begin inside.
     const bool knows_nothing = index_->position().segment == 0 && journal_->first_sequence() > 1;
     if (knows_nothing || unsealed().size() > options.engine.unsealed_segments_max) {
         if (Status sealed = seal_missing(journal_->catalog(), *index_); !sealed) return sealed;
@@ -68,6 +68,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     const SegmentRoom room = journal_->room();
     start.segment = static_cast<SegmentNumber>(room.closed ? room.number + 1 : room.number);
     start.segment_fill = room.closed ? kSegmentHeaderBytes : room.used_bytes;
+    start.segment_bytes = room.closed ? 0 : room.segment_bytes;
     std::memcpy(start.token_key.data(), journal_->identity().token_key.data(), start.token_key.size());
     if (Status replayed = replay(start); !replayed) return replayed;
     log.info("recovered", "The log was replayed.",

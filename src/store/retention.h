@@ -18,7 +18,10 @@ class Retention {
 
     explicit Retention(std::int64_t keep_ms = kDefaultKeepMs) : keep_ms_(keep_ms) { assert(keep_ms >= 0); }
 
-    void set_now(DueMs now_ms) { now_ms_.store(now_ms, std::memory_order_relaxed); }
+    // A time before the one that was set is passed over: what has expired stays so.
+    void set_now(DueMs now_ms) {
+        if (now_ms > this->now_ms()) now_ms_.store(now_ms, std::memory_order_relaxed);
+    }
     DueMs now_ms() const { return now_ms_.load(std::memory_order_relaxed); }
 
     // Whether what ended at `ended_ms` is gone; never for 0, which stands for "has not ended".
