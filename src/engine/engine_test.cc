@@ -15,7 +15,7 @@ constexpr DueMs kStart = 1'000'000;
 // Owner of one engine: carries out every effect at once, unless told to hold commits back.
 class Shard {
   public:
-    explicit Shard(EngineOptions options = {}) : engine_(options, EngineStart{}, recent_) {
+    explicit Shard(EngineOptions options = {}, EngineStart start = {}) : engine_(options, start, recent_) {
         turn(0);
         EXPECT_TRUE(engine_.is_serving());
     }
@@ -74,6 +74,10 @@ class Shard {
             }
             if (effects.commit) held_ = std::move(effects.commit);
             for (ReplyEffect& effect : effects.replies) replies[effect.token] = std::move(effect.reply);
+            if (hold_questions) {
+                held_questions_.insert(held_questions_.end(), effects.questions.begin(), effects.questions.end());
+                effects.questions.clear();
+            }
             for (const Question& question : effects.questions) engine_.answer(read(question));
             if (held_ && !hold_commits) {
                 append(*held_);
@@ -85,6 +89,23 @@ class Shard {
             if (effects.questions.empty() && !effects.commit) break;
             engine_.advance_to(now_);
         }
+    }
+
+    // Answers what was held back.
+    void answer_questions() {
+        for (const Question& question : std::exchange(held_questions_, {})) engine_.answer(read(question));
+    }
+    // Fills the open segment and seals it: its far messages leave the recent tier, and the index has them.
+    void move_to_index() {
+        while (engine_.counters().unsealed_segments == 0) put(2'000'000, std::string(500, 'x'), "filler");
+        for (const auto& [sequence, framed] : log_) {
+            const FramedRecord frame = *read_frame(framed);
+            const Record record = *decode_record(frame.kind, frame.body);
+            if (record.kind != RecordKind::put) continue;
+            index[record.id] = {record.id, sequence, static_cast<std::uint32_t>(framed.size()), record.state};
+        }
+        engine_.table_taken(1);
+        turn();
     }
 
     Engine& engine() { return engine_; }
@@ -99,6 +120,8 @@ class Shard {
 
     std::map<ReplyToken, Reply> replies;
     bool hold_commits = false;
+    bool hold_questions = false;
+    std::map<MessageId, MessageRow> index;
     std::uint64_t largest_closing_commit = 0;
 
   private:
@@ -121,7 +144,8 @@ class Shard {
             }
             answer.what = std::move(records);
         } else if (std::holds_alternative<FindMessage>(question.what)) {
-            answer.what = std::optional<MessageRow>();
+            const auto found = index.find(std::get<FindMessage>(question.what).id);
+            answer.what = found == index.end() ? std::nullopt : std::optional(found->second);
         } else {
             answer.what = Stretch{};
         }
@@ -134,6 +158,7 @@ class Shard {
     ReplyToken next_token_ = 1;
     std::map<Sequence, std::string> log_;
     std::optional<Commit> held_;
+    std::vector<Question> held_questions_;
 };
 
 TEST(Engine, a_message_is_handed_out_at_its_due_time_and_not_before) {
@@ -542,6 +567,99 @@ TEST(Engine, a_table_may_be_taken_before_the_commit_that_closed_its_segment_is_t
     shard.settle();
     EXPECT_FALSE(shard.engine().counters().puts_held_back);
     EXPECT_EQ(shard.engine().counters().unsealed_segments, 0u);
+}
+
+EngineOptions small_segments() {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    return options;
+}
+
+// A look at a message that only the index knew did not ask for its namespace, so anyone who counted ids up could read
+// the messages of others.
+TEST(Engine, a_message_in_the_index_is_shown_to_its_own_namespace_alone) {
+    Shard shard(small_segments());
+    const MessageId id = shard.put(1'000'000, "secret");
+    shard.move_to_index();
+    EXPECT_EQ(shard.ask<Error>(GetCommand{"other", id}).code, "unknown_id");
+    EXPECT_EQ(shard.ask<Error>(CancelCommand{"other", id}).code, "unknown_id");
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).body, "secret");
+}
+
+// Two commands on a message in the index came back from their look-ups in reverse.
+TEST(Engine, commands_on_a_message_in_the_index_keep_their_order) {
+    Shard shard(small_segments());
+    const MessageId id = shard.put(1'000'000);
+    shard.move_to_index();
+    const ReplyToken first = shard.submit(RescheduleCommand{"default", id, {kStart + 5000, 0}});
+    const ReplyToken second = shard.submit(RescheduleCommand{"default", id, {kStart + 9000, 0}});
+    shard.turn();
+    EXPECT_EQ(shard.take<ChangeAnswer>(first).due_ms, kStart + 5000);
+    EXPECT_EQ(shard.take<ChangeAnswer>(second).due_ms, kStart + 9000);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.due_ms, kStart + 9000);
+}
+
+// A command that arrived after a long sleep, and before the turn of its round, counted from the turn before the sleep:
+// a lease ended as it began, a wait at once.
+TEST(Engine, a_command_counts_from_the_time_it_is_told) {
+    Shard shard;
+    shard.put(0);
+    shard.engine().set_time(kStart + 600'000);
+    const ReplyToken waiting = shard.submit(LeaseCommand{"default", "empty", 1, 30'000, 20'000});
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 0});
+    shard.turn(600'000);
+    const auto messages = shard.take<LeaseAnswer>(token).messages;
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].lease_until_ms, kStart + 630'000);
+    EXPECT_FALSE(shard.replies.contains(waiting));
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease}).outcome, LeaseOutcome::done);
+}
+
+// The record of its attempt was in a batch, so a message whose consumer had left kept its lease to the end.
+TEST(Engine, a_consumer_that_leaves_while_its_message_is_read_gives_it_back) {
+    EngineOptions options;
+    options.record_cache_bytes = 0;
+    Shard shard(options);
+    shard.put(0);
+    shard.hold_questions = true;
+    shard.hold_commits = true;
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 0});
+    shard.turn();
+    shard.engine().forget(token);
+    shard.hold_commits = false;
+    shard.settle();
+    shard.answer_questions();
+    shard.hold_questions = false;
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].attempt, 2u);
+    EXPECT_FALSE(shard.replies.contains(token));
+}
+
+TEST(Engine, contents_being_read_are_bounded) {
+    EngineOptions options;
+    options.reading_bytes_max = 100;
+    Shard shard(options);
+    const MessageId id = shard.put(1000, std::string(200, 'x'));
+    shard.hold_questions = true;
+    const ReplyToken first = shard.submit(GetCommand{"default", id});
+    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", id}).code, "too_busy");
+    shard.answer_questions();
+    shard.hold_questions = false;
+    shard.turn();
+    EXPECT_EQ(shard.take<MessageAnswer>(first).body.size(), 200u);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).body.size(), 200u);
+}
+
+// A log that was made with segments of another size is still measured by theirs.
+TEST(Engine, an_open_segment_keeps_the_size_it_was_made_with) {
+    EngineOptions options;
+    options.segment_bytes = 1 << 20;
+    EngineStart start;
+    start.segment_bytes = 16 * 1024;
+    Shard shard(options, start);
+    for (int i = 0; i < 40; ++i) shard.put(1000, std::string(500, 'x'));
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u);
 }
 
 }  // namespace
