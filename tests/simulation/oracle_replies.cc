@@ -128,9 +128,12 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
         World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};
+        // Of several cancels any may have been the one; the earliest counts.
+        for (const World& was : before) {
+            if (!was.is_live()) world.ended.low = std::min(world.ended.low, was.ended.low);
+        }
         if (!before.front().is_live()) {
             rare_.met(Rare::cancel_repeated);
-            world.ended = before.front().ended;
         } else {
             rare_.met(answer.attempts > 0 ? Rare::cancelled_after_attempts : Rare::cancelled);
         }
@@ -152,12 +155,15 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
     }
     const DueRange exact{answer.due_ms, answer.due_ms};
     if (is_fire) {
-        for (const World& world : before) {  // due already: nothing was changed
+        Worlds same;
+        for (World world : before) {  // due already: nothing was changed
             if (!world.due.holds(answer.due_ms) || answer.due_ms > now_) continue;
+            world.due = exact;
+            add_world(same, world);
+        }
+        if (!same.empty()) {
             rare_.met(Rare::fired_though_due);
-            World same = world;
-            same.due = exact;
-            return about.set(from, {same});
+            return about.set(from, same);
         }
         rare_.met(Rare::fired_by_command);
     }
