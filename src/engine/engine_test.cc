@@ -1,5 +1,6 @@
 // The engine's rules, one by one, over a store that is never sealed and a log that is a vector. The seams between tiers
 // and crashes are the simulator's.
+// It is long because the rules are many and all of them share one small owner.
 #include "engine/engine.h"
 
 #include <algorithm>
