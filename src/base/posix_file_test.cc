@@ -239,6 +239,7 @@ TEST(PosixFile, others_may_not_read_what_was_written) {
     }
 }
 
+#ifndef NDEBUG
 // The loop's thread of a server must not wait for the disk; that it does would show only under load.
 TEST(PosixFileDeathTest, a_thread_that_forbade_itself_the_disk_may_not_touch_it) {
     const TemporaryDirectory directory;
@@ -252,6 +253,7 @@ TEST(PosixFileDeathTest, a_thread_that_forbade_itself_the_disk_may_not_touch_it)
         "must not wait for the disk");
     EXPECT_TRUE((*file)->sync_data().ok());
 }
+#endif
 
 }  // namespace
 }  // namespace duewheel
