@@ -42,8 +42,6 @@ class LazyHeap {
         std::pop_heap(keys_.begin(), keys_.end(), later);
         keys_.pop_back();
     }
-    std::size_t size() const { return keys_.size(); }
-    std::size_t memory_bytes() const { return keys_.capacity() * sizeof(Key); }
 
   private:
     static bool later(const Key& left, const Key& right) { return right < left; }

@@ -25,7 +25,7 @@ struct JournalOptions {
     std::uint64_t segment_bytes = 64 << 20;  // a multiple of the block size, above the header's
     std::uint32_t block_bytes = 512;         // 512 or 4096; of a log that is there, its own counts
     std::size_t spare_count = 1;             // zero-filled segments ready for the next roll
-    std::size_t reserve_count = 2;           // and more of them, for what must go on when the disk is full
+    std::size_t reserve_count = 2;           // and more of them, so that a disk that fills up is met early
     LogIdentity identity;                    // 32 random bytes; used only when the log is created
 };
 
