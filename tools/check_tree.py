@@ -33,8 +33,9 @@ LAYERS = {
     "ingress": ["base", "calendar", "message", "net", "engine"],
     "server": ["base", "wheel", "calendar", "message", "net", "journal", "store", "timer", "engine", "delivery",
                "ingress", "include"],
+    "configuration": ["base", "calendar", "server/server_options.h"],
     "include": [],
-    "apps/duewheeld": ["base", "server"],
+    "apps/duewheeld": ["base", "configuration", "server"],
     "apps/duewheel": ["base", "calendar", "message", "net", "journal", "store"],
     "examples": ["include"],
 }
@@ -48,6 +49,7 @@ WALLS = [
                    r"src/timer/asio_test\.cc$|examples/", "go through a header of net/, or include it in a .cc file"),
     ("boost/beast", r"src/net/|(src/(delivery|ingress|server)|apps)/.*\.cc$",
      "go through a header of net/, or include it in a .cc file"),
+    ("toml++/", r"src/configuration/toml_text\.cc$", "go through configuration/toml_text.h"),
     ("spdlog/", r"src/server/", "log through the sink interface in base/log.h"),
     ("boost/json", r"src/ingress/|apps/", "map JSON in ingress or apps, where text becomes values"),
     ("boost/", r"(?!src/(base|wheel|calendar|timer)/|include/)|include/duewheel/asio\.h$|src/timer/asio_test\.cc$",
@@ -111,7 +113,7 @@ class Tree:
         self.texts = {}
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
-            for name in sorted(files):
+            for name in sorted(set(files) - SKIPPED_FOLDERS):  # in a worktree, .git is a file
                 self.paths.append(os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/"))
 
     def text(self, path):

@@ -4,12 +4,14 @@
 
 #include <malloc.h>
 
-#include <CLI/CLI.hpp>
-
+#include "command_line.h"
+#include "configuration/setting_text.h"
 #include "server/server.h"
 #include "server/spdlog_sink.h"
 
 namespace {
+
+using namespace duewheel;
 
 constexpr int kExitRefused = 1;
 
@@ -23,37 +25,31 @@ void return_large_blocks() {
     mallopt(M_ARENA_MAX, 2);
 }
 
+void log_start(LogSink& log, const CommandLine& told, const ServerOptions& options) {
+    log.info("starting", "Starting.",
+             {{"version", DUEWHEEL_VERSION}, {"data", options.data_directory}, {"config", told.configuration_file}});
+    for (const Setting& setting : settings()) {
+        if (told.configuration.is_default(setting)) continue;
+        const Configuration::InForce& in_force = told.configuration.of(setting);
+        log.info("setting", "This setting is not at its default.",
+                 {{"setting", setting.name},
+                  {"value", format_setting(setting, in_force.value)},
+                  {"origin", in_force.origin}});
+    }
+    for (const std::string& warning : told.configuration.warnings()) log.warning("unknown_variable", warning + ".");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    duewheel::ServerOptions options;
-    std::uint64_t segment_megabytes = options.engine.segment_bytes >> 20;
-    bool verbose = false;
-
     return_large_blocks();
-    CLI::App app{"duewheeld keeps messages until they are due, on disk before it answers."};
-    app.add_option("--data", options.data_directory, "Directory of the log and the index")
-        ->envname("DUEWHEEL_DATA")
-        ->capture_default_str();
-    app.add_option("--http", options.http_address, "Address and port of the HTTP API; port 0 picks a free one")
-        ->envname("DUEWHEEL_HTTP")
-        ->capture_default_str();
-    app.add_flag("--unsafe-plain-listen", options.unsafe_plain_listen,
-                 "Allow another address than loopback although there is no TLS");
-    app.add_option("--segment-megabytes", segment_megabytes, "Size of a segment of the log")
-        ->check(CLI::Range(1, 1024))
-        ->capture_default_str();
-    app.add_option("--ready-max", options.engine.ready_max, "Due messages of one queue that are kept in memory")
-        ->check(CLI::Range(1, 100'000'000))
-        ->capture_default_str();
-    app.add_flag("-v,--verbose", verbose, "Log debug events too");
-    app.set_version_flag("--version", DUEWHEEL_VERSION);
-    app.footer("Example:\n  duewheeld --data ./duewheel-data --http 127.0.0.1:7420");
-    CLI11_PARSE(app, argc, argv);
-    options.engine.segment_bytes = segment_megabytes << 20;
+    const CommandLine told = read_command_line(argc, argv);
+    if (told.exit_code) return *told.exit_code;
+    const ServerOptions options = told.configuration.options();
 
-    duewheel::SpdlogSink log(verbose ? duewheel::LogLevel::debug : duewheel::LogLevel::info);
-    duewheel::Result<std::unique_ptr<duewheel::Server>> server = duewheel::Server::open(options, log);
+    SpdlogSink log(options.log.level);
+    log_start(log, told, options);
+    Result<std::unique_ptr<Server>> server = Server::open(options, log);
     if (!server) {
         log.error("cannot_start", server.error().message, {{"code", server.error().code}});
         return kExitRefused;

@@ -7,6 +7,7 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 
+#include "base/nearest_name.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "ingress/json_number.h"
@@ -126,31 +127,13 @@ std::string field_name(std::string_view name) {
     return std::string(cut_utf8(name, kNameBytesShown));
 }
 
-// Insertions, deletions and replacements between two short words.
-std::size_t distance(std::string_view left, std::string_view right) {
-    std::vector<std::size_t> row(right.size() + 1);
-    for (std::size_t i = 0; i < row.size(); ++i) row[i] = i;
-    for (std::size_t i = 0; i < left.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t k = 0; k < right.size(); ++k) {
-            const std::size_t replaced = diagonal + (left[i] == right[k] ? 0 : 1);
-            diagonal = row[k + 1];
-            row[k + 1] = std::min({replaced, row[k] + 1, diagonal + 1});
-        }
-    }
-    return row.back();
-}
-
 Error unknown_member(std::string_view name, std::initializer_list<std::string_view> known) {
     std::string detail = quoted(name) + " is not known here";
     if (known.size() == 0) {
         detail += ": this call takes no members";
     } else {
         const std::string_view shown = cut_utf8(name, kNameBytesShown);
-        const auto* nearest = std::min_element(known.begin(), known.end(), [&](auto left, auto right) {
-            return distance(left, shown) < distance(right, shown);
-        });
-        detail.append("; the nearest that is known is `").append(*nearest).append("`");
+        detail.append("; the nearest that is known is `").append(nearest_name(shown, known)).append("`");
     }
     return {"unknown_member", std::move(detail), field_name(name)};
 }

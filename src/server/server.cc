@@ -35,6 +35,7 @@ struct Server::Parts {
     Parts(const ServerOptions& server_options, LogSink& log_sink)
         : options(server_options),
           log(log_sink),
+          retention(options.keep_outcomes_ms),
           rows(
               posix_file_system(), options.data_directory + "/index",
               [this](std::string_view key, std::string_view value) { return has_row_expired(retention, key, value); }) {
@@ -70,8 +71,16 @@ void Server::Parts::broken(const Error& error) {
 }
 
 Status Server::Parts::open() {
+    if (!is_loopback(options.http_address) && !options.unsafe_plain_listen) {
+        return Error{"unsafe_listen", options.http_address +
+                                          " is no loopback address, and without TLS and tokens whoever reaches it may "
+                                          "do everything: listen on 127.0.0.1, or allow it with the setting "
+                                          "unsafe_plain_listen = true (--unsafe-plain-listen)"};
+    }
     ShardOptions shard_options;
     shard_options.engine = options.engine;
+    shard_options.spare_segments = options.spare_segments;
+    shard_options.reserve_segments = options.reserve_segments;
     Status drawn = secure_random_bytes(shard_options.identity.instance);
     if (drawn) drawn = secure_random_bytes(shard_options.identity.token_key);
     if (!drawn) return drawn;
@@ -84,12 +93,7 @@ Status Server::Parts::open() {
 }
 
 Status Server::Parts::listen() {
-    if (!is_loopback(options.http_address) && !options.unsafe_plain_listen) {
-        return Error{"unsafe_listen", "without TLS and tokens the server listens on loopback alone; " +
-                                          options.http_address +
-                                          " would be open to everybody: allow it with --unsafe-plain-listen"};
-    }
-    HttpApiOptions api_options;
+    HttpApiOptions api_options = options.api;
     api_options.metrics = [this] { return metrics_page(*shard, http->counters()); };
     api_options.readiness = [this] {
         Readiness readiness;
@@ -131,8 +135,8 @@ void Server::Parts::stop(int signal) {
     stopping = true;
     log.info("stopping", "Stopping: requests that arrived are answered first.", {{"signal", signal}});
     shard->stop_waiting();
-    stop_by_ns = monotonic_now_ns() + options.drain_seconds * 1'000'000'000LL;
-    http->drain(std::chrono::seconds(options.drain_seconds), [this] { drained = true; });
+    stop_by_ns = monotonic_now_ns() + std::chrono::nanoseconds(options.drain).count();
+    http->drain(options.drain, [this] { drained = true; });
 }
 
 // Nobody is connected any more, so whoever was to be answered has been. What still waits for the disk (an attempt's

@@ -11,19 +11,9 @@
 
 #include "base/log.h"
 #include "base/status.h"
-#include "engine/engine_options.h"
-#include "net/http_limits.h"
+#include "server/server_options.h"
 
 namespace duewheel {
-
-struct ServerOptions {
-    std::string data_directory = "./duewheel-data";
-    std::string http_address = "127.0.0.1:7420";
-    bool unsafe_plain_listen = false;  // allow another address than loopback although there is no TLS
-    EngineOptions engine;
-    HttpLimits http;
-    int drain_seconds = 10;
-};
 
 class Server {
   public:

@@ -106,7 +106,7 @@ class Kill(unittest.TestCase):
         randomness = random.Random(seed)
         ledger = Ledger()
         # Small segments, so that kills meet rolling, sealing and cleaning too.
-        with Daemon(arguments=["--segment-megabytes", "1"]) as daemon:
+        with Daemon(arguments=["--store-segment-size", "1MiB"]) as daemon:
             for _ in range(KILLS):
                 daemon.start()
                 stop = threading.Event()

@@ -65,7 +65,7 @@ class Start(unittest.TestCase):
             self.assertIn("port_in_use", run.stderr)
 
     def test_an_index_that_is_gone_is_built_anew(self):
-        with Daemon(arguments=["--segment-megabytes", "1"]) as daemon:
+        with Daemon(arguments=["--store-segment-size", "1MiB"]) as daemon:
             daemon.start()
             client = daemon.client()
             numbers = [client.put("q", "x" * 3000, delay="1h")[1]["id"] for _ in range(1500)]

@@ -1,0 +1,143 @@
+#include "command_line.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "configuration/configuration_text.h"
+
+namespace duewheel {
+namespace {
+
+constexpr int kExitUsage = 2;
+constexpr std::string_view kFileVariable = "DUEWHEEL_CONFIG";
+
+std::vector<std::pair<std::string, std::string>> environment() {
+    std::vector<std::pair<std::string, std::string>> variables;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const std::string_view text(*variable);
+        const std::size_t equals = text.find('=');
+        if (equals != std::string_view::npos) variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+    return variables;
+}
+
+std::string_view type_in_help(SettingKind kind) {
+    switch (kind) {
+        case SettingKind::number:
+            return "NUMBER";
+        case SettingKind::duration:
+            return "DURATION";
+        case SettingKind::size:
+            return "SIZE";
+        case SettingKind::texts:
+            return "TEXT,TEXT";
+        default:
+            return "TEXT";
+    }
+}
+
+struct Flags {
+    std::string file;
+    bool print = false;
+    std::vector<std::string> values;  // in the order of settings()
+};
+
+void declare(CLI::App& app, Flags& flags) {
+    flags.values.resize(settings().size());
+    app.add_option("--config", flags.file, "A configuration file; also DUEWHEEL_CONFIG")->type_name("FILE");
+    app.add_flag("--print-config", flags.print, "Print the settings in force, with where each comes from, and end");
+    app.set_version_flag("--version", DUEWHEEL_VERSION);
+    for (std::size_t i = 0; i < settings().size(); ++i) {
+        const Setting& setting = settings()[i];
+        const bool bare = setting.kind == SettingKind::yes_or_no;
+        CLI::Option* option = bare ? app.add_flag(setting.flag(), flags.values[i], help_of(setting))
+                                   : app.add_option(setting.flag(), flags.values[i], help_of(setting));
+        if (!bare) option->type_name(std::string(type_in_help(setting.kind)));
+        option->group(setting.section().empty() ? "Settings" : "Settings: " + std::string(setting.section()));
+    }
+    app.footer(
+        "Each setting may also stand in the environment (--http-idle-timeout is DUEWHEEL_HTTP_IDLE_TIMEOUT) and in "
+        "the\n"
+        "file (`idle_timeout` in the section [http]). A flag wins over the environment, the environment over the "
+        "file.\n"
+        "Example:\n  duewheeld --data ./duewheel-data --http 127.0.0.1:7420");
+    app.allow_extras();
+}
+
+// Exceptions of the parser end here.
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+        std::fprintf(stderr, "duewheeld: %s\n", error.what());
+        return kExitUsage;
+    }
+    for (const std::string& left : app.remaining()) {
+        const std::string name = left.substr(0, left.find('='));
+        const bool flag = name.starts_with("-");
+        std::fprintf(stderr, "duewheeld: `%s` is no %s\n", name.c_str(),
+                     flag ? ("flag; the nearest is " + nearest_flag(name) + ", and --help lists all").c_str()
+                          : "argument that is known here: --help lists what is");
+        return kExitUsage;
+    }
+    return std::nullopt;
+}
+
+// False, and told, when the file cannot be read.
+bool read_file(const std::string& path, std::string& into) {
+    std::ifstream file(path, std::ios::binary);
+    std::array<char, 4096> part;
+    while (file.read(part.data(), part.size()) || file.gcount() > 0) {
+        into.append(part.data(), static_cast<std::size_t>(file.gcount()));
+    }
+    if (file.eof()) return true;
+    std::fprintf(stderr, "%s: the configuration file cannot be read: look at its path and its permissions\n",
+                 path.c_str());
+    return false;
+}
+
+}  // namespace
+
+CommandLine read_command_line(int argc, char** argv) {
+    CommandLine told;
+    CLI::App app{"duewheeld keeps messages until they are due, on disk before it answers."};
+    Flags flags;
+    declare(app, flags);
+    told.exit_code = parse(app, argc, argv);
+    if (told.exit_code) return told;
+
+    Configuration& configuration = told.configuration;
+    const char* variable = std::getenv(kFileVariable.data());
+    told.configuration_file = !flags.file.empty() ? flags.file : variable != nullptr ? variable : "";
+    if (!told.configuration_file.empty()) {
+        std::string text;
+        if (!read_file(told.configuration_file, text)) {
+            told.exit_code = kExitUsage;
+            return told;
+        }
+        configuration.take_file(told.configuration_file, text);
+    }
+    configuration.take_environment(environment());
+    for (std::size_t i = 0; i < settings().size(); ++i) {
+        const Setting& setting = settings()[i];
+        if (app.count(setting.flag()) > 0) configuration.take_flag(setting, flags.values[i]);
+    }
+    if (configuration.errors().empty()) configuration.check_orders();
+    for (const std::string& error : configuration.errors()) std::fprintf(stderr, "%s\n", error.c_str());
+    if (!configuration.errors().empty()) {
+        told.exit_code = kExitUsage;
+    } else if (flags.print) {
+        std::fputs(settings_in_force(configuration).c_str(), stdout);
+        told.exit_code = EXIT_SUCCESS;
+    }
+    return told;
+}
+
+}  // namespace duewheel

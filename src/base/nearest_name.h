@@ -1,0 +1,17 @@
+// The known name that somebody most likely meant: for the hint in an error about a name that is not known.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace duewheel {
+
+// Insertions, deletions and replacements that turn one into the other, in bytes. O(product of the sizes): cut what
+// comes from outside first.
+std::size_t edit_distance(std::string_view left, std::string_view right);
+
+// The nearest of `known`, which must not be empty; of several the first.
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known);
+
+}  // namespace duewheel

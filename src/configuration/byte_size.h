@@ -1,0 +1,21 @@
+// Sizes as people write them, "64MiB", to bytes and back.
+//
+// Whole numbers with B, KiB, MiB or GiB (1024 each). A number without a unit is refused, and so are KB and MB, which
+// some read as 1000 and others as 1024.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace duewheel {
+
+// Code: bad_size.
+Result<std::int64_t> parse_byte_size(std::string_view text);
+
+// The exact size in the largest unit that divides it: "64MiB", "1500B". parse_byte_size() gives the same number back.
+std::string format_byte_size(std::int64_t bytes);
+
+}  // namespace duewheel

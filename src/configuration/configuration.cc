@@ -1,0 +1,202 @@
+#include "configuration/configuration.h"
+
+#include <algorithm>
+
+#include "base/nearest_name.h"
+#include "configuration/setting_text.h"
+#include "configuration/toml_text.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::size_t kNameBytesShown = 100;
+// What the command line is told by, and where the daemon's file is: neither is a setting.
+constexpr std::string_view kOtherVariables[] = {"DUEWHEEL_SERVER", "DUEWHEEL_CONFIG"};
+constexpr std::size_t kSlipsMax = 3;
+
+std::string quoted(std::string_view name) {
+    return "`" + std::string(name.substr(0, kNameBytesShown)) + "`";
+}
+
+std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    return std::string(nearest_name(name.substr(0, kNameBytesShown), names));
+}
+
+std::size_t place_of(const Setting& setting) {
+    return static_cast<std::size_t>(&setting - settings().data());
+}
+
+bool is_section(std::string_view name) {
+    return std::any_of(settings().begin(), settings().end(),
+                       [&](const Setting& setting) { return !name.empty() && setting.section() == name; });
+}
+
+std::string nearest_section(std::string_view name) {
+    std::vector<std::string> known;
+    for (const Setting& setting : settings()) {
+        if (!setting.section().empty()) known.emplace_back(setting.section());
+    }
+    return nearest(name, known);
+}
+
+std::string unknown_setting(std::string_view name) {
+    return quoted(name) + " is no setting; the nearest is " + quoted(nearest_setting(name)) +
+           ", and `duewheeld --help` lists all";
+}
+
+// A file says what it means by kinds: a number in quotes is none.
+Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& value) {
+    const auto wrong = [&](std::string_view found) {
+        return Error{"bad_setting",
+                     quoted(setting.name) + " is " + kind_in_words(setting) + ", not " + std::string(found)};
+    };
+    if (const auto* other = std::get_if<TomlOther>(&value)) return wrong(other->what);
+    if (std::holds_alternative<TomlSection>(value)) return wrong("a section");
+    if (const bool* yes = std::get_if<bool>(&value)) {
+        if (setting.kind != SettingKind::yes_or_no) return wrong(*yes ? "true" : "false");
+        return SettingValue(*yes);
+    }
+    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+        if (setting.kind != SettingKind::number) return wrong("the number " + std::to_string(*number));
+        return check_bounds(setting, SettingValue(*number));
+    }
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+        if (setting.kind != SettingKind::texts) return wrong("a list");
+        return SettingValue(*texts);
+    }
+    const auto& text = std::get<std::string>(value);
+    const bool bare = setting.kind == SettingKind::yes_or_no || setting.kind == SettingKind::number ||
+                      setting.kind == SettingKind::texts;
+    if (bare) return wrong("the text \"" + text.substr(0, kNameBytesShown) + "\"");
+    return parse_setting(setting, text);
+}
+
+}  // namespace
+
+std::string nearest_setting(std::string_view name) {
+    std::vector<std::string> known;
+    for (const Setting& setting : settings()) known.emplace_back(setting.name);
+    // Whoever leaves the section out means the key of that name.
+    for (const Setting& setting : settings()) {
+        if (setting.key() == name.substr(name.rfind('.') + 1)) return std::string(setting.name);
+    }
+    return nearest(name, known);
+}
+
+std::string nearest_flag(std::string_view flag) {
+    std::vector<std::string> known = {"--config", "--print-config", "--help", "--version"};
+    for (const Setting& setting : settings()) {
+        known.push_back(setting.flag());
+        if (flag.starts_with("--") && known.back().ends_with(flag.substr(1))) return known.back();
+    }
+    return nearest(flag, known);
+}
+
+Configuration::Configuration() {
+    for (const Setting& setting : settings()) in_force_.push_back({setting.default_value(), "default"});
+}
+
+const Configuration::InForce& Configuration::of(const Setting& setting) const {
+    return in_force_[place_of(setting)];
+}
+
+void Configuration::refuse(const std::string& place, const std::string& sentence) {
+    errors_.push_back(place + ": " + sentence + ".");
+}
+
+void Configuration::take(const Setting& setting, Result<SettingValue> value, const std::string& place,
+                         std::string origin) {
+    if (!value) return refuse(place, value.error().message);
+    in_force_[place_of(setting)] = {*std::move(value), std::move(origin)};
+}
+
+void Configuration::take_file(std::string_view name, std::string_view text) {
+    const std::string file(name);
+    const TomlText toml = parse_toml(text);
+    if (!toml.wrong.empty()) {
+        return refuse(file + ":" + std::to_string(toml.wrong_at.line) + ":" + std::to_string(toml.wrong_at.column),
+                      "this is not TOML: " + toml.wrong);
+    }
+    std::string unknown_section;
+    for (const TomlEntry& entry : toml.entries) {
+        // One error for a section that is not known, not one for each of its keys.
+        if (!unknown_section.empty() && entry.name.starts_with(unknown_section)) continue;
+        const bool section = std::holds_alternative<TomlSection>(entry.value);
+        if (section && find_setting(entry.name) == nullptr && !is_section(entry.name)) {
+            unknown_section = entry.name + ".";
+        }
+        take_entry(file, entry);
+    }
+}
+
+void Configuration::take_entry(std::string_view file, const TomlEntry& entry) {
+    const std::string line = std::string(file) + ":" + std::to_string(entry.key.line);
+    const std::string key_place = line + ":" + std::to_string(entry.key.column);
+    const bool section = std::holds_alternative<TomlSection>(entry.value);
+    if (const Setting* setting = find_setting(entry.name)) {
+        const std::string place =
+            section ? key_place
+                    : std::string(file) + ":" + std::to_string(entry.at.line) + ":" + std::to_string(entry.at.column);
+        return take(*setting, value_in_file(*setting, entry.value), place, line);
+    }
+    if (is_section(entry.name)) {
+        if (section) return;
+        return refuse(key_place, quoted(entry.name) + " is a section: write [" + entry.name +
+                                     "] on a line of its own, and its settings below it");
+    }
+    if (section) {
+        return refuse(key_place, quoted(entry.name) + " is no section; the nearest is [" + nearest_section(entry.name) +
+                                     "], and `duewheeld --help` lists all settings");
+    }
+    refuse(key_place, unknown_setting(entry.name));
+}
+
+void Configuration::take_environment(std::span<const std::pair<std::string, std::string>> variables) {
+    for (const auto& [name, value] : variables) {
+        if (!name.starts_with("DUEWHEEL_")) continue;
+        if (std::find(std::begin(kOtherVariables), std::end(kOtherVariables), name) != std::end(kOtherVariables)) {
+            continue;
+        }
+        std::vector<std::string> known;
+        const Setting* found = nullptr;
+        for (const Setting& setting : settings()) {
+            known.push_back(setting.environment());
+            if (known.back() == name) found = &setting;
+        }
+        if (found != nullptr) {
+            take(*found, parse_setting(*found, value), name, name);
+            continue;
+        }
+        // Other programs of the project have variables of their own; only what looks like a slip is worth a word.
+        const std::string meant = nearest(name, known);
+        if (edit_distance(name.substr(0, kNameBytesShown), meant) > kSlipsMax) continue;
+        warnings_.push_back(name.substr(0, kNameBytesShown) + " is no setting; the nearest is " + meant);
+    }
+}
+
+void Configuration::take_flag(const Setting& setting, std::string_view text) {
+    take(setting, parse_setting(setting, text), setting.flag(), setting.flag());
+}
+
+void Configuration::check_orders() {
+    for (const SettingOrder& order : setting_orders()) {
+        const Setting& smaller = *find_setting(order.smaller);
+        const Setting& larger = *find_setting(order.larger);
+        if (of(smaller).value <= of(larger).value) continue;
+        const InForce& to_blame = of(is_default(smaller) ? larger : smaller);
+        const auto told = [&](const Setting& setting) {
+            return quoted(setting.name) + " = " + format_setting(setting, of(setting).value);
+        };
+        refuse(to_blame.origin, told(smaller) + " is more than " + told(larger) + ", so that " +
+                                    std::string(order.reason) + "; change one of them");
+    }
+}
+
+ServerOptions Configuration::options() const {
+    ServerOptions options;
+    for (const Setting& setting : settings()) setting.write(options, of(setting).value);
+    return options;
+}
+
+}  // namespace duewheel

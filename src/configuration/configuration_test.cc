@@ -1,0 +1,153 @@
+// What wins over what, and the exact words of every error: an operator reads nothing else.
+#include "configuration/configuration.h"
+
+#include <gtest/gtest.h>
+
+#include "configuration/setting_text.h"
+
+namespace duewheel {
+namespace {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+using Lines = std::vector<std::string>;
+
+Lines errors_of(std::string_view text) {
+    Configuration configuration;
+    configuration.take_file("f.toml", text);
+    if (configuration.errors().empty()) configuration.check_orders();
+    return configuration.errors();
+}
+
+std::string in_force(const Configuration& configuration, std::string_view name) {
+    const Setting& setting = *find_setting(name);
+    return format_setting(setting, configuration.of(setting).value) + " from " + configuration.of(setting).origin;
+}
+
+TEST(Configuration, a_flag_wins_over_the_environment_and_that_over_the_file) {
+    Configuration configuration;
+    EXPECT_EQ(in_force(configuration, "http.idle_timeout"), "\"1m15s\" from default");
+    configuration.take_file("f.toml",
+                            "[http]\nidle_timeout = \"2s\"\nbody_timeout = \"2s\"\nheader_timeout = \"2s\"\n");
+    configuration.take_environment(
+        Variables{{"DUEWHEEL_HTTP_BODY_TIMEOUT", "3s"}, {"DUEWHEEL_HTTP_HEADER_TIMEOUT", "3s"}, {"PATH", "x"}});
+    configuration.take_flag(*find_setting("http.header_timeout"), "4s");
+    EXPECT_EQ(configuration.errors(), Lines{});
+    EXPECT_EQ(in_force(configuration, "http.idle_timeout"), "\"2s\" from f.toml:2");
+    EXPECT_EQ(in_force(configuration, "http.body_timeout"), "\"3s\" from DUEWHEEL_HTTP_BODY_TIMEOUT");
+    EXPECT_EQ(in_force(configuration, "http.header_timeout"), "\"4s\" from --http-header-timeout");
+    EXPECT_EQ(in_force(configuration, "http.write_timeout"), "\"30s\" from default");
+
+    const ServerOptions options = configuration.options();
+    EXPECT_EQ(options.http.idle_timeout, std::chrono::seconds(2));
+    EXPECT_EQ(options.http.body_deadline, std::chrono::seconds(3));
+    EXPECT_EQ(options.http.header_deadline, std::chrono::seconds(4));
+    EXPECT_EQ(options.http.write_deadline, std::chrono::seconds(30));
+}
+
+TEST(Configuration, every_kind_can_stand_in_a_file) {
+    Configuration configuration;
+    configuration.take_file("f.toml",
+                            "data = \"/data\"\nunsafe_plain_listen = true\n"
+                            "http.connections_max = 5\n"
+                            "[store]\nsegment_size = \"8MiB\"\n[log]\nlevel = \"warning\"\n");
+    EXPECT_EQ(configuration.errors(), Lines{});
+    const ServerOptions options = configuration.options();
+    EXPECT_EQ(options.data_directory, "/data");
+    EXPECT_TRUE(options.unsafe_plain_listen);
+    EXPECT_EQ(options.http.connections_max, 5u);
+    EXPECT_EQ(options.engine.segment_bytes, 8u << 20);
+    EXPECT_EQ(options.log.level, LogLevel::warning);
+}
+
+TEST(Configuration, a_key_that_is_not_known_is_an_error_with_its_place_and_the_nearest_one) {
+    EXPECT_EQ(errors_of("\n  dta = 1\n"),
+              Lines{"f.toml:2:3: `dta` is no setting; the nearest is `data`, and `duewheeld --help` lists all."});
+    EXPECT_EQ(errors_of("[http]\nidle_timout = \"1s\""),
+              Lines{"f.toml:2:1: `http.idle_timout` is no setting; the nearest is `http.idle_timeout`, and `duewheeld "
+                    "--help` lists all."});
+    // Whoever leaves its section out.
+    EXPECT_EQ(errors_of("segment_size = \"1MiB\""),
+              Lines{"f.toml:1:1: `segment_size` is no setting; the nearest is `store.segment_size`, and `duewheeld "
+                    "--help` lists all."});
+    EXPECT_EQ(errors_of("[htpp]\nlisten = 1\nother = 2\n[htpp.deep]\nx = 1"),
+              Lines{"f.toml:1:2: `htpp` is no section; the nearest is [http], and `duewheeld --help` lists all "
+                    "settings."});
+    EXPECT_EQ(errors_of("http = \"127.0.0.1:1\""),
+              Lines{"f.toml:1:1: `http` is a section: write [http] on a line of its own, and its settings below it."});
+    EXPECT_EQ(errors_of("[http.listen]\nx = 1").front(), "f.toml:1:7: `http.listen` is a text, not a section.");
+    EXPECT_EQ(errors_of("[data]").front(), "f.toml:1:2: `data` is a text, not a section.");
+}
+
+TEST(Configuration, a_value_of_another_kind_is_an_error_at_the_value) {
+    EXPECT_EQ(errors_of("data = 7"), Lines{"f.toml:1:8: `data` is a text, not the number 7."});
+    EXPECT_EQ(errors_of("unsafe_plain_listen = \"true\""),
+              Lines{"f.toml:1:23: `unsafe_plain_listen` is true or false, not the text \"true\"."});
+    EXPECT_EQ(errors_of("[http]\nconnections_max = \"5\""),
+              Lines{"f.toml:2:19: `http.connections_max` is a whole number, not the text \"5\"."});
+    EXPECT_EQ(errors_of("[http]\nconnections_max = 5.0"),
+              Lines{"f.toml:2:19: `http.connections_max` is a whole number, not a fraction."});
+    EXPECT_EQ(
+        errors_of("[http]\nidle_timeout = 75"),
+        Lines{"f.toml:2:16: `http.idle_timeout` is a duration with its unit such as \"30s\", not the number 75."});
+    EXPECT_EQ(
+        errors_of("[http]\nidle_timeout = 07:32:00"),
+        Lines{"f.toml:2:16: `http.idle_timeout` is a duration with its unit such as \"30s\", not a date or time."});
+    EXPECT_EQ(errors_of("data = [\"a\"]"), Lines{"f.toml:1:8: `data` is a text, not a list."});
+    EXPECT_EQ(errors_of("data = true"), Lines{"f.toml:1:8: `data` is a text, not true."});
+}
+
+TEST(Configuration, a_value_out_of_range_is_an_error_that_names_the_range) {
+    EXPECT_EQ(errors_of("[http]\nconnections_max = 0"),
+              Lines{"f.toml:2:19: `http.connections_max` is 0; choose 1 to 1000000."});
+    EXPECT_EQ(errors_of("[store]\nsegment_size = \"1000KiB\""),
+              Lines{"f.toml:2:16: `store.segment_size` is 1000KiB; choose 1MiB to 1GiB, a multiple of 1MiB."});
+    EXPECT_EQ(errors_of("[log]\nlevel = \"loud\""),
+              Lines{"f.toml:2:9: `log.level` is one of debug, info, warning or error, not \"loud\"."});
+    EXPECT_EQ(errors_of("data = \"\""), Lines{"f.toml:1:8: `data` is empty; leave it out."});
+}
+
+TEST(Configuration, all_errors_are_told_at_once) {
+    EXPECT_EQ(errors_of("dta = 1\n[http]\nconnections_max = 0\nx = 1\n").size(), 3u);
+}
+
+TEST(Configuration, what_is_no_toml_is_told_with_its_place) {
+    const Lines errors = errors_of("data = \"x\"\nunsafe_plain_listen = yes\n");
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_TRUE(errors[0].starts_with("f.toml:2:23: this is not TOML: ")) << errors[0];
+}
+
+TEST(Configuration, two_settings_that_do_not_go_together_are_an_error_where_one_was_changed) {
+    EXPECT_EQ(errors_of("[limits]\nlease_min = \"1h\"\nlease_max = \"1m\""),
+              Lines{"f.toml:2: `limits.lease_min` = \"1h\" is more than `limits.lease_max` = \"1m\", so that no lease "
+                    "could be taken; change one of them."});
+    EXPECT_EQ(errors_of("[http]\nbody_max = \"512KiB\""),
+              Lines{"f.toml:2: `limits.body_max` = \"1MiB\" is more than `http.body_max` = \"512KiB\", so that a "
+                    "message's body would not fit into its request; change one of them."});
+}
+
+TEST(Configuration, a_variable_or_a_flag_is_read_as_strictly) {
+    Configuration configuration;
+    configuration.take_environment(Variables{{"DUEWHEEL_HTTP_CONNECTIONS_MAX", "many"}});
+    configuration.take_flag(*find_setting("http.idle_timeout"), "75");
+    EXPECT_EQ(
+        configuration.errors(),
+        (Lines{"DUEWHEEL_HTTP_CONNECTIONS_MAX: `http.connections_max` is a whole number, not \"many\".",
+               "--http-idle-timeout: `http.idle_timeout` is a duration with its unit such as \"30s\", not \"75\"."}));
+}
+
+TEST(Configuration, a_variable_that_looks_like_a_slip_is_worth_a_warning) {
+    Configuration configuration;
+    configuration.take_environment(Variables{
+        {"DUEWHEEL_HTPT", "x"}, {"DUEWHEEL_SERVER", "x"}, {"DUEWHEEL_CONFIG", "x"}, {"DUEWHEEL_SOMETHING_ELSE", "x"}});
+    EXPECT_EQ(configuration.errors(), Lines{});
+    EXPECT_EQ(configuration.warnings(), Lines{"DUEWHEEL_HTPT is no setting; the nearest is DUEWHEEL_HTTP"});
+}
+
+TEST(Configuration, the_nearest_flag_is_found) {
+    EXPECT_EQ(nearest_flag("--segment-size"), "--store-segment-size");
+    EXPECT_EQ(nearest_flag("--htpt"), "--http");
+    EXPECT_EQ(nearest_flag("--confg"), "--config");
+}
+
+}  // namespace
+}  // namespace duewheel

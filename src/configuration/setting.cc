@@ -1,0 +1,225 @@
+#include "configuration/setting.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace duewheel {
+namespace {
+
+using Kind = SettingKind;
+using std::chrono::milliseconds;
+
+constexpr std::int64_t kSecond = 1000;
+constexpr std::int64_t kMinute = 60 * kSecond;
+constexpr std::int64_t kHour = 60 * kMinute;
+constexpr std::int64_t kDay = 24 * kHour;
+constexpr std::int64_t kKiB = 1 << 10;
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kGiB = 1 << 30;
+
+constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
+
+template <class T>
+SettingValue to_value(const T& held) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string> ||
+                  std::is_same_v<T, std::vector<std::string>>) {
+        return held;
+    } else if constexpr (std::is_same_v<T, milliseconds>) {
+        return static_cast<std::int64_t>(held.count());
+    } else {
+        return static_cast<std::int64_t>(held);
+    }
+}
+
+template <class T>
+void from_value(const SettingValue& value, T& into) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string> ||
+                  std::is_same_v<T, std::vector<std::string>>) {
+        into = std::get<T>(value);
+    } else {
+        into = static_cast<T>(std::get<std::int64_t>(value));
+    }
+}
+
+// A setting that lies at this path of members in a ServerOptions.
+template <auto... Path>
+constexpr Setting at(Setting setting) {
+    setting.read = [](const ServerOptions& options) { return to_value((options.*....*Path)); };
+    setting.write = [](ServerOptions& options, const SettingValue& value) { from_value(value, (options.*....*Path)); };
+    return setting;
+}
+
+constexpr auto kEngine = &ServerOptions::engine;
+constexpr auto kHttp = &ServerOptions::http;
+constexpr auto kApi = &ServerOptions::api;
+constexpr auto kLog = &ServerOptions::log;
+using Api = HttpApiOptions;
+using Engine = EngineOptions;
+using Http = HttpLimits;
+
+constexpr Setting kSettings[] = {
+    at<&ServerOptions::data_directory>(
+        {"data", Kind::text, "Directory of the log and the index; it is made when it is missing."}),
+    at<&ServerOptions::unsafe_plain_listen>({"unsafe_plain_listen", Kind::yes_or_no,
+                                             "Allows another listen address than loopback although there is neither "
+                                             "TLS nor a token: whoever reaches it may "
+                                             "do everything."}),
+    at<&ServerOptions::drain>({.name = "drain_timeout",
+                               .kind = Kind::duration,
+                               .sentence = "How long a stop waits for requests that have arrived to be answered.",
+                               .most = kHour}),
+
+    at<&ServerOptions::http_address>({.name = "http.listen",
+                                      .kind = Kind::text,
+                                      .sentence = "Address and port of the HTTP API; port 0 picks a free one.",
+                                      .own_flag = "--http"}),
+    at<kHttp, &Http::connections_max>({"http.connections_max", Kind::number,
+                                       "Open connections; further clients wait until one closes.", 1, 1'000'000}),
+    at<kHttp, &Http::body_bytes_max>(
+        {"http.body_max", Kind::size, "Body of one request; more is refused (413).", 64 * kKiB, kGiB}),
+    at<kHttp, &Http::header_bytes_max>(
+        {"http.header_max", Kind::size, "All header fields of one request; more is refused (431).", kKiB, kMiB}),
+    at<kHttp, &Http::header_count_max>(
+        {"http.header_fields_max", Kind::number, "Header fields of one request; more is refused (431).", 8, 10'000}),
+    at<kHttp, &Http::target_bytes_max>(
+        {"http.target_max", Kind::size, "Path and parameters of one request; more is refused (414).", kKiB, kMiB}),
+    at<kHttp, &Http::unfinished_bytes_max>({"http.unfinished_max", Kind::size,
+                                            "Requests that have arrived in part, of all clients together; the client "
+                                            "that crosses it is refused (503).",
+                                            kMiB, 1024 * kGiB}),
+    at<kHttp, &Http::pipeline_max>({"http.pipeline_max", Kind::number,
+                                    "Requests of one connection that wait for their answers; then reading pauses.", 1,
+                                    1'000'000}),
+    at<kHttp, &Http::output_bytes_max>({"http.output_max", Kind::size,
+                                        "Answers of one connection that the client has not read; then reading pauses.",
+                                        64 * kKiB, kGiB}),
+    at<kHttp, &Http::header_deadline>({"http.header_timeout", Kind::duration,
+                                       "From a request's first byte to the end of its header.", kSecond, kHour}),
+    at<kHttp, &Http::body_deadline>(
+        {"http.body_timeout", Kind::duration, "For all of a request's body.", kSecond, kHour}),
+    at<kHttp, &Http::idle_timeout>(
+        {"http.idle_timeout", Kind::duration, "A connection without a request is closed after it.", kSecond, kDay}),
+    at<kHttp, &Http::write_deadline>({"http.write_timeout", Kind::duration,
+                                      "For a client to take 64 KiB of its answers, or the rest of them.", kSecond,
+                                      kHour}),
+
+    at<kApi, &Api::body_bytes_max>({"limits.body_max", Kind::size, "Body of one message.", kKiB, 32 * kMiB}),
+    at<kApi, &Api::headers_max>({"limits.headers_max", Kind::number, "Headers of one message.", 0, 1'000}),
+    at<kApi, &Api::headers_bytes_max>(
+        {"limits.headers_size_max", Kind::size, "Headers of one message, names and values together.", 0, kMiB}),
+    at<kEngine, &Engine::delay_max_ms>(
+        {"limits.delay_max", Kind::duration, "How far ahead a message may be due.", kSecond, 36'500 * kDay}),
+    at<kEngine, &Engine::lease_min_ms>({"limits.lease_min", Kind::duration, "The shortest lease.", 100, kHour}),
+    at<kEngine, &Engine::lease_max_ms>({"limits.lease_max", Kind::duration, "The longest lease.", kSecond, 365 * kDay}),
+    at<kEngine, &Engine::wait_max_ms>(
+        {"limits.wait_max", Kind::duration, "How long a consumer may wait for a message.", 0, kDay}),
+    at<kEngine, &Engine::lease_batch_max>(
+        {"limits.lease_batch_max", Kind::number, "Messages of one lease call.", 1, 100'000}),
+    at<kEngine, &Engine::lease_bytes_max>(
+        {"limits.lease_answer_max", Kind::size, "Messages of one lease call, its first message apart.", kKiB, kGiB}),
+    at<kEngine, &Engine::queues_max>({"limits.queues_max", Kind::number, "Queues.", 1, 10'000'000}),
+    at<kEngine, &Engine::waiters_per_queue_max>(
+        {"limits.waiters_per_queue_max", Kind::number, "Consumers that wait on one queue.", 1, 1'000'000}),
+    at<kEngine, &Engine::leased_max>({"limits.leased_max", Kind::number,
+                                      "Messages that consumers hold at a time; further ones wait in their queues.", 1,
+                                      100'000'000}),
+    at<kEngine, &Engine::commands_waiting_max>({"limits.commands_waiting_max", Kind::number,
+                                                "Requests that wait for the disk; more are refused (503).", 100,
+                                                10'000'000}),
+    at<kEngine, &Engine::reading_bytes_max>({"limits.reading_max", Kind::size,
+                                             "Messages that are being read from the disk for whoever looks at them; "
+                                             "more are refused (503).",
+                                             kMiB, 64 * kGiB}),
+
+    at<kEngine, &Engine::retry_delay_ms>({"retry.delay", Kind::duration,
+                                          "When a failed message comes again, unless its consumer said when.", 0,
+                                          365 * kDay}),
+
+    at<kEngine, &Engine::segment_bytes>({.name = "store.segment_size",
+                                         .kind = Kind::size,
+                                         .sentence = "Size of a file of the log.",
+                                         .least = kMiB,
+                                         .most = kGiB,
+                                         .multiple_of = kMiB}),
+    at<&ServerOptions::spare_segments>(
+        {"store.spare_segments", Kind::number, "Files of the log that are made ready ahead of use.", 1, 64}),
+    at<&ServerOptions::reserve_segments>(
+        {"store.reserve_segments", Kind::number, "Further ones, so that a disk that fills up is met early.", 0, 64}),
+    at<kEngine, &Engine::unsealed_segments_max>({"store.unsealed_segments_max", Kind::number,
+                                                 "Full files of the log that are not in the index yet; then puts wait.",
+                                                 1, 64}),
+    at<&ServerOptions::keep_outcomes_ms>({"store.keep_outcomes", Kind::duration,
+                                          "How long the server answers for a message that has ended.", 0, 365 * kDay}),
+
+    at<kEngine, &Engine::window_entries_max>({"memory.entries_max", Kind::number,
+                                              "Messages with an entry in memory, of 72 bytes and its timer; beyond, "
+                                              "less is read ahead.",
+                                              10'000, 100'000'000}),
+    at<kEngine, &Engine::ready_max>({"memory.ready_max", Kind::number,
+                                     "Due messages of one queue that are kept in memory; the rest waits on disk.", 100,
+                                     100'000'000}),
+    at<kEngine, &Engine::record_cache_bytes>(
+        {"memory.bodies_max", Kind::size, "Bodies kept in memory for messages that are due soon.", 0, 64 * kGiB}),
+    at<kEngine, &Engine::window_min_ms>({"memory.read_ahead_min", Kind::duration,
+                                         "Messages that are due within it are always in memory, if there is room.",
+                                         kSecond, kDay}),
+    at<kEngine, &Engine::window_max_ms>({"memory.read_ahead_max", Kind::duration,
+                                         "No message is read into memory earlier than this before it is due.", kSecond,
+                                         kDay}),
+
+    at<kLog, &LogOptions::level>({.name = "log.level",
+                                  .kind = Kind::choice,
+                                  .sentence = "What is logged: this and what is graver.",
+                                  .choices = kLevels}),
+};
+
+constexpr SettingOrder kOrders[] = {
+    {"limits.lease_min", "limits.lease_max", "no lease could be taken"},
+    {"memory.read_ahead_min", "memory.read_ahead_max", "reading ahead would have no length that fits"},
+    {"limits.body_max", "http.body_max", "a message's body would not fit into its request"},
+};
+
+std::string with_letters(std::string_view text, char (*letter)(char)) {
+    std::string changed(text);
+    std::transform(changed.begin(), changed.end(), changed.begin(), letter);
+    return changed;
+}
+
+}  // namespace
+
+std::string_view Setting::section() const {
+    const std::size_t dot = name.find('.');
+    return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+
+std::string_view Setting::key() const {
+    return name.substr(name.find('.') + 1);
+}
+
+std::string Setting::flag() const {
+    if (!own_flag.empty()) return std::string(own_flag);
+    return "--" + with_letters(name, [](char c) { return c == '.' || c == '_' ? '-' : c; });
+}
+
+std::string Setting::environment() const {
+    return "DUEWHEEL_" + with_letters(flag().substr(2), [](char c) {
+               if (c == '-') return '_';
+               return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+           });
+}
+
+std::span<const Setting> settings() {
+    return kSettings;
+}
+
+const Setting* find_setting(std::string_view name) {
+    const auto* found = std::find_if(std::begin(kSettings), std::end(kSettings),
+                                     [&](const Setting& setting) { return setting.name == name; });
+    return found == std::end(kSettings) ? nullptr : found;
+}
+
+std::span<const SettingOrder> setting_orders() {
+    return kOrders;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,57 @@
+// The one table of what an operator may choose. Flags, environment variables, the keys of the configuration file, the
+// daemon's help, the example file and docs/configuration.md are all made from it.
+//
+// A setting's default is not written down here: it is what a ServerOptions has that nobody has touched.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "server/server_options.h"
+
+namespace duewheel {
+
+enum class SettingKind : std::uint8_t { yes_or_no, number, duration, size, text, texts, choice };
+
+// Of these: bool for yes_or_no; a number, milliseconds, bytes, or the index of a choice; a text; texts.
+using SettingValue = std::variant<bool, std::int64_t, std::string, std::vector<std::string>>;
+
+struct Setting {
+    std::string_view name;  // in the file: "http.idle_timeout" is `idle_timeout` in the section [http]
+    SettingKind kind = SettingKind::text;
+    std::string_view sentence;
+    // Of numbers, durations and sizes, both ends included.
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+    std::int64_t multiple_of = 1;
+    std::span<const std::string_view> choices{};
+    std::string_view own_flag{};  // where the rule below gives a clumsy one
+    SettingValue (*read)(const ServerOptions&) = nullptr;
+    void (*write)(ServerOptions&, const SettingValue&) = nullptr;
+
+    std::string_view section() const;  // "http"; empty for what stands above all sections
+    std::string_view key() const;      // "idle_timeout"
+    std::string flag() const;          // "--http-idle-timeout"
+    std::string environment() const;   // "DUEWHEEL_HTTP_IDLE_TIMEOUT"
+    SettingValue default_value() const { return read(ServerOptions{}); }
+};
+
+// In the order in which they are documented; each section's stand together, those above all sections first.
+std::span<const Setting> settings();
+
+// Null where there is none.
+const Setting* find_setting(std::string_view name);
+
+// Two settings of which one limits the other.
+struct SettingOrder {
+    std::string_view smaller;
+    std::string_view larger;
+    std::string_view reason;
+};
+std::span<const SettingOrder> setting_orders();
+
+}  // namespace duewheel

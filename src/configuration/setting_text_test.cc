@@ -1,0 +1,62 @@
+#include "configuration/setting_text.h"
+
+#include <gtest/gtest.h>
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kColours[] = {"red", "green", "blue"};
+
+const Setting kYes{.name = "yes", .kind = SettingKind::yes_or_no};
+const Setting kNumber{.name = "number", .kind = SettingKind::number, .least = 1, .most = 10};
+const Setting kDuration{.name = "duration", .kind = SettingKind::duration, .least = 1000, .most = 60'000};
+const Setting kSize{.name = "size", .kind = SettingKind::size, .least = 1024, .most = 1 << 20, .multiple_of = 1024};
+const Setting kText{.name = "text", .kind = SettingKind::text};
+const Setting kTexts{.name = "texts", .kind = SettingKind::texts};
+const Setting kColour{.name = "colour", .kind = SettingKind::choice, .choices = kColours};
+
+// What a text means, written as in a file; or the error.
+std::string read(const Setting& setting, std::string_view text) {
+    const Result<SettingValue> value = parse_setting(setting, text);
+    return value ? format_setting(setting, *value) : value.error().message;
+}
+
+TEST(SettingText, reads_each_kind_from_text) {
+    EXPECT_EQ(read(kYes, "true"), "true");
+    EXPECT_EQ(read(kYes, "false"), "false");
+    EXPECT_EQ(read(kNumber, "7"), "7");
+    EXPECT_EQ(read(kDuration, "90s"), "`duration` is 1m30s; choose 1s to 1m");
+    EXPECT_EQ(read(kDuration, "PT30S"), "\"30s\"");
+    EXPECT_EQ(read(kSize, "64KiB"), "\"64KiB\"");
+    EXPECT_EQ(read(kText, "a \"b\" \\ \n"), "\"a \\\"b\\\" \\\\ \\u000a\"");
+    EXPECT_EQ(read(kTexts, "a,b"), "[\"a\", \"b\"]");
+    EXPECT_EQ(read(kTexts, ""), "[]");
+    EXPECT_EQ(read(kColour, "blue"), "\"blue\"");
+}
+
+TEST(SettingText, says_what_should_stand_there) {
+    EXPECT_EQ(read(kYes, "yes"), "`yes` is true or false, not \"yes\"");
+    for (const char* text : {"", "7x", "x", "7.0", "+7", " 7", "99999999999999999999"}) {
+        EXPECT_EQ(read(kNumber, text), "`number` is a whole number, not \"" + std::string(text) + "\"");
+    }
+    EXPECT_EQ(read(kDuration, "30"), "`duration` is a duration with its unit such as \"30s\", not \"30\"");
+    EXPECT_EQ(read(kSize, "1MB"), "`size` is a size with its unit, B, KiB, MiB or GiB, such as \"64MiB\", not \"1MB\"");
+    EXPECT_EQ(read(kText, ""), "`text` is empty; leave it out");
+    EXPECT_EQ(read(kColour, "pink"), "`colour` is one of red, green or blue, not \"pink\"");
+}
+
+TEST(SettingText, bounds_hold_at_their_ends) {
+    EXPECT_EQ(read(kNumber, "0"), "`number` is 0; choose 1 to 10");
+    EXPECT_EQ(read(kNumber, "1"), "1");
+    EXPECT_EQ(read(kNumber, "10"), "10");
+    EXPECT_EQ(read(kNumber, "11"), "`number` is 11; choose 1 to 10");
+    EXPECT_EQ(read(kNumber, "-1"), "`number` is -1; choose 1 to 10");
+    EXPECT_EQ(read(kDuration, "999ms"), "`duration` is 999ms; choose 1s to 1m");
+    EXPECT_EQ(read(kDuration, "1s"), "\"1s\"");
+    EXPECT_EQ(read(kSize, "1023B"), "`size` is 1023B; choose 1KiB to 1MiB, a multiple of 1KiB");
+    EXPECT_EQ(read(kSize, "1025B"), "`size` is 1025B; choose 1KiB to 1MiB, a multiple of 1KiB");
+    EXPECT_EQ(read(kSize, "1MiB"), "\"1MiB\"");
+}
+
+}  // namespace
+}  // namespace duewheel

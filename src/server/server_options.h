@@ -1,0 +1,36 @@
+// Everything about a server that its operator may choose, with the defaults. The settings of src/configuration are made
+// from it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/log.h"
+#include "engine/engine_options.h"
+#include "ingress/http_api.h"
+#include "net/http_limits.h"
+#include "store/retention.h"
+
+namespace duewheel {
+
+struct LogOptions {
+    LogLevel level = LogLevel::info;
+};
+
+struct ServerOptions {
+    std::string data_directory = "./duewheel-data";
+    std::string http_address = "127.0.0.1:7420";
+    bool unsafe_plain_listen = false;         // allow another address than loopback although there is no TLS
+    std::chrono::milliseconds drain{10'000};  // from a stop to its end, if what arrived cannot be answered sooner
+    EngineOptions engine;
+    HttpLimits http;
+    HttpApiOptions api;  // its limits; what is to be called is the server's
+    std::size_t spare_segments = 1;
+    std::size_t reserve_segments = 2;
+    std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
+    LogOptions log;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,140 @@
+"""The real daemon's settings: what wins, what is refused with which words, and what is printed."""
+
+import os
+import subprocess
+import tempfile
+import tomllib
+import unittest
+
+from daemon import BIN, Daemon
+
+EXIT_REFUSED = 1
+EXIT_USAGE = 2
+
+
+def duewheeld(*arguments, file=None, environment=None):
+    """Runs the daemon where it is to end by itself. `file`: the text of a duewheel.toml in the directory it runs in."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("DUEWHEEL_")}
+    with tempfile.TemporaryDirectory(prefix="duewheel-test-") as directory:
+        if file is not None:
+            with open(os.path.join(directory, "duewheel.toml"), "w") as toml:
+                toml.write(file)
+        return subprocess.run([BIN / "duewheeld", *arguments], capture_output=True, text=True, timeout=60,
+                              cwd=directory, env={**clean, **(environment or {})})
+
+
+def in_force(*arguments, **how):
+    """{setting: (value, where it comes from)}"""
+    run = duewheeld("--print-config", *arguments, **how)
+    assert run.returncode == 0, run.stderr
+    origins = {}
+    section = ""
+    for line in run.stdout.splitlines():
+        if line.startswith("["):
+            section = line.strip("[]") + "."
+        elif line and not line.startswith("#"):
+            origins[section + line.split(" = ")[0]] = line.rsplit("  # ", 1)[1]
+    values = {}
+    for key, value in tomllib.loads(run.stdout).items():
+        values.update({f"{key}.{inner}": each for inner, each in value.items()} if isinstance(value, dict) else
+                      {key: value})
+    assert values.keys() == origins.keys()
+    return {name: (value, origins[name]) for name, value in values.items()}
+
+
+class Precedence(unittest.TestCase):
+    FILE = '[http]\nidle_timeout = "2s"\nbody_timeout = "2s"\nheader_timeout = "2s"\n'
+
+    def test_a_flag_wins_over_the_environment_and_that_over_the_file(self):
+        settings = in_force("--config", "duewheel.toml", "--http-header-timeout", "4s", file=self.FILE,
+                            environment={"DUEWHEEL_HTTP_BODY_TIMEOUT": "3s", "DUEWHEEL_HTTP_HEADER_TIMEOUT": "3s"})
+        self.assertEqual(settings["http.idle_timeout"], ("2s", "duewheel.toml:2"))
+        self.assertEqual(settings["http.body_timeout"], ("3s", "DUEWHEEL_HTTP_BODY_TIMEOUT"))
+        self.assertEqual(settings["http.header_timeout"], ("4s", "--http-header-timeout"))
+        self.assertEqual(settings["http.write_timeout"], ("30s", "default"))
+
+    def test_the_environment_may_name_the_file(self):
+        settings = in_force(file=self.FILE, environment={"DUEWHEEL_CONFIG": "duewheel.toml"})
+        self.assertEqual(settings["http.idle_timeout"], ("2s", "duewheel.toml:2"))
+
+    def test_a_file_that_nobody_named_is_not_read(self):
+        self.assertEqual(in_force(file=self.FILE)["http.idle_timeout"], ("1m15s", "default"))
+
+    def test_yes_or_no_is_a_flag_by_itself_or_with_a_value(self):
+        self.assertEqual(in_force("--unsafe-plain-listen")["unsafe_plain_listen"], (True, "--unsafe-plain-listen"))
+        self.assertEqual(in_force("--unsafe-plain-listen=false", environment={"DUEWHEEL_UNSAFE_PLAIN_LISTEN": "true"})
+                         ["unsafe_plain_listen"], (False, "--unsafe-plain-listen"))
+
+    def test_the_server_does_what_the_file_says(self):
+        with Daemon() as daemon:
+            (daemon.directory / "duewheel.toml").write_text('[limits]\nbody_max = "1KiB"\nwait_max = "0ms"\n')
+            daemon.arguments = ["--config", "duewheel.toml"]
+            daemon.start()
+            client = daemon.client()
+            self.assertEqual(client.put("q", "x" * 1024)[0], 201)
+            self.assertEqual(client.put("q", "x" * 1025)[1]["code"], "body_too_large")
+            status, problem = client.request("POST", "/v1/queues/q:lease", {"wait": "1ms"})
+            self.assertEqual((status, problem["code"]), (400, "wait_too_long"))
+            self.assertIn("setting=limits.body_max value=", daemon.log_text())
+            self.assertIn("origin=duewheel.toml:2", daemon.log_text())
+
+
+class Refused(unittest.TestCase):
+    def expect(self, lines, *arguments, **how):
+        run = duewheeld(*arguments, **how)
+        self.assertEqual((run.stderr.splitlines(), run.returncode, run.stdout), (lines, EXIT_USAGE, ""))
+
+    def test_every_error_of_a_file_is_told_with_line_and_column(self):
+        self.expect([
+            "duewheel.toml:2:1: `dta` is no setting; the nearest is `data`, and `duewheeld --help` lists all.",
+            "duewheel.toml:4:3: `http.idle_timout` is no setting; the nearest is `http.idle_timeout`, and `duewheeld "
+            "--help` lists all.",
+            "duewheel.toml:5:18: `http.body_timeout` is a duration with its unit such as \"30s\", not the number 60.",
+            "duewheel.toml:6:19: `http.connections_max` is 0; choose 1 to 1000000.",
+            "duewheel.toml:7:2: `stoer` is no section; the nearest is [store], and `duewheeld --help` lists all "
+            "settings.",
+        ], "--config", "duewheel.toml", file="# mine\ndta = 1\n[http]\n  idle_timout = 1\n  body_timeout = 60\n"
+                                            "connections_max = 0\n[stoer]\nx = 1\n")
+
+    def test_what_is_no_toml(self):
+        run = duewheeld("--config", "duewheel.toml", file="data = \"x\"\nunsafe_plain_listen = yes\n")
+        self.assertEqual(run.returncode, EXIT_USAGE)
+        self.assertRegex(run.stderr, r"^duewheel\.toml:2:23: this is not TOML: ")
+
+    def test_a_file_that_cannot_be_read(self):
+        for path in ("none.toml", "."):
+            self.expect([f"{path}: the configuration file cannot be read: look at its path and its permissions"],
+                        "--config", path)
+
+    def test_the_environment_and_flags_are_read_as_strictly(self):
+        self.expect(["DUEWHEEL_LOG_LEVEL: `log.level` is one of debug, info, warning or error, not \"loud\".",
+                     "--store-segment-size: `store.segment_size` is 1500KiB; choose 1MiB to 1GiB, a multiple of 1MiB."],
+                    "--store-segment-size", "1500KiB", environment={"DUEWHEEL_LOG_LEVEL": "loud"})
+        self.expect(["duewheeld: `--htpt` is no flag; the nearest is --http, and --help lists all"], "--htpt", "x")
+        self.expect(["duewheeld: `start` is no argument that is known here: --help lists what is"], "start")
+
+    def test_settings_that_do_not_go_together(self):
+        self.expect(["--http-body-max: `limits.body_max` = \"1MiB\" is more than `http.body_max` = \"512KiB\", so that a "
+                     "message's body would not fit into its request; change one of them."], "--http-body-max", "512KiB")
+
+    def test_another_address_than_loopback(self):
+        with tempfile.TemporaryDirectory() as data:
+            run = duewheeld("--data", data, "--http", "0.0.0.0:0")
+            self.assertEqual(run.returncode, EXIT_REFUSED)
+            self.assertIn("unsafe_plain_listen = true", run.stderr)
+            self.assertEqual(os.listdir(data), [], "it was refused before anything was opened")
+
+
+class Help(unittest.TestCase):
+    def test_names_every_setting(self):
+        text = duewheeld("--help").stdout
+        flags = 0
+        for name in in_force():
+            flag = "--http" if name == "http.listen" else "--" + name.replace(".", "-").replace("_", "-")
+            self.assertRegex(text, rf"(?m)^ +{flag}\b")
+            flags += 1
+        self.assertGreater(flags, 35)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
