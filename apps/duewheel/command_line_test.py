@@ -12,10 +12,12 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 import zoneinfo
 
@@ -26,7 +28,8 @@ from daemon import BIN, Daemon  # noqa: E402
 DONE, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 PROGRAM = BIN / "duewheel"
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, "
-VERBS = ["put", "get", "cancel", "move", "fire", "lease", "ack", "fail", "extend", "release", "stats", "check"]
+VERBS = ["put", "get", "cancel", "move", "fire", "list", "lease", "ack", "fail", "extend", "release", "stats",
+         "top", "check"]
 
 
 class CommandLine(unittest.TestCase):
@@ -372,6 +375,165 @@ class Refusals(CommandLine):
                 error = self.refusal("--server", address, *arguments, code=UNREACHABLE)
                 self.assertIn(address, error)
                 self.assertIn("--server or DUEWHEEL_SERVER", error)
+
+
+class Listing(CommandLine):
+    def test_a_queue_is_listed_by_due_time(self):
+        late = self.put("q", "late", "--in", "2h")
+        soon = self.put("q", "soon", "--in", "1h", "--priority", "7")
+        self.put("other", "x", "--in", "1h")
+        now = self.put("q", "now")
+        lines = self.output("list", "q").splitlines()
+        self.assertEqual([line.split()[:2] for line in lines],
+                         [["id", "state"], [now, "ready"], [soon, "scheduled"], [late, "scheduled"]])
+        self.assertTrue(all(len(line) <= 80 for line in lines), lines)
+        self.assertRegex(lines[2], rf" {WHEN[:-2]}  in (1h|59m 5\ds) +0 +7$")
+        listed = [json.loads(line) for line in self.output("--json", "list", "q").splitlines()]
+        self.assertEqual([message["id"] for message in listed], [now, soon, late])
+        self.assertNotIn("body", listed[0])
+
+    def test_states_times_and_a_limit_narrow_it(self):
+        numbers = [self.put("q", "x", "--in", f"{i}h") for i in range(5)]
+
+        def ids(*arguments):
+            return [json.loads(line)["id"] for line in self.output("--json", "list", "q", *arguments).splitlines()]
+
+        self.assertEqual(ids("--state", "ready"), numbers[:1])
+        self.assertEqual(ids("--state", "scheduled,retrying", "--limit", "2"), numbers[1:3])
+        self.assertEqual(ids("--from", "90m", "--to", "210m"), numbers[2:4])
+        self.assertEqual(ids("--to=-1m"), [])
+        self.lease_one("q")
+        self.assertEqual(ids("--state", "leased"), numbers[:1])
+        self.assertEqual(self.output("list", "q", "--state", "held"), "no message of this kind is pending\n")
+        self.assertEqual(self.output("list", "nobody"), "no message of this kind is pending\n")
+        self.assertIn("(bad_state, state)", self.refusal("list", "q", "--state", "done"))
+        self.refusal("list", "q", "--from", "soon", code=USAGE)
+        self.refusal("list", "q", "--limit", "0", code=USAGE)
+
+    def test_many_pages_are_one_list(self):
+        client = self.daemon.client()
+        expected = [client.put("q", "x", due=1_800_000_000_000 + (i * 7919) % 500)[1] for i in range(2300)]
+        expected = [message["id"] for message in sorted(expected, key=lambda m: (m["due_ms"], int(m["id"])))]
+        listed = [json.loads(line)["id"] for line in self.output("--json", "list", "q", "--limit", "5000").splitlines()]
+        self.assertEqual(listed, expected)
+
+    def test_top_prints_a_frame_once(self):
+        self.put("mail", "x", "--in", "1h")
+        self.put("mail", "now")
+        self.lease_one("mail")
+        lines = self.output("top", "--once").splitlines()
+        self.assertIn("pending 2   ready 0   leased 1   consumers 0", lines)
+        self.assertRegex(lines[-1], r"^mail +0 +1 +0 +no$")
+        self.assertTrue(all(len(line) <= 80 for line in lines), lines)
+        self.assertEqual(self.answer("top", "--once")["pending"], 2)
+
+    def test_top_draws_until_q_and_leaves_the_terminal_as_it_was(self):
+        controller, terminal = os.openpty()
+        try:
+            before = termios.tcgetattr(terminal)
+            run = subprocess.Popen([PROGRAM, "top", "--interval", "100ms"], stdin=terminal, stdout=terminal,
+                                   env=self.environment(TERM="xterm"))
+            seen = b""
+            while seen.count(b"per second   put") < 2:
+                seen += os.read(controller, 4096)
+            os.write(controller, b"q")
+            self.assertEqual(run.wait(30), DONE)
+            self.assertEqual(termios.tcgetattr(terminal), before)
+            self.assertTrue(seen.startswith(b"\x1b[?1049h"), seen[:40])
+            while not seen.endswith(b"\x1b[?1049l"):
+                seen += os.read(controller, 4096)
+        finally:
+            os.close(controller)
+            os.close(terminal)
+
+
+class Worker(CommandLine):
+    """lease --exec: one line that works."""
+
+    def work(self, command, *arguments, code=DONE):
+        got, output, error = self.run_program("lease", "q", "--exec", command, *arguments)
+        self.assertEqual(got, code, error)
+        return output, error
+
+    def begin(self, command, *arguments):
+        """A worker that runs until it is stopped; its standard output is read by line."""
+        run = subprocess.Popen([PROGRAM, "lease", "q", "--exec", command, *arguments], env=self.environment(),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(run.communicate)
+        self.addCleanup(run.kill)
+        return run
+
+    def test_exit_0_is_an_ack_and_anything_else_a_fail_with_the_last_line_as_reason(self):
+        good, bad = self.put("q", "good"), self.put("q", "bad")
+        output, error = self.work('read x || true; echo "$x $DUEWHEEL_MESSAGE_ATTEMPT"; [ "$x" = good ] || '
+                                  '{ echo first >&2; echo "no route" >&2; exit 7; }', "--drain")
+        self.assertEqual(sorted(output.splitlines()), ["bad 1", "good 1"])
+        self.assertIn("first\nno route\n", error)
+        self.assertTrue(error.endswith("duewheel: 1 done, 1 failed, 0 given back.\n"), error)
+        self.assertEqual(self.answer("get", good)["state"], "done")
+        self.assertIn(self.answer("get", bad)["state"], ("retrying", "ready"))
+
+    def test_the_message_stands_in_the_environment_and_its_bytes_on_standard_input(self):
+        number = self.put("q", "-", "--header", "a=b", "--content-type", "image/gif", stdin=b"GIF\0\xff\n")
+        output, _ = self.work('cat | od -An -tx1; echo "$DUEWHEEL_MESSAGE_ID $DUEWHEEL_MESSAGE_QUEUE '
+                              '$DUEWHEEL_MESSAGE_CONTENT_TYPE $DUEWHEEL_MESSAGE_HEADERS"', "--drain")
+        self.assertEqual(output.splitlines(), [" 47 49 46 00 ff 0a", f'{number} q image/gif {{"a":"b"}}'])
+
+    def test_a_command_need_not_read_its_input(self):
+        self.put("q", "-", stdin=b"x" * 900_000)
+        self.assertIn("1 done", self.work("exec true", "--drain")[1])
+
+    def test_the_lease_is_extended_while_the_command_runs(self):
+        self.put("q", "x")
+        _, error = self.work("sleep 2.5", "--lease", "1s", "--drain")
+        self.assertIn("1 done, 0 failed", error)
+        self.assertEqual(self.answer("stats")["leases_lost"], 0)
+
+    def test_jobs_run_at_the_same_time(self):
+        for _ in range(3):
+            self.put("q", "x")
+        # Each waits for the others: one after the other they would wait for ever.
+        with tempfile.TemporaryDirectory() as directory:
+            meet = 'touch "$0/$DUEWHEEL_MESSAGE_ID"; while [ "$(ls "$0" | wc -l)" -lt 3 ]; do sleep 0.05; done'
+            self.assertIn("3 done", self.work(meet.replace("$0", directory), "--drain", "--jobs", "3")[1])
+
+    def test_a_signal_lets_the_command_end(self):
+        number = self.put("q", "x")
+        run = self.begin("echo begun; sleep 1; echo over")
+        self.assertEqual(run.stdout.readline(), b"begun\n")
+        run.send_signal(signal.SIGTERM)
+        output, error = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, output), (DONE, b"over\n"))
+        self.assertIn(b"1 done, 0 failed, 0 given back.", error)
+        self.assertEqual(self.answer("get", number)["state"], "done")
+
+    def test_a_second_signal_ends_the_command_and_gives_the_message_back(self):
+        number = self.put("q", "x")
+        run = self.begin("echo begun; exec sleep 60")
+        self.assertEqual(run.stdout.readline(), b"begun\n")
+        run.send_signal(signal.SIGINT)
+        self.assertIn(b"Stopping", run.stderr.readline())
+        run.send_signal(signal.SIGINT)
+        _, error = run.communicate(timeout=60)
+        self.assertIn(b"0 done, 0 failed, 1 given back.", error)
+        self.assertEqual(self.answer("get", number)["state"], "ready")
+
+    def test_it_waits_for_a_server_that_goes_away(self):
+        run = self.begin("cat; echo", "--lease", "2s")
+        self.put("q", "before")
+        self.assertEqual(run.stdout.readline(), b"before\n")
+        self.daemon.kill()
+        self.daemon.listen = f"127.0.0.1:{self.daemon.port}"
+        self.daemon.start()
+        self.put("q", "after")
+        self.assertEqual(run.stdout.readline(), b"after\n")
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(60), DONE)
+
+    def test_a_server_that_was_never_there_is_exit_3(self):
+        code, _, error = self.run_program("lease", "q", "--exec", "true", "--server", "http://127.0.0.1:1")
+        self.assertEqual(code, UNREACHABLE)
+        self.assertIn("0 done", error)
 
 
 class GlobalOptions(CommandLine):

@@ -1,4 +1,5 @@
-// duewheel lease: takes due messages, to be ended with ack, fail or release before the lease runs out.
+// duewheel lease: takes due messages, to be ended with ack, fail or release before the lease runs out; or runs a
+// command for each of them (work.h).
 #include <cstdio>
 
 #include "arguments.h"
@@ -6,6 +7,7 @@
 #include "local_time.h"
 #include "plain_text.h"
 #include "verbs.h"
+#include "work.h"
 
 namespace duewheel {
 namespace {
@@ -15,6 +17,9 @@ struct LeaseArguments {
     std::optional<std::uint32_t> max;
     std::string length;
     std::string wait;
+    std::optional<std::string> command;
+    std::optional<std::uint32_t> jobs;
+    bool drain = false;
 };
 
 constexpr std::size_t kShownLettersMax = 2000;
@@ -58,6 +63,13 @@ void print_all(const ServerAnswer& answer) {
 }
 
 int lease(Session& session, const LeaseArguments& arguments) {
+    if (arguments.command) {
+        WorkArguments work_arguments{.queue = arguments.queue, .command = *arguments.command};
+        if (!arguments.length.empty()) work_arguments.lease = arguments.length;
+        work_arguments.jobs = arguments.jobs.value_or(1);
+        work_arguments.drain = arguments.drain;
+        return work(session, work_arguments);
+    }
     boost::json::object request;
     std::chrono::milliseconds patience = kPatience;
     if (arguments.max) request["max"] = *arguments.max;
@@ -85,10 +97,25 @@ void add_lease(CLI::App& program, Session& session) {
         lease);
     LeaseArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
-    verb.app->add_option("--max", options.max, "How many at most; default 1");
+    CLI::Option* most = verb.app->add_option("--max", options.max, "How many at most; default 1");
     takes_duration(verb.app->add_option("--lease", options.length, "How long they are yours; default 30s"));
-    takes_duration(
-        verb.app->add_option("--wait", options.wait, "How long to wait for the first one; default not at all"));
+    CLI::Option* wait =
+        verb.app->add_option("--wait", options.wait, "How long to wait for the first one; default not at all");
+    takes_duration(wait);
+    CLI::Option* command =
+        verb.app
+            ->add_option(
+                "--exec", options.command,
+                "Be a worker: run this shell command for each message, with the body on its standard input and "
+                "DUEWHEEL_MESSAGE_ID, _ATTEMPT, _HEADERS and others in its environment; ack where it exits with "
+                "0, else fail with the last line of its standard error")
+            ->type_name("COMMAND")
+            ->excludes(most)
+            ->excludes(wait);
+    verb.app->add_option("--jobs", options.jobs, "Commands at the same time; default 1")
+        ->check(CLI::Range(1, 256))
+        ->needs(command);
+    verb.app->add_flag("--drain", options.drain, "End when no message is due")->needs(command);
 }
 
 }  // namespace duewheel

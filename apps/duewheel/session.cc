@@ -66,7 +66,11 @@ ServerAnswer Session::ask(std::string_view method, const std::string& path, cons
         answer.exit_code = complain(answered.error(), usage ? kExitUsage : kExitUnreachable);
         return answer;
     }
-    if (answered->status >= 400) return refused(*answered);
+    if (answered->status >= 400) {
+        answer = refused(*answered);
+        answer.status = answered->status;
+        return answer;
+    }
     json::error_code broken;
     json::value value = json::parse(answered->body, broken);
     if (broken || !value.is_object() || answered->status >= 300) {
@@ -76,6 +80,7 @@ ServerAnswer Session::ask(std::string_view method, const std::string& path, cons
     }
     answer.members = std::move(value.get_object());
     answer.text = std::move(answered->body);
+    answer.status = answered->status;
     return answer;
 }
 

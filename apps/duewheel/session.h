@@ -31,6 +31,7 @@ struct ServerAnswer {
     int exit_code = kExitDone;
     boost::json::object members;
     std::string text;  // as the server wrote it
+    int status = 0;    // of HTTP, also where it says no; 0: no answer
 
     explicit operator bool() const { return exit_code == kExitDone; }
     // Empty or 0 where there is no such member or one of another type.

@@ -15,12 +15,14 @@ void add_get(CLI::App& program, Session& session);
 void add_cancel(CLI::App& program, Session& session);
 void add_move(CLI::App& program, Session& session);
 void add_fire(CLI::App& program, Session& session);
+void add_list(CLI::App& program, Session& session);
 void add_lease(CLI::App& program, Session& session);
 void add_ack(CLI::App& program, Session& session);
 void add_fail(CLI::App& program, Session& session);
 void add_extend(CLI::App& program, Session& session);
 void add_release(CLI::App& program, Session& session);
 void add_stats(CLI::App& program, Session& session);
+void add_top(CLI::App& program, Session& session);
 void add_check(CLI::App& program, Session& session);
 
 }  // namespace duewheel

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@
 #include "base/status.h"
 #include "message/message.h"
 #include "message/record.h"
+#include "message/state_set.h"
+#include "store/store.h"
 
 namespace duewheel {
 
@@ -71,6 +74,16 @@ struct LeaseCommand {
     std::int64_t lease_ms = 30'000;
     std::int64_t wait_ms = 0;
 };
+// A page of a queue's unfinished messages, in (due, id) order (engine_listing.cc).
+struct ListCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    StateSet states = kUnfinishedStates;  // live ones
+    DuePosition from;                     // the first that may be in the page
+    DueMs until_ms = std::numeric_limits<DueMs>::max();
+    std::uint32_t limit = 100;
+    std::uint64_t query = 0;  // whatever the interface wants to find in the answer again
+};
 struct AckCommand {
     LeaseToken lease;
 };
@@ -100,8 +113,9 @@ struct CarryDoneCommand {
     Sequence up_to = 0;
 };
 
-using Command = std::variant<PutCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
-                             AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand>;
+using Command =
+    std::variant<PutCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand, AckCommand,
+                 FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -157,12 +171,22 @@ struct LeaseEndAnswer {
     DueMs due_ms = 0;          // retrying, released: when it is due again
     DueMs lease_until_ms = 0;  // extended
 };
+struct ListedMessage {
+    MessageRow row;            // as in MessageAnswer
+    DueMs lease_until_ms = 0;  // while leased
+};
+struct ListAnswer {
+    std::vector<ListedMessage> listed;
+    std::optional<DuePosition> next;  // where the next page begins; nothing: this was the last one
+    std::uint64_t query = 0;          // of the command
+};
 struct CarryAnswer {
     bool carried = false;
     Sequence sequence = 0;  // of the carry, or of the carry-done
 };
 
-using Reply = std::variant<Error, PutAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer, CarryAnswer>;
+using Reply =
+    std::variant<Error, PutAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer, CarryAnswer, ListAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

@@ -1,5 +1,6 @@
 // The frame of the engine: start, turns, and batches from being built to being applied. What commands mean stands in
-// engine_commands.cc, what falls due in engine_firing.cc, what is read from the index in engine_loading.cc.
+// engine_commands.cc, what falls due in engine_firing.cc, what is read from the index in engine_loading.cc, how queues
+// are looked at in engine_listing.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -43,6 +44,7 @@ void Engine::submit(Command command, ReplyToken token) {
     const std::size_t waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
     if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
+    if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
     const bool is_put = std::holds_alternative<PutCommand>(command);
     Pending pending{std::move(command), token, std::nullopt, 0};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
@@ -72,6 +74,7 @@ void Engine::advance_to(DueMs now) {
     sweep();
     load();
     if (serving_) serve_queues();
+    walk_listings();
     build_batch();
 }
 
@@ -420,6 +423,9 @@ void Engine::answer(Answer answer) {
                 cache_.insert(record.place, record.body);
             }
             return;
+        case Ask::listing:
+            return finish_listing(std::move(*asked.listing), std::move(std::get<ListedRows>(answer.what)),
+                                  answer.generation);
         case Ask::delivery:
             delivery_of_reply_.erase(asked.delivery->token);
             return finish_delivery(std::move(*asked.delivery), std::get<std::vector<RecordBytes>>(answer.what));
@@ -460,7 +466,7 @@ bool Engine::is_idle() const {
 }
 
 DueMs Engine::next_wakeup() const {
-    if (!started_ || !to_sweep_.empty() || !wheel_.caught_up()) return now_;
+    if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
     const bool has_work =
         !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || (!puts_.empty() && !puts_held_back());
     if (!in_flight_ && has_work) return now_;

@@ -35,6 +35,7 @@
 #include "engine/batch.h"
 #include "engine/command.h"
 #include "engine/engine_options.h"
+#include "engine/lateness.h"
 #include "engine/lease_token.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
@@ -92,6 +93,7 @@ struct EngineCounters {
     std::uint64_t evicted = 0;
     std::uint64_t deferred = 0;
     std::uint64_t carried = 0;
+    std::uint64_t listed = 0;  // messages in pages
 
     std::uint64_t pending = 0;  // unfinished messages
     std::uint64_t ready = 0;    // in memory
@@ -168,6 +170,7 @@ class Engine {
         bool backlog_on_disk = false;
     };
     std::vector<QueueCounters> queue_counters() const;
+    const Lateness& lateness() const { return lateness_; }
 
     // Verifies every invariant; aborts with a message. Slow: for tests and the simulator.
     void check() const;
@@ -195,6 +198,14 @@ class Engine {
         ReplyToken token = 0;
         MessageAnswer answer;
     };
+    // A page on its way: first the entries in memory are walked, then the index is asked (engine_listing.cc).
+    struct Listing {
+        ReplyToken token = 0;
+        ListCommand command;
+        EntryNumber walked_to = 0;
+        std::vector<DuePosition> nearest;        // a heap, the last on top; at most as many as the page may have
+        std::optional<DuePosition> known_up_to;  // beyond it there were more than `nearest` may hold
+    };
     struct Waiter {
         ReplyToken token = 0;
         QueueNumber queue = 0;
@@ -202,7 +213,7 @@ class Engine {
         std::int64_t lease_ms = 0;
         TimerHandle timer;
     };
-    enum class Ask : std::uint8_t { facts, due_stretch, queue_stretch, delivery, message, prefetch };
+    enum class Ask : std::uint8_t { facts, due_stretch, queue_stretch, delivery, message, prefetch, listing };
     struct Asked {
         Ask what = Ask::facts;
         QueueNumber queue = 0;
@@ -211,6 +222,7 @@ class Engine {
         std::optional<Pending> pending;
         std::optional<Delivery> delivery;
         std::optional<MessageRead> message;
+        std::optional<Listing> listing;
     };
 
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
@@ -300,6 +312,16 @@ class Engine {
     std::uint64_t ask(Question question, Asked asked);
     DueMs load_cursor() const;
 
+    // engine_listing.cc
+    void list(const ListCommand& command, ReplyToken token);
+    void walk_listings();
+    void walk(Listing& listing, EntryNumber until);
+    void ask_index(Listing listing);
+    void finish_listing(Listing listing, ListedRows sealed, Generation generation);
+    ListedMessage listed(const Entry& entry) const;
+    ListedMessage listed(MessageRow row) const;
+    State live_state(State state, DueMs due_ms) const;
+
     EngineOptions options_;
     RecentTier& recent_;
     LeaseSigner signer_;
@@ -355,8 +377,11 @@ class Engine {
     std::uint32_t backlogs_reading_ = 0;
     RecordCache cache_;
 
+    std::deque<Listing> listings_;  // still walking; the first one is
+
     Effects effects_;
     EngineCounters counters_;
+    Lateness lateness_;
 };
 
 }  // namespace duewheel

@@ -193,6 +193,7 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
         message.due_ms = entry.nominal_due_ms;
         message.delivered_ms = now_;
         message.attempt = entry.begun;
+        lateness_.record(now_, now_ - entry.due_ms);
         message.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
         delivery.places.push_back(entry.place);
         if (!cache_.holds(entry.place)) missing.push_back(entry.place);

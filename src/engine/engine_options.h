@@ -47,7 +47,13 @@ struct EngineOptions {
     std::uint32_t backlogs_reading_max = 16;  // at once
     std::size_t record_cache_bytes = 32u << 20;
     std::uint32_t sweep_chunk = 4'096;  // entries a turn
-    std::uint32_t fire_chunk = 20'000;  // wheel steps a turn
+
+    // Listing.
+    std::uint32_t list_limit_max = 1'000;  // messages of a page
+    std::uint32_t list_chunk = 32'768;     // entries looked at in a turn, of all listings
+    std::uint32_t list_walk_max = 10'000;  // rows of the index looked at for a page
+    std::uint32_t listings_max = 1'000;    // at once
+    std::uint32_t fire_chunk = 20'000;     // wheel steps a turn
 };
 
 }  // namespace duewheel

@@ -4,6 +4,7 @@
 #include "ingress/base64.h"
 #include "ingress/json_writer.h"
 #include "ingress/lease_text.h"
+#include "ingress/list_request.h"
 #include "ingress/problem.h"
 #include "ingress/utf8.h"
 
@@ -55,18 +56,23 @@ HttpResponse write(const PutAnswer& answer) {
     return json_response(201, std::move(body));
 }
 
-HttpResponse write(const MessageAnswer& answer) {
-    const MessageState& state = answer.row.state;
-    std::string body;
-    JsonWriter json(body);
-    json.open();
-    write_id(json, answer.row.id);
+// What a message is apart from its content, for an object that is open.
+void write_row(JsonWriter& json, const MessageRow& row) {
+    const MessageState& state = row.state;
+    write_id(json, row.id);
     if (state.name_space != kDefaultNamespace) json.text("namespace", state.name_space);
     json.text("queue", state.queue).text("state", state_name(state.state));
     write_instant(json, "due", "due_ms", state.due_ms);
     if (state.nominal_due_ms != state.due_ms) json.number("nominal_due_ms", state.nominal_due_ms);
     json.number("priority", state.priority).number("attempts", state.attempts);
     json.boolean("maybe_delivered", state.maybe_delivered);
+}
+
+HttpResponse write(const MessageAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open();
+    write_row(json, answer.row);
     if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
@@ -117,6 +123,23 @@ HttpResponse write(const LeaseEndAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+HttpResponse write(const ListAnswer& answer) {
+    std::string body;
+    body.reserve(64 + 260 * answer.listed.size());
+    JsonWriter json(body);
+    json.open().open_array("messages");
+    for (const ListedMessage& message : answer.listed) {
+        json.open();
+        write_row(json, message.row);
+        if (message.lease_until_ms != 0) json.number("lease_until_ms", message.lease_until_ms);
+        json.close();
+    }
+    json.close_array();
+    if (answer.next) json.text("cursor", list_cursor_text({answer.next->due_ms, answer.next->id}, answer.query));
+    json.close();
+    return json_response(200, std::move(body));
+}
+
 HttpResponse write(const CarryAnswer&) {
     return problem({"internal", "a reply went astray"});
 }
@@ -127,7 +150,8 @@ HttpResponse answer_text(const Reply& reply) {
     return std::visit([](const auto& answer) { return write(answer); }, reply);
 }
 
-HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine::QueueCounters>& queues) {
+HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine::QueueCounters>& queues,
+                        const LatenessLevels& lateness) {
     std::string body;
     JsonWriter json(body);
     json.open();
@@ -139,6 +163,8 @@ HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine
     json.number("leases_lost", counters.leases_lost).number("commits", counters.commits);
     json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
     json.boolean("puts_held_back", counters.puts_held_back);
+    json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);
+    json.number("lateness_most_ms", lateness.most_ms);
     json.open_array("queues");
     for (const Engine::QueueCounters& queue : queues) {
         json.open();

@@ -10,6 +10,7 @@
 namespace duewheel {
 
 HttpResponse answer_text(const Reply& reply);
-HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine::QueueCounters>& queues);
+HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine::QueueCounters>& queues,
+                        const LatenessLevels& lateness);
 
 }  // namespace duewheel

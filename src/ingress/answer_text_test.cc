@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ingress/lease_text.h"
+#include "ingress/list_request.h"
 #include "ingress/problem.h"
 
 namespace duewheel {
@@ -168,14 +169,35 @@ TEST(AnswerText, of_the_statistics) {
     const std::string levels =
         R"({"server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"accepted":5,"delivered":6,)"
         R"("done":7,"failed":8,"cancelled":9,"rescheduled":10,"leases_lost":11,"commits":12,"in_memory":13,)"
-        R"("unsealed_segments":14,"puts_held_back":true,"queues":[)";
-    expect_json(stats_text(counters, {}), 200, levels + "]}");
+        R"("unsealed_segments":14,"puts_held_back":true,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
+        R"("lateness_most_ms":17,"queues":[)";
+    expect_json(stats_text(counters, {}, {5, 15, 16, 17}), 200, levels + "]}");
     const std::vector<Engine::QueueCounters> queues = {{{"default", "mail"}, 1, 2, 3, true},
                                                        {{"team", "q"}, 0, 0, 0, false}};
-    expect_json(stats_text(counters, queues), 200,
+    expect_json(stats_text(counters, queues, {5, 15, 16, 17}), 200,
                 levels +
                     R"({"queue":"mail","ready":1,"leased":2,"waiters":3,"backlog_on_disk":true},)"
                     R"({"namespace":"team","queue":"q","ready":0,"leased":0,"waiters":0,"backlog_on_disk":false}]})");
+}
+
+TEST(AnswerText, a_page_shows_messages_without_their_content) {
+    ListAnswer page;
+    ListedMessage& message = page.listed.emplace_back();
+    message.row.id = 1024;
+    message.row.state.queue = "mail";
+    message.row.state.state = State::leased;
+    message.row.state.due_ms = message.row.state.nominal_due_ms = 1'798'783'200'000;
+    message.row.state.attempts = 1;
+    message.lease_until_ms = 1'798'783'230'000;
+    const std::string listed =
+        R"({"messages":[{"id":"1024","queue":"mail","state":"leased","due":"2027-01-01T06:00:00.000Z",)"
+        R"("due_ms":1798783200000,"priority":0,"attempts":1,"maybe_delivered":false,"lease_until_ms":1798783230000}])";
+    expect_json(answer_text(page), 200, listed + "}");
+    page.next = DuePosition{1'798'783'200'000, 1025};
+    page.query = 7;
+    expect_json(answer_text(page), 200,
+                listed + R"(,"cursor":")" + list_cursor_text({1'798'783'200'000, 1025}, 7) + R"("})");
+    expect_json(answer_text(ListAnswer{}), 200, R"({"messages":[]})");
 }
 
 }  // namespace

@@ -94,6 +94,9 @@ inline std::string describe(const Command& command) {
                 return "extend " + lease_text(c.lease) + " lease=" + number(c.lease_ms);
             } else if constexpr (std::is_same_v<T, ReleaseCommand>) {
                 return "release " + lease_text(c.lease) + " delay=" + number(c.delay_ms);
+            } else if constexpr (std::is_same_v<T, ListCommand>) {
+                return "list " + c.name_space + " " + c.queue + " states=" + number(c.states.bits()) +
+                       " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
             } else {
                 return "not a command of this API";
             }
@@ -119,6 +122,7 @@ class PlayedShard final : public CommandPort {
     void forget(ReplyToken token) override { forgotten.push_back(token); }
     EngineCounters counters() const override { return levels; }
     std::vector<Engine::QueueCounters> queues() const override { return queue_levels; }
+    LatenessLevels lateness() const override { return {}; }
 };
 
 class ApiServer {

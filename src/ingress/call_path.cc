@@ -18,7 +18,7 @@ struct Shape {
 
 // In the order of What.
 constexpr Shape kShapes[] = {
-    {What::put, "queues", "", "messages", "POST"},
+    {What::put, "queues", "", "messages", "GET, HEAD, POST"},
     {What::lease, "queues", "lease", "", "POST"},
     {What::message, "messages", "", "", "GET, HEAD, DELETE, PATCH"},
     {What::fire, "messages", "fire", "", "POST"},

@@ -20,6 +20,8 @@ class CommandPort {
 
     virtual EngineCounters counters() const = 0;
     virtual std::vector<Engine::QueueCounters> queues() const = 0;
+    // Of the last ten to twenty seconds.
+    virtual LatenessLevels lateness() const = 0;
 };
 
 }  // namespace duewheel

@@ -53,7 +53,7 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
         if (!is_read(request)) return reply.answer(method_not_allowed("GET, HEAD"));
         if (path == "/healthz") return reply.answer(plain(200, "text/plain", "ok\n"));
         if (path == "/readyz") return reply.answer(readiness_text(options_.readiness()));
-        if (path == "/v1/stats") return reply.answer(stats_text(port_.counters(), port_.queues()));
+        if (path == "/v1/stats") return reply.answer(stats_text(port_.counters(), port_.queues(), port_.lateness()));
         return reply.answer(plain(200, "text/plain; version=0.0.4", options_.metrics()));
     }
     const std::optional<CallPath> call = find_call(request.segments);

@@ -242,7 +242,7 @@ TEST(HttpApi, names_the_methods_that_a_path_takes) {
                                                              {{"POST", "/v1/messages/1"}, "GET, HEAD, DELETE, PATCH"},
                                                              {{"delete", "/v1/messages/1"}, "GET, HEAD, DELETE, PATCH"},
                                                              {{"GET", "/v1/messages/1:fire"}, "POST"},
-                                                             {{"GET", kPut}, "POST"},
+                                                             {{"DELETE", kPut}, "GET, HEAD, POST"},
                                                              {{"HEAD", kTake}, "POST"},
                                                              {{"DELETE", "/v1/leases/x:ack"}, "POST"},
                                                              {{"POST", "/v1/stats"}, "GET, HEAD"},

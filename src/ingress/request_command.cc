@@ -7,6 +7,7 @@
 
 #include "ingress/json_request.h"
 #include "ingress/lease_text.h"
+#include "ingress/list_request.h"
 #include "ingress/put_request.h"
 #include "ingress/request_members.h"
 #include "ingress/utf8.h"
@@ -185,7 +186,8 @@ Status read_when(const JsonRequest& request, When& into) {
 }
 
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
-    if (!request.query.empty()) {
+    const bool lists = path.what == CallPath::What::put && request.method != "POST";
+    if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
     }
     Result<std::string> name_space = read_namespace(path, options);
@@ -195,6 +197,10 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::lease: {
             Result<std::string> queue = read_queue(path, options);
             if (!queue) return std::move(queue).error();
+            if (lists) {
+                if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+                return read_list(request, {.name_space = *std::move(name_space), .queue = *std::move(queue)});
+            }
             if (path.what == CallPath::What::put) {
                 return read_put(request, *std::move(name_space), *std::move(queue), options);
             }

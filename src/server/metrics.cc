@@ -118,6 +118,8 @@ std::string metrics_page(const Shard& shard, const HttpCounters& http) {
     constexpr std::uint64_t kMicros = 1'000'000;
     page.seconds("duewheel_commit_seconds", "From handing a commit out to its being durable.", shard.times().commit_us,
                  kMicros);
+    page.seconds("duewheel_lateness_seconds", "From falling due to being handed out.",
+                 shard.parts().engine().lateness().all(), 1000);
     page.seconds("duewheel_read_seconds", "Look-ups in the index and the log.", shard.times().read_us, kMicros);
     page.seconds("duewheel_seal_seconds", "Building the table of a segment.", shard.times().seal_ms, 1000);
     add_http(page, http);

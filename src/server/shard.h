@@ -46,6 +46,7 @@ class Shard final : public CommandPort {
     void forget(ReplyToken token) override;
     EngineCounters counters() const override { return parts_.engine().counters(); }
     std::vector<Engine::QueueCounters> queues() const override { return parts_.engine().queue_counters(); }
+    LatenessLevels lateness() const override { return parts_.engine().lateness().of_late(parts_.engine().now()); }
 
     // The loop's turn; returns when the next one is due.
     EventLoop::TimePoint turn();

@@ -81,6 +81,31 @@ Result<Stretch> Index::scan_queue(std::string_view name_space, std::string_view 
                         decode_queue_row);
 }
 
+Result<ListedRows> Index::list_queue(const ListQueue& list) const {
+    assert(list.limit > 0 && list.walk_max > 0);
+    ListedRows listed;
+    const std::string lower = queue_key(list.name_space, list.queue, list.from);
+    const std::string upper = queue_key(list.name_space, list.queue, {list.until_ms, 0});
+    if (lower >= upper) return listed;
+    std::optional<Error> failed;
+    std::uint32_t walked = 0;
+    const Status status = rows_->scan(lower, upper, list.walk_max, [&](std::string_view key, std::string_view value) {
+        Result<MessageRow> row = decode_queue_row(key, value);
+        if (!row) {
+            failed = std::move(row).error();
+            return false;
+        }
+        const DuePosition after{row->state.due_ms, row->id + 1};
+        if (list.states.contains(row->state.state)) listed.rows.push_back(*std::move(row));
+        const bool full = ++walked == list.walk_max || listed.rows.size() == list.limit;
+        if (full) listed.next = after;
+        return !full;
+    });
+    if (!status) return status.error();
+    if (failed) return *std::move(failed);
+    return listed;
+}
+
 Result<std::optional<DuePosition>> Index::queue_cursor(std::string_view name_space, std::string_view queue) const {
     const Result<std::optional<std::string>> found = rows_->get(queue_cursor_key(name_space, queue));
     if (!found) return found.error();

@@ -49,6 +49,8 @@ class Index {
     Result<Stretch> scan_queue(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
                                std::uint32_t limit) const;
 
+    Result<ListedRows> list_queue(const ListQueue& list) const;
+
     Result<std::optional<DuePosition>> queue_cursor(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<QueueCursor>> queue_cursors() const;
     // Segments (by first sequence) that hold whole records which are needed, and how many.

@@ -19,6 +19,7 @@
 
 #include "base/status.h"
 #include "message/message.h"
+#include "message/state_set.h"
 #include "store/recent_tier.h"
 
 namespace duewheel {
@@ -54,6 +55,17 @@ struct ScanQueue {
     DueMs until_ms = 0;
     std::uint32_t limit = 0;
 };
+// For who looks at a queue: its unfinished rows in [from, until) whose durable state is one of `states`, in due order,
+// at most `limit`; at most `walk_max` rows are looked at, so that a rare state costs no more than a common one.
+struct ListQueue {
+    std::string name_space;
+    std::string queue;
+    DuePosition from;
+    DueMs until_ms = 0;
+    StateSet states;
+    std::uint32_t limit = 0;
+    std::uint32_t walk_max = 0;
+};
 // Whole records (put, spawn, carry) at these places.
 struct ReadRecords {
     std::vector<Sequence> places;  // ascending
@@ -61,7 +73,7 @@ struct ReadRecords {
 
 struct Question {
     std::uint64_t ticket = 0;  // comes back with the answer
-    std::variant<FindMessage, FindKey, ScanDue, ScanQueue, ReadRecords> what;
+    std::variant<FindMessage, FindKey, ScanDue, ScanQueue, ListQueue, ReadRecords> what;
 };
 
 struct KeyHolder {
@@ -73,6 +85,10 @@ struct Stretch {
     std::vector<MessageRow> rows;
     bool complete = true;  // false: `limit` was reached; go on after the last row
 };
+struct ListedRows {
+    std::vector<MessageRow> rows;
+    std::optional<DuePosition> next;  // where to go on; nothing: there is no more
+};
 struct RecordBytes {
     Sequence place = 0;
     std::string body;  // the record's body, for decode_record
@@ -82,7 +98,8 @@ struct RecordBytes {
 struct Answer {
     std::uint64_t ticket = 0;
     Generation generation = 0;
-    std::variant<std::optional<MessageRow>, std::optional<KeyHolder>, Stretch, std::vector<RecordBytes>> what;
+    std::variant<std::optional<MessageRow>, std::optional<KeyHolder>, Stretch, ListedRows, std::vector<RecordBytes>>
+        what;
 };
 
 class Index;

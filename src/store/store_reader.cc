@@ -69,6 +69,7 @@ Result<Answer> StoreReader::answer(const Question& question) const {
                 return keep(answer,
                             index_.scan_queue(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));
             },
+            [&](const ListQueue& list) { return keep(answer, index_.list_queue(list)); },
             [&](const ReadRecords& read) { return keep(answer, read_records(segments_, read.places)); },
         },
         question.what);

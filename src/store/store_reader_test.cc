@@ -70,6 +70,37 @@ TEST_F(Reading, each_kind_of_question_gets_its_kind_of_answer) {
     EXPECT_EQ(record->content.body, "the body");
 }
 
+TEST_F(Reading, a_listing_goes_on_where_it_stopped_however_few_rows_fit) {
+    std::vector<MessageId> held;
+    for (int i = 0; i < 30; ++i) {
+        const MessageId id = shard_.put("mail", kNow + 1 + i / 3);
+        if (i % 5 != 2) continue;
+        shard_.set_state(id, State::held);
+        held.push_back(id);
+    }
+    shard_.put("post", kNow + 5);
+    seal();
+    for (const std::uint32_t walk_max : {1u, 2u, 7u, 1000u}) {
+        for (const std::uint32_t limit : {1u, 2u, 1000u}) {
+            ListQueue list{"default", "mail", {}, INT64_MAX, {State::held}, limit, walk_max};
+            std::vector<MessageId> met;
+            for (;;) {
+                const auto listed = std::get<ListedRows>(ask({1, list}).what);
+                ASSERT_LE(listed.rows.size(), std::min(limit, walk_max));
+                for (const MessageRow& row : listed.rows) met.push_back(row.id);
+                if (!listed.next) break;
+                ASSERT_GT(*listed.next, list.from);
+                list.from = *listed.next;
+            }
+            EXPECT_EQ(met, held) << walk_max << " " << limit;
+        }
+    }
+    const ListQueue window{"default", "mail", {kNow + 2, 0}, kNow + 4, kUnfinishedStates, 100, 100};
+    EXPECT_EQ(std::get<ListedRows>(ask({1, window}).what).rows.size(), 6u);
+    const ListQueue none{"default", "mail", {kNow + 4, 0}, kNow + 2, kUnfinishedStates, 100, 100};
+    EXPECT_TRUE(std::get<ListedRows>(ask({1, none}).what).rows.empty());
+}
+
 TEST_F(Reading, what_has_expired_is_not_found) {
     const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard_.end(id);

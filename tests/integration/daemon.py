@@ -28,6 +28,7 @@ class Daemon:
         self.environment = dict(os.environ, **(environment or {}))
         self.process = None
         self.port = 0
+        self.listen = "127.0.0.1:0"
         self.log = open(self.directory / "log.txt", "ab")
         self.clients = []
 
@@ -50,7 +51,7 @@ class Daemon:
         """Starts the process and waits until it serves; the time it took in seconds."""
         began = time.monotonic()
         self.process = subprocess.Popen(
-            [BIN / "duewheeld", "--data", self.data, "--http", "127.0.0.1:0", *self.arguments],
+            [BIN / "duewheeld", "--data", self.data, "--http", self.listen, *self.arguments],
             stdout=subprocess.PIPE, stderr=self.log, env=self.environment, cwd=self.directory)
         readable, _, _ = select.select([self.process.stdout], [], [], READY_WITHIN_S)
         line = self.process.stdout.readline().decode() if readable else ""

@@ -47,8 +47,8 @@ bool changes_a_message(const Command& command) {
 }
 
 std::string_view name_of(const Command& command) {
-    constexpr std::string_view kNames[] = {"put", "get",  "cancel", "reschedule", "fire",  "lease",
-                                           "ack", "fail", "extend", "release",    "carry", "carry done"};
+    constexpr std::string_view kNames[] = {"put",  "get",    "cancel",  "reschedule", "fire",       "lease", "ack",
+                                           "fail", "extend", "release", "carry",      "carry done", "list"};
     return kNames[command.index()];
 }
 
@@ -117,6 +117,8 @@ ReplyToken Oracle::submitted(const Command& command) {
         note(fresh, "put submitted: at, delay", put->when.at_ms.value_or(0), put->when.delay_ms);
     } else if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
         ++leases_[lease->queue].open;
+    } else if (const auto* list = std::get_if<ListCommand>(&command)) {
+        listing_submitted(*list);
     } else if (MessageModel* named = message_of(id_of(command))) {
         request.serial = named->serial;
         request.epoch = named->epochs.size() - 1;
@@ -262,6 +264,9 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* leased = std::get_if<LeaseAnswer>(&reply);
                leased != nullptr && std::holds_alternative<LeaseCommand>(request.command)) {
         lease_replied(request, *leased);
+    } else if (const auto* page = std::get_if<ListAnswer>(&reply);
+               page != nullptr && std::holds_alternative<ListCommand>(request.command)) {
+        list_replied(request, *page);
     } else {
         violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
     }

@@ -128,6 +128,24 @@ class Oracle {
     MessageModel* find_delivered(const Delivered& delivery);
     void check_order(const LeaseAnswer& answer);
 
+    // A listing from its first page to its last.
+    struct Standing {
+        std::size_t epochs = 0;        // of the message when the listing began
+        std::uint64_t deliveries = 0;  // seen and unseen, then
+        std::uint32_t pages = 0;       // that it was in
+        bool was_due = false;
+    };
+    struct Listing {
+        ListCommand first;
+        std::map<std::uint64_t, Standing> standing;  // by serial: who may have to be met
+        std::set<std::uint64_t> ended_before;        // the page that was asked for last
+    };
+    bool is_listed_in(const MessageModel& message, const ListCommand& list) const;
+    void listing_submitted(const ListCommand& list);
+    void list_replied(const Request& request, const ListAnswer& answer);
+    void row_listed(Listing& listing, const Request& request, const ListedMessage& listed);
+    void listing_ended(const Listing& listing);
+
     // A lease that is held in all likelihood, and one that may be.
     bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
     bool may_be_held(const SeenDelivery& delivery, DueMs from) const;
@@ -157,6 +175,7 @@ class Oracle {
         std::uint64_t lost = 0;
     };
     std::map<std::string, QueueLeases> leases_;
+    std::map<std::uint64_t, Listing> listings_;  // by the query that names each
     OracleTotals totals_;
     std::optional<Violation> violation_;
 };

@@ -84,6 +84,11 @@ namespace duewheel {
     X(segment_dropped)                    \
     X(content_read_from_the_log)          \
     X(backlog_read)                       \
+    X(page_with_another_behind)           \
+    X(empty_page_with_another_behind)     \
+    X(leased_message_listed)              \
+    X(listing_ended)                      \
+    X(listing_of_several_that_stood)      \
     X(damage_refused)                     \
     X(damage_harmless)
 

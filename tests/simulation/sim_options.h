@@ -36,8 +36,9 @@ enum class Op : std::uint8_t {
     burst,    // several commands on one message before the engine has a turn
     collide,  // a command at the very millisecond of a due time or of a lease's end, or one beside it
     expire,   // time goes on to the end of a lease
+    list,     // a page of a queue: the next one of a listing that has begun, or a first one
 };
-inline constexpr std::size_t kOpCount = 17;
+inline constexpr std::size_t kOpCount = 18;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

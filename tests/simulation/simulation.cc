@@ -20,6 +20,10 @@ std::uint64_t number_of(const Reply& reply) {
                 return answer.row.id * 31 + static_cast<std::uint64_t>(answer.row.state.state);
             } else if constexpr (requires { answer.code; }) {
                 return answer.code.size();
+            } else if constexpr (requires { answer.listed; }) {
+                std::uint64_t sum = answer.listed.size();
+                for (const ListedMessage& listed : answer.listed) sum = sum * 31 + listed.row.id;
+                return sum;
             } else if constexpr (requires { answer.messages; }) {
                 std::uint64_t sum = answer.messages.size();
                 for (const Delivered& delivery : answer.messages) sum = sum * 31 + delivery.id + delivery.attempt;
@@ -169,6 +173,7 @@ void Simulation::hear(const ReplyEffect& effect) {
     hash_.add(number_of(effect.reply));
     if (wrong()) return;
     if (!oracle_.replied(effect)) return;
+    if (const auto* page = std::get_if<ListAnswer>(&effect.reply)) workload_.take_page(*page);
     if (const auto* answer = std::get_if<LeaseAnswer>(&effect.reply)) {
         workload_.take_leases(*answer);
         if (draining_) {

@@ -70,6 +70,8 @@ void Workload::act(Op op) {
             return burst();
         case Op::collide:
             return collide();
+        case Op::list:
+            return list();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;
@@ -186,6 +188,39 @@ void Workload::lease(bool waits) {
     command.lease_ms = std::max<std::int64_t>(1000, random_.between(1, options_.lease_scale_ms));
     if (waits) command.wait_ms = random_.chance(500'000) ? random_.between(1, 50) : random_.between(1, 60'000);
     surroundings_.submit(std::move(command));
+}
+
+// ---- listings
+
+void Workload::list() {
+    // A cursor outlives the server: a page that was lost with it is asked for again.
+    for (auto& [query, page] : pages_) {
+        if (page.asked_in_run == oracle_.run() || !random_.chance(850'000)) continue;
+        page.asked_in_run = oracle_.run();
+        return surroundings_.submit(page.command);
+    }
+    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    ListCommand first;
+    first.name_space = queue.name_space;
+    first.queue = queue.queue;
+    first.limit = static_cast<std::uint32_t>(random_.chance(700'000) ? 1 + random_.below(6) : 1000);
+    if (random_.chance(150'000)) first.states = {State::ready};
+    if (random_.chance(150'000)) first.states = {State::scheduled, State::retrying};
+    if (random_.chance(100'000)) first.states = {State::leased};
+    if (random_.chance(200'000)) first.from.due_ms = surroundings_.clock() - draw_delay();
+    if (random_.chance(200'000)) first.until_ms = surroundings_.clock() + draw_delay() + random_.between(0, 1);
+    first.query = ++listings_;
+    pages_[first.query] = {first, oracle_.run()};
+    surroundings_.submit(std::move(first));
+}
+
+void Workload::take_page(const ListAnswer& answer) {
+    const auto page = pages_.find(answer.query);
+    if (page == pages_.end()) return;
+    if (!answer.next) return void(pages_.erase(page));
+    page->second.asked_in_run = 0;
+    page->second.command.from = *answer.next;
+    if (random_.chance(200'000)) page->second.command.limit = static_cast<std::uint32_t>(1 + random_.below(20));
 }
 
 // ---- changes

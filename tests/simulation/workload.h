@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class Workload {
     void act();
     // The deliveries of an answer are leases that clients hold now.
     void take_leases(const LeaseAnswer& answer);
+    // Where a listing goes on.
+    void take_page(const ListAnswer& answer);
 
     struct QueueOf {
         std::string name_space;
@@ -55,6 +58,7 @@ class Workload {
     void forge();
     void burst();
     void collide();
+    void list();
     void send(Command command);
 
     const SimOptions& options_;
@@ -63,6 +67,12 @@ class Workload {
     Random random_;
     std::vector<LeaseToken> leases_;
     std::vector<Command> sent_;  // the last few, to be repeated
+    struct Page {
+        ListCommand command;
+        std::uint32_t asked_in_run = 0;  // 0: not yet
+    };
+    std::map<std::uint64_t, Page> pages_;  // of each listing that has begun, the one that is to come
+    std::uint64_t listings_ = 0;
     std::uint64_t favourite_ = 0;
 };
 

@@ -1,0 +1,77 @@
+// duewheel list: the messages of a queue that have not ended, by their due times.
+#include <cstdio>
+
+#include "arguments.h"
+#include "base/system_clock.h"
+#include "local_time.h"
+#include "pages.h"
+#include "plain_text.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct ListArguments {
+    std::string queue;
+    std::vector<std::string> states;
+    StretchArguments stretch;
+};
+
+std::vector<std::string> row_of(const boost::json::object& message, InstantMs now) {
+    const std::int64_t due = number_of(message, "due_ms");
+    return {printable(word_of(message, "id")),
+            printable(word_of(message, "state")),
+            format_local(due),
+            format_relative(due, now),
+            std::to_string(number_of(message, "attempts")),
+            std::to_string(number_of(message, "priority"))};
+}
+
+int list(Session& session, const ListArguments& arguments) {
+    std::string path = session.path("queues", arguments.queue, "/messages");
+    std::string states;
+    for (const std::string& state : arguments.states) states += (states.empty() ? "" : ",") + state;
+    if (!states.empty()) add_parameter(path, "state", states);
+    for (const auto& [name, text] :
+         {std::pair("due_after", arguments.stretch.from), std::pair("due_before", arguments.stretch.to)}) {
+        if (!text) continue;
+        const Result<InstantMs> instant = arguments.stretch.instant(*text);
+        if (!instant) return session.complain(instant.error(), kExitUsage);
+        add_parameter(path, name, std::to_string(*instant));
+    }
+    Rows rows = {{"id", "state", "due", "", "tries", "prio"}};
+    const InstantMs now = wall_now_ms();
+    const int exit_code =
+        show_pages(session, path, "messages", arguments.stretch.limit, [&](const boost::json::object& message) {
+            if (session.json) {
+                std::printf("%s\n", boost::json::serialize(message).c_str());
+            } else {
+                rows.push_back(row_of(message, now));
+            }
+        });
+    if (session.json) return exit_code;
+    if (rows.size() > 1) {
+        std::printf("%s", table(rows).c_str());
+    } else if (exit_code == kExitDone) {
+        std::printf("no message of this kind is pending\n");
+    }
+    return exit_code;
+}
+
+}  // namespace
+
+void add_list(CLI::App& program, Session& session) {
+    Verb<ListArguments> verb(program, session, "list",
+                             "List what is pending in a queue, by due time; with --json one message a line",
+                             "duewheel list mail --state ready,leased --to 1h --limit 20", list);
+    ListArguments& options = *verb.options;
+    verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
+    verb.app
+        ->add_option("--state", options.states,
+                     "Only these: prepared, scheduled, ready, leased, retrying, held; with commas between them")
+        ->delimiter(',')
+        ->type_name("STATE");
+    options.stretch.add_to(*verb.app, "Due");
+}
+
+}  // namespace duewheel

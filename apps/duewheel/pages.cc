@@ -1,0 +1,73 @@
+#include "pages.h"
+
+#include <algorithm>
+
+#include "arguments.h"
+#include "base/system_clock.h"
+#include "calendar/duration.h"
+#include "local_time.h"
+#include "net/http_target.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::uint64_t kPage = 1000;
+
+}  // namespace
+
+void StretchArguments::add_to(CLI::App& verb, std::string_view what) {
+    const std::string stands = std::string(what);
+    CLI::Option* first =
+        verb.add_option("--from", from, stands + " then or later: 2027-01-01T06:00, or 10m (from now), or -10m (ago)");
+    CLI::Option* last = verb.add_option("--to", to, stands + " before then; written as --from");
+    first->type_name("TIME");
+    last->type_name("TIME");
+    verb.add_option("--tz", zone, "Time zone of --from and --to, such as Europe/Oslo; else this machine's")
+        ->type_name("ZONE");
+    verb.add_option("--limit", limit, "How many at most")->check(CLI::PositiveNumber)->capture_default_str();
+}
+
+Result<InstantMs> StretchArguments::instant(const std::string& text) const {
+    const bool ago = text.starts_with('-');
+    const Result<std::int64_t> apart = parse_duration(ago ? std::string_view(text).substr(1) : std::string_view(text));
+    if (!apart) {
+        Result<InstantMs> instant = parse_local_instant(text, zone);
+        if (instant || instant.error().field != "--at") return instant;
+        return Error{instant.error().code, instant.error().message + " A duration such as 10m counts from now.", ""};
+    }
+    const InstantMs then = wall_now_ms() + (ago ? -*apart : *apart);
+    return std::max<InstantMs>(then, 0);
+}
+
+void add_parameter(std::string& path, std::string_view name, std::string_view value) {
+    path += path.find('?') == std::string::npos ? '?' : '&';
+    path.append(name).append("=").append(percent_encode(value));
+}
+
+int show_pages(Session& session, const std::string& path, std::string_view member, std::uint64_t limit,
+               const std::function<void(const boost::json::object&)>& show) {
+    std::string cursor;
+    while (limit > 0) {
+        std::string page = path;
+        add_parameter(page, "limit", std::to_string(std::min(limit, kPage)));
+        if (!cursor.empty()) add_parameter(page, "cursor", cursor);
+        const ServerAnswer answer = session.ask("GET", page);
+        if (!answer) return answer.exit_code;
+        const boost::json::value* rows =
+            answer.members.if_contains(boost::json::string_view(member.data(), member.size()));
+        if (rows == nullptr || !rows->is_array()) {
+            return session.complain({"bad_answer", "The server's answer has no list: it is of another version."},
+                                    kExitUnreachable);
+        }
+        for (const boost::json::value& row : rows->get_array()) {
+            if (limit == 0 || !row.is_object()) break;
+            show(row.get_object());
+            --limit;
+        }
+        cursor = answer.word("cursor");
+        if (cursor.empty()) break;
+    }
+    return kExitDone;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,191 @@
+// duewheel top: what a server is doing right now, drawn anew every second. A first form: from /v1/stats alone.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "arguments.h"
+#include "calendar/duration.h"
+#include "local_time.h"
+#include "plain_text.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct TopArguments {
+    std::string interval = "1s";
+    bool once = false;
+};
+
+namespace json = boost::json;
+
+volatile std::sig_atomic_t told_to_end = 0;
+
+// The terminal as a canvas: the other screen, no cursor, keys as they are pressed. Given back as it was.
+class Screen {
+  public:
+    Screen() {
+        is_terminal_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
+        if (is_terminal_) {
+            termios raw = before_;
+            raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+            ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+        }
+        std::printf("\x1b[?1049h\x1b[?25l");
+    }
+    ~Screen() {
+        std::printf("\x1b[?25h\x1b[?1049l");
+        std::fflush(stdout);
+        if (is_terminal_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+    }
+    Screen(const Screen&) = delete;
+    Screen& operator=(const Screen&) = delete;
+
+    std::size_t lines() const {
+        winsize size{};
+        const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+        return known ? size.ws_row : 24;
+    }
+    // Each line wiped to its end, so that nothing flickers.
+    void draw(const std::string& frame) const {
+        std::string text = "\x1b[H";
+        std::size_t left = lines();
+        for (std::size_t at = 0; at < frame.size() && left > 0; --left) {
+            const std::size_t end = std::min(frame.find('\n', at), frame.size());
+            text.append(frame, at, end - at).append("\x1b[K").append(left > 1 ? "\r\n" : "");
+            at = end + 1;
+        }
+        std::printf("%s\x1b[J", text.c_str());
+        std::fflush(stdout);
+    }
+    // Until the time is over; true when it is to end.
+    bool rest(std::chrono::milliseconds time) const {
+        const auto until = std::chrono::steady_clock::now() + time;
+        while (told_to_end == 0) {
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+            if (left.count() <= 0) return false;
+            pollfd keys{is_terminal_ ? STDIN_FILENO : -1, POLLIN, 0};
+            if (::poll(&keys, 1, static_cast<int>(std::min<std::int64_t>(left.count(), 60'000))) <= 0) continue;
+            char key = 0;
+            if (::read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q') return true;
+        }
+        return true;
+    }
+
+  private:
+    termios before_{};
+    bool is_terminal_ = false;
+};
+
+// "12345678" -> "12,345,678"
+std::string grouped(std::int64_t number) {
+    std::string digits = std::to_string(number);
+    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3) {
+        digits.insert(static_cast<std::size_t>(at), ",");
+    }
+    return digits;
+}
+
+std::string pairs(const json::object& stats, std::initializer_list<std::pair<const char*, const char*>> shown) {
+    std::string line;
+    for (const auto& [name, member] : shown) {
+        line += (line.empty() ? "" : "   ") + std::string(name) + " " + grouped(number_of(stats, member));
+    }
+    return line + "\n";
+}
+
+// What happened between two answers, for each second of the server's time.
+std::string rates(const json::object& before, const json::object& stats) {
+    const std::int64_t apart_ms = number_of(stats, "server_time_ms") - number_of(before, "server_time_ms");
+    if (apart_ms <= 0) return "per second  (from the next look on)\n";
+    std::string line = "per second ";
+    for (const auto& [name, member] : {std::pair("put", "accepted"),
+                                       {"due and handed out", "delivered"},
+                                       {"done", "done"},
+                                       {"failed", "failed"},
+                                       {"cancelled", "cancelled"}}) {
+        const std::int64_t more = std::max<std::int64_t>(0, number_of(stats, member) - number_of(before, member));
+        line += std::string("  ") + name + " " + grouped((more * 1000 + apart_ms / 2) / apart_ms);
+    }
+    return line + "\n";
+}
+
+std::string queues(const json::object& stats) {
+    const json::value* all = stats.if_contains("queues");
+    if (all == nullptr || !all->is_array() || all->get_array().empty()) return "no queue yet\n";
+    std::vector<const json::object*> sorted;
+    for (const json::value& queue : all->get_array()) {
+        if (queue.is_object()) sorted.push_back(&queue.get_object());
+    }
+    std::stable_sort(sorted.begin(), sorted.end(), [](const json::object* left, const json::object* right) {
+        const auto busy = [](const json::object* of) { return number_of(*of, "ready") + number_of(*of, "leased"); };
+        return busy(left) > busy(right);
+    });
+    constexpr std::size_t kNameLetters = 36;
+    Rows rows = {{"queue", "ready", "leased", "consumers", "more on disk"}};
+    for (const json::object* queue : sorted) {
+        const std::string_view space = word_of(*queue, "namespace");
+        const std::string name =
+            (space.empty() ? "" : std::string(space) + "/") + std::string(word_of(*queue, "queue"));
+        const json::value* backlog = queue->if_contains("backlog_on_disk");
+        rows.push_back({printable(name, kNameLetters), std::to_string(number_of(*queue, "ready")),
+                        std::to_string(number_of(*queue, "leased")), std::to_string(number_of(*queue, "waiters")),
+                        backlog != nullptr && backlog->is_bool() && backlog->get_bool() ? "yes" : "no"});
+    }
+    return table(rows);
+}
+
+std::string frame(const std::string& server, const json::object& before, const json::object& stats) {
+    std::string text =
+        "duewheel at " + printable(server, 40) + "   " + format_local(number_of(stats, "server_time_ms"));
+    text += "\n\n";
+    text += pairs(stats, {{"pending", "pending"}, {"ready", "ready"}, {"leased", "leased"}, {"consumers", "waiters"}});
+    text += rates(before, stats);
+    text += "late by      median " + format_span(number_of(stats, "lateness_p50_ms")) + "   99 % " +
+            format_span(number_of(stats, "lateness_p99_ms")) + "   most " +
+            format_span(number_of(stats, "lateness_most_ms")) + "   (last seconds)\n\n";
+    return text + queues(stats);
+}
+
+int top(Session& session, const TopArguments& arguments) {
+    ServerAnswer before = session.ask("GET", "/v1/stats");
+    if (!before) return before.exit_code;
+    if (arguments.once || session.json) {
+        return session.show(before,
+                            [&] { std::printf("%s", frame(session.server, before.members, before.members).c_str()); });
+    }
+    struct sigaction ends {};
+    ends.sa_handler = [](int) { told_to_end = 1; };
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &ends, nullptr);
+    const std::chrono::milliseconds interval(std::max<std::int64_t>(100, parse_duration(arguments.interval).value()));
+    ServerAnswer now = before;
+    {
+        const Screen screen;
+        while (now) {
+            screen.draw(frame(session.server, before.members, now.members));
+            if (screen.rest(interval)) break;
+            before = std::move(now);
+            now = session.ask("GET", "/v1/stats");
+        }
+    }
+    if (!now) std::fprintf(stderr, "duewheel: The server does not answer any more.\n");
+    return now.exit_code;
+}
+
+}  // namespace
+
+void add_top(CLI::App& program, Session& session) {
+    Verb<TopArguments> verb(program, session, "top", "Watch what the server is doing; q or Ctrl-C ends it",
+                            "duewheel top --once", top);
+    takes_duration(verb.app->add_option("--interval", verb.options->interval, "Between two looks"));
+    verb.app->add_flag("--once", verb.options->once, "Print it once and end");
+}
+
+}  // namespace duewheel

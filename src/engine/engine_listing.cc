@@ -1,0 +1,184 @@
+// Listing a queue: a page of its unfinished messages in (due, id) order, merged from the entries in memory and the rows
+// of the index.
+//
+// What holds: a message that stands unchanged while a listing goes from its first page to its last is in exactly one of
+// them. One that is put, moved, taken or ended meanwhile may be in a page or not, and is never twice in one.
+//
+// How. Entries in memory are in no order (that would cost every put), so they are walked: `list_chunk` slots a turn,
+// whoever lists, keeping the positions of the nearest ones, at most as many as the page may have. Then the index is
+// asked for the same stretch. An entry only ever leaves memory for the index, so whatever stood unchanged was met in
+// one of the two or in both: what left memory before the walk came by is in the index by then, and what came into
+// memory behind the walk is in the index still. At the end both are looked up in memory once more, which wins, as
+// everywhere. An answer of the index that is older than its newest table is asked again: ends that memory knew when the
+// page was begun may have been forgotten since.
+//
+// Cost of a page: one look at each slot of memory (2 to 6 ns each, spread over turns of some 100 us), one bounded walk
+// of the index by a reader. A page may be short, or empty, although another follows: where few of the index's rows are
+// in the wanted states, the walk ends after `list_walk_max` of them.
+#include <algorithm>
+#include <cassert>
+
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+// What a message in one of these live states may be in the index. Leased ones are always in memory.
+StateSet durable_states(const StateSet& live) {
+    StateSet durable;
+    for (const State state : {State::prepared, State::scheduled, State::retrying, State::held}) {
+        const bool may_be_due = waits_for_due(state) && live.contains(State::ready);
+        if (live.contains(state) || may_be_due) durable.insert(state);
+    }
+    return durable;
+}
+
+DuePosition position_of(const ListedMessage& message) {
+    return {message.row.state.due_ms, message.row.id};
+}
+
+DuePosition after(DuePosition at) {
+    return {at.due_ms, at.id + 1};
+}
+
+}  // namespace
+
+void Engine::list(const ListCommand& command, ReplyToken token) {
+    if (command.limit == 0 || command.limit > options_.list_limit_max) {
+        return reply(token,
+                     Error{"out_of_range", "limit is from 1 to " + std::to_string(options_.list_limit_max), "limit"});
+    }
+    if (listings_.size() >= options_.listings_max) return reply(token, too_busy());
+    Listing listing;
+    listing.token = token;
+    listing.command = command;
+    // What is due already is ready, and what is not is not: the other side need not be looked at.
+    const StateSet& states = command.states;
+    const bool any_due = states.contains(State::held) || states.contains(State::prepared);
+    const bool due = any_due || states.contains(State::ready) || states.contains(State::leased);
+    const bool not_due = any_due || states.contains(State::scheduled) || states.contains(State::retrying);
+    if (!not_due) listing.command.until_ms = std::min(command.until_ms, now_ + 1);
+    if (!due) listing.command.from = std::max(command.from, {now_ + 1, 0});
+    listings_.push_back(std::move(listing));
+}
+
+void Engine::walk_listings() {
+    EntryNumber budget = options_.list_chunk;
+    while (!listings_.empty() && budget > 0) {
+        Listing& listing = listings_.front();
+        const EntryNumber limit = recent_.entry_limit();
+        const EntryNumber until = limit - listing.walked_to < budget ? limit : listing.walked_to + budget;
+        budget -= until - listing.walked_to;
+        walk(listing, until);
+        if (listing.walked_to < limit) return;
+        Listing walked = std::move(listing);
+        listings_.pop_front();
+        ask_index(std::move(walked));
+    }
+}
+
+void Engine::walk(Listing& listing, EntryNumber until) {
+    const ListCommand& command = listing.command;
+    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
+    std::vector<DuePosition>& nearest = listing.nearest;
+    const EntryNumber from = std::exchange(listing.walked_to, until);
+    if (queue == kNoQueue) return;  // so far known to the index alone
+    for (EntryNumber number = from; number < until; ++number) {
+        const Entry& entry = recent_.entry(number);
+        if (entry.queue != queue || entry.id == 0) continue;
+        const DuePosition at{entry.due_ms, entry.id};
+        if (at < command.from || at.due_ms >= command.until_ms) continue;
+        if (listing.known_up_to && *listing.known_up_to < at) continue;
+        if (!command.states.contains(live_state(entry.state, entry.due_ms))) continue;
+        nearest.push_back(at);
+        std::push_heap(nearest.begin(), nearest.end());
+        if (nearest.size() <= command.limit) continue;
+        std::pop_heap(nearest.begin(), nearest.end());
+        nearest.pop_back();
+        listing.known_up_to = nearest.front();
+    }
+}
+
+void Engine::ask_index(Listing listing) {
+    const ListCommand& command = listing.command;
+    ListQueue wanted{
+        command.name_space, command.queue,         command.from, command.until_ms, durable_states(command.states),
+        command.limit,      options_.list_walk_max};
+    if (wanted.states.empty()) {
+        return finish_listing(std::move(listing), {}, generation_.load(std::memory_order_relaxed));
+    }
+    Asked asked;
+    asked.what = Ask::listing;
+    asked.listing = std::move(listing);
+    ask(Question{0, std::move(wanted)}, std::move(asked));
+}
+
+void Engine::finish_listing(Listing listing, ListedRows sealed, Generation generation) {
+    if (generation != generation_.load(std::memory_order_relaxed)) return ask_index(std::move(listing));
+    const ListCommand& command = listing.command;
+    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
+    ListAnswer answer;
+    answer.query = command.query;
+    std::vector<ListedMessage>& page = answer.listed;
+    // Memory's say on a message that stood at `at`; false where it has none.
+    const auto take_from_memory = [&](DuePosition at) {
+        const EntryNumber number = recent_.find(at.id);
+        if (number == kNoEntry) return recent_.outcome(at.id) != nullptr;
+        const Entry& entry = recent_.entry(number);
+        if (entry.queue == queue && entry.due_ms == at.due_ms) page.push_back(listed(entry));
+        return true;
+    };
+    for (const DuePosition at : listing.nearest) take_from_memory(at);
+    for (MessageRow& row : sealed.rows) {
+        if (!take_from_memory({row.state.due_ms, row.id})) page.push_back(listed(std::move(row)));
+    }
+    std::erase_if(page,
+                  [&](const ListedMessage& message) { return !command.states.contains(message.row.state.state); });
+    std::sort(page.begin(), page.end(), [](const ListedMessage& left, const ListedMessage& right) {
+        return position_of(left) < position_of(right);
+    });
+    const auto is_same = [](const ListedMessage& left, const ListedMessage& right) {
+        return left.row.id == right.row.id;
+    };
+    page.erase(std::unique(page.begin(), page.end(), is_same), page.end());
+    // Beyond what both of them know completely there may be gaps.
+    answer.next = sealed.next;
+    if (listing.known_up_to) {
+        answer.next = std::min(answer.next.value_or(after(*listing.known_up_to)), after(*listing.known_up_to));
+    }
+    if (answer.next) {
+        std::erase_if(page, [&](const ListedMessage& message) { return position_of(message) >= *answer.next; });
+    }
+    if (page.size() > command.limit) {
+        page.resize(command.limit);
+        answer.next = after(position_of(page.back()));
+    }
+    counters_.listed += page.size();
+    reply(listing.token, std::move(answer));
+}
+
+ListedMessage Engine::listed(const Entry& entry) const {
+    ListedMessage message = listed(recent_.row(entry));
+    message.row.state.state = live_state(entry.state, entry.due_ms);
+    message.row.state.attempts = entry.begun;
+    message.row.state.maybe_delivered |= delivery_may_hide(entry);
+    if (const auto held = leases_.find(entry.id); held != leases_.end()) message.lease_until_ms = held->second.until_ms;
+    return message;
+}
+
+// Of the index alone: not in memory, so neither leased nor with attempts that no record tells of.
+ListedMessage Engine::listed(MessageRow row) const {
+    ListedMessage message;
+    message.row = std::move(row);
+    MessageState& state = message.row.state;
+    state.maybe_delivered |= is_from_past(message.row.id, state.due_ms);
+    state.state = live_state(state.state, state.due_ms);
+    return message;
+}
+
+// A message that fell due is ready, also where it waits behind its queue's cursor or for its turn on the wheel.
+State Engine::live_state(State state, DueMs due_ms) const {
+    return waits_for_due(state) && due_ms <= now_ ? State::ready : state;
+}
+
+}  // namespace duewheel

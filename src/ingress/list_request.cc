@@ -1,0 +1,129 @@
+#include "ingress/list_request.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/random.h"
+#include "ingress/base64.h"
+#include "ingress/query_request.h"
+#include "ingress/request_members.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::size_t kCursorBytes = 24;
+constexpr std::size_t kCursorLetters = 32;
+
+class Mixer {
+  public:
+    void add(std::uint64_t word) {
+        std::uint64_t state = sum_ ^ word;
+        sum_ = splitmix64(state);
+    }
+    void add(std::string_view text) {
+        add(text.size());
+        for (const char letter : text) add(static_cast<unsigned char>(letter));
+    }
+    std::uint64_t sum() const { return sum_; }
+
+  private:
+    std::uint64_t sum_ = 0x2f1d5a3c0b77e961;
+};
+
+std::uint64_t check_of(const ListPosition& position, std::uint64_t query) {
+    Mixer mixer;
+    mixer.add(static_cast<std::uint64_t>(position.at_ms));
+    mixer.add(position.id);
+    mixer.add(query);
+    return mixer.sum();
+}
+
+Error bad_cursor() {
+    return {
+        "bad_cursor",
+        "this is not a cursor of this listing: pass on the one of the page before with the same parameters (limit may "
+        "change), or begin without one",
+        "cursor"};
+}
+
+Result<StateSet> read_states(std::string_view text) {
+    StateSet states;
+    while (true) {
+        const std::string_view name = text.substr(0, text.find(','));
+        bool known = false;
+        for (int number = 1; number <= kStateCount; ++number) {
+            const auto state = static_cast<State>(number);
+            if (!kUnfinishedStates.contains(state) || state_name(state) != name) continue;
+            states.insert(state);
+            known = true;
+        }
+        if (!known) {
+            return Error{"bad_state",
+                         "state is one or more of prepared, scheduled, ready, leased, retrying and held, with commas "
+                         "between them; leave it out for all",
+                         "state"};
+        }
+        if (name.size() == text.size()) return states;
+        text.remove_prefix(name.size() + 1);
+    }
+}
+
+}  // namespace
+
+std::string list_cursor_text(const ListPosition& position, std::uint64_t query) {
+    const std::uint64_t check = check_of(position, query);
+    std::array<char, kCursorBytes> bytes{};
+    std::memcpy(bytes.data(), &position.at_ms, 8);
+    std::memcpy(bytes.data() + 8, &position.id, 8);
+    std::memcpy(bytes.data() + 16, &check, 8);
+    return base64url({bytes.data(), bytes.size()});
+}
+
+Result<ListPosition> parse_list_cursor(std::string_view text, std::uint64_t query) {
+    if (text.size() != kCursorLetters) return bad_cursor();
+    const std::optional<std::string> bytes = parse_base64url(text);
+    if (!bytes || bytes->size() != kCursorBytes) return bad_cursor();
+    ListPosition position;
+    std::uint64_t check = 0;
+    std::memcpy(&position.at_ms, bytes->data(), 8);
+    std::memcpy(&position.id, bytes->data() + 8, 8);
+    std::memcpy(&check, bytes->data() + 16, 8);
+    if (check != check_of(position, query)) return bad_cursor();
+    return position;
+}
+
+std::uint64_t list_query(std::string_view name_space, std::string_view queue, std::uint64_t what, std::int64_t from_ms,
+                         std::int64_t until_ms) {
+    Mixer mixer;
+    mixer.add(name_space);
+    mixer.add(queue);
+    mixer.add(what);
+    mixer.add(static_cast<std::uint64_t>(from_ms));
+    mixer.add(static_cast<std::uint64_t>(until_ms));
+    return mixer.sum();
+}
+
+Result<Command> read_list(const HttpRequest& request, ListCommand list) {
+    const Result<QueryRequest> query =
+        QueryRequest::parse(request.query, {"state", "due_after", "due_before", "limit", "cursor"});
+    if (!query) return query.error();
+    if (const std::optional<std::string_view> states = query->text("state")) {
+        const Result<StateSet> read = read_states(*states);
+        if (!read) return read.error();
+        list.states = *read;
+    }
+    Status read = take(query->instant_ms("due_after"), list.from.due_ms);
+    if (read) read = take(query->instant_ms("due_before"), list.until_ms);
+    if (read) read = take(query->integer("limit", 1, kListLimitMax), list.limit);
+    if (!read) return std::move(read).error();
+    list.query = list_query(list.name_space, list.queue, list.states.bits(), list.from.due_ms, list.until_ms);
+    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
+        const Result<ListPosition> position = parse_list_cursor(*cursor, list.query);
+        if (!position) return position.error();
+        list.from = {position->at_ms, position->id};
+    }
+    return Command(std::move(list));
+}
+
+}  // namespace duewheel

@@ -1,0 +1,139 @@
+// Parameters and cursors of a listing: what is understood, and everything else refused with a code and a field.
+#include "ingress/list_request.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "ingress/call_fixture.h"
+#include "ingress/problem.h"
+#include "ingress/query_request.h"
+#include "ingress/request_command.h"
+
+namespace duewheel {
+namespace {
+
+Result<Command> read(const std::string& target, const std::string& method = "GET") {
+    const CallRequest held(Call{method, target});
+    const std::optional<CallPath> path = find_call(held.request().segments);
+    if (!path) return Error{"unknown_path", "no such call"};
+    return read_command(held.request(), *path, HttpApiOptions{});
+}
+
+ListCommand list_of(const std::string& target) {
+    Result<Command> command = read(target);
+    EXPECT_TRUE(command) << command.error().message;
+    return command ? std::get<ListCommand>(*command) : ListCommand{};
+}
+
+TEST(ListRequest, without_parameters_all_that_is_unfinished_is_asked_for) {
+    const ListCommand list = list_of("/v1/queues/mail/messages");
+    EXPECT_EQ(list.name_space, "default");
+    EXPECT_EQ(list.queue, "mail");
+    EXPECT_EQ(list.states, kUnfinishedStates);
+    EXPECT_EQ(list.from, DuePosition{});
+    EXPECT_EQ(list.until_ms, std::numeric_limits<DueMs>::max());
+    EXPECT_EQ(list.limit, 100u);
+    EXPECT_EQ(list_of("/v1/namespaces/team/queues/a%2Fb/messages").name_space, "team");
+    EXPECT_EQ(list_of("/v1/namespaces/team/queues/a%2Fb/messages").queue, "a/b");
+}
+
+TEST(ListRequest, parameters_narrow_it) {
+    const ListCommand list = list_of(
+        "/v1/queues/mail/messages?state=ready,leased&due_after=2027-01-01T07%3A00%3A00%2B01:00"
+        "&due_before=1798783200001&limit=1000");
+    EXPECT_EQ(list.states, (StateSet{State::ready, State::leased}));
+    EXPECT_EQ(list.from, (DuePosition{1'798'783'200'000, 0}));
+    EXPECT_EQ(list.until_ms, 1'798'783'200'001);
+    EXPECT_EQ(list.limit, 1000u);
+    EXPECT_EQ(list_of("/v1/queues/mail/messages?state=held,held").states, StateSet{State::held});
+}
+
+// A spelling mistake that widened a listing would show what was not asked for.
+TEST(ListRequest, refuses_what_it_does_not_understand) {
+    const std::tuple<std::string, std::string, std::string> wrong[] = {
+        {"limit=0", "out_of_range", "limit"},
+        {"limit=1001", "out_of_range", "limit"},
+        {"limit=10x", "out_of_range", "limit"},
+        {"limit=-1", "out_of_range", "limit"},
+        {"limit=+1", "out_of_range", "limit"},
+        {"limit=99999999999999999999", "out_of_range", "limit"},
+        {"limit", "bad_parameter", "limit"},
+        {"limit=", "bad_parameter", "limit"},
+        {"=1", "unknown_parameter", ""},
+        {"&limit=1", "bad_parameter", ""},
+        {"limit=1&", "bad_parameter", ""},
+        {"limit=1&&state=ready", "bad_parameter", ""},
+        {"limit=%1", "bad_parameter", "limit"},
+        {"limit=%zz", "bad_parameter", "limit"},
+        {"%zz=1", "bad_parameter", ""},
+        {"lmit=1", "unknown_parameter", "lmit"},
+        {"Limit=1", "unknown_parameter", "Limit"},
+        {"limit=1&limit=1", "duplicate_parameter", "limit"},
+        {"limit=1&lim%69t=1", "duplicate_parameter", "limit"},
+        {"state=done", "bad_state", "state"},
+        {"state=Ready", "bad_state", "state"},
+        {"state=ready,", "bad_state", "state"},
+        {"state=,ready", "bad_state", "state"},
+        {"state=ready%20", "bad_state", "state"},
+        {"due_after=tomorrow", "bad_instant", "due_after"},
+        {"due_before=2027-01-01", "bad_instant", "due_before"},
+        {"due_before=-1", "bad_instant", "due_before"},
+        {"cursor=x", "bad_cursor", "cursor"},
+        {"cursor=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "bad_cursor", "cursor"},
+    };
+    for (const auto& [query, code, field] : wrong) {
+        const Result<Command> command = read("/v1/queues/mail/messages?" + query);
+        ASSERT_FALSE(command) << query;
+        EXPECT_EQ(command.error().code, code) << query;
+        EXPECT_EQ(command.error().field, field) << query;
+        EXPECT_NE(find_problem_kind(command.error().code), nullptr) << code;
+    }
+    EXPECT_EQ(read("/v1/queues/mail/messages?limit=1", "POST").error().code, "unknown_parameter");
+    EXPECT_EQ(read("/v1/messages/1024?limit=1").error().code, "unknown_parameter");
+}
+
+TEST(ListRequest, a_plus_that_became_a_space_is_explained) {
+    const Result<Command> command = read("/v1/queues/mail/messages?due_after=2027-01-01T07:00:00+01:00");
+    ASSERT_FALSE(command);
+    EXPECT_NE(command.error().message.find("%2B"), std::string::npos) << command.error().message;
+}
+
+TEST(ListCursor, leads_on_in_its_own_listing) {
+    const std::string path = "/v1/queues/mail/messages?state=ready&limit=5";
+    const ListCommand first = list_of(path);
+    const std::string cursor = list_cursor_text({1234, 5678}, first.query);
+    EXPECT_EQ(list_of(path + "&cursor=" + cursor).from, (DuePosition{1234, 5678}));
+    EXPECT_EQ(list_of("/v1/queues/mail/messages?cursor=" + cursor + "&limit=900&state=ready").limit, 900u);
+}
+
+TEST(ListCursor, is_refused_in_any_other_listing) {
+    const std::string cursor = list_cursor_text({1234, 5678}, list_of("/v1/queues/mail/messages?state=ready").query);
+    for (const std::string other :
+         {"/v1/queues/mail/messages?", "/v1/queues/mail/messages?state=ready,held&",
+          "/v1/queues/mai/messages?state=ready&", "/v1/namespaces/x/queues/mail/messages?state=ready&",
+          "/v1/queues/mail/messages?state=ready&due_after=5&", "/v1/queues/mail/messages?state=ready&due_before=5&"}) {
+        const Result<Command> command = read(other + "cursor=" + cursor);
+        ASSERT_FALSE(command) << other;
+        EXPECT_EQ(command.error().code, "bad_cursor") << other;
+    }
+}
+
+TEST(ListCursor, every_changed_letter_is_noticed) {
+    Random random(3);
+    for (int round = 0; round < 50; ++round) {
+        const ListPosition position{static_cast<std::int64_t>(random.next()), random.next()};
+        const std::uint64_t query = random.next();
+        const std::string good = list_cursor_text(position, query);
+        ASSERT_EQ(parse_list_cursor(good, query).value(), position);
+        for (std::size_t at = 0; at < good.size(); ++at) {
+            std::string wrong = good;
+            wrong[at] = wrong[at] == 'A' ? 'B' : 'A';
+            EXPECT_FALSE(parse_list_cursor(wrong, query)) << wrong;
+        }
+        EXPECT_FALSE(parse_list_cursor(good.substr(1), query));
+        EXPECT_FALSE(parse_list_cursor(good + "A", query));
+    }
+}
+
+}  // namespace
+}  // namespace duewheel

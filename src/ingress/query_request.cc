@@ -1,0 +1,80 @@
+#include "ingress/query_request.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "calendar/instant_text.h"
+
+namespace duewheel {
+namespace {
+
+Error unknown_parameter(const std::string& name, std::initializer_list<std::string_view> known) {
+    std::string names;
+    for (const std::string_view each : known) names += (names.empty() ? "" : ", ") + std::string(each);
+    return {"unknown_parameter", "there is no parameter of this name here; this call takes " + names, name};
+}
+
+}  // namespace
+
+Result<QueryRequest> QueryRequest::parse(std::string_view query, std::initializer_list<std::string_view> known) {
+    QueryRequest request;
+    if (query.empty()) return request;
+    const bool has_empty_pair = query.front() == '&' || query.back() == '&' || query.find("&&") != query.npos;
+    if (has_empty_pair) {
+        return Error{"bad_parameter", "between two & there stands nothing: write name=value, with one & between them"};
+    }
+    Result<std::vector<QueryParameter>> parameters = parse_query(query);
+    if (!parameters) {
+        return Error{"bad_parameter",
+                     "a percent sign is followed by two hexadecimal digits; write a percent sign itself as %25",
+                     parameters.error().field};
+    }
+    request.parameters_ = *std::move(parameters);
+    for (std::size_t i = 0; i < request.parameters_.size(); ++i) {
+        const auto& [name, value] = request.parameters_[i];
+        if (std::find(known.begin(), known.end(), name) == known.end()) return unknown_parameter(name, known);
+        if (value.empty()) return Error{"bad_parameter", "this parameter has no value: give one or leave it out", name};
+        for (std::size_t before = 0; before < i; ++before) {
+            if (request.parameters_[before].name != name) continue;
+            return Error{"duplicate_parameter",
+                         "this parameter is given twice; several values stand in one, with commas", name};
+        }
+    }
+    return request;
+}
+
+std::optional<std::string_view> QueryRequest::text(std::string_view name) const {
+    for (const QueryParameter& parameter : parameters_) {
+        if (parameter.name == name) return parameter.value;
+    }
+    return std::nullopt;
+}
+
+Result<std::optional<std::int64_t>> QueryRequest::instant_ms(std::string_view name) const {
+    const std::optional<std::string_view> given = text(name);
+    if (!given) return std::optional<std::int64_t>();
+    const Result<InstantMs> instant = parse_instant_or_ms(*given);
+    if (instant) return std::optional<std::int64_t>(*instant);
+    const bool plus = given->find(' ') != given->npos;
+    return Error{instant.error().code,
+                 instant.error().message + (plus ? "; in an address the + of an offset is written %2B" : ""),
+                 std::string(name)};
+}
+
+Result<std::optional<std::int64_t>> QueryRequest::integer(std::string_view name, std::int64_t least,
+                                                          std::int64_t most) const {
+    const std::optional<std::string_view> given = text(name);
+    if (!given) return std::optional<std::int64_t>();
+    std::int64_t number = 0;
+    const char* end = given->data() + given->size();
+    const auto [stopped, failed] = std::from_chars(given->data(), end, number);
+    if (failed != std::errc() || stopped != end || number < least || number > most) {
+        return Error{"out_of_range",
+                     "this is a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+                     std::string(name)};
+    }
+    return std::optional<std::int64_t>(number);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,38 @@
+// A set of message states, as a listing asks for: small, ordered, without a heap.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "message/state.h"
+
+namespace duewheel {
+
+class StateSet {
+  public:
+    constexpr StateSet() = default;
+    constexpr StateSet(std::initializer_list<State> states) {
+        for (const State state : states) insert(state);
+    }
+
+    constexpr void insert(State state) { bits_ = static_cast<std::uint16_t>(bits_ | bit(state)); }
+    constexpr bool contains(State state) const { return (bits_ & bit(state)) != 0; }
+    constexpr bool empty() const { return bits_ == 0; }
+    // The same number for the same set, whoever made it.
+    constexpr std::uint16_t bits() const { return bits_; }
+
+    constexpr bool operator==(const StateSet&) const = default;
+
+  private:
+    static constexpr std::uint16_t bit(State state) {
+        return static_cast<std::uint16_t>(1u << static_cast<unsigned>(state));
+    }
+
+    std::uint16_t bits_ = 0;
+};
+
+// The states of messages that have not ended.
+inline constexpr StateSet kUnfinishedStates{State::prepared, State::scheduled, State::ready,
+                                            State::leased,   State::retrying,  State::held};
+
+}  // namespace duewheel
