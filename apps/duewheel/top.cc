@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "base/system_clock.h"
 #include "calendar/duration.h"
 #include "local_time.h"
 #include "plain_text.h"
@@ -67,12 +68,12 @@ class Screen {
     }
     // Until the time is over; true when it is to end.
     bool rest(std::chrono::milliseconds time) const {
-        const auto until = std::chrono::steady_clock::now() + time;
+        const std::int64_t until_ms = monotonic_now_ns() / 1'000'000 + time.count();
         while (told_to_end == 0) {
-            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-            if (left.count() <= 0) return false;
+            const std::int64_t left_ms = until_ms - monotonic_now_ns() / 1'000'000;
+            if (left_ms <= 0) return false;
             pollfd keys{is_terminal_ ? STDIN_FILENO : -1, POLLIN, 0};
-            if (::poll(&keys, 1, static_cast<int>(std::min<std::int64_t>(left.count(), 60'000))) <= 0) continue;
+            if (::poll(&keys, 1, static_cast<int>(std::min<std::int64_t>(left_ms, 60'000))) <= 0) continue;
             char key = 0;
             if (::read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q') return true;
         }

@@ -1,5 +1,6 @@
-// One thread a job, each with a connection of its own: all of them do nothing but wait, for the server or for the
-// command. The main thread waits for signals.
+// One process a job, each with a connection of its own: all of them do nothing but wait, for the server or for the
+// command. The first process waits for signals and for them; what they have to know of each other stands in a page of
+// memory that they share.
 #include "work.h"
 
 #include <algorithm>
@@ -7,29 +8,34 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
-#include <thread>
+#include <new>
 #include <vector>
 
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/system_clock.h"
 #include "child.h"
 #include "plain_text.h"
 
 namespace duewheel {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr char kWait[] = "1s";  // short, so that a signal need not wait for the server
 constexpr milliseconds kPatience{10'000};
-constexpr milliseconds kLookEvery{50};
+constexpr int kLookEveryMs = 50;
 constexpr milliseconds kPauseFirst{500};
 constexpr milliseconds kPauseMost{10'000};
 constexpr int kEndTries = 20;
 
 struct Progress {
+    const pid_t first_process =
+        ::getpid();  // when it is gone, nobody can stop the jobs any more: they do it themselves
     std::atomic<int> signals = 0;
-    std::atomic<int> running = 0;  // threads
     std::atomic<bool> reached = false;
     std::atomic<int> exit_code = kExitDone;
     std::atomic<std::uint64_t> done = 0;
@@ -38,6 +44,12 @@ struct Progress {
 
     bool stopping() const { return signals > 0 || exit_code != kExitDone; }
 };
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free,
+              "processes share it");
+
+milliseconds monotonic_now() {
+    return milliseconds(monotonic_now_ns() / 1'000'000);
+}
 
 // Standard base64 with padding, as the server writes it.
 std::string from_base64(std::string_view text) {
@@ -91,7 +103,7 @@ class Job {
     }
 
     void run() {
-        while (!progress_.stopping()) {
+        while (!progress_.stopping() && ::getppid() == progress_.first_process) {
             const ServerAnswer answer = take();
             if (!answer) {
                 if (!pause_after(answer)) return;
@@ -124,15 +136,16 @@ class Job {
             progress_.exit_code = answer.exit_code;
             return false;
         }
-        sleep(pause_);
+        rest(pause_);
         pause_ = std::min(2 * pause_, kPauseMost);
         return true;
     }
 
-    void sleep(milliseconds time) const {
-        const Clock::time_point until = Clock::now() + time;
-        while (progress_.signals < 2 && !(progress_.stopping() && !busy_) && Clock::now() < until) {
-            std::this_thread::sleep_for(kLookEvery);
+    // Until the server may be asked again, or there is no use in it any more.
+    void rest(milliseconds time) const {
+        const milliseconds until = monotonic_now() + time;
+        while (progress_.signals < 2 && !(progress_.stopping() && !busy_) && monotonic_now() < until) {
+            ::poll(nullptr, 0, kLookEveryMs);
         }
     }
 
@@ -158,14 +171,14 @@ class Job {
     }
 
     void follow(const std::string& lease, Child& child, std::string_view body, milliseconds extend_every) {
-        Clock::time_point extend_at = Clock::now() + extend_every;
+        milliseconds extend_at = monotonic_now() + extend_every;
         bool lost = false;
         const ChildEnd ended = child.wait(body, [&] {
-            if (!lost && Clock::now() >= extend_at) {
+            if (!lost && monotonic_now() >= extend_at) {
                 const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, ":extend"),
                                                          {{"lease", arguments_.lease}}, extend_every);
                 lost = answer && answer.word("outcome") == "expired";
-                extend_at = Clock::now() + extend_every;
+                extend_at = monotonic_now() + extend_every;
             }
             return progress_.signals > 1;
         });
@@ -198,7 +211,7 @@ class Job {
             }
             const bool again = answer.exit_code == kExitUnreachable || answer.status == 429 || answer.status >= 500;
             if (!again || progress_.signals > 1) return;
-            sleep(pause);
+            rest(pause);
             pause = std::min(2 * pause, kPauseMost);
         }
     }
@@ -210,37 +223,54 @@ class Job {
     bool busy_ = false;
 };
 
-// Blocked in every thread, so that the main one can wait for them.
+// Blocked in every process, so that the first one can wait for them and a job is never cut off in the middle.
 sigset_t block_signals() {
     std::signal(SIGPIPE, SIG_IGN);  // a command need not read its input
-    sigset_t ending;
-    ::sigemptyset(&ending);
-    for (const int signal : {SIGINT, SIGTERM}) ::sigaddset(&ending, signal);
-    ::pthread_sigmask(SIG_BLOCK, &ending, nullptr);
-    return ending;
+    sigset_t awaited;
+    ::sigemptyset(&awaited);
+    for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) ::sigaddset(&awaited, signal);
+    ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
+    return awaited;
+}
+
+pid_t start_job(const Session& session, const WorkArguments& arguments, Progress& progress) {
+    std::fflush(nullptr);
+    const pid_t process = ::fork();
+    if (process != 0) return process;
+    Job(session, arguments, progress).run();
+    std::fflush(nullptr);
+    ::_exit(0);
+}
+
+// Counts signals until `running` processes have ended.
+void watch(const sigset_t& awaited, std::uint32_t running, Progress& progress) {
+    while (running > 0) {
+        int signal = 0;
+        if (::sigwait(&awaited, &signal) != 0) continue;
+        if (signal == SIGCHLD) {
+            while (running > 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) --running;
+        } else if (++progress.signals == 1) {
+            std::fprintf(stderr, "duewheel: Stopping when the running commands have ended; once more ends them.\n");
+        }
+    }
 }
 
 }  // namespace
 
 int work(const Session& session, const WorkArguments& arguments) {
-    const sigset_t ending = block_signals();
-    Progress progress;
-    std::vector<std::thread> threads;
-    for (std::uint32_t i = 0; i < arguments.jobs; ++i) {
-        ++progress.running;
-        threads.emplace_back([&] {
-            Job(session, arguments, progress).run();
-            --progress.running;
-        });
-    }
-    while (progress.running > 0) {
-        const timespec look_every{0, std::chrono::nanoseconds(kLookEvery).count()};
-        if (::sigtimedwait(&ending, nullptr, &look_every) < 0) continue;
-        if (++progress.signals == 1) {
-            std::fprintf(stderr, "duewheel: Stopping when the running commands have ended; once more ends them.\n");
+    void* page = ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return session.complain({"cannot_run", "There is no memory to work with."}, kExitRefused);
+    Progress& progress = *new (page) Progress;
+    const sigset_t awaited = block_signals();
+    std::uint32_t running = 0;
+    for (std::uint32_t i = 0; i < arguments.jobs && !progress.stopping(); ++i) {
+        if (start_job(session, arguments, progress) > 0) {
+            ++running;
+        } else {
+            progress.exit_code = session.complain({"cannot_run", "No process can be started for a job."}, kExitRefused);
         }
     }
-    for (std::thread& thread : threads) thread.join();
+    watch(awaited, running, progress);
     std::fprintf(stderr, "duewheel: %llu done, %llu failed, %llu given back.\n",
                  static_cast<unsigned long long>(progress.done), static_cast<unsigned long long>(progress.failed),
                  static_cast<unsigned long long>(progress.given_back));
