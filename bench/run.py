@@ -205,6 +205,55 @@ def pending(rows, scratch, quick):
         shutil.rmtree(scratch / "pending")
 
 
+def listing(rows, scratch, quick):
+    """W13: 100 messages of one queue in a window of time among 10 M pending, at rest and beside 2,000 puts a second."""
+    import http.client
+    import random
+    count, asked = (200_000, 100) if quick else (10_000_000, 1000)
+    day_ms = 24 * 3600 * 1000
+    server = Server("duewheel", scratch / "listing")
+    server.start()
+    for queue, share in (("bulk", 0.9), ("mail", 0.1)):
+        fill(server, int(count * share), queue=queue)
+    settle(server)
+    first_due_ms = int(time.time() * 1000) + 3600 * 1000
+    chosen = random.Random(13)
+
+    def ask(subject):
+        connection = http.client.HTTPConnection(server.address.split("//")[1], timeout=60)
+        took = []
+        for _ in range(asked):
+            after = first_due_ms + chosen.randrange(day_ms * 9 // 10)
+            began = time.monotonic()
+            connection.request("GET", f"/v1/queues/mail/messages?due_after={after}&limit=100")
+            page = json.loads(connection.getresponse().read())
+            took.append((time.monotonic() - began) * 1000)
+            assert len(page["messages"]) == 100, page
+            assert all(message["due_ms"] >= after for message in page["messages"])
+        took.sort()
+        for name, part in (("p50", 0.5), ("p99", 0.99), ("max", 1.0)):
+            rows.add(f"W13 list 100 of a queue, {subject} {name}", count, "duewheel", "ms",
+                     [took[min(len(took) - 1, int(part * len(took)))]])
+
+    ask("at rest")
+    puts = subprocess.Popen([BIN / "duewheel_load", "late", "--server", server.address, "--rate", "2000", "--seconds",
+                             "600", "--connections", "4", "--queue", "late", "--delay-min-ms", "1000",
+                             "--delay-max-ms", "30000"], stdout=subprocess.DEVNULL)
+    time.sleep(2)
+    ask("beside 2,000 puts/s")
+    puts.kill()
+    puts.wait()
+    rows.add("W13 entry memory slots", count, "duewheel", "messages", [stats(server)["in_memory"]])
+    server.stop(signal.SIGKILL)
+    shutil.rmtree(scratch / "listing")
+
+
+def stats(server):
+    import urllib.request
+    with urllib.request.urlopen(server.address + "/v1/stats") as answer:
+        return json.load(answer)
+
+
 def rebuild(rows, scratch, quick):
     """Replay of what is not sealed, and rebuild of the index from the log, without sockets."""
     for count, rounds in [(200_000, 1)] if quick else [(1_000_000, 3), (10_000_000, 2)]:
@@ -221,7 +270,7 @@ def rebuild(rows, scratch, quick):
         rows.add("rebuild of the index", count, "duewheel", "1/s", again)
 
 
-DURABLE = {"puts": puts, "lateness": lateness, "pending": pending, "rebuild": rebuild}
+DURABLE = {"puts": puts, "lateness": lateness, "pending": pending, "listing": listing, "rebuild": rebuild}
 
 
 def table(path):

@@ -520,8 +520,10 @@ class Worker(CommandLine):
 
     def test_it_waits_for_a_server_that_goes_away(self):
         run = self.begin("cat; echo", "--lease", "2s")
-        self.put("q", "before")
+        number = self.put("q", "before")
         self.assertEqual(run.stdout.readline(), b"before\n")
+        while self.answer("get", number)["state"] != "done":  # the ack comes after the line
+            pass
         self.daemon.kill()
         self.daemon.listen = f"127.0.0.1:{self.daemon.port}"
         self.daemon.start()
