@@ -8,6 +8,7 @@
 #include "configuration/setting_text.h"
 #include "server/server.h"
 #include "server/spdlog_sink.h"
+#include "server/supervisor.h"
 
 namespace {
 
@@ -47,16 +48,24 @@ int main(int argc, char** argv) {
     if (told.exit_code) return *told.exit_code;
     const ServerOptions options = told.configuration.options();
 
-    SpdlogSink log(options.log.level);
+    SpdlogSink log(options.log);
     log_start(log, told, options);
     Result<std::unique_ptr<Server>> server = Server::open(options, log);
     if (!server) {
         log.error("cannot_start", server.error().message, {{"code", server.error().code}});
         return kExitRefused;
     }
-    (*server)->run([&] {
-        std::printf("ready http=%s\n", (*server)->http_address().c_str());
-        std::fflush(stdout);
-    });
+    const char* socket = std::getenv("NOTIFY_SOCKET");
+    const Supervisor supervisor(socket != nullptr ? socket : "");
+    const auto tell_supervisor = [&](std::string_view state) {
+        if (const Status told_it = supervisor.tell(state); !told_it) log.warning("not_told", told_it.error().message);
+    };
+    (*server)->run(
+        [&] {
+            std::printf("ready http=%s\n", (*server)->http_address().c_str());
+            std::fflush(stdout);
+            tell_supervisor("READY=1");
+        },
+        [&] { tell_supervisor("STOPPING=1"); });
     return EXIT_SUCCESS;
 }

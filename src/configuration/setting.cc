@@ -17,6 +17,7 @@ constexpr std::int64_t kKiB = 1 << 10;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
 
+constexpr std::string_view kFormats[] = {"text", "json"};
 constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
 
 template <class T>
@@ -73,6 +74,10 @@ constexpr Setting kSettings[] = {
                                       .kind = Kind::text,
                                       .sentence = "Address and port of the HTTP API; port 0 picks a free one.",
                                       .own_flag = "--http"}),
+    at<&ServerOptions::http_hosts>(
+        {"http.hosts", Kind::texts,
+         "Names that the server goes by beside its address and localhost, such as that of a proxy before it, and hosts "
+         "whose web pages may call it; without port."}),
     at<kHttp, &Http::connections_max>({"http.connections_max", Kind::number,
                                        "Open connections; further clients wait until one closes.", 1, 1'000'000}),
     at<kHttp, &Http::body_bytes_max>(
@@ -171,6 +176,17 @@ constexpr Setting kSettings[] = {
                                   .kind = Kind::choice,
                                   .sentence = "What is logged: this and what is graver.",
                                   .choices = kLevels}),
+    at<kLog, &LogOptions::format>({.name = "log.format",
+                                   .kind = Kind::choice,
+                                   .sentence = "Lines for people, or a JSON object a line.",
+                                   .choices = kFormats}),
+    at<kApi, &Api::requests, &RequestLogOptions::every>(
+        {"log.requests", Kind::number, "Of so many requests one is logged; 0 logs none, 1 all.", 0, 1'000'000'000}),
+    at<kApi, &Api::requests, &RequestLogOptions::slow_ms>(
+        {"log.slow_request", Kind::duration,
+         "A request that takes longer is logged, at most one a second; the time that a consumer asked to wait does not "
+         "count. 0ms logs none.",
+         0, kHour}),
 };
 
 constexpr SettingOrder kOrders[] = {

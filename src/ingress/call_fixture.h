@@ -15,6 +15,7 @@
 #include "ingress/lease_text.h"
 #include "net/http_target.h"
 #include "net/loopback_fixture.h"
+#include "support/recording_log.h"
 
 namespace duewheel {
 
@@ -128,7 +129,7 @@ class PlayedShard final : public CommandPort {
 class ApiServer {
   public:
     explicit ApiServer(HttpApiOptions options = {})
-        : api_(shard_, with_pages(std::move(options))),
+        : api_(shard_, with_pages(std::move(options)), log_),
           server_([this](const HttpRequest& request, HttpReply reply) { api_.handle(request, std::move(reply)); }),
           client_(server_.port()) {
         server_.on_loop([this] {
@@ -156,6 +157,7 @@ class ApiServer {
 
     LoopbackServer& server() { return server_; }
     HttpApi& api() { return api_; }
+    RecordingLog& log() { return log_; }
     PlayedShard& shard() { return shard_; }
     Readiness readiness{true, {}};
 
@@ -166,6 +168,7 @@ class ApiServer {
         return options;
     }
 
+    RecordingLog log_;
     PlayedShard shard_;
     Reply reply_;
     HttpApi api_;

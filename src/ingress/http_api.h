@@ -8,7 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/log.h"
+#include "ingress/caller.h"
 #include "ingress/command_port.h"
+#include "ingress/request_log.h"
 #include "net/http_server.h"
 
 namespace duewheel {
@@ -23,27 +26,41 @@ struct HttpApiOptions {
     std::size_t queue_name_bytes_max = 200;
     std::size_t headers_max = 32;
     std::size_t headers_bytes_max = 8u << 10;
+    CallerRules callers;
+    RequestLogOptions requests;
     std::function<std::string()> metrics;
     std::function<Readiness()> readiness;
 };
 
 class HttpApi {
   public:
-    // The port outlives the API.
-    HttpApi(CommandPort& port, HttpApiOptions options);
+    // Port and log outlive the API.
+    HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log);
 
     void handle(const HttpRequest& request, HttpReply reply);
     // The shard's reply to one of this API's commands.
     void deliver(ReplyToken token, Reply reply);
+    // The answer to a request that the HTTP server refuses by itself.
+    HttpResponse refuse(int status, std::string_view code, std::string_view message);
 
     std::size_t waiting() const { return waiting_.size(); }
 
   private:
-    void submit(Result<Command> command, HttpReply reply);
+    struct Waiting {
+        HttpReply reply;
+        RequestNote note;
+    };
+
+    void handle(const HttpRequest& request, RequestNote note, HttpReply reply);
+    void submit(Command command, RequestNote note, HttpReply reply);
+    // `code` is that of a refusal.
+    void answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code = {});
+    void refuse(HttpReply reply, const RequestNote& note, const Error& error);
 
     CommandPort& port_;
     const HttpApiOptions options_;
-    std::unordered_map<ReplyToken, HttpReply> waiting_;
+    RequestLog log_;
+    std::unordered_map<ReplyToken, Waiting> waiting_;
     ReplyToken next_token_ = 1;
 };
 

@@ -437,6 +437,76 @@ TEST(HttpApi, a_client_that_leaves_is_forgotten) {
     EXPECT_EQ(status_of(server.ask({"GET", "/healthz"})), 200);
 }
 
+// "Host: x" is what every request of these tests says.
+TEST(HttpApi, is_called_by_names_of_the_server_alone_where_these_are_known) {
+    HttpApiOptions options;
+    options.callers = {true, {"y"}, {}};
+    ApiServer server(std::move(options));
+    for (const Call& call : {Call{"GET", "/healthz"}, Call{"GET", "/v1/stats"}, put("{}"), Call{"GET", "/nowhere"}}) {
+        const std::string answer = server.ask(call);
+        EXPECT_EQ(status_of(answer), 403) << call.target;
+        EXPECT_EQ(member_of(answer, "code"), "foreign_host");
+        EXPECT_EQ(server.command(), "");
+    }
+}
+
+// A page anywhere could send a form to a server on its reader's machine, which need not be JSON.
+TEST(HttpApi, a_page_of_another_host_changes_nothing_whatever_it_sends) {
+    ApiServer server;
+    const std::vector<std::pair<std::string, std::string>> evil{{"Origin", "http://evil.example"}};
+    for (const Call& call :
+         {Call{"POST", kPut, "{}", "", evil}, Call{"POST", kPut, "x", "text/plain", evil},
+          Call{"POST", kPut, "a=b", "application/x-www-form-urlencoded", evil}, Call{"POST", kTake, "", "", evil},
+          Call{"DELETE", "/v1/messages/1", "", "", evil}, Call{"PATCH", "/v1/messages/1", "{}", "", evil},
+          Call{"POST", "/v1/leases/" + kLease + ":ack", "", "", evil}, Call{"OPTIONS", kPut, "", "", evil}}) {
+        const std::string answer = server.ask(call);
+        EXPECT_EQ(status_of(answer), 403) << call.method << " " << call.target;
+        EXPECT_EQ(member_of(answer, "code"), "foreign_origin");
+        EXPECT_EQ(member_of(answer, "field"), "Origin");
+        EXPECT_EQ(server.command(), "");
+        EXPECT_EQ(answer.find("Access-Control"), std::string::npos);
+    }
+    server.ask({"POST", kPut, "{}", "", {{"Origin", "http://x"}}});
+    EXPECT_NE(server.command(), "") << "its own page";
+    server.ask({"GET", "/v1/messages/1", "", "", evil});
+    EXPECT_NE(server.command(), "") << "reading, of which the page is shown nothing";
+}
+
+TEST(HttpApi, an_answer_carries_the_trace_of_its_request) {
+    const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    ApiServer server;
+    const std::vector<std::pair<std::string, std::string>> traced{{"Traceparent", trace}};
+    for (const Call& call : {Call{"POST", kPut, "{}", "", traced}, Call{"POST", kPut, "{", "", traced},
+                             Call{"GET", "/healthz", "", "", traced}, Call{"GET", "/nowhere", "", "", traced}}) {
+        EXPECT_NE(server.ask(call).find("\r\ntraceparent: " + trace + "\r\n"), std::string::npos) << call.target;
+    }
+    EXPECT_EQ(server.ask({"GET", "/healthz", "", "", {{"traceparent", trace + "0"}}}).find("traceparent"),
+              std::string::npos);
+    EXPECT_EQ(server.ask({"GET", "/healthz"}).find("traceparent"), std::string::npos);
+}
+
+TEST(HttpApi, requests_are_logged_as_its_options_say) {
+    HttpApiOptions options;
+    options.requests.every = 2;
+    ApiServer server(std::move(options));
+    for (int i = 0; i < 3; ++i) server.ask({"GET", "/healthz"});
+    server.ask(put("{"));
+    server.ask({"GET", "/v1/messages/1"}, Error{"too_busy", "Later."});
+    server.server().on_loop([] {});
+    std::vector<std::string> lines = server.log().lines();
+    for (std::string& line : lines) {
+        const std::size_t micros = line.find(" micros=");
+        if (micros != std::string::npos) line.erase(micros, line.find(' ', micros + 1) - micros);
+    }
+    EXPECT_EQ(lines,
+              (std::vector<std::string>{
+                  "info request: A request was answered. method=GET path=/healthz status=200 remote=127.0.0.1",
+                  "info request: A request was answered. method=GET path=/healthz status=200 remote=127.0.0.1",
+                  "warning limit_refused: Requests are refused at a limit. code=too_busy status=503 count=1",
+                  "info request: A request was answered. method=GET path=/v1/messages/1 status=503 code=too_busy "
+                  "remote=127.0.0.1"}));
+}
+
 TEST(HttpApi, answers_go_to_those_who_asked) {
     ApiServer server;
     server.server().on_loop([&] { server.shard().silent = true; });

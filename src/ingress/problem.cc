@@ -31,6 +31,8 @@ constexpr ProblemKind kKinds[] = {
     {"duplicate_member", 400, "Member given twice"},
     {"duplicate_parameter", 400, "Parameter given twice"},
     {"expectation_failed", 417, "Expectation not met"},
+    {"foreign_host", 403, "Not a name of this server"},
+    {"foreign_origin", 403, "Not a page of this server"},
     {"gone", 410, "Gone"},
     {"header_too_large", 431, "Header too large"},
     {"headers_too_large", 400, "Message headers too large"},

@@ -16,8 +16,7 @@ namespace {
 
 // What a put's header fields say.
 struct PutFields {
-    std::optional<std::string_view> content_type, delay, due, priority, traceparent;
-    bool two_traceparents = false;
+    std::optional<std::string_view> content_type, delay, due, priority;
 };
 
 bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
@@ -42,10 +41,6 @@ Result<PutFields> read_fields(const HttpRequest& request) {
         std::optional<std::string_view>* place = nullptr;
         if (equal_ignoring_case(field.name, "Content-Type")) {
             place = &fields.content_type;
-        } else if (equal_ignoring_case(field.name, "traceparent")) {
-            fields.two_traceparents |= fields.traceparent.has_value();
-            fields.traceparent = field.value;
-            continue;
         } else if (equal_ignoring_case(field.name, "Idempotency-Key")) {
             return unknown_field(field.name);
         } else if (begins_ignoring_case(field.name, "Duewheel-")) {
@@ -259,9 +254,7 @@ Result<Command> read_put(const HttpRequest& request, std::string name_space, std
     PutCommand put;
     put.name_space = std::move(name_space);
     put.queue = std::move(queue);
-    if (fields->traceparent && !fields->two_traceparents && is_traceparent(*fields->traceparent)) {
-        put.traceparent = *fields->traceparent;
-    }
+    put.traceparent = traceparent_of(request);
     if (says_json(fields->content_type)) return read_json_put(request, *fields, options, std::move(put));
     return read_raw_put(request, *fields, options, std::move(put));
 }

@@ -125,6 +125,13 @@ class Refused(unittest.TestCase):
             self.assertEqual(os.listdir(data), [], "it was refused before anything was opened")
 
 
+    def test_a_host_that_is_none(self):
+        with tempfile.TemporaryDirectory() as data:
+            run = duewheeld("--data", data, "--http", "127.0.0.1:0", "--http-hosts", "a.example,http://b.example")
+            self.assertEqual(run.returncode, EXIT_REFUSED)
+            self.assertIn("bad_host", run.stderr)
+
+
 class Help(unittest.TestCase):
     def test_names_every_setting(self):
         text = duewheeld("--help").stdout
@@ -133,7 +140,7 @@ class Help(unittest.TestCase):
             flag = "--http" if name == "http.listen" else "--" + name.replace(".", "-").replace("_", "-")
             self.assertRegex(text, rf"(?m)^ +{flag}\b")
             flags += 1
-        self.assertGreater(flags, 35)
+        self.assertGreater(flags, 40)
 
 
 if __name__ == "__main__":
