@@ -13,6 +13,7 @@ constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kMinute = 60 * kSecond;
 constexpr std::int64_t kHour = 60 * kMinute;
 constexpr std::int64_t kDay = 24 * kHour;
+constexpr std::int64_t kLeaseUnasked = 30 * kSecond;  // what a consumer gets that says nothing must always be allowed
 constexpr std::int64_t kKiB = 1 << 10;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
@@ -114,8 +115,9 @@ constexpr Setting kSettings[] = {
         {"limits.headers_size_max", Kind::size, "Headers of one message, names and values together.", 0, kMiB}),
     at<kEngine, &Engine::delay_max_ms>(
         {"limits.delay_max", Kind::duration, "How far ahead a message may be due.", kSecond, 36'500 * kDay}),
-    at<kEngine, &Engine::lease_min_ms>({"limits.lease_min", Kind::duration, "The shortest lease.", 100, kHour}),
-    at<kEngine, &Engine::lease_max_ms>({"limits.lease_max", Kind::duration, "The longest lease.", kSecond, 365 * kDay}),
+    at<kEngine, &Engine::lease_min_ms>({"limits.lease_min", Kind::duration, "The shortest lease.", 100, kLeaseUnasked}),
+    at<kEngine, &Engine::lease_max_ms>(
+        {"limits.lease_max", Kind::duration, "The longest lease.", kLeaseUnasked, 365 * kDay}),
     at<kEngine, &Engine::wait_max_ms>(
         {"limits.wait_max", Kind::duration, "How long a consumer may wait for a message.", 0, kDay}),
     at<kEngine, &Engine::lease_batch_max>(
@@ -190,7 +192,6 @@ constexpr Setting kSettings[] = {
 };
 
 constexpr SettingOrder kOrders[] = {
-    {"limits.lease_min", "limits.lease_max", "no lease could be taken"},
     {"memory.read_ahead_min", "memory.read_ahead_max", "reading ahead would have no length that fits"},
     {"limits.body_max", "http.body_max", "a message's body would not fit into its request"},
 };
