@@ -90,6 +90,15 @@ struct Server::Parts {
 // The end: nothing may be answered any more, and the loop's thread may be in the middle of something.
 void Server::Parts::broken(const Error& error) {
     log.error("broken", error.message, {{"code", error.code}});
+    if (error.code == "damaged_index") {
+        const Status condemned = rows.condemn();
+        log.warning("index_condemned",
+                    condemned ? "Nothing is lost: the next start builds the index again from the log."
+                              : "The index can be built again from the log, but this could not be noted for the next "
+                                "start: remove it by hand.",
+                    {{"index", options.data_directory + "/index"},
+                     {"error", condemned ? std::string() : condemned.error().message}});
+    }
     _exit(kExitBrokenWorld);
 }
 

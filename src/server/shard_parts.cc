@@ -9,8 +9,20 @@
 
 namespace duewheel {
 
+// Damage to the index may be met only while what it lacks is worked out. It is built anew then, once: what is met a
+// second time has another reason.
 Result<std::unique_ptr<ShardParts>> ShardParts::open(FileSystem& files, const std::string& directory, RowStorage& rows,
                                                      Retention& retention, const ShardOptions& options, LogSink& log) {
+    Result<std::unique_ptr<ShardParts>> opened = try_to_open(files, directory, rows, retention, options, log);
+    if (opened || opened.error().code != "damaged_index") return opened;
+    log.warning("index_condemned", "The index turned out to be damaged.", {{"error", opened.error().message}});
+    if (Status condemned = rows.condemn(); !condemned) return std::move(condemned).error();
+    return try_to_open(files, directory, rows, retention, options, log);
+}
+
+Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, const std::string& directory,
+                                                            RowStorage& rows, Retention& retention,
+                                                            const ShardOptions& options, LogSink& log) {
     auto parts = std::unique_ptr<ShardParts>(new ShardParts);
     if (Status made = files.make_directories(directory); !made) return std::move(made).error();
     Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);

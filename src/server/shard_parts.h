@@ -70,6 +70,9 @@ class ShardParts {
   private:
     ShardParts() = default;
 
+    static Result<std::unique_ptr<ShardParts>> try_to_open(FileSystem& files, const std::string& directory,
+                                                           RowStorage& rows, Retention& retention,
+                                                           const ShardOptions& options, LogSink& log);
     Status recover(const ShardOptions& options, LogSink& log);
     Status replay(EngineStart& start);
 

@@ -89,12 +89,23 @@ class MemoryRows final : public SortedRows {
 };
 
 Result<std::unique_ptr<SortedRows>> MemoryRowStorage::open() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (condemned_) return Error{"damaged_index", "the index in memory was told to be damaged"};
+    }
     return std::unique_ptr<SortedRows>(std::make_unique<MemoryRows>(*this));
+}
+
+Status MemoryRowStorage::condemn() {
+    const std::lock_guard lock(mutex_);
+    condemned_ = true;
+    return {};
 }
 
 Status MemoryRowStorage::discard() {
     const std::lock_guard lock(mutex_);
     rows_.clear();
+    condemned_ = false;
     return {};
 }
 

@@ -18,6 +18,7 @@ class MemoryRowStorage final : public RowStorage {
     MemoryRowStorage& operator=(const MemoryRowStorage&) = delete;
 
     Result<std::unique_ptr<SortedRows>> open() override;
+    Status condemn() override;
     Status discard() override;
 
     // The next `times` tables are refused with `no_space`.
@@ -31,6 +32,7 @@ class MemoryRowStorage final : public RowStorage {
     mutable std::mutex mutex_;  // guards what follows
     std::map<std::string, std::string, std::less<>> rows_;
     std::size_t refused_ = 0;
+    bool condemned_ = false;
 };
 
 }  // namespace duewheel

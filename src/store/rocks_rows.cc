@@ -267,6 +267,12 @@ RocksRowStorage::RocksRowStorage(FileSystem& files, std::string directory, RowEx
     : files_(files), directory_(std::move(directory)), expired_(std::move(expired)), options_(options) {}
 
 Result<std::unique_ptr<SortedRows>> RocksRowStorage::open() {
+    const Result<std::unique_ptr<File>> note = files_.open(note_path(), OpenMode::read);
+    if (note) {
+        return Error{"damaged_index", "a server met damage in the index in " + directory_ + ", as " + note_path() +
+                                          " notes. Nothing is lost: the next start builds it again from the log"};
+    }
+    if (note.error().code != "not_found") return note.error();
     if (Status made = files_.make_directories(directory_); !made) return std::move(made).error();
     // Left by a process that ended while it built a table.
     if (Status removed = files_.remove(directory_ + "/" + std::string(kIncomingName));
@@ -278,8 +284,24 @@ Result<std::unique_ptr<SortedRows>> RocksRowStorage::open() {
     return std::unique_ptr<SortedRows>(std::move(rows));
 }
 
+std::string RocksRowStorage::parent() const {
+    const std::size_t slash = directory_.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : directory_.substr(0, slash);
+}
+
+Status RocksRowStorage::condemn() {
+    const Result<std::unique_ptr<File>> note = files_.open(note_path(), OpenMode::create);
+    if (!note && note.error().code != "already_exists") return note.error();
+    return files_.sync_directory(parent());
+}
+
+// The note goes last: what is left of a removal that was cut short is still condemned.
 Status RocksRowStorage::discard() {
-    return files_.remove_tree(directory_);
+    if (Status removed = files_.remove_tree(directory_); !removed) return removed;
+    Status removed = files_.remove(note_path());
+    if (!removed && removed.error().code != "not_found") return removed;
+    return files_.sync_directory(parent());
 }
 
 Status compact_rows(SortedRows& rows) {

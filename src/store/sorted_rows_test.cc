@@ -123,6 +123,20 @@ TYPED_TEST(SortedRowsConformance, an_empty_table_is_taken_in) {
     EXPECT_TRUE(rows_between(*this->rows_, "", "z").empty());
 }
 
+// A server that met damage ended, and so did the next one and all after it, because none of them told the next.
+TYPED_TEST(SortedRowsConformance, what_is_condemned_is_damaged_until_it_is_discarded) {
+    this->put({{"a", "1"}});
+    RowStorage& storage = this->storages_.storage();
+    ASSERT_TRUE(storage.condemn().ok());
+    ASSERT_TRUE(storage.condemn().ok()) << "two threads may meet damage";
+    EXPECT_EQ(this->get("a"), "1") << "whoever has it open is not disturbed";
+    this->rows_.reset();
+    for (int start = 0; start < 2; ++start) EXPECT_EQ(storage.open().error().code, "damaged_index");
+    ASSERT_TRUE(storage.discard().ok());
+    this->rows_ = std::move(storage.open()).value();
+    EXPECT_EQ(this->get("a"), std::nullopt);
+}
+
 TYPED_TEST(SortedRowsConformance, discarding_removes_everything) {
     this->put({{"a", "1"}});
     this->rows_.reset();

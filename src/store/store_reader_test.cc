@@ -151,6 +151,7 @@ class RaisingStorage final : public RowStorage {
     Result<std::unique_ptr<SortedRows>> open() override {
         return std::unique_ptr<SortedRows>(std::make_unique<RaisingRows>(*kept_.open(), generation_));
     }
+    Status condemn() override { return kept_.condemn(); }
     Status discard() override { return kept_.discard(); }
 
   private:

@@ -1,0 +1,73 @@
+"""Files of the data directory that were damaged or taken away while nobody looked: what a start, a running server and
+`duewheel check` do."""
+
+import http.client
+import subprocess
+import unittest
+
+from daemon import BIN, Daemon
+
+EXIT_BROKEN_WORLD = 74
+SMALL_SEGMENTS = ["--store-segment-size", "1MiB"]
+MESSAGES = 1500
+
+
+def segments(daemon):
+    return sorted(daemon.data.glob("journal/seg-*.log"))
+
+
+def tables(daemon):
+    return sorted(daemon.data.glob("index/*.sst"))
+
+
+def check(daemon):
+    return subprocess.run([BIN / "duewheel", "check", daemon.data], capture_output=True, text=True, timeout=60)
+
+
+def overwrite(path, offset, what):
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        file.write(what)
+
+
+def fill(daemon):
+    """Messages over several segments of the log; their ids. The server was killed."""
+    daemon.start()
+    client = daemon.client()
+    numbers = [client.put("q", f"{number} " + "x" * 3000, delay="1h")[1]["id"] for number in range(MESSAGES)]
+    while client.request("GET", "/v1/stats")[1]["in_memory"] == MESSAGES:
+        pass  # until the index has taken over some of them
+    daemon.kill()
+    return numbers
+
+
+class DamagedIndex(unittest.TestCase):
+    # A server that met damage in the index ended with 74, and so did every one after it, for ever.
+    def test_the_next_start_builds_it_again_and_nothing_is_lost(self):
+        with Daemon(arguments=SMALL_SEGMENTS) as daemon:
+            numbers = fill(daemon)
+            self.assertTrue(tables(daemon))
+            for table in tables(daemon):
+                overwrite(table, 200, b"damaged")
+            starts = 0
+            found = 0
+            while found < len(numbers):
+                starts += 1
+                self.assertLessEqual(starts, 2, daemon.log_text())
+                daemon.start()
+                client = daemon.client()
+                try:
+                    for found, number in enumerate(numbers, 1):
+                        self.assertEqual(client.get(number)[1]["state"], "scheduled")
+                except (OSError, http.client.HTTPException):
+                    found = 0
+                    self.assertEqual(daemon.wait(), EXIT_BROKEN_WORLD, daemon.log_text())
+                    self.assertIn("damaged_index", daemon.log_text())
+            self.assertIn("index_discarded", daemon.log_text())
+            self.assertEqual(client.cancel(numbers[0])[1]["outcome"], "cancelled")
+            self.assertEqual(daemon.terminate(), 0)
+            self.assertEqual(check(daemon).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
