@@ -42,7 +42,9 @@ struct PutCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     When when;
+    std::optional<When> expires;  // a message that nobody has taken by then ends; its delay counts from the put
     std::int32_t priority = 0;
+    std::string order_key;  // empty: none
     std::string body;
     std::string content_type;
     std::string headers;

@@ -1,6 +1,6 @@
 // The frame of the engine: start, turns, and batches from being built to being applied. What commands mean stands in
 // engine_commands.cc, what falls due in engine_firing.cc, what is read from the index in engine_loading.cc, how queues
-// are looked at in engine_listing.cc.
+// are looked at in engine_listing.cc, expiry in engine_expiry.cc, order keys in engine_order.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -66,7 +66,10 @@ void Engine::advance_to(DueMs now) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;
             entry.from_past = is_from_past(entry.id, entry.due_ms);
-            settle(number);
+            join_line(number);
+        }
+        for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
+            if (recent_.entry(number).id != 0) settle(number);
         }
         for (QueueNumber number = 0; number < queues_.size(); ++number) mark(number);
     }
@@ -106,17 +109,13 @@ bool Engine::puts_held_back() const {
 
 namespace {
 
-// What a command's record takes at most, the body aside.
-constexpr std::size_t kRecordOverheadMax = 1024;
-
-std::size_t record_bytes_at_most(const Command& command) {
+std::size_t record_bytes_at_most(const Command& command, std::size_t overhead) {
     if (const auto* put = std::get_if<PutCommand>(&command)) {
-        return kRecordOverheadMax + put->body.size() + put->headers.size() + put->content_type.size() +
-               put->traceparent.size();
+        return overhead + put->body.size() + put->headers.size() + put->content_type.size() + put->traceparent.size();
     }
-    if (const auto* carry = std::get_if<CarryCommand>(&command)) return kRecordOverheadMax + carry->record_body.size();
-    if (const auto* fail = std::get_if<FailCommand>(&command)) return kRecordOverheadMax + fail->reason.size();
-    return kRecordOverheadMax;
+    if (const auto* carry = std::get_if<CarryCommand>(&command)) return overhead + carry->record_body.size();
+    if (const auto* fail = std::get_if<FailCommand>(&command)) return overhead + fail->reason.size();
+    return overhead;
 }
 
 // Space at a segment's end for the commit that closes it.
@@ -138,10 +137,14 @@ bool Engine::must_close_segment() const {
     if (segment_fill_ == kSegmentHeaderBytes) return false;
     std::size_t next = 0;
     for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
-        if (!waiting->empty()) next = std::max(next, record_bytes_at_most(waiting->front().command));
+        if (!waiting->empty())
+            next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
     }
-    if (!puts_.empty() && !puts_held_back()) next = std::max(next, record_bytes_at_most(puts_.front().command));
-    if (!attempts_.empty() || !serving_ || confirm_at_ms_ <= now_) next = std::max(next, kRecordOverheadMax);
+    if (!puts_.empty() && !puts_held_back()) {
+        next = std::max(next, record_bytes_at_most(puts_.front().command, kRecordOverheadMax));
+    }
+    if (!attempts_.empty() || !expiries_.empty() || !serving_ || confirm_at_ms_ <= now_)
+        next = std::max(next, kRecordOverheadMax);
     return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(segment_bytes_) > segment_bytes_;
 }
 
@@ -160,6 +163,7 @@ void Engine::build_batch() {
         batch_->add(epoch, kNoEntry, 0, Error{});
         return hand_out(false);
     }
+    add_expiries();
     take_commands(looked_up_, false);
     take_commands(commands_, false);
     add_attempts();
@@ -173,7 +177,7 @@ void Engine::take_commands(std::deque<Pending>& from, bool puts) {
     for (std::size_t left = from.size(); left > 0; --left) {
         if (batch_->count() >= options_.batch_operations_max) break;
         if (puts && puts_held_back()) break;
-        if (!has_room(record_bytes_at_most(from.front().command))) break;
+        if (!has_room(record_bytes_at_most(from.front().command, kRecordOverheadMax))) break;
         Pending pending = std::move(from.front());
         from.pop_front();
         if (validate(pending) == Verdict::deferred) {
@@ -234,9 +238,10 @@ void Engine::add_cursors() {
     };
     std::vector<std::pair<QueueNumber, DuePosition>> rising;
     bool all_falling_fit = true;
+    const std::vector<DuePosition> bounds = bounds_of_lines();
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         Queue& at = *queues_[number];
-        DuePosition low = std::min(at.cursor, at.reading_from.value_or(kNoBacklog));
+        DuePosition low = std::min({at.cursor, at.reading_from.value_or(kNoBacklog), bounds[number]});
         const FiredKey* first = at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
             const Entry& entry = recent_.entry(key.entry);
             return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
@@ -341,6 +346,7 @@ void Engine::apply(Operation& operation) {
         entry.woken = false;
         if (!keeps_live) {
             if (record.kind == RecordKind::end) cache_.erase(entry.place);
+            leave_line(operation.entry, Leaving::changes);
             unlist(operation.entry);
         }
     } else {
@@ -362,13 +368,29 @@ void Engine::apply(Operation& operation) {
         case RecordKind::end:
             if (record.state.state == State::done) ++counters_.done;
             if (record.state.state == State::cancelled) ++counters_.cancelled;
+            if (record.state.state == State::expired) ++counters_.expired;
             break;
         default:
             break;
     }
-    if (number == kNoEntry) return;
-    Entry& entry = recent_.entry(number);
-    if (!keeps_live || waits_for_due(entry.state)) return settle(number);
+    if (number != kNoEntry) {
+        if (!keeps_live) join_line(number);
+        place_applied(number, keeps_live, woken);
+    }
+    if (record.state.order_key.empty()) return;
+    const std::string line =
+        line_name(recent_.queues().number(record.state.name_space, record.state.queue), record.state.order_key);
+    // One that was changed without being in memory may have been the line's next.
+    const bool was_on_disk = operation.entry == kNoEntry && record.previous.version != 0;
+    if (was_on_disk && lines_.contains(line)) lines_.at(line).head_stands = false;
+    advance_line(line);
+}
+
+// Where an entry belongs whose record has just been applied. `woken`: its moment came meanwhile.
+void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
+    const Entry& entry = recent_.entry(number);
+    const bool is_live = entry.state == State::ready || entry.state == State::leased;
+    if (!keeps_live || !is_live) return settle(number);
     if (woken) return wake(number);
     if (entry.state == State::ready) {  // its key may have been passed over while it was in the batch
         queue(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
@@ -418,6 +440,8 @@ void Engine::answer(Answer answer) {
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::queue_stretch:
             return take_queue_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case Ask::order_stretch:
+            return take_order_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
         case Ask::prefetch:
             for (RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
                 cache_.insert(record.place, record.body);
@@ -462,13 +486,14 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- what the owner may ask
 
 bool Engine::is_idle() const {
-    return looked_up_.empty() && commands_.empty() && puts_.empty() && attempts_.empty() && !in_flight_;
+    return looked_up_.empty() && commands_.empty() && puts_.empty() && attempts_.empty() && expiries_.empty() &&
+           !in_flight_;
 }
 
 DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
-    const bool has_work =
-        !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || (!puts_.empty() && !puts_held_back());
+    const bool has_work = !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || !expiries_.empty() ||
+                          (!puts_.empty() && !puts_held_back());
     if (!in_flight_ && has_work) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
@@ -487,6 +512,7 @@ EngineCounters Engine::counters() const {
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_.size();
+    counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_held_back = puts_held_back();
@@ -515,29 +541,47 @@ void Engine::check() const {
     wheel_.check();
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
-    recent_.for_each_entry([&](EntryNumber, const Entry& entry) {
+    check_lines();
+    std::size_t expiring = 0;
+    recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
+        const DueMs expires = expiry(number);
+        const bool expires_on_wheel =
+            expires == kNoWakeup ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(expires);
+        if (entry.expiring) {
+            if (!entry.in_batch) ++expiring;
+            require(expires <= now_ && !deadline.has_value(), "a message expires before its time, or twice");
+            require(unsettled_expiries_.contains({expires, entry.id}), "an expiry that the load cursor may pass");
+            return;
+        }
         switch (entry.state) {
             case State::ready:
                 ++ready[entry.queue];
                 require(entry.due_ms <= now_, "a message is ready before it is due");
+                require(entry.in_batch || expires_on_wheel || planted(PlantedBug::expired_message_delivered),
+                        "a ready message is not on the wheel at its expiry");
                 break;
             case State::leased:
                 ++leased[entry.queue];
                 require(leases_.contains(entry.id), "a leased message without a lease");
+                require(expires == kNoWakeup || unsettled_expiries_.contains({expires, entry.id}),
+                        "the expiry of a leased message that the load cursor may pass");
                 require(entry.in_batch || deadline.has_value(), "a lease without its timer");
                 break;
             case State::scheduled:
             case State::retrying:
-                require(!started_ || entry.in_batch || (deadline && *deadline == static_cast<Tick>(entry.due_ms)),
-                        "a waiting message is not on the wheel at its due time");
+                if (!started_ || entry.in_batch) break;
+                require(entry.blocked ? expires_on_wheel
+                                      : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
+                        "a waiting message is not on the wheel at what comes next");
                 break;
             default:
-                require(!deadline.has_value(), "a message that waits for nothing is on the wheel");
+                require(!started_ || entry.in_batch || expires_on_wheel, "a message that waits is not on the wheel");
                 break;
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
     });
+    require(expiring <= expiries_.size(), "a message expires whose record is not queued");
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {

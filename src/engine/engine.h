@@ -29,6 +29,9 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +40,7 @@
 #include "engine/engine_options.h"
 #include "engine/lateness.h"
 #include "engine/lease_token.h"
+#include "engine/order_line.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
 #include "journal/journal.h"
@@ -83,6 +87,7 @@ struct EngineCounters {
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
     std::uint64_t cancelled = 0;
+    std::uint64_t expired = 0;
     std::uint64_t rescheduled = 0;
     std::uint64_t leases_lost = 0;
     std::uint64_t commits = 0;
@@ -103,6 +108,7 @@ struct EngineCounters {
     std::uint64_t in_memory = 0;
     std::uint64_t unsealed_segments = 0;
     std::uint64_t queues = 0;
+    std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
     bool puts_held_back = false;  // waiting for segments to be sealed
@@ -213,12 +219,22 @@ class Engine {
         std::int64_t lease_ms = 0;
         TimerHandle timer;
     };
-    enum class Ask : std::uint8_t { facts, due_stretch, queue_stretch, delivery, message, prefetch, listing };
+    enum class Ask : std::uint8_t {
+        facts,
+        due_stretch,
+        queue_stretch,
+        order_stretch,
+        delivery,
+        message,
+        prefetch,
+        listing
+    };
     struct Asked {
         Ask what = Ask::facts;
         QueueNumber queue = 0;
         DuePosition from;
         DueMs until_ms = 0;
+        std::string line;
         std::optional<Pending> pending;
         std::optional<Delivery> delivery;
         std::optional<MessageRead> message;
@@ -253,6 +269,7 @@ class Engine {
         bool admitted = false;  // from the facts, for this command
     };
     Known look(Pending& pending, MessageId id, const std::string* name_space);
+    Known expire_or(Known known);
     std::optional<ChangeAnswer> too_late(const Entry& entry) const;
     Status check_lease_time(std::int64_t lease_ms) const;
     std::optional<Verdict> not_here(const Known& known, Pending& pending, MessageId id);
@@ -261,7 +278,7 @@ class Engine {
     void add(EntryNumber number, Record record, ReplyToken token, Reply reply);
     // The entry that a lease token still holds, or what to say instead.
     std::optional<Verdict> look_lease(Pending& pending, const LeaseToken& lease, Known& known);
-    Result<DueMs> resolve(const When& when) const;
+    Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
     void reply(ReplyToken token, Reply reply);
@@ -274,8 +291,12 @@ class Engine {
     void add_cursors();
     void hand_out(bool closes_segment);
     void apply(Operation& operation);
+    void place_applied(EntryNumber number, bool keeps_live, bool woken);
     bool has_room(std::size_t bytes) const;
     bool puts_held_back() const;
+
+    // What a command's record takes at most, its texts of any length aside.
+    static constexpr std::size_t kRecordOverheadMax = 1280;
 
     // engine_firing.cc
     // A wheel cookie is an entry's number, or a waiter's with this bit.
@@ -284,10 +305,12 @@ class Engine {
     void wake(EntryNumber number);
     void settle(EntryNumber number);  // after a change: on the wheel, ready, or out of memory
     void make_ready(EntryNumber number);
+    void list_ready(EntryNumber number);
     void evict(EntryNumber number);
     void end_lease(EntryNumber number);
     void unlist(EntryNumber number);  // off the wheel, the ready list and the leases
     void arm(EntryNumber number, DueMs at);
+    void arm_expiry(EntryNumber number);
     void serve_queues();
     void serve(QueueNumber number);
     bool grant(QueueNumber number, const Waiter& waiter);
@@ -299,6 +322,34 @@ class Engine {
     bool delivery_may_hide(const Entry& entry) const;
     bool is_from_past(MessageId id, DueMs due_ms) const;
 
+    // engine_expiry.cc
+    static Error expires_too_soon(std::string field);
+    DueMs expiry(EntryNumber number) const;
+    bool has_expired(EntryNumber number) const;
+    void unsettled_expiry(EntryNumber number);
+    void settled_expiry(EntryNumber number);
+    void begin_expiry(EntryNumber number);
+    void add_expiries();
+    bool may_leave(EntryNumber number) const;
+
+    // engine_order.cc
+    // What becomes of a message that leaves its line: it changes or ends; or memory gives it up, and the line, or its
+    // queue's cursor, will find it again.
+    enum class Leaving : std::uint8_t { changes, to_disk, to_queue };
+    static std::string line_name(QueueNumber queue, std::string_view order_key);
+    std::string line_name(EntryNumber number) const;
+    static DuePosition place_in_line(const Entry& entry);
+    void join_line(EntryNumber number);
+    void leave_line(EntryNumber number, Leaving leaving);
+    bool wait_in_line(EntryNumber number);
+    void unready(EntryNumber number);
+    void advance_line(const std::string& name);
+    void ask_line(const std::string& name, OrderLine& line);
+    void take_order_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
+    void take_head(OrderLine& line, const Stretch& stretch);
+    std::vector<DuePosition> bounds_of_lines() const;
+    void check_lines() const;
+
     // engine_loading.cc
     void load();
     bool is_crowded() const;
@@ -308,6 +359,7 @@ class Engine {
     void read_backlog(QueueNumber number);
     void prefetch(const std::vector<MessageRow>& rows);
     EntryNumber admit(const MessageRow& row);
+    void drop(EntryNumber number, Leaving leaving = Leaving::to_disk);
     void sweep();
     std::uint64_t ask(Question question, Asked asked);
     DueMs load_cursor() const;
@@ -353,7 +405,7 @@ class Engine {
     std::vector<MessageId> attempts_;  // begun, their record not yet written
     std::unique_ptr<Batch> batch_;     // being built or in flight
     bool in_flight_ = false;
-    std::vector<EntryNumber> woken_;
+    std::deque<MessageId> expiries_;  // come, their record not yet written
 
     // queues
     std::vector<std::unique_ptr<Queue>> queues_;
@@ -364,6 +416,12 @@ class Engine {
     std::unordered_map<ReplyToken, std::uint64_t> delivery_of_reply_;  // the ticket of a delivery being read
     std::uint64_t next_waiter_ = 1;
     std::uint64_t ready_count_ = 0;
+
+    // Expiries that have come, or that come while their message is leased, and are not recorded.
+    std::set<DuePosition> unsettled_expiries_;
+    std::unordered_map<std::string, OrderLine> lines_;
+    std::deque<std::string> lines_to_ask_;
+    std::uint32_t lines_asking_ = 0;
 
     // loading
     std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms

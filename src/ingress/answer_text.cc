@@ -64,6 +64,8 @@ void write_row(JsonWriter& json, const MessageRow& row) {
     json.text("queue", state.queue).text("state", state_name(state.state));
     write_instant(json, "due", "due_ms", state.due_ms);
     if (state.nominal_due_ms != state.due_ms) json.number("nominal_due_ms", state.nominal_due_ms);
+    if (state.expires_ms != 0) write_instant(json, "expires", "expires_ms", state.expires_ms);
+    if (!state.order_key.empty()) json.text("order_key", state.order_key);
     json.number("priority", state.priority).number("attempts", state.attempts);
     json.boolean("maybe_delivered", state.maybe_delivered);
 }
@@ -159,7 +161,8 @@ HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine
     json.number("pending", counters.pending).number("ready", counters.ready).number("leased", counters.leased);
     json.number("waiters", counters.waiters).number("accepted", counters.accepted);
     json.number("delivered", counters.delivered).number("done", counters.done).number("failed", counters.failed);
-    json.number("cancelled", counters.cancelled).number("rescheduled", counters.rescheduled);
+    json.number("cancelled", counters.cancelled).number("expired", counters.expired);
+    json.number("rescheduled", counters.rescheduled);
     json.number("leases_lost", counters.leases_lost).number("commits", counters.commits);
     json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
     json.boolean("puts_held_back", counters.puts_held_back);

@@ -56,6 +56,19 @@ TEST(RequestCommand, every_call_has_its_command) {
          "put default mail delay=1500 priority=-7 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Due", "2027-01-01T06:00:00Z"}}},
          "put default mail at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", R"({"expires_in":"1h","order_key":"ann å"})"},
+         "put default mail delay=0 expires: delay=3600000 order_key=ann å priority=0 body= type= headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", R"({"delay":5,"expires":"2027-01-01T06:00:00Z"})"},
+         "put default mail delay=5 expires: at=1798783200000 priority=0 body= type= headers= trace="},
+        {{"POST",
+          "/v1/queues/mail/messages",
+          "raw",
+          "text/plain",
+          {{"Duewheel-Expires-In", "1h"}, {"Duewheel-Order-Key", "ann"}}},
+         "put default mail delay=0 expires: delay=3600000 order_key=ann priority=0 body=raw type=text/plain headers= "
+         "trace="},
+        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Expires", "1798783200000"}}},
+         "put default mail delay=0 expires: at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
         {{"GET", "/v1/messages/1024"}, "get default 1024"},
         {{"GET", "/v1/namespaces/team/messages/9007199254740991"}, "get team 9007199254740991"},
         {{"DELETE", "/v1/messages/1024"}, "cancel default 1024"},
@@ -228,7 +241,12 @@ TEST(RequestCommand, fields_are_given_once_and_known) {
     EXPECT_EQ(code({{"Duewheel-Delays", "x"}}), "unknown_member Duewheel-Delays");
     EXPECT_EQ(code({{"Idempotency-Key", "k"}}), "unknown_member Idempotency-Key");
     EXPECT_EQ(code({{"Idempotency-Key", "k"}}, "application/json"), "unknown_member Idempotency-Key");
-    for (const char* name : {"Duewheel-Delay", "Duewheel-Due", "Duewheel-Priority"}) {
+    EXPECT_EQ(code({{"Duewheel-Expires-In", "1s"}, {"Duewheel-Expires", "1"}}), "conflicting_members Duewheel-Expires");
+    EXPECT_EQ(code({{"Duewheel-Expires", "soon"}}), "bad_instant Duewheel-Expires");
+    EXPECT_EQ(code({{"Duewheel-Order-Key", ""}}), "bad_order_key Duewheel-Order-Key");
+    EXPECT_EQ(code({{"Duewheel-Order-Key", "\xff"}}), "bad_order_key Duewheel-Order-Key");
+    for (const char* name : {"Duewheel-Delay", "Duewheel-Due", "Duewheel-Expires-In", "Duewheel-Expires",
+                             "Duewheel-Order-Key", "Duewheel-Priority"}) {
         EXPECT_EQ(code({{name, "1"}}, "application/json"), "conflicting_members " + std::string(name));
     }
 }
@@ -296,6 +314,14 @@ RandomPut random_put(Random& random) {
             break;
         default:
             break;
+    }
+    if (random.chance(300'000)) object["order_key"] = put.order_key = "k" + std::to_string(random.below(100));
+    if (random.chance(200'000)) {
+        put.expires = When{std::nullopt, number / 2};
+        object["expires_in"] = number / 2;
+    } else if (random.chance(200'000)) {
+        put.expires = When{number % kLastInstant, 0};
+        object["expires"] = format_instant(number % kLastInstant);
     }
     if (random.chance(300'000)) {
         put.priority = static_cast<std::int32_t>(random.next());

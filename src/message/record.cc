@@ -39,6 +39,7 @@ enum Tag : std::uint32_t {
     kPreviousDue = 23,
     kPreviousQueue = 24,  // left out when it is the same
     kPreviousTerm = 25,
+    kPreviousNominalDue = 26,
 
     kLeaseAttempt = 30,
     kLeaseIncarnation = 31,
@@ -276,6 +277,7 @@ void write_previous(FieldWriter& to, const Previous& previous, const MessageStat
     to.signed_number(kPreviousDue, previous.due_ms);
     to.text(kPreviousQueue, previous.queue, now.queue);
     to.number(kPreviousTerm, previous.term);
+    to.signed_number(kPreviousNominalDue, previous.nominal_due_ms);
 }
 
 bool read_previous_field(FieldReader& from, Previous& previous) {
@@ -294,6 +296,9 @@ bool read_previous_field(FieldReader& from, Previous& previous) {
             return true;
         case kPreviousTerm:
             from.number(previous.term);
+            return true;
+        case kPreviousNominalDue:
+            from.signed_number(previous.nominal_due_ms);
             return true;
         default:
             return false;

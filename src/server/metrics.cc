@@ -56,6 +56,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_done_total", "Messages acknowledged.", counters.done);
     page.counter("duewheel_failed_total", "Leases ended as failed.", counters.failed);
     page.counter("duewheel_cancelled_total", "Messages cancelled.", counters.cancelled);
+    page.counter("duewheel_expired_total", "Messages whose time was over before anybody took them.", counters.expired);
     page.counter("duewheel_rescheduled_total", "Messages moved to another due time.", counters.rescheduled);
     page.counter("duewheel_leases_lost_total", "Leases that ran out.", counters.leases_lost);
     page.gauge("duewheel_pending", "Messages that have not ended.", counters.pending);
@@ -63,6 +64,8 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.gauge("duewheel_leased", "Messages with a consumer.", counters.leased);
     page.gauge("duewheel_waiting_consumers", "Consumers that wait for a message.", counters.waiters);
     page.gauge("duewheel_queues", "Queues known.", counters.queues);
+    page.gauge("duewheel_order_lines", "Order keys with a message in memory, or one that waits for its turn.",
+               counters.order_lines);
     page.counter("duewheel_commits_total", "Commits made durable.", counters.commits);
     page.counter("duewheel_records_total", "Records made durable.", counters.records);
     page.counter("duewheel_commands_deferred_total", "Commands that waited for another one on the same message.",

@@ -59,6 +59,14 @@ std::string_view RecentTier::key(const Entry& entry) const {
     return entry.has_rare ? std::string_view(rare_.at(find(entry.id)).key) : std::string_view();
 }
 
+DueMs RecentTier::expires_ms(EntryNumber number) const {
+    return entries_[number].has_rare ? rare_.at(number).expires_ms : 0;
+}
+
+std::string_view RecentTier::order_key(EntryNumber number) const {
+    return entries_[number].has_rare ? std::string_view(rare_.at(number).order_key) : std::string_view();
+}
+
 EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNumber segment,
                               std::uint32_t frame_bytes) {
     const bool whole =

@@ -56,6 +56,8 @@ struct Entry {
     bool from_past : 1 = false;       // was due before this process began: a crash may hide a delivery
     bool in_fired : 1 = false;        // the engine's: has a key in its queue's list of what is due
     bool attempt_queued : 1 = false;  // an attempt record for the next batch is queued
+    bool expiring : 1 = false;        // the engine's: its time is over, the record of that is queued
+    bool blocked : 1 = false;         // the engine's: due, waits for those before it with its order key
 };
 
 // How an ended message ended, kept until the index has it.
@@ -106,6 +108,9 @@ class RecentTier {
     MessageState durable_state(const Entry& entry) const;
     MessageRow row(const Entry& entry) const;
     std::string_view key(const Entry& entry) const;
+    // 0 where it never expires; empty where it has no order key.
+    DueMs expires_ms(EntryNumber number) const;
+    std::string_view order_key(EntryNumber number) const;
 
     // Takes the next record of the log. `frame_bytes` is its size with its frame. Records that are not of a message
     // change nothing here. Returns the message's entry, or kNoEntry where it has ended or the record is of no message.

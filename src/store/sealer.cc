@@ -68,12 +68,12 @@ Status bound_swept_rows(SegmentTable& table, const Index& index, QueueCursors& c
         const Result<Stretch> stretch = index.scan_due(from, table.position.load_cursor_ms, kRowsAtOnce);
         if (!stretch) return stretch.error();
         for (const MessageRow& row : stretch->rows) {
-            from = {row.state.due_ms, row.id + 1};
             if (table.effect.touches(row.id)) continue;
             const QueueNumber queue = table.effect.queue_number(row.state.name_space, row.state.queue);
             if (Status lowered = cursors.lower(queue, {row.state.due_ms, row.id}); !lowered) return lowered;
         }
         complete = stretch->complete;
+        from = stretch->next;
     }
     return {};
 }

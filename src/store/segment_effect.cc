@@ -51,12 +51,20 @@ void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
     if (record.kind == RecordKind::carry) {
         // A carry changes nothing, so whatever older tables hold of the message has the carry's own keys. Without this
         // a later record of this segment would leave those rows behind.
-        before = {record.state.due_ms, 0, queue_number(record.state.name_space, record.state.queue), record.state.state,
+        before = {record.state.due_ms,
+                  record.state.nominal_due_ms,
+                  0,
+                  queue_number(record.state.name_space, record.state.queue),
+                  record.state.state,
                   true};
     } else if (record.previous.version != 0) {
         const Previous& previous = record.previous;
-        before = {previous.due_ms, needs_record(previous.state) ? record.place : 0,
-                  queue_number(record.state.name_space, previous.queue), previous.state, false};
+        before = {previous.due_ms,
+                  previous.nominal_due_ms != 0 ? previous.nominal_due_ms : previous.due_ms,
+                  needs_record(previous.state) ? record.place : 0,
+                  queue_number(record.state.name_space, previous.queue),
+                  previous.state,
+                  false};
     }
 }
 

@@ -35,6 +35,7 @@ struct RareFields {
 // Rows that older tables may hold of a message. They are erased where they are not put again; no row there is fine.
 struct StoodBefore {
     DueMs due_ms = 0;
+    DueMs nominal_due_ms = 0;
     Sequence place = 0;            // of the whole record that was needed; 0: none, or unknown
     QueueNumber queue = kNoQueue;  // kNoQueue: nothing stood
     State state = State::scheduled;

@@ -42,7 +42,8 @@ struct FindKey {
     std::string queue;
     std::string key;
 };
-// Rows in [from, until) in due order, at most `limit`.
+// Messages that time has something to do to in [from, until): they fall due or expire. In the order of those times, at
+// most `limit`; a message that does both in that stretch comes twice.
 struct ScanDue {
     DuePosition from;
     DueMs until_ms = 0;
@@ -53,6 +54,14 @@ struct ScanQueue {
     std::string queue;
     DuePosition from;
     DueMs until_ms = 0;
+    std::uint32_t limit = 0;
+};
+// Unfinished messages of an order key, by (nominal due, id): from `from` on, at most `limit`.
+struct ScanOrder {
+    std::string name_space;
+    std::string queue;
+    std::string order_key;
+    DuePosition from;
     std::uint32_t limit = 0;
 };
 // For who looks at a queue: its unfinished rows in [from, until) whose durable state is one of `states`, in due order,
@@ -73,7 +82,7 @@ struct ReadRecords {
 
 struct Question {
     std::uint64_t ticket = 0;  // comes back with the answer
-    std::variant<FindMessage, FindKey, ScanDue, ScanQueue, ListQueue, ReadRecords> what;
+    std::variant<FindMessage, FindKey, ScanDue, ScanQueue, ScanOrder, ListQueue, ReadRecords> what;
 };
 
 struct KeyHolder {
@@ -83,7 +92,8 @@ struct KeyHolder {
 };
 struct Stretch {
     std::vector<MessageRow> rows;
-    bool complete = true;  // false: `limit` was reached; go on after the last row
+    bool complete = true;  // false: `limit` was reached; go on at `next`
+    DuePosition next;
 };
 struct ListedRows {
     std::vector<MessageRow> rows;

@@ -230,6 +230,8 @@ class TrialShard {
         record.record_bytes = row.record_bytes;
         record.previous = {row.state.state, row.state.version, row.state.due_ms, row.state.queue,
                            digest_term(row.id, row.state)};
+        const bool has_place = !row.state.order_key.empty() && row.state.nominal_due_ms != row.state.due_ms;
+        if (has_place) record.previous.nominal_due_ms = row.state.nominal_due_ms;
         record.state = std::move(state);
         record.state.version = row.state.version + 1;
         return record;
