@@ -4,7 +4,7 @@
 //
 //     C1 what was answered survives        C4 a cancel that answers        C8 leases
 //     C2 never early                       C5 duplicates only where said   C10 fail-stop
-//     C3 no loss                           C7 order                        X  the answer makes no sense
+//     C3 no loss, nothing after its expiry C7 order, one of an order key   X  the answer makes no sense
 //
 // It judges each message apart (message_model.h). It stops at the first violation.
 #pragma once
@@ -71,8 +71,9 @@ class Oracle {
     // Every message that may still be delivered; the least due of those.
     bool all_ended() const;
     std::optional<DueMs> next_due() const;
-    // Verifies that unfinished messages are as many as may be.
-    void check_live_count(std::uint64_t live_count, std::string_view when);
+    // Verifies that unfinished messages are as many as may be. `leases_are_over`: and so is every message whose time
+    // is.
+    void check_live_count(std::uint64_t live_count, std::string_view when, bool leases_are_over = false);
     // All is quiet: every request was answered but leases that wait.
     void check_all_answered();
     // All consumers drained in vain: whatever should have come is lost.
@@ -127,6 +128,8 @@ class Oracle {
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
     MessageModel* find_delivered(const Delivered& delivery);
     void check_order(const LeaseAnswer& answer);
+    void check_order_key(const MessageModel& message, const SeenDelivery& fresh, DueMs nominal);
+    bool surely_precedes(const MessageModel& other, const MessageModel& message, DueMs nominal, DueMs at) const;
 
     // A listing from its first page to its last.
     struct Standing {
@@ -152,6 +155,10 @@ class Oracle {
     // How many deliveries of the message may have begun that no client saw.
     std::uint64_t unseen(const MessageModel& message) const;
     DueRange due_of(const When& when, DueMs submitted_ms) const;
+    // The greatest server time of any run.
+    DueMs latest() const { return std::max(now_, latest_now_); }
+    bool is_over(const MessageModel& message) const;
+    bool is_refused_expiry(const Request& request, const MessageModel* about) const;
     void close(ReplyToken token, const Request& request);
     void forget_lease(const LeaseCommand& command);
 

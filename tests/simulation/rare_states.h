@@ -28,6 +28,13 @@ namespace duewheel {
     X(too_many_waiters)                   \
     X(too_many_queues)                    \
     X(delay_too_long)                     \
+    X(expires_too_soon)                   \
+    X(expired)                            \
+    X(expired_after_a_delivery)           \
+    X(expired_without_a_command)          \
+    X(next_of_an_order_key)               \
+    X(order_key_asked_the_index)          \
+    X(order_key_found_on_disk)            \
     X(waiter_timed_out)                   \
     X(waiter_served_later)                \
     X(delivery_waited_for_its_body)       \

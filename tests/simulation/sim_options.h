@@ -81,6 +81,8 @@ struct SimOptions {
     std::int64_t lease_scale_ms = 0;  // and so long are leases
     std::uint32_t put_burst_max = 1;
     bool reads_in_order = true;
+    std::uint32_t order_keys = 0;            // how many there are; 0: no message has one
+    std::uint32_t expiring_per_million = 0;  // of puts
 
     // How eagerly each kind of step is chosen.
     std::uint32_t client_weight = 40;

@@ -43,6 +43,7 @@ void SimShard::carry_out(Effects effects) {
         if (std::holds_alternative<FindMessage>(question.what)) rare_.met(Rare::command_asked_the_index);
         if (std::holds_alternative<ReadRecords>(question.what)) rare_.met(Rare::content_read_from_the_log);
         if (std::holds_alternative<ScanQueue>(question.what)) rare_.met(Rare::backlog_read);
+        if (std::holds_alternative<ScanOrder>(question.what)) rare_.met(Rare::order_key_asked_the_index);
         questions_.push_back(std::move(question));
     }
     if (!effects.closed_segments.empty()) may_seal_ = spares_wanted_ = true;
@@ -209,6 +210,10 @@ void SimShard::run_read(Random& random) {
     if (!answer) {
         broken_ = answer.error();
         return;
+    }
+    const auto* found = std::get_if<Stretch>(&answer->what);
+    if (std::holds_alternative<ScanOrder>(question.what) && found != nullptr && !found->rows.empty()) {
+        rare_.met(Rare::order_key_found_on_disk);
     }
     answers_.push_back(*std::move(answer));
 }

@@ -278,6 +278,7 @@ void Simulation::count_death() {
     rare_.met(Rare::evicted_behind_its_cursor, now.evicted);
     rare_.met(Rare::loaded_from_the_index, now.loaded);
     rare_.met(Rare::lease_lost, now.leases_lost);
+    rare_.met(Rare::expired_without_a_command, now.expired);
     const bool cut = cut_off_;
     switch (shard_->step()) {
         case SimShard::Step::commit:
