@@ -38,6 +38,11 @@ Engine::~Engine() = default;
 
 void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
+    const bool is_put = std::holds_alternative<PutCommand>(command);
+    if (is_put && store_full_) {
+        ++counters_.refused_full;
+        return reply(token, store_full());
+    }
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
     const bool cleans =
         std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
@@ -45,13 +50,20 @@ void Engine::submit(Command command, ReplyToken token) {
     if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
-    const bool is_put = std::holds_alternative<PutCommand>(command);
     Pending pending{std::move(command), token, std::nullopt, 0};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
         pending.facts = carry->row;
         pending.facts_generation = carry->generation;
     }
     (is_put ? puts_ : commands_).push_back(std::move(pending));
+}
+
+void Engine::set_store_full(bool full) {
+    store_full_ = full;
+    if (!full) return;
+    counters_.refused_full += puts_.size();
+    for (const Pending& put : puts_) reply(put.token, store_full());
+    puts_.clear();
 }
 
 void Engine::advance_to(DueMs now) {
@@ -490,6 +502,7 @@ EngineCounters Engine::counters() const {
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_held_back = puts_held_back();
+    counters.store_full = store_full_;
     counters.loaded_until_ms = loaded_until_ms_;
     counters.server_time_ms = now_;
     return counters;
@@ -513,6 +526,7 @@ void Engine::check() const {
     };
     recent_.check();
     wheel_.check();
+    require(!store_full_ || puts_.empty(), "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
     recent_.for_each_entry([&](EntryNumber, const Entry& entry) {

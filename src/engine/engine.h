@@ -105,7 +105,9 @@ struct EngineCounters {
     std::uint64_t queues = 0;
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
-    bool puts_held_back = false;  // waiting for segments to be sealed
+    std::uint64_t refused_full = 0;  // puts
+    bool puts_held_back = false;     // waiting for segments to be sealed
+    bool store_full = false;
     DueMs loaded_until_ms = 0;
     DueMs server_time_ms = 0;
 };
@@ -126,6 +128,11 @@ class Engine {
 
     // Whoever waits for a message gets an empty answer, and nobody waits from now on.
     void stop_waiting();
+
+    // While the store is full puts are refused with `store_full`, those too that wait already. What ends messages goes
+    // on, and so does what only moves them: it needs space in the log for a while, but nothing that cleaning could not
+    // take back.
+    void set_store_full(bool full);
 
     // Tells the time without doing anything: before a command that arrived after the last turn, so that what it counts
     // from is not old.
@@ -264,6 +271,7 @@ class Engine {
     Result<DueMs> resolve(const When& when) const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
+    static Error store_full();
     void reply(ReplyToken token, Reply reply);
 
     // engine.cc: batches
@@ -333,6 +341,7 @@ class Engine {
     bool serving_ = false;
     bool started_ = false;
     bool stopping_ = false;
+    bool store_full_ = false;
 
     // the log
     Totals totals_;

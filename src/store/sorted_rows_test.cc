@@ -206,6 +206,23 @@ TEST(MemoryRows, a_refused_table_changes_nothing_and_may_come_again) {
     }
 }
 
+TEST(MemoryRows, a_table_larger_than_the_free_space_is_refused) {
+    MemoryRowStorage storage;
+    std::uint64_t free = 3;
+    storage.set_free_space([&free] { return free; });
+    auto rows = std::move(storage.open()).value();
+    for (const bool fits : {false, true}) {
+        auto table = rows->build_table();
+        table->put("ab", "12");
+        EXPECT_EQ(table->take_in().ok(), fits);
+        EXPECT_EQ(storage.row_count(), fits ? 1u : 0u);
+        free = 4;
+    }
+    rows.reset();
+    free = 0;
+    EXPECT_EQ(storage.open().error().code, "no_space");
+}
+
 TEST(RocksRows, compaction_drops_what_has_expired_and_only_that) {
     TemporaryDirectory directory;
     std::atomic<bool> old_expired = false;
