@@ -148,6 +148,7 @@ bool Engine::has_room(std::size_t bytes) const {
 
 bool Engine::must_close_segment() const {
     if (segment_fill_ == kSegmentHeaderBytes) return false;
+    if (close_wanted_) return true;
     std::size_t next = 0;
     for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
         if (!waiting->empty()) next = std::max(next, record_bytes_at_most(waiting->front().command));
@@ -159,6 +160,7 @@ bool Engine::must_close_segment() const {
 
 void Engine::build_batch() {
     if (in_flight_ || !started_) return;
+    if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
     batch_ = std::make_unique<Batch>(totals_);
     if (must_close_segment()) {
         add_cursors();
@@ -284,6 +286,7 @@ void Engine::hand_out(bool closes_segment) {
     commit.closes_segment = closes_segment;
     segment_fill_ += commit_size_in_segment(commit.records.size());
     batch_->closes_segment = closes_segment;
+    if (closes_segment) close_wanted_ = false;
     in_flight_ = true;
     confirm_at_ms_ = kNoWakeup;
     effects_.commit = std::move(commit);
@@ -479,8 +482,8 @@ bool Engine::is_idle() const {
 
 DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
-    const bool has_work =
-        !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || (!puts_.empty() && !puts_held_back());
+    const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
+                          (!puts_.empty() && !puts_held_back());
     if (!in_flight_ && has_work) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);

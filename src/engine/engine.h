@@ -134,6 +134,10 @@ class Engine {
     // take back.
     void set_store_full(bool full);
 
+    // The open segment is closed with the next commit, full or not, unless nothing stands in it: so that it can be
+    // sealed.
+    void close_segment() { close_wanted_ = true; }
+
     // Tells the time without doing anything: before a command that arrived after the last turn, so that what it counts
     // from is not old.
     void set_time(DueMs now) { now_ = std::max(now_, now); }
@@ -342,6 +346,7 @@ class Engine {
     bool started_ = false;
     bool stopping_ = false;
     bool store_full_ = false;
+    bool close_wanted_ = false;
 
     // the log
     Totals totals_;

@@ -703,5 +703,20 @@ TEST(Engine, puts_that_wait_when_the_store_becomes_full_are_refused_and_those_on
     EXPECT_TRUE(shard.engine().is_idle());
 }
 
+TEST(Engine, a_segment_is_closed_before_it_is_full_when_that_is_wanted_and_something_stands_in_it) {
+    Shard shard;
+    shard.put(1000);
+    shard.engine().close_segment();
+    EXPECT_EQ(shard.engine().next_wakeup(), shard.engine().now());
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u);
+    shard.engine().close_segment();  // nothing stands in the new one
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u);
+    EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now());
+    shard.put(1000);
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u) << "it was not wanted of this one";
+}
+
 }  // namespace
 }  // namespace duewheel

@@ -187,6 +187,7 @@ void Shard::tell_space(const SpaceSeen& seen) {
     const SpaceWatch& space = parts_.space();
     if (space.is_close()) tend_at_ns_ = std::min(tend_at_ns_, monotonic_now_ns() + kTendCloselyNs);
     if (space.is_full() != was_full) say_space();
+    if (space.is_full()) clean();
 }
 
 void Shard::say_space() const {

@@ -258,6 +258,7 @@ void SimShard::run_tell_space() {
     if (!full && full_before) rare_.met(Rare::puts_taken_again);
     was_full_ |= full;
     if (parts_->space().is_close()) tending_wanted_ = true;
+    if (full) next_clean();
 }
 
 void SimShard::next_clean() {
