@@ -38,6 +38,11 @@ Engine::~Engine() = default;
 
 void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
+    const bool is_put = std::holds_alternative<PutCommand>(command);
+    if (is_put && store_full_) {
+        ++counters_.refused_full;
+        return reply(token, store_full());
+    }
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
     const bool cleans =
         std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
@@ -45,13 +50,20 @@ void Engine::submit(Command command, ReplyToken token) {
     if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
-    const bool is_put = std::holds_alternative<PutCommand>(command);
     Pending pending{std::move(command), token, std::nullopt, 0};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
         pending.facts = carry->row;
         pending.facts_generation = carry->generation;
     }
     (is_put ? puts_ : commands_).push_back(std::move(pending));
+}
+
+void Engine::set_store_full(bool full) {
+    store_full_ = full;
+    if (!full) return;
+    counters_.refused_full += puts_.size();
+    for (const Pending& put : puts_) reply(put.token, store_full());
+    puts_.clear();
 }
 
 void Engine::advance_to(DueMs now) {
@@ -135,6 +147,7 @@ bool Engine::has_room(std::size_t bytes) const {
 
 bool Engine::must_close_segment() const {
     if (segment_fill_ == kSegmentHeaderBytes) return false;
+    if (close_wanted_) return true;
     std::size_t next = 0;
     for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
         if (!waiting->empty())
@@ -150,6 +163,7 @@ bool Engine::must_close_segment() const {
 
 void Engine::build_batch() {
     if (in_flight_ || !started_) return;
+    if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
     batch_ = std::make_unique<Batch>(totals_);
     if (must_close_segment()) {
         add_cursors();
@@ -277,6 +291,7 @@ void Engine::hand_out(bool closes_segment) {
     commit.closes_segment = closes_segment;
     segment_fill_ += commit_size_in_segment(commit.records.size());
     batch_->closes_segment = closes_segment;
+    if (closes_segment) close_wanted_ = false;
     in_flight_ = true;
     confirm_at_ms_ = kNoWakeup;
     effects_.commit = std::move(commit);
@@ -492,7 +507,8 @@ bool Engine::is_idle() const {
 
 DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
-    const bool has_work = !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || !expiries_.empty() ||
+    const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
+                          !expiries_.empty() ||
                           (!puts_.empty() && !puts_held_back());
     if (!in_flight_ && has_work) return now_;
     const Tick wheel = wheel_.next_work();
@@ -516,6 +532,7 @@ EngineCounters Engine::counters() const {
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_held_back = puts_held_back();
+    counters.store_full = store_full_;
     counters.loaded_until_ms = loaded_until_ms_;
     counters.server_time_ms = now_;
     return counters;
@@ -539,6 +556,7 @@ void Engine::check() const {
     };
     recent_.check();
     wheel_.check();
+    require(!store_full_ || puts_.empty(), "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
     check_lines();

@@ -111,7 +111,9 @@ struct EngineCounters {
     std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
-    bool puts_held_back = false;  // waiting for segments to be sealed
+    std::uint64_t refused_full = 0;  // puts
+    bool puts_held_back = false;     // waiting for segments to be sealed
+    bool store_full = false;
     DueMs loaded_until_ms = 0;
     DueMs server_time_ms = 0;
 };
@@ -132,6 +134,15 @@ class Engine {
 
     // Whoever waits for a message gets an empty answer, and nobody waits from now on.
     void stop_waiting();
+
+    // While the store is full puts are refused with `store_full`, those too that wait already. What ends messages goes
+    // on, and so does what only moves them: it needs space in the log for a while, but nothing that cleaning could not
+    // take back.
+    void set_store_full(bool full);
+
+    // The open segment is closed with the next commit, full or not, unless nothing stands in it: so that it can be
+    // sealed.
+    void close_segment() { close_wanted_ = true; }
 
     // Tells the time without doing anything: before a command that arrived after the last turn, so that what it counts
     // from is not old.
@@ -281,6 +292,7 @@ class Engine {
     Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
+    static Error store_full();
     void reply(ReplyToken token, Reply reply);
 
     // engine.cc: batches
@@ -385,6 +397,8 @@ class Engine {
     bool serving_ = false;
     bool started_ = false;
     bool stopping_ = false;
+    bool store_full_ = false;
+    bool close_wanted_ = false;
 
     // the log
     Totals totals_;

@@ -23,6 +23,13 @@ Error Engine::too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
 }
 
+Error Engine::store_full() {
+    return {"store_full",
+            "the server's disk is nearly full, so nothing new is taken; what is here can be leased, acknowledged, "
+            "moved and "
+            "cancelled. Free space on the disk of the data directory: puts are then taken again by themselves"};
+}
+
 Engine::Verdict Engine::validate(Pending& pending) {
     return std::visit(
         [&](auto& command) -> Verdict {

@@ -514,5 +514,60 @@ TEST(Engine, an_open_segment_keeps_the_size_it_was_made_with) {
     EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u);
 }
 
+TEST(Engine, a_full_store_refuses_puts_and_nothing_else) {
+    Shard shard;
+    const MessageId later = shard.put(1000);
+    const MessageId moved = shard.put(1000);
+    shard.put(0);
+    const auto held = shard.lease();
+    ASSERT_EQ(held.size(), 1u);
+    shard.engine().set_store_full(true);
+    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "q"}).code, "store_full");
+    EXPECT_TRUE(shard.engine().counters().store_full);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{held[0].lease}).outcome, LeaseOutcome::done);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", later}).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(FireCommand{"default", moved}).outcome, ChangeOutcome::fired);
+    const auto fired = shard.lease();
+    ASSERT_EQ(fired.size(), 1u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{fired[0].lease, "why", 500}).outcome, LeaseOutcome::retrying);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", moved}).row.state.state, State::retrying);
+    shard.engine().set_store_full(false);
+    shard.put(0);
+    EXPECT_EQ(shard.engine().counters().refused_full, 1u);
+    EXPECT_EQ(shard.engine().counters().pending, 2u);
+}
+
+TEST(Engine, puts_that_wait_when_the_store_becomes_full_are_refused_and_those_on_their_way_are_not) {
+    Shard shard;
+    shard.hold_commits = true;
+    const ReplyToken on_its_way = shard.submit(PutCommand{.queue = "q"});
+    shard.turn();
+    const ReplyToken waiting = shard.submit(PutCommand{.queue = "q"});
+    shard.engine().set_store_full(true);
+    shard.turn();
+    EXPECT_EQ(shard.take<Error>(waiting).code, "store_full");
+    EXPECT_FALSE(shard.replies.contains(on_its_way));
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_NE(shard.take<PutAnswer>(on_its_way).id, 0u);
+    EXPECT_EQ(shard.engine().counters().pending, 1u);
+    EXPECT_TRUE(shard.engine().is_idle());
+}
+
+TEST(Engine, a_segment_is_closed_before_it_is_full_when_that_is_wanted_and_something_stands_in_it) {
+    Shard shard;
+    shard.put(1000);
+    shard.engine().close_segment();
+    EXPECT_EQ(shard.engine().next_wakeup(), shard.engine().now());
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u);
+    shard.engine().close_segment();  // nothing stands in the new one
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u);
+    EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now());
+    shard.put(1000);
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u) << "it was not wanted of this one";
+}
+
 }  // namespace
 }  // namespace duewheel

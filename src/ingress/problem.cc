@@ -51,6 +51,7 @@ constexpr ProblemKind kKinds[] = {
     {"overloaded", 503, "Too much at once"},
     {"queue_limit", 429, "Too many queues"},
     {"request_timeout", 408, "The request took too long"},
+    {"store_full", 507, "The disk is nearly full"},
     {"target_too_long", 414, "Target too long"},
     {"too_busy", 503, "Too busy"},
     {"too_deep", 400, "Nested too deeply"},
@@ -93,7 +94,7 @@ HttpResponse problem(const Error& error) {
     json.text("code", kind->code).text("detail", error.message);
     if (!error.field.empty()) json.text("field", error.field);
     json.close();
-    if (kind->status == 503 || kind->status == 429) {
+    if (kind->status == 429 || kind->status == 503 || kind->status == 507) {
         response.headers.push_back({"Retry-After", std::to_string(kRetryAfterSeconds)});
     }
     return response;

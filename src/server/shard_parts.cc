@@ -8,6 +8,27 @@
 #include "store/sealer.h"
 
 namespace duewheel {
+namespace {
+
+// Where a step needs space: on a full disk a spare segment is given up for it, but for `keep` of them, and it is tried
+// once more.
+template <class Step>
+Status with_space_of_a_spare(LocalJournal& journal, std::size_t keep, Step step) {
+    Status done = step();
+    if (done || done.error().code != "no_space") return done;
+    const Result<bool> given = journal.give_up_spare(keep);
+    if (!given) return given.error();
+    return *given ? step() : done;
+}
+
+constexpr std::size_t kSparesOfTheLog = 1;
+
+}  // namespace
+
+ShardParts::ShardParts(FileSystem& files, std::string directory, const ShardOptions& options)
+    : files_(files),
+      directory_(std::move(directory)),
+      space_({options.free_floor_bytes, options.engine.segment_bytes, options.reserve_segments}) {}
 
 // Damage to the index may be met only while what it lacks is worked out. It is built anew then, once: what is met a
 // second time has another reason.
@@ -23,37 +44,55 @@ Result<std::unique_ptr<ShardParts>> ShardParts::open(FileSystem& files, const st
 Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, const std::string& directory,
                                                             RowStorage& rows, Retention& retention,
                                                             const ShardOptions& options, LogSink& log) {
-    auto parts = std::unique_ptr<ShardParts>(new ShardParts);
+    auto parts = std::unique_ptr<ShardParts>(new ShardParts(files, directory, options));
     if (Status made = files.make_directories(directory); !made) return std::move(made).error();
     Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
     if (!lock) return std::move(lock).error();
     parts->lock_ = *std::move(lock);
+    parts->retention_ = &retention;
+    Status done = parts->open_journal(options, log);
+    if (done) done = parts->open_index_of_log(rows, log);
+    if (done) done = parts->recover(options, log);
+    if (!done) return std::move(done).error();
+    // Puts are refused from the first moment on where the disk is full already.
+    const Result<SpaceSeen> seen = parts->see_space(false);
+    if (!seen) return seen.error();
+    parts->tell_space(*seen);
+    return parts;
+}
 
+Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
     JournalOptions journal_options;
     journal_options.segment_bytes = options.engine.segment_bytes;
     journal_options.spare_count = options.spare_segments;
     journal_options.reserve_count = options.reserve_segments;
     journal_options.identity = options.identity;
-    Result<std::unique_ptr<LocalJournal>> journal = LocalJournal::open(files, directory + "/journal", journal_options);
+    Result<std::unique_ptr<LocalJournal>> journal =
+        LocalJournal::open(files_, directory_ + "/journal", journal_options);
     if (!journal) return std::move(journal).error();
-    parts->journal_ = *std::move(journal);
-    if (const std::optional<Cut>& cut = parts->journal_->cut()) {
+    journal_ = *std::move(journal);
+    if (const std::optional<Cut>& cut = journal_->cut()) {
         log.warning("log_cut", "The end of the log was never acknowledged and was cut off.",
                     {{"file", cut->path}, {"offset", cut->offset}, {"bytes", cut->bytes}, {"head", cut->head}});
     }
+    return {};
+}
 
-    parts->retention_ = &retention;
-    retention.set_now(parts->journal_->totals().server_time_ms);
-    Result<OpenedIndex> index = open_index(rows, retention, parts->journal_->catalog());
-    if (!index) return std::move(index).error();
-    parts->index_ = std::move(index->index);
-    if (index->discarded) {
-        parts->recovery_.index_rebuilt = true;
-        log.warning("index_discarded", "The index is of no use and is built anew from the log.",
-                    {{"why", *index->discarded}});
-    }
-    if (Status recovered = parts->recover(options, log); !recovered) return std::move(recovered).error();
-    return parts;
+// Even an index that is only read needs a little space to be opened, so the last spare goes too: without it there would
+// be no server.
+Status ShardParts::open_index_of_log(RowStorage& rows, LogSink& log) {
+    retention_->set_now(journal_->totals().server_time_ms);
+    return with_space_of_a_spare(*journal_, 0, [&]() -> Status {
+        Result<OpenedIndex> index = open_index(rows, *retention_, journal_->catalog());
+        if (!index) return std::move(index).error();
+        index_ = std::move(index->index);
+        if (index->discarded) {
+            recovery_.index_rebuilt = true;
+            log.warning("index_discarded", "The index is of no use and is built anew from the log.",
+                        {{"why", *index->discarded}});
+        }
+        return {};
+    });
 }
 
 Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
@@ -71,7 +110,13 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     // log whose front is gone: only sealing can begin inside.
     const bool knows_nothing = index_->position().segment == 0 && journal_->first_sequence() > 1;
     if (knows_nothing || unsealed().size() > options.engine.unsealed_segments_max) {
-        if (Status sealed = seal_missing(journal_->catalog(), *index_); !sealed) return sealed;
+        const Status sealed = with_space_of_a_spare(*journal_, kSparesOfTheLog,
+                                                    [&] { return seal_missing(journal_->catalog(), *index_); });
+        // Acks that went on while the disk was full have left a few more than usual: they fit into memory too.
+        const std::size_t few = options.engine.unsealed_segments_max + journal_->spares_wanted() + 1;
+        const bool may_wait =
+            !sealed && sealed.error().code == "no_space" && !knows_nothing && unsealed().size() <= few;
+        if (!sealed && !may_wait) return sealed;
     }
 
     EngineStart start;
@@ -144,12 +189,33 @@ Result<SegmentNumber> ShardParts::seal_next() {
         const SegmentEnd end = segment->end();
         if (!end.closed) break;
         retention_->set_now(end.totals.server_time_ms);
-        if (Status sealed = seal_segment(*segment, journal_->catalog(), *index_); !sealed) {
-            return std::move(sealed).error();
-        }
+        Status sealed = with_space_of_a_spare(*journal_, kSparesOfTheLog, [&] {
+            const Status built = seal_segment(*segment, journal_->catalog(), *index_);
+            table_waits_ = !built;
+            return built;
+        });
+        if (!sealed) return std::move(sealed).error();
         return static_cast<SegmentNumber>(next);
     }
     return SegmentNumber{0};
+}
+
+Result<SpaceSeen> ShardParts::see_space(bool spares_refused) const {
+    const Result<std::uint64_t> free = files_.free_bytes(directory_);
+    if (!free) return free.error();
+    return SpaceSeen{*free, journal_->ready_spares(), spares_refused};
+}
+
+Result<SpaceSeen> ShardParts::tend_space() {
+    if (table_waits_) return see_space(true);
+    Status filled = journal_->prepare_spares();
+    if (!filled && filled.error().code != "no_space") return std::move(filled).error();
+    return see_space(!filled);
+}
+
+void ShardParts::tell_space(const SpaceSeen& seen) {
+    space_.see(seen);
+    engine_->set_store_full(space_.is_full());
 }
 
 }  // namespace duewheel

@@ -322,6 +322,12 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
                                                   " to " + std::to_string(most));
 }
 
+bool Oracle::awaits_answers() const {
+    return std::any_of(requests_.begin(), requests_.end(), [](const auto& request) {
+        return !std::holds_alternative<LeaseCommand>(request.second.command);
+    });
+}
+
 void Oracle::check_all_answered() {
     for (const auto& [token, request] : requests_) {
         if (std::holds_alternative<LeaseCommand>(request.command)) continue;

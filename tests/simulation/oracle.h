@@ -51,6 +51,8 @@ class Oracle {
         if (started_of_run_.back() == 0) started_of_run_.back() = now_;
     }
     void set_step(std::uint64_t step) { step_ = step; }
+    // Before replies are told: whether the store was full at any time since the last ones.
+    void fullness_seen(bool full) { was_full_ = full; }
 
     // ---- clients
     // Before it is submitted. `serial` of a put's message is given here.
@@ -71,6 +73,8 @@ class Oracle {
     // Every message that may still be delivered; the least due of those.
     bool all_ended() const;
     std::optional<DueMs> next_due() const;
+    // Somebody but a consumer that waits has no answer yet.
+    bool awaits_answers() const;
     // Verifies that unfinished messages are as many as may be. `leases_are_over`: and so is every message whose time
     // is.
     void check_live_count(std::uint64_t live_count, std::string_view when, bool leases_are_over = false);
@@ -169,6 +173,7 @@ class Oracle {
     DueMs latest_now_ = 0;  // over all runs
     std::uint32_t run_ = 0;
     std::uint64_t step_ = 0;
+    bool was_full_ = false;
     // By run: when it began by server time, and its incarnation once a delivery told it.
     std::vector<DueMs> started_of_run_{0};
     std::vector<std::uint64_t> incarnation_of_run_{0};

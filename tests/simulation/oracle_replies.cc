@@ -445,6 +445,8 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (about != nullptr) note(*about, error.code);
     const auto& code = error.code;
     if (code == "too_busy") return rare_.met(Rare::too_busy);
+    const bool is_put = std::holds_alternative<PutCommand>(request.command);
+    if (code == "store_full" && is_put && was_full_) return rare_.met(Rare::put_refused_when_full);
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
     if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);

@@ -82,6 +82,14 @@ namespace duewheel {
     X(read_failed)                        \
     X(no_space_for_a_spare)               \
     X(no_space_for_a_segment)             \
+    X(store_full)                         \
+    X(put_refused_when_full)              \
+    X(went_on_while_full)                 \
+    X(reserve_used_up)                    \
+    X(spare_given_up_for_a_table)         \
+    X(started_while_full)                 \
+    X(start_refused_when_full)            \
+    X(puts_taken_again)                   \
     X(table_refused)                      \
     X(clock_jumped)                       \
     X(clock_went_back)                    \

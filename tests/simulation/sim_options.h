@@ -49,7 +49,7 @@ enum class Fault : std::uint8_t {
     failed_sync,     // the process must stop
     failed_write,    // the process must stop
     failed_read,     // the process must stop
-    disk_full,       // spare segments and new segments wait
+    disk_full,       // another program fills the disk and makes room again: puts are refused, tables and segments wait
     tables_refused,  // sealing waits
     index_lost,      // the index is empty after a restart
     clock_jump,      // forward, in one step
@@ -73,6 +73,7 @@ struct SimOptions {
     EngineOptions engine;
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 0;
+    std::uint64_t free_floor_bytes = 0;
     std::int64_t keep_ms = 0;  // of outcomes
 
     std::uint32_t queues = 1;

@@ -70,7 +70,12 @@ std::string difference(const Rows& left, const Rows& right) {
 
 void Simulation::finish() {
     calm();
+    capacity_ = SimDisk::kDefaultCapacityBytes;
+    disk_.set_capacity(capacity_);
     if (!wrong()) settle();
+    if (!wrong() && shard_->is_full()) {
+        oracle_.violate("C11", "there is space again, but puts are still refused");
+    }
     if (!wrong()) ask_for_all();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
