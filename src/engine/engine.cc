@@ -22,6 +22,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       segment_(start.segment),
       segment_fill_(start.segment_fill),
       segment_bytes_(start.segment_bytes != 0 ? start.segment_bytes : options.segment_bytes),
+      block_bytes_(start.block_bytes),
       unsealed_(start.unsealed.begin(), start.unsealed.end()),
       durable_load_cursor_ms_(start.load_cursor_ms),
       window_ms_(options.window_min_ms),
@@ -70,7 +71,8 @@ void Engine::advance_to(DueMs now) {
     now_ = std::max(now_, now);
     if (!started_) {
         started_ = true;
-        started_ms_ = now_;
+        // No earlier run got further than this with a delivery; see is_due_saved().
+        past_until_ms_ = std::max(now_, totals_.server_time_ms + options_.unsaved_due_max_ms);
         newest_id_before_ = totals_.id_counter * kShardsMax + options_.shard;
         incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
         loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
@@ -130,19 +132,26 @@ std::size_t record_bytes_at_most(const Command& command, std::size_t overhead) {
     return overhead;
 }
 
-// Space at a segment's end for the commit that closes it.
-std::uint64_t closing_reserve(std::uint64_t segment_bytes) {
-    return std::max<std::uint64_t>(segment_bytes / 32, kClosingRoomBytes);
+}  // namespace
+
+std::uint64_t Engine::size_in_segment(std::size_t record_bytes) const {
+    return commit_size_in_segment(record_bytes, block_bytes_);
 }
 
-}  // namespace
+std::uint64_t Engine::closing_room() const {
+    return std::max<std::uint64_t>(kClosingRoomBytes, block_bytes_);
+}
+
+std::uint64_t Engine::closing_reserve() const {
+    return std::max(segment_bytes_ / 32, closing_room());
+}
 
 // Whether the batch may grow by `bytes`. A fresh segment takes a first commit of any size.
 bool Engine::has_room(std::size_t bytes) const {
     const std::size_t grown = batch_->bytes() + bytes;
     if (batch_->empty() && segment_fill_ == kSegmentHeaderBytes) return true;
     if (!batch_->empty() && grown > options_.batch_bytes_max) return false;
-    return segment_fill_ + commit_size_in_segment(grown) + closing_reserve(segment_bytes_) <= segment_bytes_;
+    return segment_fill_ + size_in_segment(grown) + closing_reserve() <= segment_bytes_;
 }
 
 bool Engine::must_close_segment() const {
@@ -158,7 +167,7 @@ bool Engine::must_close_segment() const {
     }
     if (!attempts_.empty() || !expiries_.empty() || !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
-    return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(segment_bytes_) > segment_bytes_;
+    return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
 
 void Engine::build_batch() {
@@ -231,11 +240,11 @@ void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with
 // bound on what is due and unfinished. A queue's cursor that falls must be written, one that rises may be.
 void Engine::add_cursors() {
     // A segment that was made larger for its first commit has no more than the room that each has at its end.
-    const bool is_overfull = segment_fill_ + kClosingRoomBytes > segment_bytes_;
-    const std::uint64_t room = is_overfull ? kClosingRoomBytes : segment_bytes_ - segment_fill_;
+    const bool is_overfull = segment_fill_ + closing_room() > segment_bytes_;
+    const std::uint64_t room = is_overfull ? closing_room() : segment_bytes_ - segment_fill_;
     auto fits = [&] {
         return batch_->count() < options_.cursor_records_max &&
-               commit_size_in_segment(batch_->bytes() + kRecordOverheadMax) <= room;
+               size_in_segment(batch_->bytes() + kRecordOverheadMax) <= room;
     };
     auto add_cursor = [&](const QueueName* name, DuePosition position) {
         Record cursor;
@@ -289,7 +298,7 @@ void Engine::hand_out(bool closes_segment) {
     commit.records = batch_->record_bytes();
     commit.totals = totals;
     commit.closes_segment = closes_segment;
-    segment_fill_ += commit_size_in_segment(commit.records.size());
+    segment_fill_ += size_in_segment(commit.records.size());
     batch_->closes_segment = closes_segment;
     if (closes_segment) close_wanted_ = false;
     in_flight_ = true;
@@ -325,6 +334,7 @@ void Engine::committed() {
     // A closing commit needs no confirmation: it answers nobody, and confirms the one before it.
     if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
     build_batch();
+    hand_over_held();
     if (planted(PlantedBug::answer_before_sync)) return;
     for (Operation& operation : batch->operations()) reply(operation.token, std::move(operation.reply));
 }

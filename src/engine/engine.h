@@ -69,6 +69,7 @@ struct EngineStart {
     SegmentNumber segment = 1;  // the open segment
     std::uint64_t segment_fill = kSegmentHeaderBytes;
     std::uint64_t segment_bytes = 0;      // of the open segment; 0: what the options say
+    std::uint32_t block_bytes = 512;      // of the log
     std::vector<SegmentNumber> unsealed;  // closed ones that are not in the index
     DueMs load_cursor_ms = 0;
     struct Cursor {
@@ -210,6 +211,7 @@ class Engine {
         ReplyToken token = 0;
         LeaseAnswer answer;
         std::vector<Sequence> places;  // of answer.messages, 0: already there
+        DueMs latest_due_ms = 0;       // of its messages
     };
     struct MessageRead {
         ReplyToken token = 0;
@@ -305,6 +307,10 @@ class Engine {
     void apply(Operation& operation);
     void place_applied(EntryNumber number, bool keeps_live, bool woken);
     bool has_room(std::size_t bytes) const;
+    std::uint64_t size_in_segment(std::size_t record_bytes) const;
+    // Space at a segment's end for the commit that closes it: of every segment, and of one that is not overfull.
+    std::uint64_t closing_room() const;
+    std::uint64_t closing_reserve() const;
     bool puts_held_back() const;
 
     // What a command's record takes at most, its texts of any length aside.
@@ -328,6 +334,9 @@ class Engine {
     bool grant(QueueNumber number, const Waiter& waiter);
     void fill(Delivered& message, std::string_view record_body);
     void finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records);
+    bool is_due_saved(const Delivery& delivery) const;
+    void hand_over_held();
+    void give_back(const Delivery& delivery);
     void drop_waiter(std::uint64_t waiter);
     void mark(QueueNumber number);
     Queue& queue(QueueNumber number);
@@ -391,7 +400,7 @@ class Engine {
     LeaseSigner signer_;
     TimingWheel wheel_;
     DueMs now_ = 0;
-    DueMs started_ms_ = 0;
+    DueMs past_until_ms_ = 0;         // an earlier run may have handed out what was due until then
     MessageId newest_id_before_ = 0;  // given out by an earlier run
     std::uint64_t incarnation_ = 0;
     bool serving_ = false;
@@ -405,6 +414,7 @@ class Engine {
     SegmentNumber segment_ = 1;
     std::uint64_t segment_fill_ = 0;
     std::uint64_t segment_bytes_ = 0;  // of the open one
+    const std::uint32_t block_bytes_;
     std::deque<SegmentNumber> unsealed_;
     std::deque<SegmentNumber> to_sweep_;
     SegmentNumber taken_through_ = 0;
@@ -428,6 +438,7 @@ class Engine {
     std::unordered_map<std::uint64_t, Waiter> waiters_;
     std::unordered_map<ReplyToken, std::uint64_t> waiter_of_reply_;
     std::unordered_map<ReplyToken, std::uint64_t> delivery_of_reply_;  // the ticket of a delivery being read
+    std::vector<Delivery> held_;  // complete; they wait for a commit that says how late it is
     std::uint64_t next_waiter_ = 1;
     std::uint64_t ready_count_ = 0;
 

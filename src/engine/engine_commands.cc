@@ -143,7 +143,7 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
 // A message of an earlier run that was due before this one began may have been handed out without a trace. Its id
 // tells: its record may have been carried since.
 bool Engine::is_from_past(MessageId id, DueMs due_ms) const {
-    return due_ms <= started_ms_ && id <= newest_id_before_;
+    return due_ms <= past_until_ms_ && id <= newest_id_before_;
 }
 
 // A record that takes the message from what the log says to the next version; the caller sets what changes.

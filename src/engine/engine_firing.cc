@@ -222,6 +222,7 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
         message.attempt = entry.begun;
         lateness_.record(now_, now_ - entry.due_ms);
         message.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
+        delivery.latest_due_ms = std::max(delivery.latest_due_ms, entry.due_ms);
         delivery.places.push_back(entry.place);
         if (!cache_.holds(entry.place)) missing.push_back(entry.place);
     }
@@ -269,9 +270,25 @@ void Engine::finish_delivery(Delivery delivery, const std::vector<RecordBytes>& 
             return;
         }
         fill(delivery.answer.messages[i], read->body);
+        delivery.places[i] = 0;
+    }
+    if (!is_due_saved(delivery)) {
+        held_.push_back(std::move(delivery));
+        return;
     }
     counters_.delivered += delivery.answer.messages.size();
     reply(delivery.token, std::move(delivery.answer));
+}
+
+// A death may hide a delivery whose attempt was not durable yet, and the next run knows of the time only what the
+// commits say: its clock may have been set back. So nothing is handed out that fell due long after the newest of them.
+// The attempt's own commit, which is on its way already, says how late it is; where commits are frequent nobody waits.
+bool Engine::is_due_saved(const Delivery& delivery) const {
+    return delivery.latest_due_ms <= totals_.server_time_ms + options_.unsaved_due_max_ms;
+}
+
+void Engine::hand_over_held() {
+    for (Delivery& delivery : std::exchange(held_, {})) finish_delivery(std::move(delivery), {});
 }
 
 // The consumer's time is over: it gets an empty answer.
@@ -304,11 +321,23 @@ void Engine::forget(ReplyToken token) {
         waiter_of_reply_.erase(waiter);
         return drop_waiter(number);
     }
+    const auto held =
+        std::find_if(held_.begin(), held_.end(), [&](const Delivery& delivery) { return delivery.token == token; });
+    if (held != held_.end()) {
+        const Delivery delivery = std::move(*held);
+        held_.erase(held);
+        return give_back(delivery);
+    }
     const auto reading = delivery_of_reply_.find(token);
     if (reading == delivery_of_reply_.end()) return;
     Delivery& delivery = *asked_.at(reading->second).delivery;
     delivery_of_reply_.erase(reading);
     delivery.token = 0;
+    give_back(delivery);
+}
+
+// Who was to have them is gone: its messages are ready again.
+void Engine::give_back(const Delivery& delivery) {
     for (const Delivered& message : delivery.answer.messages) {
         const EntryNumber number = recent_.find(message.id);
         const auto held = leases_.find(message.id);

@@ -31,6 +31,10 @@ struct EngineOptions {
     std::size_t batch_bytes_max = 8u << 20;
     std::int64_t confirm_after_ms = 5;
 
+    // A message that fell due longer than this after the newest durable commit is handed out with the next one: so a
+    // start knows of each message whether an earlier run may have handed it out, also where the clock was set back.
+    std::int64_t unsaved_due_max_ms = 100;
+
     // The log's segments.
     std::uint64_t segment_bytes = 64u << 20;
     std::uint32_t unsealed_segments_max = 4;   // beyond, puts wait

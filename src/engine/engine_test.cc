@@ -377,6 +377,20 @@ TEST(Engine, a_segment_that_one_commit_overfills_is_closed_by_a_small_one) {
     EXPECT_GT(shard.largest_closing_commit, 0u);
 }
 
+// Every commit was reckoned in blocks of 512 bytes, so that a log with larger ones ran over the end of its segments.
+TEST(Engine, a_log_with_larger_blocks_never_overfills_a_segment) {
+    EngineOptions options;
+    options.segment_bytes = 64 * 1024;
+    options.unsealed_segments_max = 100;
+    EngineStart start;
+    start.block_bytes = 4096;
+    Shard shard(options, start);
+    for (int i = 0; i < 60; ++i) shard.put(1000, std::string(100, 'x'));
+    EXPECT_GE(shard.engine().counters().unsealed_segments, 3u);
+    EXPECT_LE(shard.largest_segment, options.segment_bytes);
+    EXPECT_GT(shard.largest_segment, options.segment_bytes / 2);
+}
+
 TEST(Engine, puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;
@@ -439,6 +453,109 @@ TEST(Engine, a_message_in_the_index_is_shown_to_its_own_namespace_alone) {
 }
 
 // Two commands on a message in the index came back from their look-ups in reverse.
+// A get that was answered from the index said that nobody can have had the message, although it was due in an earlier
+// run, which may have handed it out without a trace.
+TEST(Engine, a_get_from_the_index_says_that_an_earlier_run_may_have_delivered) {
+    EngineStart start;
+    start.totals.id_counter = 9;
+    Shard shard({}, start);
+    shard.put(0, "body");
+    const Sequence place = shard.engine().totals().sequence;
+    for (const auto& [due_ms, maybe_delivered] : {std::pair(kStart - 5, true), std::pair(kStart + 60'000, false)}) {
+        MessageRow row;
+        row.id = 7 * kShardsMax;
+        row.place = place;
+        row.state.queue = "q";
+        row.state.due_ms = row.state.nominal_due_ms = due_ms;
+        shard.index[row.id] = row;
+        const auto answer = shard.ask<MessageAnswer>(GetCommand{"default", row.id});
+        EXPECT_EQ(answer.row.id, row.id);
+        EXPECT_EQ(answer.row.state.maybe_delivered, maybe_delivered);
+    }
+}
+
+// A run whose clock was set back before it began took for never delivered what an earlier run may have handed out after
+// its last commit. Now the earlier one hands nothing out that fell due later than the next one takes for the past.
+TEST(Engine, a_message_that_fell_due_long_after_the_last_commit_is_handed_out_with_the_next) {
+    Shard shard;
+    shard.put(5'000);
+    shard.turn(1'000);  // the commit is confirmed
+    shard.turn(3'999);
+    shard.hold_commits = true;
+    shard.turn(1);
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 0});
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(token)) << "a start would not know that it was due by now";
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_EQ(shard.take<LeaseAnswer>(token).messages.size(), 1u);
+    shard.put(50);
+    shard.hold_commits = true;
+    shard.turn(50);
+    const ReplyToken soon = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 0});
+    shard.turn();
+    EXPECT_EQ(shard.take<LeaseAnswer>(soon).messages.size(), 1u) << "it waits for no commit";
+    shard.hold_commits = false;
+    shard.settle();
+}
+
+TEST(Engine, a_consumer_that_leaves_while_its_message_waits_for_a_commit_gives_it_back) {
+    Shard shard;
+    const MessageId id = shard.put(5'000);
+    shard.turn(1'000);
+    shard.hold_commits = true;
+    shard.turn(4'000);
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 0});
+    shard.turn();
+    shard.engine().forget(token);
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_FALSE(shard.replies.contains(token));
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].id, id);
+}
+
+TEST(Engine, a_start_with_its_clock_set_back_knows_what_an_earlier_run_may_have_delivered) {
+    EngineOptions options;
+    EngineStart start;
+    start.totals.id_counter = 9;
+    start.totals.server_time_ms = kStart + 10'000;  // of the last commit; the clock of this run says kStart
+    Shard shard(options, start);
+    shard.put(0, "body");
+    const DueMs latest = start.totals.server_time_ms + options.unsaved_due_max_ms;
+    for (const auto& [due_ms, maybe_delivered] : {std::pair(latest, true), std::pair(latest + 1, false)}) {
+        MessageRow row;
+        row.id = 7 * kShardsMax;
+        row.place = shard.engine().totals().sequence;
+        row.state.queue = "q";
+        row.state.due_ms = row.state.nominal_due_ms = due_ms;
+        shard.index[row.id] = row;
+        const auto answer = shard.ask<MessageAnswer>(GetCommand{"default", row.id});
+        EXPECT_EQ(answer.row.state.maybe_delivered, maybe_delivered);
+    }
+}
+
+// An outcome was not carried while the recent tier still knew it: between its table being taken in and being told, and
+// between being told and being swept. The segment then went with the only record of it.
+TEST(Engine, an_outcome_is_carried_also_while_the_recent_tier_knows_it) {
+    Shard shard;
+    const MessageId id = shard.put(1000);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
+    CarryCommand carry;
+    carry.row.id = id;
+    carry.row.state.queue = "q";
+    carry.row.state.state = State::cancelled;
+    carry.row.ended_ms = kStart;
+    carry.generation = shard.engine().generation().load();
+    carry.record_kind = RecordKind::end;
+    EXPECT_TRUE(shard.ask<CarryAnswer>(carry).carried);
+    ASSERT_EQ(shard.log().back().kind, RecordKind::carry);
+    EXPECT_EQ(shard.log().back().id, id);
+    EXPECT_EQ(shard.log().back().ended_ms, kStart);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
+}
+
 TEST(Engine, commands_on_a_message_in_the_index_keep_their_order) {
     Shard shard(small_segments());
     const MessageId id = shard.put(1'000'000);

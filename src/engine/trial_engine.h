@@ -18,7 +18,8 @@ inline constexpr DueMs kStart = 1'000'000;
 // Owner of one engine: carries out every effect at once, unless told to hold commits back.
 class TrialEngine {
   public:
-    explicit TrialEngine(EngineOptions options = {}, EngineStart start = {}) : engine_(options, start, recent_) {
+    explicit TrialEngine(EngineOptions options = {}, EngineStart start = {})
+        : engine_(options, start, recent_), block_bytes_(start.block_bytes) {
         turn(0);
         EXPECT_TRUE(engine_.is_serving());
     }
@@ -130,6 +131,7 @@ class TrialEngine {
     bool hold_questions = false;
     std::map<MessageId, MessageRow> index;
     std::uint64_t largest_closing_commit = 0;
+    std::uint64_t largest_segment = 0;
 
   private:
     void append(const Commit& commit) {
@@ -140,6 +142,9 @@ class TrialEngine {
             rest.remove_prefix(frame.frame_bytes);
         }
         EXPECT_EQ(commit.totals.sequence, log_.empty() ? 0 : log_.rbegin()->first);
+        segment_fill_ += commit_size_in_segment(commit.records.size(), block_bytes_);
+        largest_segment = std::max(largest_segment, segment_fill_);
+        if (commit.closes_segment) segment_fill_ = kSegmentHeaderBytes;
     }
     Answer read(const Question& question) {
         Answer answer{question.ticket, engine_.generation().load(), {}};
@@ -182,6 +187,8 @@ class TrialEngine {
 
     RecentTier recent_;
     Engine engine_;
+    const std::uint32_t block_bytes_;
+    std::uint64_t segment_fill_ = kSegmentHeaderBytes;
     DueMs now_ = kStart;
     ReplyToken next_token_ = 1;
     std::map<Sequence, std::string> log_;

@@ -8,7 +8,9 @@
 //     DIR/index/      the index: can be thrown away and is then built anew from the log (store/index_recovery.h)
 //
 // Recovery: open the log and cut its torn end; open the index; replay what the index does not hold into the recent
-// tier, checking sequence, checksums and totals; give the engine its start. An operator is not needed.
+// tier, checking sequence, checksums, totals and that nothing is missing before the log's front; prove an index that
+// was built anew; unlink what had been released; give the engine its start. An operator is not needed, unless records
+// are missing: then it refuses with `damaged_log` and serves nothing.
 #pragma once
 
 #include <atomic>
@@ -86,7 +88,9 @@ class ShardParts {
     Status open_journal(const ShardOptions& options, LogSink& log);
     Status open_index_of_log(RowStorage& rows, LogSink& log);
     Status recover(const ShardOptions& options, LogSink& log);
-    Status replay(EngineStart& start);
+    Status replay(EngineStart& start, Sequence& carried_up_to);
+    Status prove(const Totals& totals, LogSink& log);
+    Status repeat_drop(Sequence carried_up_to, LogSink& log);
     Result<SpaceSeen> see_space(bool spares_refused) const;
 
     FileSystem& files_;

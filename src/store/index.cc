@@ -173,6 +173,19 @@ Status Index::take_in(const SegmentTable& table) {
     return {};
 }
 
+Status Index::mark_proven() {
+    IndexPosition proven = position();
+    proven.is_proven = true;
+    std::string value;
+    encode_position(value, proven);
+    const std::unique_ptr<TableBuilder> builder = rows_->build_table();
+    builder->put(position_key(), value);
+    if (Status taken = builder->take_in(); !taken) return taken;
+    const std::lock_guard lock(mutex_);
+    position_ = proven;
+    return {};
+}
+
 bool has_row_expired(const Retention& retention, std::string_view key, std::string_view value) {
     return retention.has_expired(ended_ms_of_row(key, value), retention.now_ms());
 }

@@ -60,6 +60,9 @@ class Index {
 
     // All of it, durably, or nothing. Code `no_space` may be tried again with the same table.
     Status take_in(const SegmentTable& table);
+    // Notes that the rows were compared with the log's totals: they need not be again while this index lasts, because
+    // whatever is taken in from now on goes on from there. Code `no_space` as above.
+    Status mark_proven();
 
     std::uint64_t bytes() const { return rows_->bytes(); }
     SortedRows& rows() const { return *rows_; }

@@ -270,6 +270,8 @@ void encode_position(std::string& out, const IndexPosition& position) {
     append_number(out, position.totals.needed_bytes);
     append_number(out, position.totals.id_counter);
     append_instant(out, position.totals.server_time_ms);
+    append_number(out, position.carried_up_to);
+    append_number(out, static_cast<std::uint8_t>(position.is_proven ? 1 : 0));
 }
 
 void encode_needed(std::string& out, std::uint64_t count) {
@@ -367,6 +369,10 @@ Result<IndexPosition> decode_position(std::string_view value) {
                                          std::to_string(kIndexFormatVersion) +
                                          ": open the data with the version that wrote it"};
     }
+    if (reader.whole() && version < kIndexFormatVersion) {
+        return Error{"damaged_index", "the index has the older format " + std::to_string(version) +
+                                          ". Nothing is lost: remove the index and it is built again from the log"};
+    }
     IndexPosition position;
     position.segment = reader.number<std::uint64_t>();
     position.first_segment = reader.number<std::uint64_t>();
@@ -378,7 +384,10 @@ Result<IndexPosition> decode_position(std::string_view value) {
     position.totals.needed_bytes = reader.number<std::uint64_t>();
     position.totals.id_counter = reader.number<std::uint64_t>();
     position.totals.server_time_ms = reader.instant();
-    if (!reader.finished() || version == 0) return damaged("position");
+    position.carried_up_to = reader.number<Sequence>();
+    const auto proven = reader.number<std::uint8_t>();
+    if (!reader.finished() || proven > 1) return damaged("position");
+    position.is_proven = proven == 1;
     return position;
 }
 

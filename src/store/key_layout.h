@@ -33,7 +33,8 @@
 
 namespace duewheel {
 
-inline constexpr std::uint32_t kIndexFormatVersion = 1;
+// An index of an older format is thrown away and built again.
+inline constexpr std::uint32_t kIndexFormatVersion = 2;
 
 enum class IndexTable : char {
     settings = 'c',
@@ -56,6 +57,8 @@ struct IndexPosition {
     std::uint64_t first_segment = 0;  // number of the first one that was taken in; above 1: the log's front was gone
     Totals totals;                    // at its end
     DueMs load_cursor_ms = 0;         // every row of `due` lies at or above it
+    Sequence carried_up_to = 0;       // the greatest that a carry-done record said; 0: there was none
+    bool is_proven = false;           // the rows were once compared with the log's totals, since the index was begun
 
     bool operator==(const IndexPosition&) const = default;
 };

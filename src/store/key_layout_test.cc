@@ -159,13 +159,17 @@ TEST(KeyLayout, the_position_comes_back_and_a_newer_one_is_refused) {
     position.first_segment = 2;
     position.load_cursor_ms = kNow;
     position.totals = {1, 2, 3, 4, 5, 6, kNow + 1};
+    position.carried_up_to = 77;
+    position.is_proven = true;
     std::string value;
     encode_position(value, position);
     EXPECT_EQ(*decode_position(value), position);
     std::string cut = value.substr(0, value.size() - 1);
     EXPECT_EQ(decode_position(cut).error().code, "damaged_index");
-    value[3] = 2;
+    ++value[3];
     EXPECT_EQ(decode_position(value).error().code, "newer_format");
+    value[3] = 1;
+    EXPECT_EQ(decode_position(value).error().code, "damaged_index") << "an older one is built again";
 }
 
 TEST(KeyLayout, counts_cursors_and_key_holders_come_back) {

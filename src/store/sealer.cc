@@ -220,8 +220,11 @@ Result<SegmentEffect> read_effect(const SegmentFile& segment, Sequence previous_
 
 Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPosition& end,
                                         const std::vector<Sequence>& first_sequences, const Index& index) {
-    const DueMs load_cursor_before_ms = index.position().load_cursor_ms;
+    const IndexPosition before = index.position();
+    const DueMs load_cursor_before_ms = before.load_cursor_ms;
     SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}};
+    table.position.is_proven = before.is_proven;
+    table.position.carried_up_to = std::max(before.carried_up_to, table.effect.carried_up_to());
     table.position.load_cursor_ms = std::max(load_cursor_before_ms, table.effect.load_cursor_ms());
     if (Status found = find_queue_cursors(table, index); !found) return std::move(found).error();
     if (Status counted = count_needed(table, first_sequences, index); !counted) return std::move(counted).error();

@@ -28,9 +28,11 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
         case RecordKind::cursor:
             add_cursor(record);
             return;
+        case RecordKind::carry_done:
+            carried_up_to_ = std::max(carried_up_to_, record.up_to);
+            return;
         case RecordKind::rule:
         case RecordKind::conf:
-        case RecordKind::carry_done:
         case RecordKind::epoch:
             return;  // nothing in the index depends on them
     }

@@ -1,5 +1,5 @@
 // What the records of one segment add up to: for each message they touch, what stood before the first of them and what
-// stands after the last, and the cursors they set.
+// stands after the last, the cursors they set, and how far they say that the log was carried.
 //
 // It is worked out from the records alone, in their order, and knows neither the index nor the memory of the engine:
 // the same segment gives the same effect today, after a crash and in a rebuild. What depends on the index as well
@@ -91,7 +91,8 @@ class SegmentEffect {
     QueueNumber queue_number(const std::string& name_space, const std::string& queue);
     // In the order of the log; a later one of the same queue replaces an earlier one.
     const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
-    DueMs load_cursor_ms() const { return load_cursor_ms_; }  // the greatest; 0: the segment sets none
+    DueMs load_cursor_ms() const { return load_cursor_ms_; }   // the greatest; 0: the segment sets none
+    Sequence carried_up_to() const { return carried_up_to_; }  // of its carry-done records; 0: it has none
 
     // The message's row as of the end of the segment; replaces `row`.
     void fill_row(const MessageEffect& message, MessageRow& row) const;
@@ -109,6 +110,7 @@ class SegmentEffect {
     QueueNumber last_queue_ = kNoQueue;  // most records name the same one as the record before
     std::vector<QueueCursorRecord> queue_cursors_;
     DueMs load_cursor_ms_ = 0;
+    Sequence carried_up_to_ = 0;
 };
 
 }  // namespace duewheel

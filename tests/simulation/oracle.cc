@@ -63,7 +63,6 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
     ++run_;
     if (floor_ms < latest_now_) rare_.met(Rare::clock_went_back_over_a_restart);
     now_ = floor_ms;
-    started_of_run_.push_back(0);
     incarnation_of_run_.push_back(0);
     check_live_count(live_count, "after a restart");
     for (const MessageModel& message : messages_) {

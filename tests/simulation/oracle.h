@@ -46,10 +46,7 @@ class Oracle {
     void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
     void died(std::uint64_t step);
     // The engine was told this time.
-    void time_told(DueMs now) {
-        now_ = std::max(now_, now);
-        if (started_of_run_.back() == 0) started_of_run_.back() = now_;
-    }
+    void time_told(DueMs now) { now_ = std::max(now_, now); }
     void set_step(std::uint64_t step) { step_ = step; }
     // Before replies are told: whether the store was full at any time since the last ones.
     void fullness_seen(bool full) { was_full_ = full; }
@@ -112,7 +109,7 @@ class Oracle {
     template <class Fits>
     Worlds explain(MessageModel& message, ReplyToken token, Fits&& fits);
 
-    // Deliveries that an answer must count; one of an earlier run that server time went back behind may be missing.
+    // Deliveries that an answer must count.
     std::uint32_t must_be_counted(const MessageModel& message, LifePoint before) const;
 
     void put_replied(ReplyToken token, const Request& request, const PutAnswer& answer);
@@ -174,8 +171,7 @@ class Oracle {
     std::uint32_t run_ = 0;
     std::uint64_t step_ = 0;
     bool was_full_ = false;
-    // By run: when it began by server time, and its incarnation once a delivery told it.
-    std::vector<DueMs> started_of_run_{0};
+    // By run: its incarnation, once a delivery told it.
     std::vector<std::uint64_t> incarnation_of_run_{0};
     std::vector<MessageModel> messages_;  // by serial - 1
     std::map<MessageId, std::uint64_t> serial_of_id_;

@@ -58,16 +58,10 @@ void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& an
 // ---- cancel, reschedule, fire
 
 std::uint32_t Oracle::must_be_counted(const MessageModel& of, LifePoint before) const {
-    std::uint32_t count = 0;
-    for (const SeenDelivery& delivery : of.deliveries) {
-        if (LifePoint{delivery.run, delivery.attempt} >= before) continue;
-        bool may_hide = false;
-        for (std::uint32_t run = delivery.run + 1; run <= run_; ++run) {
-            may_hide |= started_of_run_[run] < delivery.delivered_ms;
-        }
-        if (!may_hide) ++count;
-    }
-    return count;
+    return static_cast<std::uint32_t>(
+        std::count_if(of.deliveries.begin(), of.deliveries.end(), [&](const SeenDelivery& delivery) {
+            return LifePoint{delivery.run, delivery.attempt} < before;
+        }));
 }
 
 std::uint64_t Oracle::unseen(const MessageModel& of) const {

@@ -79,7 +79,8 @@ class SimShard {
     bool is_full() const { return parts_->space().is_full(); }
     // Nothing is under way and nothing waits.
     bool is_quiet() const;
-    // Cleaning begins no step while it rests; where outcomes are kept long it would never end by itself.
+    // Cleaning begins no step while it rests. Where outcomes are kept long it would never end by itself: in segments of
+    // a few blocks, each carry of one takes a block and more than it frees.
     void rest_cleaning(bool rests) { cleaning_rests_ = rests; }
 
   private:

@@ -24,13 +24,15 @@ Result<Rows> all_rows(const Index& index, SortedRows& rows, std::optional<DueMs>
         return true;
     });
     if (!walked) return walked.error();
-    // Where the log began when the index was built is the one thing that may differ.
+    // Where the log began when the index was built may differ, and whether a start has proven it since.
     IndexPosition position = index.position();
     position.first_segment = 0;
+    position.is_proven = false;
     if (front_gone_before) {
         // Cursors are lower bounds: the records that raised them may have left the log, and the rows below them are
-        // then there once more.
+        // then there once more. A carry-done may have left it too, when a newer one is there.
         position.load_cursor_ms = 0;
+        position.carried_up_to = 0;
         all.erase(all.lower_bound(queue_cursor_bound(false)), all.lower_bound(queue_cursor_bound(true)));
         all.erase(all.lower_bound(due_bound({0, 0})), all.lower_bound(due_bound({*front_gone_before, 0})));
     }
