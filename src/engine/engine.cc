@@ -34,6 +34,44 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
     }
 }
 
+namespace {
+
+// What a command's record takes at most, the content aside.
+constexpr std::size_t kRecordOverheadMax = 1024;
+
+std::size_t content_bytes(const PutCommand& put) {
+    return put.body.size() + put.headers.size() + put.content_type.size() + put.traceparent.size();
+}
+
+bool is_a_put(const Command& command) {
+    return std::holds_alternative<PutCommand>(command) || std::holds_alternative<PutBatchCommand>(command);
+}
+
+// How many records a command adds at most.
+std::size_t record_count(const Command& command) {
+    const auto* batch = std::get_if<PutBatchCommand>(&command);
+    return batch != nullptr ? batch->puts.size() : 1;
+}
+
+// Content that a put brings.
+std::size_t put_bytes(const Command& command) {
+    if (const auto* put = std::get_if<PutCommand>(&command)) return content_bytes(*put);
+    std::size_t bytes = 0;
+    if (const auto* batch = std::get_if<PutBatchCommand>(&command)) {
+        for (const PutCommand& put : batch->puts) bytes += content_bytes(put);
+    }
+    return bytes;
+}
+
+std::size_t record_bytes_at_most(const Command& command) {
+    if (is_a_put(command)) return record_count(command) * kRecordOverheadMax + put_bytes(command);
+    if (const auto* carry = std::get_if<CarryCommand>(&command)) return kRecordOverheadMax + carry->record_body.size();
+    if (const auto* fail = std::get_if<FailCommand>(&command)) return kRecordOverheadMax + fail->reason.size();
+    return kRecordOverheadMax;
+}
+
+}  // namespace
+
 Engine::~Engine() = default;
 
 void Engine::submit(Command command, ReplyToken token) {
@@ -41,12 +79,14 @@ void Engine::submit(Command command, ReplyToken token) {
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
     const bool cleans =
         std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
-    const std::size_t waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
-    if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
+    if (!cleans && waiting_commands() >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
-    const bool is_put = std::holds_alternative<PutCommand>(command);
-    Pending pending{std::move(command), token, std::nullopt, 0};
+    const std::size_t bytes = put_bytes(command);
+    if (waiting_bytes_ + bytes > options_.waiting_bytes_max) return reply(token, too_busy());
+    waiting_bytes_ += bytes;
+    const bool is_put = is_a_put(command);
+    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, bytes};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
         pending.facts = carry->row;
         pending.facts_generation = carry->generation;
@@ -100,24 +140,15 @@ void Engine::mark(QueueNumber number) {
 
 // ---- the batch
 
+std::size_t Engine::waiting_commands() const {
+    return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + asked_.size();
+}
+
 bool Engine::puts_held_back() const {
     return unsealed_.size() >= options_.unsealed_segments_max;
 }
 
 namespace {
-
-// What a command's record takes at most, the body aside.
-constexpr std::size_t kRecordOverheadMax = 1024;
-
-std::size_t record_bytes_at_most(const Command& command) {
-    if (const auto* put = std::get_if<PutCommand>(&command)) {
-        return kRecordOverheadMax + put->body.size() + put->headers.size() + put->content_type.size() +
-               put->traceparent.size();
-    }
-    if (const auto* carry = std::get_if<CarryCommand>(&command)) return kRecordOverheadMax + carry->record_body.size();
-    if (const auto* fail = std::get_if<FailCommand>(&command)) return kRecordOverheadMax + fail->reason.size();
-    return kRecordOverheadMax;
-}
 
 // Space at a segment's end for the commit that closes it.
 std::uint64_t closing_reserve(std::uint64_t segment_bytes) {
@@ -140,7 +171,11 @@ bool Engine::must_close_segment() const {
     for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
         if (!waiting->empty()) next = std::max(next, record_bytes_at_most(waiting->front().command));
     }
-    if (!puts_.empty() && !puts_held_back()) next = std::max(next, record_bytes_at_most(puts_.front().command));
+    for (const std::deque<Pending>* waiting : {&looked_up_puts_, &puts_}) {
+        if (!waiting->empty() && !puts_held_back()) {
+            next = std::max(next, record_bytes_at_most(waiting->front().command));
+        }
+    }
     if (!attempts_.empty() || !serving_ || confirm_at_ms_ <= now_) next = std::max(next, kRecordOverheadMax);
     return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(segment_bytes_) > segment_bytes_;
 }
@@ -163,6 +198,7 @@ void Engine::build_batch() {
     take_commands(looked_up_, false);
     take_commands(commands_, false);
     add_attempts();
+    take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
     if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
     batch_.reset();
@@ -171,14 +207,23 @@ void Engine::build_batch() {
 void Engine::take_commands(std::deque<Pending>& from, bool puts) {
     std::vector<Pending> deferred;
     for (std::size_t left = from.size(); left > 0; --left) {
-        if (batch_->count() >= options_.batch_operations_max) break;
+        const bool is_full = batch_->count() + record_count(from.front().command) > options_.batch_operations_max;
+        if (is_full && !batch_->empty()) break;
         if (puts && puts_held_back()) break;
         if (!has_room(record_bytes_at_most(from.front().command))) break;
         Pending pending = std::move(from.front());
         from.pop_front();
-        if (validate(pending) == Verdict::deferred) {
-            ++counters_.deferred;
-            deferred.push_back(std::move(pending));
+        const std::size_t bytes = pending.bytes;
+        switch (validate(pending)) {
+            case Verdict::settled:
+                waiting_bytes_ -= bytes;
+                break;
+            case Verdict::deferred:
+                ++counters_.deferred;
+                deferred.push_back(std::move(pending));
+                break;
+            case Verdict::asked:
+                break;
         }
     }
     // They keep their order, and come before whatever was not looked at.
@@ -414,6 +459,11 @@ void Engine::answer(Answer answer) {
             }
             looked_up_.push_back(std::move(*asked.pending));
             return;
+        case Ask::key_facts:
+            asked.pending->key_facts = std::move(std::get<std::vector<std::optional<KeyFacts>>>(answer.what));
+            asked.pending->facts_generation = answer.generation;
+            looked_up_puts_.push_back(std::move(*asked.pending));
+            return;
         case Ask::due_stretch:
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::queue_stretch:
@@ -462,13 +512,18 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- what the owner may ask
 
 bool Engine::is_idle() const {
-    return looked_up_.empty() && commands_.empty() && puts_.empty() && attempts_.empty() && !in_flight_;
+    const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
+        return each.second.pending || each.second.delivery || each.second.message;
+    });
+    return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() && attempts_.empty() &&
+           !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
+    const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
     const bool has_work =
-        !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || (!puts_.empty() && !puts_held_back());
+        !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || (has_puts && !puts_held_back());
     if (!in_flight_ && has_work) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
@@ -483,7 +538,7 @@ EngineCounters Engine::counters() const {
     counters.ready = ready_count_;
     counters.leased = leases_.size();
     counters.waiters = waiters_.size();
-    counters.commands_waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
+    counters.commands_waiting = waiting_commands();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_.size();

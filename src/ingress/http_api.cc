@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ingress/answer_text.h"
+#include "ingress/batch_request.h"
 #include "ingress/call_path.h"
 #include "ingress/json_writer.h"
 #include "ingress/problem.h"
@@ -62,6 +63,10 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     }
     const std::string_view allowed = allowed_methods(*call);
     if (!allows(allowed, request.method)) return reply.answer(method_not_allowed(allowed));
+    if (is_batch(call->what)) {
+        const bool of_puts = call->what == CallPath::What::put_batch;
+        return submit_batch(read_batch(request, *call, options_), of_puts, std::move(reply));
+    }
     submit(read_command(request, *call, options_), std::move(reply));
 }
 
@@ -76,14 +81,45 @@ void HttpApi::submit(Result<Command> command, HttpReply reply) {
             port_.forget(token);
         });
     }
-    waiting_.emplace(token, std::move(reply));
+    waiting_.emplace(token, Waiting{std::move(reply), nullptr, 0});
     port_.submit(*std::move(command), token);
+}
+
+void HttpApi::submit_batch(Result<BatchRequest> request, bool of_puts, HttpReply reply) {
+    if (!request) return reply.answer(problem(request.error()));
+    auto batch = std::make_shared<Batch>(Batch{std::move(reply), of_puts, {}, {}, request->commands.size()});
+    for (std::optional<Error>& refused : request->refused) {
+        if (!refused) batch->asked.push_back(batch->parts.size());
+        batch->parts.push_back(refused ? Reply(*std::move(refused)) : Reply());
+    }
+    if (batch->missing == 0) return batch->reply.answer(batch_text(batch->parts, of_puts));
+    for (std::size_t i = 0; i < request->commands.size(); ++i) {
+        const ReplyToken token = next_token_++;
+        waiting_.emplace(token, Waiting{std::nullopt, batch, i});
+        port_.submit(std::move(request->commands[i]), token);
+    }
 }
 
 void HttpApi::deliver(ReplyToken token, Reply reply) {
     auto waiting = waiting_.extract(token);
     if (waiting.empty()) return;  // the client left
-    waiting.mapped().answer(answer_text(reply));
+    Waiting& who = waiting.mapped();
+    if (who.batch) return deliver_part(*who.batch, who.part, std::move(reply));
+    who.single->answer(answer_text(reply));
+}
+
+void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
+    if (auto* puts = std::get_if<PutBatchAnswer>(&reply)) {
+        for (std::size_t i = 0; i < puts->results.size(); ++i) {
+            batch.parts[batch.asked[i]] =
+                std::visit([](auto& result) { return Reply(std::move(result)); }, puts->results[i]);
+        }
+    } else if (batch.of_puts) {  // refused as a whole
+        return batch.reply.answer(answer_text(reply));
+    } else {
+        batch.parts[batch.asked[part]] = std::move(reply);
+    }
+    if (--batch.missing == 0) batch.reply.answer(batch_text(batch.parts, batch.of_puts));
 }
 
 HttpResponse format_http_error(int status, std::string_view code, std::string_view message) {

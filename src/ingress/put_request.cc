@@ -10,13 +10,15 @@
 #include "ingress/json_request.h"
 #include "ingress/json_writer.h"
 #include "ingress/request_members.h"
+#include "ingress/utf8.h"
+#include "message/request_hash.h"
 
 namespace duewheel {
 namespace {
 
 // What a put's header fields say.
 struct PutFields {
-    std::optional<std::string_view> content_type, delay, due, priority, traceparent;
+    std::optional<std::string_view> content_type, delay, due, priority, traceparent, key;
     bool two_traceparents = false;
 };
 
@@ -25,12 +27,6 @@ bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
 }
 
 Error unknown_field(std::string_view name) {
-    if (equal_ignoring_case(name, "Idempotency-Key")) {
-        return {"unknown_member",
-                "Idempotency-Key is not understood here yet: put without it, and know that a put sent twice is two "
-                "messages",
-                "Idempotency-Key"};
-    }
     const std::string shown(name.substr(0, 64));
     return {"unknown_member", shown + " is not known here; Duewheel-Delay, Duewheel-Due and Duewheel-Priority are",
             shown};
@@ -47,7 +43,7 @@ Result<PutFields> read_fields(const HttpRequest& request) {
             fields.traceparent = field.value;
             continue;
         } else if (equal_ignoring_case(field.name, "Idempotency-Key")) {
-            return unknown_field(field.name);
+            place = &fields.key;
         } else if (begins_ignoring_case(field.name, "Duewheel-")) {
             const std::string_view name = field.name.substr(9);
             if (equal_ignoring_case(name, "Delay")) place = &fields.delay;
@@ -149,6 +145,27 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
     return check_body(put.body, options);
 }
 
+// An idempotency key: a text of its client's choosing.
+Status read_key(std::string_view text, std::string_view name, const HttpApiOptions& options, std::string& into) {
+    const bool fits = !text.empty() && text.size() <= options.key_bytes_max && is_utf8(text) &&
+                      std::none_of(text.begin(), text.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+    if (!fits) {
+        return Error{"bad_key",
+                     "an idempotency key has 1 to " + std::to_string(options.key_bytes_max) +
+                         " bytes of UTF-8 without control characters; a random UUID is a good one",
+                     std::string(name)};
+    }
+    into = text;
+    return {};
+}
+
+// In a field the key may stand in quotes, as the drafts for Idempotency-Key have it: they do not belong to it.
+std::string_view without_quotes(std::string_view text) {
+    const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+    return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 Error bad_priority(std::string_view name) {
     return {"out_of_range",
             "`" + std::string(name) +
@@ -176,8 +193,20 @@ Status read_content_type(const JsonRequest& request, std::string& into) {
                  "content_type"};
 }
 
-Result<Command> read_json_put(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
-                              PutCommand put) {
+// The key as a member, which must be that of the field where both are given.
+Status read_key_member(const JsonRequest& request, const HttpApiOptions& options, std::string& into) {
+    const Result<std::optional<std::string_view>> key = request.text("key");
+    if (!key) return key.error();
+    if (!*key) return {};
+    if (!into.empty() && into != **key) {
+        return Error{"conflicting_members", "`key` and the field Idempotency-Key name two keys: give one of them",
+                     "key"};
+    }
+    return read_key(**key, "key", options, into);
+}
+
+Result<Command> read_json_request(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
+                                  PutCommand put) {
     if (fields.delay || fields.due || fields.priority) {
         return Error{"conflicting_members",
                      "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due` and `priority`",
@@ -185,16 +214,14 @@ Result<Command> read_json_put(const HttpRequest& request, const PutFields& field
                      : fields.due ? "Duewheel-Due"
                                   : "Duewheel-Priority"};
     }
-    const Result<JsonRequest> json = JsonRequest::parse(request.body);
-    if (!json) return json.error();
-    Status read = json->only({"body", "body_base64", "delay", "due", "priority", "headers", "content_type"});
-    if (read) read = read_when(*json, put.when);
-    if (read) read = read_priority(*json, put.priority);
-    if (read) read = read_content_type(*json, put.content_type);
-    if (read) read = read_message_headers(*json, options, put.headers);
-    if (read) read = read_body(*json, options, put);
+    if (fields.key) {
+        if (Status read = read_key(without_quotes(*fields.key), "Idempotency-Key", options, put.key); !read) {
+            return std::move(read).error();
+        }
+    }
+    Result<PutCommand> read = read_json_put(request.body, options, std::move(put));
     if (!read) return std::move(read).error();
-    return Command(std::move(put));
+    return Command(*std::move(read));
 }
 
 Status read_raw_when(const PutFields& fields, When& when) {
@@ -235,6 +262,13 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
     }
     put.content_type = *fields.content_type;
     Status read = read_raw_when(fields, put.when);
+    if (read && fields.key) read = read_key(without_quotes(*fields.key), "Idempotency-Key", options, put.key);
+    if (read && !put.key.empty()) {
+        put.request_hash = hash_request(request.body);
+        for (const auto& field : {fields.content_type, fields.delay, fields.due, fields.priority}) {
+            put.request_hash = hash_request(field.value_or(""), put.request_hash);
+        }
+    }
     if (read && fields.priority) {
         const char* end = fields.priority->data() + fields.priority->size();
         const auto [stopped, failed] = std::from_chars(fields.priority->data(), end, put.priority);
@@ -252,6 +286,21 @@ bool is_json(const HttpRequest& request) {
     return says_json(request.header("Content-Type"));
 }
 
+Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put) {
+    const Result<JsonRequest> json = JsonRequest::parse(text);
+    if (!json) return json.error();
+    Status read = json->only({"body", "body_base64", "delay", "due", "priority", "headers", "content_type", "key"});
+    if (read) read = read_when(*json, put.when);
+    if (read) read = read_priority(*json, put.priority);
+    if (read) read = read_content_type(*json, put.content_type);
+    if (read) read = read_message_headers(*json, options, put.headers);
+    if (read) read = read_key_member(*json, options, put.key);
+    if (read) read = read_body(*json, options, put);
+    if (!read) return std::move(read).error();
+    if (!put.key.empty()) put.request_hash = hash_request(text);
+    return put;
+}
+
 Result<Command> read_put(const HttpRequest& request, std::string name_space, std::string queue,
                          const HttpApiOptions& options) {
     const Result<PutFields> fields = read_fields(request);
@@ -262,7 +311,7 @@ Result<Command> read_put(const HttpRequest& request, std::string name_space, std
     if (fields->traceparent && !fields->two_traceparents && is_traceparent(*fields->traceparent)) {
         put.traceparent = *fields->traceparent;
     }
-    if (says_json(fields->content_type)) return read_json_put(request, *fields, options, std::move(put));
+    if (says_json(fields->content_type)) return read_json_request(request, *fields, options, std::move(put));
     return read_raw_put(request, *fields, options, std::move(put));
 }
 

@@ -9,7 +9,7 @@
 //   q  queue     namespace, queue, instant, id                   row without id, due, namespace and queue
 //   i  id        id                                              0, row without id; or
 //                                                                1, ended instant, row without id and ended
-//   k  key       namespace, queue, key                           ended instant, id, request hash
+//   k  key       namespace, queue, key                           ended instant, id, request hash, due instant
 //   m  meta      p                                               position: see encode_position()
 //                n, first sequence of a segment                  how many whole records in it are needed
 //                q, namespace, queue                             cursor of the queue: instant, id
