@@ -21,6 +21,7 @@ struct PutArguments {
     std::optional<std::string> order_key;
     std::optional<std::int32_t> priority;
     std::string content_type;
+    std::string key;
     std::vector<std::string> headers;  // "name=value"
 };
 
@@ -63,6 +64,7 @@ int put(Session& session, const PutArguments& arguments) {
     put_body_into(*body, request);
     if (arguments.priority) request["priority"] = *arguments.priority;
     if (!arguments.content_type.empty()) request["content_type"] = arguments.content_type;
+    if (!arguments.key.empty()) request["key"] = arguments.key;
     const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, "/messages"), request);
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
@@ -97,6 +99,7 @@ void add_put(CLI::App& program, Session& session) {
         ->type_name("KEY");
     verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
     verb.app->add_option("--content-type", options.content_type, "Media type of the content")->type_name("TYPE");
+    verb.app->add_option("--key", options.key, "Makes the put safe to repeat: the same key and request is one message");
     verb.app->add_option("--header", options.headers, "Handed out with the message; as often as you like")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);

@@ -49,6 +49,12 @@ struct PutCommand {
     std::string content_type;
     std::string headers;
     std::string traceparent;
+    std::string key;                 // idempotency key, of the namespace and queue; empty: none
+    std::uint64_t request_hash = 0;  // with a key: of the request as it was sent
+};
+// Puts that are on disk together or not at all, each with an answer of its own.
+struct PutBatchCommand {
+    std::vector<PutCommand> puts;
 };
 struct GetCommand {
     std::string name_space{kDefaultNamespace};
@@ -116,13 +122,18 @@ struct CarryDoneCommand {
 };
 
 using Command =
-    std::variant<PutCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand, AckCommand,
-                 FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand>;
+    std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
+                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
-    State state = State::scheduled;
-    DueMs due_ms = 0;
+    State state = State::scheduled;  // of a repeated put: as it is now
+    DueMs due_ms = 0;                // of a repeated put: as it was answered first
+    bool repeated = false;           // the key's message was there already; nothing was put
+};
+using PutResult = std::variant<Error, PutAnswer>;
+struct PutBatchAnswer {
+    std::vector<PutResult> results;  // in the order of the puts
 };
 // What is known of a message, live.
 struct MessageAnswer {
@@ -159,6 +170,7 @@ struct Delivered {
     std::string content_type;
     std::string headers;
     std::string traceparent;
+    std::string key;
 };
 struct LeaseAnswer {
     std::string queue;
@@ -187,8 +199,8 @@ struct CarryAnswer {
     Sequence sequence = 0;  // of the carry, or of the carry-done
 };
 
-using Reply =
-    std::variant<Error, PutAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer, CarryAnswer, ListAnswer>;
+using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
+                           CarryAnswer, ListAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

@@ -35,23 +35,69 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
     }
 }
 
+namespace {
+
+std::size_t content_bytes(const PutCommand& put) {
+    return put.body.size() + put.headers.size() + put.content_type.size() + put.traceparent.size();
+}
+
+bool is_a_put(const Command& command) {
+    return std::holds_alternative<PutCommand>(command) || std::holds_alternative<PutBatchCommand>(command);
+}
+
+// How many records a command adds at most.
+std::size_t record_count(const Command& command) {
+    const auto* batch = std::get_if<PutBatchCommand>(&command);
+    return batch != nullptr ? batch->puts.size() : 1;
+}
+
+// Content that a put brings.
+std::size_t put_bytes(const Command& command) {
+    if (const auto* put = std::get_if<PutCommand>(&command)) return content_bytes(*put);
+    std::size_t bytes = 0;
+    if (const auto* batch = std::get_if<PutBatchCommand>(&command)) {
+        for (const PutCommand& put : batch->puts) bytes += content_bytes(put);
+    }
+    return bytes;
+}
+
+// `overhead`: what a record takes at most, its texts of any length aside.
+std::size_t record_bytes_at_most(const Command& command, std::size_t overhead) {
+    if (is_a_put(command)) return record_count(command) * overhead + put_bytes(command);
+    if (const auto* carry = std::get_if<CarryCommand>(&command)) return overhead + carry->record_body.size();
+    if (const auto* fail = std::get_if<FailCommand>(&command)) return overhead + fail->reason.size();
+    return overhead;
+}
+
+// Whether it may turn out that all of it was put before.
+bool may_be_repeated(const Command& command) {
+    if (const auto* put = std::get_if<PutCommand>(&command)) return !put->key.empty();
+    const auto* batch = std::get_if<PutBatchCommand>(&command);
+    return batch != nullptr &&
+           std::any_of(batch->puts.begin(), batch->puts.end(), [](const PutCommand& put) { return !put.key.empty(); });
+}
+
+}  // namespace
+
 Engine::~Engine() = default;
 
 void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
-    const bool is_put = std::holds_alternative<PutCommand>(command);
-    if (is_put && store_full_) {
-        ++counters_.refused_full;
+    const bool is_put = is_a_put(command);
+    if (is_put && store_full_ && !may_be_repeated(command)) {
+        counters_.refused_full += record_count(command);
         return reply(token, store_full());
     }
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
     const bool cleans =
         std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
-    const std::size_t waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
-    if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
+    if (!cleans && waiting_commands() >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
-    Pending pending{std::move(command), token, std::nullopt, 0};
+    const std::size_t bytes = put_bytes(command);
+    if (waiting_bytes_ + bytes > options_.waiting_bytes_max) return reply(token, too_busy());
+    waiting_bytes_ += bytes;
+    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, bytes};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
         pending.facts = carry->row;
         pending.facts_generation = carry->generation;
@@ -62,9 +108,13 @@ void Engine::submit(Command command, ReplyToken token) {
 void Engine::set_store_full(bool full) {
     store_full_ = full;
     if (!full) return;
-    counters_.refused_full += puts_.size();
-    for (const Pending& put : puts_) reply(put.token, store_full());
-    puts_.clear();
+    std::erase_if(puts_, [this](const Pending& put) {
+        if (may_be_repeated(put.command)) return false;
+        counters_.refused_full += record_count(put.command);
+        waiting_bytes_ -= put.bytes;
+        reply(put.token, store_full());
+        return true;
+    });
 }
 
 void Engine::advance_to(DueMs now) {
@@ -117,20 +167,15 @@ void Engine::mark(QueueNumber number) {
 
 // ---- the batch
 
+std::size_t Engine::waiting_commands() const {
+    return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + asked_.size();
+}
+
 bool Engine::puts_held_back() const {
     return unsealed_.size() >= options_.unsealed_segments_max;
 }
 
-namespace {
-
-std::size_t record_bytes_at_most(const Command& command, std::size_t overhead) {
-    if (const auto* put = std::get_if<PutCommand>(&command)) {
-        return overhead + put->body.size() + put->headers.size() + put->content_type.size() + put->traceparent.size();
-    }
-    if (const auto* carry = std::get_if<CarryCommand>(&command)) return overhead + carry->record_body.size();
-    if (const auto* fail = std::get_if<FailCommand>(&command)) return overhead + fail->reason.size();
-    return overhead;
-}
+namespace {}
 
 }  // namespace
 
@@ -162,8 +207,10 @@ bool Engine::must_close_segment() const {
         if (!waiting->empty())
             next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
     }
-    if (!puts_.empty() && !puts_held_back()) {
-        next = std::max(next, record_bytes_at_most(puts_.front().command, kRecordOverheadMax));
+    for (const std::deque<Pending>* waiting : {&looked_up_puts_, &puts_}) {
+        if (!waiting->empty() && !puts_held_back()) {
+            next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
+        }
     }
     if (!attempts_.empty() || !expiries_.empty() || !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
@@ -190,6 +237,7 @@ void Engine::build_batch() {
     take_commands(looked_up_, false);
     take_commands(commands_, false);
     add_attempts();
+    take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
     if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
     batch_.reset();
@@ -198,14 +246,23 @@ void Engine::build_batch() {
 void Engine::take_commands(std::deque<Pending>& from, bool puts) {
     std::vector<Pending> deferred;
     for (std::size_t left = from.size(); left > 0; --left) {
-        if (batch_->count() >= options_.batch_operations_max) break;
+        const bool is_full = batch_->count() + record_count(from.front().command) > options_.batch_operations_max;
+        if (is_full && !batch_->empty()) break;
         if (puts && puts_held_back()) break;
         if (!has_room(record_bytes_at_most(from.front().command, kRecordOverheadMax))) break;
         Pending pending = std::move(from.front());
         from.pop_front();
-        if (validate(pending) == Verdict::deferred) {
-            ++counters_.deferred;
-            deferred.push_back(std::move(pending));
+        const std::size_t bytes = pending.bytes;
+        switch (validate(pending)) {
+            case Verdict::settled:
+                waiting_bytes_ -= bytes;
+                break;
+            case Verdict::deferred:
+                ++counters_.deferred;
+                deferred.push_back(std::move(pending));
+                break;
+            case Verdict::asked:
+                break;
         }
     }
     // They keep their order, and come before whatever was not looked at.
@@ -461,6 +518,11 @@ void Engine::answer(Answer answer) {
             }
             looked_up_.push_back(std::move(*asked.pending));
             return;
+        case Ask::key_facts:
+            asked.pending->key_facts = std::move(std::get<std::vector<std::optional<KeyFacts>>>(answer.what));
+            asked.pending->facts_generation = answer.generation;
+            looked_up_puts_.push_back(std::move(*asked.pending));
+            return;
         case Ask::due_stretch:
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::queue_stretch:
@@ -511,15 +573,18 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- what the owner may ask
 
 bool Engine::is_idle() const {
-    return looked_up_.empty() && commands_.empty() && puts_.empty() && attempts_.empty() && expiries_.empty() &&
-           !in_flight_;
+    const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
+        return each.second.pending || each.second.delivery || each.second.message;
+    });
+    return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() && attempts_.empty() &&
+           expiries_.empty() && !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
+    const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
     const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
-                          !expiries_.empty() ||
-                          (!puts_.empty() && !puts_held_back());
+                          !expiries_.empty() || (has_puts && !puts_held_back());
     if (!in_flight_ && has_work) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
@@ -534,7 +599,7 @@ EngineCounters Engine::counters() const {
     counters.ready = ready_count_;
     counters.leased = leases_.size();
     counters.waiters = waiters_.size();
-    counters.commands_waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
+    counters.commands_waiting = waiting_commands();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_.size();
@@ -566,7 +631,9 @@ void Engine::check() const {
     };
     recent_.check();
     wheel_.check();
-    require(!store_full_ || puts_.empty(), "a put waits though the store is full");
+    const bool new_put_waits =
+        std::any_of(puts_.begin(), puts_.end(), [](const Pending& put) { return !may_be_repeated(put.command); });
+    require(!store_full_ || !new_put_waits, "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
     check_lines();

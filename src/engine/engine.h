@@ -30,6 +30,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -176,7 +177,7 @@ class Engine {
     std::uint64_t incarnation() const { return incarnation_; }
     // False until the first commit of this run is durable: until then nothing is served.
     bool is_serving() const { return serving_; }
-    // Nothing accepted waits for a commit any more.
+    // Nothing that somebody waits for is on its way to the disk or from it.
     bool is_idle() const;
     EngineCounters counters() const;
 
@@ -199,7 +200,10 @@ class Engine {
         ReplyToken token = 0;
         // What the index said of the message, when the recent tier does not know it.
         std::optional<std::optional<MessageRow>> facts;
+        // Of puts with keys: what the index said of each key, in their order.
+        std::optional<std::vector<std::optional<KeyFacts>>> key_facts;
         Generation facts_generation = 0;
+        std::size_t bytes = 0;  // of a put's content
     };
     struct Lease {
         std::uint32_t attempt = 0;
@@ -234,6 +238,7 @@ class Engine {
     };
     enum class Ask : std::uint8_t {
         facts,
+        key_facts,
         due_stretch,
         queue_stretch,
         order_stretch,
@@ -257,7 +262,6 @@ class Engine {
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
     enum class Verdict : std::uint8_t { settled, deferred, asked };
     Verdict validate(Pending& pending);
-    Verdict put(Pending& pending, PutCommand& command);
     Verdict cancel(Pending& pending, const CancelCommand& command);
     Verdict reschedule(Pending& pending, const RescheduleCommand& command);
     Verdict fire(Pending& pending, const FireCommand& command);
@@ -273,6 +277,19 @@ class Engine {
     void get(const GetCommand& command, ReplyToken token);
     void answer_get(MessageRow row, ReplyToken token);
     void lease(const LeaseCommand& command, ReplyToken token);
+
+    // engine_puts.cc: puts, with or without keys, one or many
+    struct KeyLook {
+        enum class What : std::uint8_t { free, held, ask, busy } what = What::free;
+        KeyFacts holder;
+    };
+    Verdict put(Pending& pending, PutCommand& command);
+    Verdict put_batch(Pending& pending, PutBatchCommand& command);
+    std::optional<Verdict> look_keys(Pending& pending, std::span<const PutCommand> puts,
+                                     std::vector<std::optional<KeyFacts>>& holders);
+    KeyLook look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const;
+    bool is_key_free(DueMs ended_ms) const;
+    PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
 
     // What is known of the message that a command names.
     struct Known {
@@ -312,6 +329,7 @@ class Engine {
     std::uint64_t closing_room() const;
     std::uint64_t closing_reserve() const;
     bool puts_held_back() const;
+    std::size_t waiting_commands() const;
 
     // What a command's record takes at most, its texts of any length aside.
     static constexpr std::size_t kRecordOverheadMax = 1280;
@@ -425,7 +443,9 @@ class Engine {
     // commands and the batch
     std::deque<Pending> looked_up_;  // came back with their facts
     std::deque<Pending> commands_;   // all but puts
+    std::deque<Pending> looked_up_puts_;
     std::deque<Pending> puts_;
+    std::size_t waiting_bytes_ = 0;    // of the puts among all of these, and of those being looked up
     std::vector<MessageId> attempts_;  // begun, their record not yet written
     std::unique_ptr<Batch> batch_;     // being built or in flight
     bool in_flight_ = false;

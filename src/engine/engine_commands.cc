@@ -35,6 +35,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
         [&](auto& command) -> Verdict {
             using T = std::decay_t<decltype(command)>;
             if constexpr (std::is_same_v<T, PutCommand>) return put(pending, command);
+            if constexpr (std::is_same_v<T, PutBatchCommand>) return put_batch(pending, command);
             if constexpr (std::is_same_v<T, CancelCommand>) return cancel(pending, command);
             if constexpr (std::is_same_v<T, RescheduleCommand>) return reschedule(pending, command);
             if constexpr (std::is_same_v<T, FireCommand>) return fire(pending, command);
@@ -181,47 +182,6 @@ Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const c
 
 // ---- a message's own commands
 
-Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
-    const Result<DueMs> due = resolve(command.when);
-    if (!due) return reply(pending.token, due.error()), Verdict::settled;
-    DueMs expires = 0;
-    if (command.expires) {
-        const Result<DueMs> at = resolve(*command.expires, "expires_in", "expires");
-        if (!at) return reply(pending.token, at.error()), Verdict::settled;
-        if (*at <= std::max(*due, now_)) {
-            const char* field = command.expires->at_ms ? "expires" : "expires_in";
-            return reply(pending.token, expires_too_soon(field)), Verdict::settled;
-        }
-        expires = *at;
-    }
-    if (recent_.queues().find(command.name_space, command.queue) == kNoQueue &&
-        recent_.queues().size() >= options_.queues_max) {
-        reply(pending.token, Error{"queue_limit",
-                                   "there are " + std::to_string(options_.queues_max) +
-                                       " queues already: use an existing one, or raise the limit",
-                                   "queue"});
-        return Verdict::settled;
-    }
-    Record record;
-    record.kind = RecordKind::put;
-    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
-    record.time_ms = 0;  // content.put_ms says it
-    record.state.due_ms = record.state.nominal_due_ms = *due;
-    record.state.expires_ms = expires;
-    record.state.priority = command.priority;
-    record.state.order_key = std::move(command.order_key);
-    record.state.name_space = std::move(command.name_space);
-    record.state.queue = std::move(command.queue);
-    record.content.put_ms = now_;
-    record.content.content_type = command.content_type;
-    record.content.headers = command.headers;
-    record.content.traceparent = command.traceparent;
-    record.content.body = command.body;
-    const PutAnswer answer{record.id, *due <= now_ ? State::ready : State::scheduled, *due};
-    add(kNoEntry, std::move(record), pending.token, answer);
-    return Verdict::settled;
-}
-
 namespace {
 
 ChangeAnswer ended_answer(const MessageRow& row) {
@@ -311,6 +271,9 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
+    if (!record.state.key.empty() && record.state.first_due_ms == 0) {
+        record.state.first_due_ms = record.state.nominal_due_ms;
+    }
     record.state.due_ms = record.state.nominal_due_ms = due;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
@@ -500,7 +463,9 @@ Engine::Verdict Engine::carry_done(Pending& pending, const CarryDoneCommand& com
 // ---- commands that change nothing durable
 
 void Engine::get(const GetCommand& command, ReplyToken token) {
-    Pending pending{command, token, std::nullopt, 0};
+    Pending pending;
+    pending.command = command;
+    pending.token = token;
     const MessageId id = command.id;
     if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
         return reply(token, unknown_id(id));

@@ -223,6 +223,7 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
         lateness_.record(now_, now_ - entry.due_ms);
         message.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
         delivery.latest_due_ms = std::max(delivery.latest_due_ms, entry.due_ms);
+        message.key = recent_.key(entry);
         delivery.places.push_back(entry.place);
         if (!cache_.holds(entry.place)) missing.push_back(entry.place);
     }

@@ -20,8 +20,10 @@ struct EngineOptions {
     std::uint32_t queues_max = 100'000;
     std::uint32_t waiters_per_queue_max = 10'000;
     std::uint32_t leased_max = 1'000'000;
-    std::size_t commands_waiting_max = 200'000;  // for the disk: to be written or to be looked up
-    std::size_t reading_bytes_max = 64u << 20;   // contents that are being read for whoever asked to see them
+    std::size_t commands_waiting_max = 200'000;      // for the disk: to be written or to be looked up
+    std::size_t waiting_bytes_max = 256u << 20;      // of the puts among them
+    std::int64_t keys_kept_ms = 24LL * 3600 * 1000;  // after the end of the message that holds them
+    std::size_t reading_bytes_max = 64u << 20;       // contents that are being read for whoever asked to see them
 
     // Retry after a failure.
     std::int64_t retry_delay_ms = 1'000;

@@ -160,6 +160,10 @@ class TrialEngine {
             answer.what = found == index.end() ? std::nullopt : std::optional(found->second);
         } else if (const auto* order = std::get_if<ScanOrder>(&question.what)) {
             answer.what = scan(*order);
+        } else if (const auto* wanted = std::get_if<FindKeys>(&question.what)) {
+            std::vector<std::optional<KeyFacts>> facts;
+            for (const FindKeys::Key& key : wanted->keys) facts.push_back(find_key(key));
+            answer.what = std::move(facts);
         } else {
             answer.what = Stretch{};
         }
@@ -183,6 +187,15 @@ class TrialEngine {
         }
         stretch.complete = stretch.rows.size() < order.limit;
         return stretch;
+    }
+    std::optional<KeyFacts> find_key(const FindKeys::Key& key) const {
+        std::optional<KeyFacts> facts;
+        for (const auto& [id, row] : index) {
+            const MessageState& state = row.state;
+            if (state.key != key.key || state.queue != key.queue || state.name_space != key.name_space) continue;
+            facts = KeyFacts{{id, state.request_hash, state.nominal_due_ms, row.ended_ms}, state.state};
+        }
+        return facts;
     }
 
     RecentTier recent_;

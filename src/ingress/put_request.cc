@@ -11,6 +11,7 @@
 #include "ingress/json_writer.h"
 #include "ingress/request_members.h"
 #include "ingress/utf8.h"
+#include "message/request_hash.h"
 
 namespace duewheel {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::size_t kOrderKeyBytesMax = 256;
 
 // What a put's header fields say.
 struct PutFields {
-    std::optional<std::string_view> content_type, delay, due, expires_in, expires, order_key, priority;
+    std::optional<std::string_view> content_type, delay, due, expires_in, expires, order_key, priority, key;
 };
 
 bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
@@ -27,12 +28,6 @@ bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
 }
 
 Error unknown_field(std::string_view name) {
-    if (equal_ignoring_case(name, "Idempotency-Key")) {
-        return {"unknown_member",
-                "Idempotency-Key is not understood here yet: put without it, and know that a put sent twice is two "
-                "messages",
-                "Idempotency-Key"};
-    }
     const std::string shown(name.substr(0, 64));
     return {"unknown_member",
             shown +
@@ -48,7 +43,7 @@ Result<PutFields> read_fields(const HttpRequest& request) {
         if (equal_ignoring_case(field.name, "Content-Type")) {
             place = &fields.content_type;
         } else if (equal_ignoring_case(field.name, "Idempotency-Key")) {
-            return unknown_field(field.name);
+            place = &fields.key;
         } else if (begins_ignoring_case(field.name, "Duewheel-")) {
             const std::string_view name = field.name.substr(9);
             if (equal_ignoring_case(name, "Delay")) place = &fields.delay;
@@ -153,6 +148,27 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
     return check_body(put.body, options);
 }
 
+// An idempotency key: a text of its client's choosing.
+Status read_key(std::string_view text, std::string_view name, const HttpApiOptions& options, std::string& into) {
+    const bool fits = !text.empty() && text.size() <= options.key_bytes_max && is_utf8(text) &&
+                      std::none_of(text.begin(), text.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+    if (!fits) {
+        return Error{"bad_key",
+                     "an idempotency key has 1 to " + std::to_string(options.key_bytes_max) +
+                         " bytes of UTF-8 without control characters; a random UUID is a good one",
+                     std::string(name)};
+    }
+    into = text;
+    return {};
+}
+
+// In a field the key may stand in quotes, as the drafts for Idempotency-Key have it: they do not belong to it.
+std::string_view without_quotes(std::string_view text) {
+    const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+    return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 Error bad_priority(std::string_view name) {
     return {"out_of_range",
             "`" + std::string(name) +
@@ -221,27 +237,34 @@ std::string_view first_of_raw(const PutFields& fields) {
     return fields.priority ? "Duewheel-Priority" : "";
 }
 
-Result<Command> read_json_put(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
-                              PutCommand put) {
+// The key as a member, which must be that of the field where both are given.
+Status read_key_member(const JsonRequest& request, const HttpApiOptions& options, std::string& into) {
+    const Result<std::optional<std::string_view>> key = request.text("key");
+    if (!key) return key.error();
+    if (!*key) return {};
+    if (!into.empty() && into != **key) {
+        return Error{"conflicting_members", "`key` and the field Idempotency-Key name two keys: give one of them",
+                     "key"};
+    }
+    return read_key(**key, "key", options, into);
+}
+
+Result<Command> read_json_request(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
+                                  PutCommand put) {
     if (const std::string_view name = first_of_raw(fields); !name.empty()) {
         return Error{"conflicting_members",
                      "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due`, `expires_in`, "
                      "`expires`, `order_key` and `priority`",
                      std::string(name)};
     }
-    const Result<JsonRequest> json = JsonRequest::parse(request.body);
-    if (!json) return json.error();
-    Status read = json->only({"body", "body_base64", "delay", "due", "expires_in", "expires", "order_key", "priority",
-                              "headers", "content_type"});
-    if (read) read = read_when(*json, put.when);
-    if (read) read = read_expiry(*json, put.expires);
-    if (read) read = read_json_order_key(*json, put.order_key);
-    if (read) read = read_priority(*json, put.priority);
-    if (read) read = read_content_type(*json, put.content_type);
-    if (read) read = read_message_headers(*json, options, put.headers);
-    if (read) read = read_body(*json, options, put);
+    if (fields.key) {
+        if (Status read = read_key(without_quotes(*fields.key), "Idempotency-Key", options, put.key); !read) {
+            return std::move(read).error();
+        }
+    }
+    Result<PutCommand> read = read_json_put(request.body, options, std::move(put));
     if (!read) return std::move(read).error();
-    return Command(std::move(put));
+    return Command(*std::move(read));
 }
 
 // A duration or an instant from the field that is there; nothing where neither is.
@@ -299,6 +322,14 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
     put.content_type = *fields.content_type;
     Status read = read_raw_times(fields, put);
     if (read) read = read_order_key(fields.order_key, "Duewheel-Order-Key", put.order_key);
+    if (read && fields.key) read = read_key(without_quotes(*fields.key), "Idempotency-Key", options, put.key);
+    if (read && !put.key.empty()) {
+        put.request_hash = hash_request(request.body);
+        for (const auto& field : {fields.content_type, fields.delay, fields.due, fields.expires_in, fields.expires,
+                                  fields.order_key, fields.priority}) {
+            put.request_hash = hash_request(field.value_or(""), put.request_hash);
+        }
+    }
     if (read && fields.priority) {
         const char* end = fields.priority->data() + fields.priority->size();
         const auto [stopped, failed] = std::from_chars(fields.priority->data(), end, put.priority);
@@ -316,6 +347,24 @@ bool is_json(const HttpRequest& request) {
     return says_json(request.header("Content-Type"));
 }
 
+Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put) {
+    const Result<JsonRequest> json = JsonRequest::parse(text);
+    if (!json) return json.error();
+    Status read = json->only({"body", "body_base64", "delay", "due", "expires_in", "expires", "order_key", "priority",
+                              "headers", "content_type", "key"});
+    if (read) read = read_when(*json, put.when);
+    if (read) read = read_expiry(*json, put.expires);
+    if (read) read = read_json_order_key(*json, put.order_key);
+    if (read) read = read_priority(*json, put.priority);
+    if (read) read = read_content_type(*json, put.content_type);
+    if (read) read = read_message_headers(*json, options, put.headers);
+    if (read) read = read_key_member(*json, options, put.key);
+    if (read) read = read_body(*json, options, put);
+    if (!read) return std::move(read).error();
+    if (!put.key.empty()) put.request_hash = hash_request(text);
+    return put;
+}
+
 Result<Command> read_put(const HttpRequest& request, std::string name_space, std::string queue,
                          const HttpApiOptions& options) {
     const Result<PutFields> fields = read_fields(request);
@@ -324,7 +373,7 @@ Result<Command> read_put(const HttpRequest& request, std::string name_space, std
     put.name_space = std::move(name_space);
     put.queue = std::move(queue);
     put.traceparent = traceparent_of(request);
-    if (says_json(fields->content_type)) return read_json_put(request, *fields, options, std::move(put));
+    if (says_json(fields->content_type)) return read_json_request(request, *fields, options, std::move(put));
     return read_raw_put(request, *fields, options, std::move(put));
 }
 

@@ -27,6 +27,7 @@ enum Tag : std::uint32_t {
     kOrderKey = 11,
     kKey = 12,
     kRequestHash = 13,
+    kFirstDue = 15,
 
     kId = 16,
     kPlace = 17,
@@ -103,6 +104,7 @@ void write_state(FieldWriter& to, const MessageState& state) {
     to.text(kOrderKey, state.order_key);
     to.text(kKey, state.key);
     to.number(kRequestHash, state.request_hash);
+    to.signed_number(kFirstDue, state.first_due_ms);
 }
 
 // True when the field was one of a message's changeable ones.
@@ -147,6 +149,9 @@ bool read_state_field(FieldReader& from, MessageState& state) {
             return true;
         case kRequestHash:
             from.number(state.request_hash);
+            return true;
+        case kFirstDue:
+            from.signed_number(state.first_due_ms);
             return true;
         default:
             return false;

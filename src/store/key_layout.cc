@@ -255,6 +255,7 @@ void encode_key_value(std::string& out, const KeyHolder& holder) {
     append_instant(out, holder.ended_ms);
     append_number(out, holder.id);
     append_number(out, holder.request_hash);
+    append_instant(out, holder.due_ms);
 }
 
 void encode_position(std::string& out, const IndexPosition& position) {
@@ -357,6 +358,7 @@ Result<KeyHolder> decode_key_value(std::string_view value) {
     holder.ended_ms = reader.instant();
     holder.id = reader.number<MessageId>();
     holder.request_hash = reader.number<std::uint64_t>();
+    holder.due_ms = reader.instant();
     if (!reader.finished()) return damaged("row of the key table");
     return holder;
 }

@@ -5,13 +5,13 @@
 // by length first, which is as good an order as any for grouping.
 //
 //   table        key after its byte                              value
-//   d  due       instant, id, kind (1: fire; 2: expire)          row without id and due; of kind 2 without id and
-//   expiry q  queue     namespace, queue, instant, id                   row without id, due, namespace and queue i  id
-//   id                                              0, row without id; or
+//   d  due       instant, id, kind (1: fire; 2: expire)          row without id and due; of kind 2 without id, expiry
+//   q  queue     namespace, queue, instant, id                   row without id, due, namespace and queue
+//   i  id        id                                              0, row without id; or
 //                                                                1, ended instant, row without id and ended
-//   k  key       namespace, queue, key                           ended instant, id, request hash
-//   o  order     namespace, queue, order key, nominal due, id    row without those; its due as the distance from
-//   nominal m  meta      p                                               position: see encode_position()
+//   k  key       namespace, queue, key                           ended instant, id, request hash, due instant
+//   o  order     namespace, queue, order key, nominal due, id    row without those; due as distance from nominal
+//   m  meta      p                                               position: see encode_position()
 //                n, first sequence of a segment                  how many whole records in it are needed
 //                q, namespace, queue                             cursor of the queue: instant, id
 //   reserved     s schedules, w watchdogs, t transactions, x dead letters, h history, c settings

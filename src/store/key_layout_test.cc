@@ -186,9 +186,10 @@ TEST(KeyLayout, counts_cursors_and_key_holders_come_back) {
     EXPECT_EQ(decode_queue_cursor_key(key)->queue, "queue");
     EXPECT_LT(queue_cursor_bound(false), key);
     EXPECT_GT(queue_cursor_bound(true), key);
-    encode_key_value(value, {5, 6, kNow});
+    encode_key_value(value, {5, 6, kNow + 7, kNow});
     const auto holder = decode_key_value(value);
-    EXPECT_EQ(std::tuple(holder->id, holder->request_hash, holder->ended_ms), std::tuple(5u, 6u, kNow));
+    EXPECT_EQ(std::tuple(holder->id, holder->request_hash, holder->due_ms, holder->ended_ms),
+              std::tuple(5u, 6u, kNow + 7, kNow));
 }
 
 TEST(KeyLayout, only_outcomes_and_keys_of_ended_messages_have_an_end) {
@@ -203,7 +204,7 @@ TEST(KeyLayout, only_outcomes_and_keys_of_ended_messages_have_an_end) {
         encode_queue_value(value, row);
         ASSERT_EQ(ended_ms_of_row(queue_key("", "q", {}), value), 0);
     }
-    encode_key_value(value, {1, 2, kNow});
+    encode_key_value(value, {1, 2, kNow + 5, kNow});
     EXPECT_EQ(ended_ms_of_row(key_key("n", "q", "k"), value), kNow);
 }
 

@@ -78,8 +78,8 @@ struct Outcome {
 struct RecentKey {
     MessageId id = 0;
     std::uint64_t request_hash = 0;
+    DueMs due_ms = 0;    // what its put was answered
     DueMs ended_ms = 0;  // 0: unfinished
-    SegmentNumber segment = 0;
 };
 
 class RecentTier {
@@ -147,6 +147,7 @@ class RecentTier {
         std::string order_key;
         std::string key;
         std::uint64_t request_hash = 0;
+        DueMs first_due_ms = 0;
     };
     struct Touched {
         std::vector<MessageId> ids;
@@ -158,7 +159,7 @@ class RecentTier {
     void set_state(Entry& entry, EntryNumber number, const MessageState& state);
     void set_rare(Entry& entry, EntryNumber number, const MessageState& state);
     void end(const Record& record, SegmentNumber segment);
-    void hold_key(const Record& record, SegmentNumber segment, DueMs ended_ms);
+    void hold_key(const Record& record, DueMs ended_ms);
     static std::string joined_key(QueueNumber queue, std::string_view key);
     void touch(MessageId id, SegmentNumber segment);
 

@@ -147,7 +147,8 @@ class KeyRows {
             if (!holder) return holder.error();
             if (*holder && (*holder)->id > message.id) return {};
         }
-        std::optional<KeyHolder> holder = KeyHolder{message.id, rare.request_hash, message.ended_ms};
+        const DueMs due_ms = rare.first_due_ms != 0 ? rare.first_due_ms : message.nominal_due_ms;
+        std::optional<KeyHolder> holder = KeyHolder{message.id, rare.request_hash, due_ms, message.ended_ms};
         if (planted(PlantedBug::key_forgotten_at_sealing) && is_ended(message.state)) holder.reset();
         rows_.push_back({key_key(name.name_space, name.queue, rare.key), holder});
         return {};

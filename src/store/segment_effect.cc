@@ -89,7 +89,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const MessageState& state) 
         effect.rare = static_cast<std::uint32_t>(rare_.size());
         rare_.emplace_back();
     }
-    rare_[effect.rare] = {state.expires_ms, state.request_hash, state.order_key, state.key};
+    rare_[effect.rare] = {state.expires_ms, state.request_hash, state.first_due_ms, state.order_key, state.key};
 }
 
 void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,
@@ -141,6 +141,7 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     row.state.order_key = rare.order_key;
     row.state.key = rare.key;
     row.state.request_hash = rare.request_hash;
+    row.state.first_due_ms = rare.first_due_ms;
 }
 
 QueueNumber SegmentEffect::queue_number(const std::string& name_space, const std::string& queue) {

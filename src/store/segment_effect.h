@@ -28,6 +28,7 @@ namespace duewheel {
 struct RareFields {
     DueMs expires_ms = 0;
     std::uint64_t request_hash = 0;
+    DueMs first_due_ms = 0;
     std::string order_key;
     std::string key;
 };

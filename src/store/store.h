@@ -37,10 +37,14 @@ struct DuePosition {
 struct FindMessage {
     MessageId id = 0;
 };
-struct FindKey {
-    std::string name_space;
-    std::string queue;
-    std::string key;
+// Who holds each of these idempotency keys, in their order.
+struct FindKeys {
+    struct Key {
+        std::string name_space;
+        std::string queue;
+        std::string key;
+    };
+    std::vector<Key> keys;
 };
 // Messages that time has something to do to in [from, until): they fall due or expire. In the order of those times, at
 // most `limit`; a message that does both in that stretch comes twice.
@@ -82,13 +86,19 @@ struct ReadRecords {
 
 struct Question {
     std::uint64_t ticket = 0;  // comes back with the answer
-    std::variant<FindMessage, FindKey, ScanDue, ScanQueue, ScanOrder, ListQueue, ReadRecords> what;
+    std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ListQueue, ReadRecords> what;
 };
 
 struct KeyHolder {
     MessageId id = 0;
     std::uint64_t request_hash = 0;
+    DueMs due_ms = 0;    // what its put was answered
     DueMs ended_ms = 0;  // 0: the message is unfinished
+};
+// A key's holder and how that message stands.
+struct KeyFacts {
+    KeyHolder holder;
+    State state = State::done;
 };
 struct Stretch {
     std::vector<MessageRow> rows;
@@ -108,7 +118,8 @@ struct RecordBytes {
 struct Answer {
     std::uint64_t ticket = 0;
     Generation generation = 0;
-    std::variant<std::optional<MessageRow>, std::optional<KeyHolder>, Stretch, ListedRows, std::vector<RecordBytes>>
+    std::variant<std::optional<MessageRow>, std::vector<std::optional<KeyFacts>>, Stretch, ListedRows,
+                 std::vector<RecordBytes>>
         what;
 };
 

@@ -162,7 +162,7 @@ class TwoTiers {
         KeyHolder found;
         const QueueNumber number = recent_->queues().find(name_space, queue);
         if (const RecentKey* recent = number == kNoQueue ? nullptr : recent_->key_holder(number, key)) {
-            found = {recent->id, recent->request_hash, recent->ended_ms};
+            found = {recent->id, recent->request_hash, recent->due_ms, recent->ended_ms};
         } else {
             const auto row = index_->find_key(name_space, queue, key, 0);
             ASSERT_TRUE(row.ok());
@@ -171,6 +171,7 @@ class TwoTiers {
         }
         ASSERT_EQ(found.id, wanted.id) << key;
         ASSERT_EQ(found.request_hash, wanted.request_hash) << key;
+        ASSERT_EQ(found.due_ms, wanted.due_ms) << key;
         ASSERT_EQ(found.ended_ms, wanted.ended_ms) << key;
     }
 

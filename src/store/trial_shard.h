@@ -243,7 +243,8 @@ class TrialShard {
     void hold_key(const MessageRow& row) {
         if (row.state.key.empty()) return;
         KeyHolder& holder = keys[{row.state.name_space, row.state.queue, row.state.key}];
-        if (holder.id <= row.id) holder = {row.id, row.state.request_hash, row.ended_ms};
+        const DueMs due_ms = row.state.first_due_ms != 0 ? row.state.first_due_ms : row.state.nominal_due_ms;
+        if (holder.id <= row.id) holder = {row.id, row.state.request_hash, due_ms, row.ended_ms};
     }
     std::uint32_t append(Record& record) {
         ++totals_.sequence;
