@@ -175,10 +175,6 @@ bool Engine::puts_held_back() const {
     return unsealed_.size() >= options_.unsealed_segments_max;
 }
 
-namespace {}
-
-}  // namespace
-
 std::uint64_t Engine::size_in_segment(std::size_t record_bytes) const {
     return commit_size_in_segment(record_bytes, block_bytes_);
 }
