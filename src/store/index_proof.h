@@ -23,7 +23,7 @@ namespace duewheel {
 // What differs, in words that begin a sentence; nothing where all is as `log` says. `recent` holds the replay of what
 // is newer than the index, or nothing where `log` is the index's own position. `first_sequences` are those of all
 // segments of the log, ascending, at least one. Errors mean that the rows could not be read: `damaged_index`,
-// `io_error`. Ten million rows take a few seconds.
+// `io_error`. About 0.7 us of processor a row.
 Result<std::optional<std::string>> find_difference(const Index& index, const RecentTier& recent, const Totals& log,
                                                    const std::vector<Sequence>& first_sequences);
 
