@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "journal/segment_format.h"
 #include "store/index_proof.h"
 #include "store/index_recovery.h"
 #include "store/log_audit.h"
@@ -11,6 +12,21 @@
 
 namespace duewheel {
 namespace {
+
+// An index without a log is what is left when the log was moved away: beginning another one beside it would keep the
+// first from ever being put back.
+Status refuse_index_without_log(FileSystem& files, const std::string& directory) {
+    if (const auto segments = files.list(directory + "/journal"); segments) {
+        for (const std::string& name : *segments) {
+            if (sequence_of_segment_name(name) != 0) return {};
+        }
+    }
+    const auto index = files.list(directory + "/index");
+    if (!index || index->empty()) return {};
+    return Error{"damaged_log", "there is an index in " + directory + ", but the log that it was built from is gone: " +
+                                    directory + "/journal holds no segment. Nothing was changed. Put the files seg-* " +
+                                    "back or restore a backup; to begin with nothing, name an empty directory"};
+}
 
 Error lost_records(const std::string& what) {
     return {"damaged_log", "the messages are not those that the log promises: " + what +
@@ -70,6 +86,8 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
 }
 
 Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
+    if (Status whole = refuse_index_without_log(files_, directory_); !whole) return whole;
+
     JournalOptions journal_options;
     journal_options.segment_bytes = options.engine.segment_bytes;
     journal_options.spare_count = options.spare_segments;
