@@ -1,6 +1,7 @@
 """The real process: its start, its stop, and a world that breaks."""
 
 import http.client
+import json
 import os
 import pathlib
 import socket
@@ -77,6 +78,48 @@ class Start(unittest.TestCase):
             for number in numbers[::50]:
                 self.assertEqual(client.get(number)[1]["state"], "scheduled")
             self.assertEqual(client.cancel(numbers[0])[1]["outcome"], "cancelled")
+
+
+def raw_request(daemon, head, body=None):
+    content = b"" if body is None else json.dumps(body).encode()
+    kind = "" if body is None else "Content-Type: application/json\r\n"
+    return f"{head} HTTP/1.1\r\nHost: 127.0.0.1:{daemon.port}\r\n{kind}Content-Length: {len(content)}\r\n\r\n".encode() + content
+
+
+def read_answer(stream):
+    """(status, body) of the next answer on a connection's stream."""
+    status = int(stream.readline().split()[1])
+    length = 0
+    for line in iter(stream.readline, b"\r\n"):
+        name, value = line.split(b":", 1)
+        if name.lower() == b"content-length":
+            length = int(value)
+    return status, stream.read(length)
+
+
+# Reads and leases acted when they arrived, changes when they were on disk: in one write, a lease overtook the put before
+# it, and a look the cancel.
+class Pipelining(unittest.TestCase):
+    def ask(self, daemon, *requests):
+        with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
+            connection.sendall(b"".join(raw_request(daemon, *request) for request in requests))
+            with connection.makefile("rb") as stream:
+                return [(status, json.loads(body)) for status, body in (read_answer(stream) for _ in requests)]
+
+    def test_requests_in_one_write_act_one_after_the_other(self):
+        with Daemon() as daemon:
+            daemon.start()
+            for _ in range(20):
+                put, lease = self.ask(daemon, ("POST /v1/queues/q/messages", {"body": "x"}),
+                                      ("POST /v1/queues/q:lease", {"max": 1}))
+                (message,) = lease[1]["messages"]
+                self.assertEqual(message["id"], put[1]["id"])
+                ended, look = self.ask(daemon, (f"POST /v1/leases/{message['lease']}:ack",),
+                                       (f"GET /v1/messages/{message['id']}",))
+                self.assertEqual((ended[1]["outcome"], look[1]["state"]), ("done", "done"))
+                number = daemon.client().put("q", "x", delay="1h")[1]["id"]
+                cancel, look = self.ask(daemon, (f"DELETE /v1/messages/{number}",), (f"GET /v1/messages/{number}",))
+                self.assertEqual((cancel[1]["outcome"], look[1]["state"]), ("cancelled", "cancelled"))
 
 
 class Stop(unittest.TestCase):
