@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import threading
@@ -122,7 +123,73 @@ class Pipelining(unittest.TestCase):
                 self.assertEqual((cancel[1]["outcome"], look[1]["state"]), ("cancelled", "cancelled"))
 
 
+class Levels(unittest.TestCase):
+    def test_metrics_tell_what_is_pending(self):
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            for queue in ("a", "a", "b"):
+                client.put(queue, "x", delay="1h")
+            client.put("b", "now")
+            client.lease("b")
+            client.connection.request("GET", "/metrics")
+            lines = client.connection.getresponse().read().decode().splitlines()
+            for line in ("duewheel_pending 4", "duewheel_leased 1", "duewheel_ready 0", "duewheel_queues 2",
+                         "duewheel_accepted_total 4", "duewheel_delivered_total 1"):
+                self.assertIn(line, lines)
+
+    # What a lease counted from was the last turn of the loop, which may be seconds ago where nothing happens.
+    def test_a_lease_that_is_asked_for_after_a_pause_lasts_its_full_time(self):
+        with Daemon() as daemon, Daemon() as clock:
+            daemon.start()
+            clock.start()
+            client = daemon.client()
+            client.put("q", "x")
+            clock.client().lease("nothing", wait="1500ms")
+            asked_ms = time.time() * 1000
+            (message,) = client.lease("q", lease="1s")
+            self.assertGreater(message["lease_until_ms"], asked_ms + 900)
+
+
 class Stop(unittest.TestCase):
+    def test_a_stopping_server_is_not_ready(self):
+        with Daemon() as daemon:
+            daemon.start()
+            with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
+                stream = connection.makefile("rb")
+                # A request that has begun keeps the connection until it is answered.
+                request = raw_request(daemon, "GET /readyz")
+                connection.sendall(request + request[:-2])
+                status, body = read_answer(stream)
+                self.assertEqual((status, json.loads(body)["ready"]), (200, True))
+                daemon.process.send_signal(signal.SIGTERM)
+                deadline = time.monotonic() + 20
+                while " stopping: " not in daemon.log_text() and time.monotonic() < deadline:
+                    pass
+                connection.sendall(request[-2:])
+                status, body = read_answer(stream)
+                self.assertEqual(status, 503)
+                self.assertEqual(json.loads(body), {"ready": False, "reason": "the server is stopping"})
+                stream.close()
+            self.assertEqual(daemon.wait(), 0)
+
+    def test_sigterm_loses_no_attempt_that_has_begun(self):
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            for number in range(200):
+                client.put("q", str(number))
+            with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
+                put = raw_request(daemon, "POST /v1/queues/other/messages", {"body": "x" * 1000, "delay": "1h"})
+                connection.sendall(put * 500)  # the disk is busy while the leases begin
+                leased = client.lease("q", maximum=200)
+                self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+            self.assertEqual(len(leased), 200)
+            daemon.start()
+            client = daemon.client()
+            attempts = [client.get(message["id"])[1]["attempts"] for message in leased]
+            self.assertEqual(attempts, [1] * 200)
+
     def test_sigterm_loses_no_reply(self):
         with Daemon() as daemon:
             daemon.start()
