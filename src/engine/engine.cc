@@ -598,7 +598,7 @@ EngineCounters Engine::counters() const {
     counters.commands_waiting = waiting_commands();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
-    counters.queues = queues_.size();
+    counters.queues = recent_.queues().size();
     counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
@@ -611,8 +611,9 @@ EngineCounters Engine::counters() const {
 
 std::vector<Engine::QueueCounters> Engine::queue_counters() const {
     std::vector<QueueCounters> all;
-    for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        const Queue& at = *queues_[number];
+    const Queue untouched;  // one of which nothing has been due yet
+    for (QueueNumber number = 0; number < recent_.queues().size(); ++number) {
+        const Queue& at = number < queues_.size() ? *queues_[number] : untouched;
         all.push_back(
             {recent_.queues().name(number), at.ready_count, at.leased_count, at.waiters.size(), at.has_backlog()});
     }

@@ -136,7 +136,8 @@ class ApiServer {
   public:
     explicit ApiServer(HttpApiOptions options = {})
         : api_(shard_, with_pages(std::move(options)), log_),
-          server_([this](const HttpRequest& request, HttpReply reply) { api_.handle(request, std::move(reply)); }),
+          server_([this](const HttpRequest& request, HttpReply reply) { api_.handle(request, std::move(reply)); }, {},
+                  group_of_call),
           client_(server_.port()) {
         server_.on_loop([this] {
             shard_.answer_soon = [this](ReplyToken token) {

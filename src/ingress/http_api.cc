@@ -156,6 +156,34 @@ HttpResponse HttpApi::refuse(int status, std::string_view code, std::string_view
     return format_http_error(status, code, message);
 }
 
+HttpGroup group_of_call(const HttpRequest& request) {
+    using What = CallPath::What;
+    constexpr HttpGroup kPuts = kFirstOwnGroup;
+    constexpr HttpGroup kCancels = kFirstOwnGroup + 1;
+    constexpr HttpGroup kLeaseEnds = kFirstOwnGroup + 2;
+    if (is_read(request)) return kReadsGroup;
+    const std::optional<CallPath> call = find_call(request.segments);
+    if (!call) return kAlone;
+    switch (call->what) {
+        case What::put:
+        case What::put_batch:
+            return kPuts;
+        case What::message:
+            return request.method == "DELETE" ? kCancels : kAlone;
+        case What::ack:
+        case What::fail:
+        case What::extend:
+        case What::release:
+        case What::ack_batch:
+        case What::fail_batch:
+        case What::extend_batch:
+        case What::release_batch:
+            return kLeaseEnds;
+        default:
+            return kAlone;
+    }
+}
+
 HttpResponse format_http_error(int status, std::string_view code, std::string_view message) {
     const ProblemKind* kind = find_problem_kind(code);
     HttpResponse response = problem({kind != nullptr ? kind->code : "internal", std::string(message)});

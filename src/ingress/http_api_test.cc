@@ -514,6 +514,46 @@ TEST(HttpApi, requests_are_logged_as_its_options_say) {
                   "remote=127.0.0.1"}));
 }
 
+// A put and a lease in one write were answered with an empty lease, and a look behind a cancel found the message still
+// scheduled: reads and leases act when they are submitted, changes when they are committed.
+TEST(HttpApi, pipelined_calls_act_as_if_sent_one_after_the_other) {
+    const Call take{"POST", kTake, "{}"};
+    const Call look{"GET", "/v1/messages/1"};
+    const Call cancel{"DELETE", "/v1/messages/1"};
+    const Call move{"PATCH", "/v1/messages/1", R"({"delay":1})"};
+    const Call ack{"POST", "/v1/leases/" + kLease + ":ack"};
+    const Call release{"POST", "/v1/leases/" + kLease + ":release"};
+    const Call puts{"POST", kPut + ":batch", "{}\n", "application/x-ndjson"};
+    // How many of each sequence may be submitted before the first is answered.
+    const std::vector<std::pair<std::vector<Call>, std::size_t>> sequences{
+        {{put("{}"), take}, 1},      {{cancel, look}, 1},   {{put("{}"), put("{}"), puts, take}, 3},
+        {{put("{}"), cancel}, 1},    {{put("{}"), ack}, 1}, {{ack, release, ack, take}, 3},
+        {{cancel, cancel, move}, 2}, {{move, move}, 1},     {{take, take}, 1},
+        {{take, put("{}")}, 1},      {{ack, put("{}")}, 1}, {{look, look, put("{}"), look}, 2},
+    };
+    for (const auto& [calls, together] : sequences) {
+        std::string requests;
+        for (const Call& call : calls) requests += CallRequest(call).bytes();
+        SCOPED_TRACE(requests);
+        ApiServer server;
+        server.server().on_loop([&] { server.shard().silent = true; });
+        RawClient client(server.server().port());
+        client.send(requests);
+        std::size_t answered = 0;
+        std::size_t expected = together;
+        while (answered < calls.size()) {
+            ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() >= expected; }));
+            server.server().on_loop([&] {
+                EXPECT_EQ(server.shard().submitted.size(), expected);
+                server.api().deliver(server.shard().submitted[answered].second, Error{"gone", "Answered by the test."});
+            });
+            ++answered;
+            if (answered == expected) ++expected;
+        }
+        for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(member_of(client.answer(), "code"), "gone");
+    }
+}
+
 TEST(HttpApi, answers_go_to_those_who_asked) {
     ApiServer server;
     server.server().on_loop([&] { server.shard().silent = true; });

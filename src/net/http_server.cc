@@ -98,7 +98,8 @@ struct Listener {
 }  // namespace
 
 struct HttpServer::Parts final : AfterTurn {
-    Parts(EventLoop& on_loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error);
+    Parts(EventLoop& on_loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error,
+          HttpGrouping grouping);
     ~Parts();
 
     bool after_turn() override;
@@ -129,11 +130,12 @@ struct HttpServer::Parts final : AfterTurn {
 };
 
 HttpServer::Parts::Parts(EventLoop& on_loop, const HttpLimits& limits, HttpHandler handler,
-                         HttpErrorFormatter format_error)
+                         HttpErrorFormatter format_error, HttpGrouping grouping)
     : loop(on_loop), sweep_timer(loop.context().get_executor()), drain_timer(loop.context().get_executor()) {
     all.limits = limits;
     all.handler = std::move(handler);
     all.format_error = std::move(format_error);
+    all.grouping = std::move(grouping);
     all.on_close = [this] { on_connection_closed(); };
     loop.add(*this);
 }
@@ -282,8 +284,9 @@ void HttpServer::Parts::report_drained() {
     loop.post(std::exchange(drained, nullptr));
 }
 
-HttpServer::HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error)
-    : parts_(std::make_unique<Parts>(loop, limits, std::move(handler), std::move(format_error))) {}
+HttpServer::HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error,
+                       HttpGrouping grouping)
+    : parts_(std::make_unique<Parts>(loop, limits, std::move(handler), std::move(format_error), std::move(grouping))) {}
 HttpServer::~HttpServer() = default;
 
 Result<BoundAddress> HttpServer::listen(std::string_view address) {
@@ -301,6 +304,10 @@ void HttpServer::drain(std::chrono::milliseconds deadline, std::function<void()>
 
 const HttpCounters& HttpServer::counters() const {
     return parts_->all.counters;
+}
+
+HttpGroup group_by_method(const HttpRequest& request) {
+    return request.method == "GET" || request.method == "HEAD" ? kReadsGroup : kAlone;
 }
 
 std::string BoundAddress::text() const {

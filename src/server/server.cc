@@ -149,7 +149,8 @@ Status Server::Parts::listen() {
         [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
         [this](int status, std::string_view code, std::string_view message) {
             return api->refuse(status, code, message);
-        });
+        },
+        group_of_call);
     Result<BoundAddress> bound = http->listen(options.http_address);
     if (!bound) return std::move(bound).error();
     http_address = bound->text();
