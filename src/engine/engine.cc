@@ -45,6 +45,7 @@ void Engine::submit(Command command, ReplyToken token) {
     if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
+    if (auto* asked = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*asked), token);
     const bool is_put = std::holds_alternative<PutCommand>(command);
     Pending pending{std::move(command), token, std::nullopt, 0};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
@@ -425,6 +426,9 @@ void Engine::answer(Answer answer) {
             return;
         case Ask::listing:
             return finish_listing(std::move(*asked.listing), std::move(std::get<ListedRows>(answer.what)),
+                                  answer.generation);
+        case Ask::history:
+            return finish_history(*std::move(asked.history), std::move(std::get<HistoryRows>(answer.what)),
                                   answer.generation);
         case Ask::delivery:
             delivery_of_reply_.erase(asked.delivery->token);

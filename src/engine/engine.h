@@ -206,6 +206,10 @@ class Engine {
         std::vector<DuePosition> nearest;        // a heap, the last on top; at most as many as the page may have
         std::optional<DuePosition> known_up_to;  // beyond it there were more than `nearest` may hold
     };
+    struct HistoryRead {
+        ReplyToken token = 0;
+        HistoryCommand command;
+    };
     struct Waiter {
         ReplyToken token = 0;
         QueueNumber queue = 0;
@@ -213,7 +217,7 @@ class Engine {
         std::int64_t lease_ms = 0;
         TimerHandle timer;
     };
-    enum class Ask : std::uint8_t { facts, due_stretch, queue_stretch, delivery, message, prefetch, listing };
+    enum class Ask : std::uint8_t { facts, due_stretch, queue_stretch, delivery, message, prefetch, listing, history };
     struct Asked {
         Ask what = Ask::facts;
         QueueNumber queue = 0;
@@ -223,6 +227,7 @@ class Engine {
         std::optional<Delivery> delivery;
         std::optional<MessageRead> message;
         std::optional<Listing> listing;
+        std::optional<HistoryRead> history;
     };
 
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
@@ -321,6 +326,12 @@ class Engine {
     ListedMessage listed(const Entry& entry) const;
     ListedMessage listed(MessageRow row) const;
     State live_state(State state, DueMs due_ms) const;
+
+    // engine_history.cc
+    void list_history(HistoryCommand command, ReplyToken token);
+    void finish_history(HistoryRead read, HistoryRows sealed, Generation generation);
+    DueMs add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
+                          std::vector<EndedRow>& page) const;
 
     EngineOptions options_;
     RecentTier& recent_;

@@ -26,6 +26,7 @@ constexpr Shape kShapes[] = {
     {What::fail, "leases", "fail", "", "POST"},
     {What::extend, "leases", "extend", "", "POST"},
     {What::release, "leases", "release", "", "POST"},
+    {What::history, "history", "", "", "GET, HEAD"},
 };
 
 }  // namespace
@@ -37,6 +38,10 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
     if (segments.size() > 2 && segments.front() == "namespaces") {
         path.name_space = segments[1];
         segments = segments.subspan(2);
+    }
+    if (segments.size() == 1 && segments.front() == "history") {
+        path.what = What::history;
+        return path;
     }
     if (segments.size() != 2 && segments.size() != 3) return std::nullopt;
     path.name = segments[1];
@@ -51,7 +56,7 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
         if (verb.empty()) return std::nullopt;
     }
     const auto* shape = std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& each) {
-        return each.collection == segments[0] && each.verb == verb && each.part == part;
+        return each.what != What::history && each.collection == segments[0] && each.verb == verb && each.part == part;
     });
     if (shape == std::end(kShapes)) return std::nullopt;
     path.what = shape->what;

@@ -71,6 +71,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
         case RecordKind::carry:
             break;
         case RecordKind::end:
+            ends_[segment].push_back({ended_row(record), queues_.number(record.state.name_space, record.state.queue)});
             if (record.state.state == State::dead) break;  // stays as an entry: its body and fields are needed
             end(record, segment);
             return kNoEntry;
@@ -165,6 +166,7 @@ bool RecentTier::sweep(SegmentNumber segment, std::size_t budget, const std::fun
         offer(number);
     }
     touched_.erase(found);
+    ends_.erase(segment);
     return true;
 }
 
@@ -269,6 +271,7 @@ std::size_t RecentTier::memory_bytes() const {
     bytes += by_id_.bucket_count() * (sizeof(std::pair<MessageId, EntryNumber>) + 1);
     bytes += outcomes_.bucket_count() * (sizeof(std::pair<MessageId, Outcome>) + 1);
     for (const auto& [segment, touched] : touched_) bytes += touched.ids.capacity() * sizeof(MessageId);
+    for (const auto& [segment, ends] : ends_) bytes += ends.capacity() * sizeof(EndInQueue);
     return bytes;
 }
 

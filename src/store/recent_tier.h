@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +26,9 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "message/record.h"
+#include "store/history.h"
 #include "store/queue_names.h"
+
 namespace duewheel {
 
 using EntryNumber = std::uint32_t;
@@ -128,6 +131,9 @@ class RecentTier {
     // Calls with each entry in use; slow, for start and checks.
     void for_each_entry(const std::function<void(EntryNumber, const Entry&)>& visit) const;
 
+    // How messages ended, by the segment that says so, until it has been swept; in the order of time.
+    const std::map<SegmentNumber, std::vector<EndInQueue>>& recent_ends() const { return ends_; }
+
     // Forgets how a message ended before the index has it. Breaks the tier's promise: for a planted bug alone.
     void forget_outcome(MessageId id) { outcomes_.erase(id); }
 
@@ -166,6 +172,7 @@ class RecentTier {
     std::unordered_map<std::string, RecentKey> keys_;  // queue number and key joined
     std::unordered_map<MessageId, std::string> key_of_outcome_;
     std::unordered_map<SegmentNumber, Touched> touched_;
+    std::map<SegmentNumber, std::vector<EndInQueue>> ends_;
 };
 
 }  // namespace duewheel

@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "message/message.h"
 #include "message/state_set.h"
+#include "store/history.h"
 #include "store/recent_tier.h"
 
 namespace duewheel {
@@ -73,7 +74,7 @@ struct ReadRecords {
 
 struct Question {
     std::uint64_t ticket = 0;  // comes back with the answer
-    std::variant<FindMessage, FindKey, ScanDue, ScanQueue, ListQueue, ReadRecords> what;
+    std::variant<FindMessage, FindKey, ScanDue, ScanQueue, ListQueue, ListHistory, ReadRecords> what;
 };
 
 struct KeyHolder {
@@ -98,7 +99,8 @@ struct RecordBytes {
 struct Answer {
     std::uint64_t ticket = 0;
     Generation generation = 0;
-    std::variant<std::optional<MessageRow>, std::optional<KeyHolder>, Stretch, ListedRows, std::vector<RecordBytes>>
+    std::variant<std::optional<MessageRow>, std::optional<KeyHolder>, Stretch, ListedRows, HistoryRows,
+                 std::vector<RecordBytes>>
         what;
 };
 
