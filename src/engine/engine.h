@@ -320,7 +320,8 @@ class Engine {
     // engine_listing.cc
     void list(const ListCommand& command, ReplyToken token);
     void walk_listings();
-    void walk(Listing& listing, EntryNumber until);
+    std::uint32_t walk(Listing& listing, std::uint32_t budget);
+    void look_at(Listing& listing, QueueNumber queue, const Entry& entry) const;
     void ask_index(Listing listing);
     void finish_listing(Listing listing, ListedRows sealed, Generation generation);
     ListedMessage listed(const Entry& entry) const;

@@ -185,6 +185,8 @@ EntryNumber RecentTier::take_slot(MessageId id) {
         number = free_.back();
         free_.pop_back();
     }
+    if (number / kBlock == used_.size()) used_.push_back(0);
+    ++used_[number / kBlock];
     entries_[number] = Entry{};
     entries_[number].id = id;
     by_id_.emplace(id, number);
@@ -196,6 +198,7 @@ void RecentTier::free_slot(EntryNumber number) {
     by_id_.erase(entry.id);
     if (entry.has_rare) rare_.erase(number);
     entry = Entry{};
+    --used_[number / kBlock];
     free_.push_back(number);
 }
 
@@ -246,10 +249,12 @@ void RecentTier::check() const {
     };
     std::size_t used = 0;
     std::size_t rare = 0;
+    std::vector<std::uint8_t> in_block(used_.size());
     for (EntryNumber number = 0; number < entries_.size(); ++number) {
         const Entry& entry = entries_[number];
         if (entry.id == 0) continue;
         ++used;
+        ++in_block[number / kBlock];
         rare += entry.has_rare ? 1 : 0;
         require(find(entry.id) == number, "an entry is not found by its id");
         require(!outcomes_.contains(entry.id), "a message is unfinished and ended at once");
@@ -258,6 +263,7 @@ void RecentTier::check() const {
         require(is_durable(entry.durable_state), "a durable state that is not");
         require(entry.segment == 0 || touched_.contains(entry.segment), "a dirty entry that no sweep will reach");
     }
+    require(in_block == used_, "a block's count of entries in use is off");
     require(used == by_id_.size(), "ids and entries differ in number");
     require(rare == rare_.size(), "a side-table row without its entry");
     require(used + free_.size() == entries_.size(), "an entry is neither used nor free");

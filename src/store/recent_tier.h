@@ -13,6 +13,7 @@
 // Single-threaded; the owner is the shard. No I/O, no clock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -104,6 +105,12 @@ class RecentTier {
     std::size_t outcome_count() const { return outcomes_.size(); }
     // Entry numbers are below this; unused ones have id 0.
     EntryNumber entry_limit() const { return static_cast<EntryNumber>(entries_.size()); }
+    // For who walks all entries: where the first one at or after `from` may be, found without looking at those that are
+    // not in use; what was in use at the busiest time stays, and most of it may be empty.
+    EntryNumber skip_unused(EntryNumber from) const {
+        if (from % kBlock != 0 || from >= entries_.size() || used_[from / kBlock] != 0) return from;
+        return std::min(from + kBlock, entry_limit());
+    }
 
     // All changeable fields as the log has them (not the live state).
     MessageState durable_state(const Entry& entry) const;
@@ -143,6 +150,8 @@ class RecentTier {
     std::size_t memory_bytes() const;
 
   private:
+    static constexpr EntryNumber kBlock = 64;
+
     struct Rare {
         DueMs expires_ms = 0;
         std::string order_key;
@@ -166,6 +175,7 @@ class RecentTier {
     QueueNames queues_;
     std::vector<Entry> entries_;
     std::vector<EntryNumber> free_;
+    std::vector<std::uint8_t> used_;  // entries in use, of each block of so many
     boost::unordered_flat_map<MessageId, EntryNumber> by_id_;
     boost::unordered_flat_map<MessageId, Outcome> outcomes_;
     std::unordered_map<EntryNumber, Rare> rare_;
