@@ -404,7 +404,9 @@ void Engine::answer(Answer answer) {
                 }
                 if (!*asked.pending->facts) {
                     return reply(asked.pending->token,
-                                 Error{"gone", "this message ended longer ago than outcomes are kept"});
+                                 Error{"gone",
+                                       "this message ended longer ago than outcomes are kept; the history of "
+                                       "its queue may still tell how"});
                 }
                 MessageRow& row = **asked.pending->facts;
                 if (row.state.name_space != read->name_space) {

@@ -35,6 +35,7 @@ struct ServerOptions {
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 2;
     std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
+    HistoryBounds history;
     LogOptions log;
 };
 
