@@ -89,13 +89,16 @@ Status LocalJournal::give_name(SpareSegment spare, SegmentHeader header) {
     header.segment_bytes = spare.bytes;
     const std::string head = encode_segment_header(header);
     const std::string path = directory_ + "/" + segment_name(header.first_sequence());
-    Status done = spare.file->write_at(0, std::as_bytes(std::span(head)));
-    if (!done && done.error().code == "no_space") {
+    Status written = spare.file->write_at(0, std::as_bytes(std::span(head)));
+    Status done = written;
+    if (done) done = spare.file->sync_data();
+    const bool synced = done.ok();
+    if (done) done = files_.rename(directory_ + "/" + spare.name, path);
+    const bool is_still_a_spare = !written || (synced && !done);
+    if (is_still_a_spare && done.error().code == "no_space") {
         spares_.give_back(std::move(spare));
         return done;
     }
-    if (done) done = spare.file->sync_data();
-    if (done) done = files_.rename(directory_ + "/" + spare.name, path);
     if (done && !planted(PlantedBug::directory_not_synced)) done = files_.sync_directory(directory_);
     if (!done) return fail("begin segment " + path, done.error());
     const SegmentEnd end{header.before, header.link, kSegmentHeaderBytes, false};
@@ -110,6 +113,11 @@ Status LocalJournal::give_name(SpareSegment spare, SegmentHeader header) {
 Status LocalJournal::prepare_spares() {
     if (const std::optional<Error> failed = failure()) return *failed;
     return spares_.prepare();
+}
+
+Result<bool> LocalJournal::give_up_spare(std::size_t keep) {
+    if (const std::optional<Error> failed = failure()) return *failed;
+    return spares_.give_up(keep);
 }
 
 Status LocalJournal::drop_before(Sequence sequence) {

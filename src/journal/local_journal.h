@@ -25,7 +25,7 @@ struct JournalOptions {
     std::uint64_t segment_bytes = 64 << 20;  // a multiple of the block size, above the header's
     std::uint32_t block_bytes = 512;         // 512 or 4096; of a log that is there, its own counts
     std::size_t spare_count = 1;             // zero-filled segments ready for the next roll
-    std::size_t reserve_count = 2;           // and more of them, so that a disk that fills up is met early
+    std::size_t reserve_count = 3;           // and more of them, for what goes on while the disk is full
     LogIdentity identity;                    // 32 random bytes; used only when the log is created
 };
 
@@ -54,6 +54,9 @@ class LocalJournal final : public Journal {
     // is ready stays ready.
     Status prepare_spares();
     std::size_t ready_spares() const { return spares_.ready(); }
+    std::size_t spares_wanted() const { return spares_.wanted(); }
+    // Removes a spare segment, so that something else gets its space; false where no more than `keep` are there.
+    Result<bool> give_up_spare(std::size_t keep);
 
     // Unlinks the segments that lie wholly below `sequence`, the oldest first, each one durably before the next, so
     // that a crash leaves no hole. The newest stays. Readers that hold one go on reading it. One thread at a time.

@@ -226,13 +226,11 @@ Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log) 
     return files.sync_directory(directory);
 }
 
-Result<FoundLog> verify_log(FileSystem& files, const std::string& directory, const CommitVisitor& visitor) {
-    Result<FoundLog> log = find_log(files, directory);
-    if (!log) return log;
-    for (const auto& segment : log->segments) {
-        if (Status scanned = segment->scan(visitor); !scanned) return std::move(scanned).error();
+Status verify_log(const FoundLog& log, const CommitVisitor& visitor) {
+    for (const auto& segment : log.segments) {
+        if (Status scanned = segment->scan(visitor); !scanned) return scanned;
     }
-    return log;
+    return {};
 }
 
 }  // namespace duewheel

@@ -51,8 +51,8 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory);
 // found is durable on return.
 Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log);
 
-// Reads and checks everything in a directory and changes nothing: what `duewheel check` does. The visitor sees every
-// commit that is whole. Returns what was found; codes as of find_log().
-Result<FoundLog> verify_log(FileSystem& files, const std::string& directory, const CommitVisitor& visitor);
+// Reads and checks every commit of a log and changes nothing: what `duewheel check` does. Codes as of find_log(), and
+// the visitor's.
+Status verify_log(const FoundLog& log, const CommitVisitor& visitor);
 
 }  // namespace duewheel

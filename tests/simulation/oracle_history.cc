@@ -34,9 +34,12 @@ void Oracle::history_replied(const Request& request, const HistoryAnswer& answer
         if (about == nullptr) continue;  // its put was not answered
         if (row.ended_ms > now_) return violate("X", "ended later than now", about);
         const Worlds worlds = with_open_commands(*about, 0);
-        const bool may_be = std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
-            return world.phase == (row.outcome == State::done ? World::Phase::done : World::Phase::cancelled);
-        });
+        bool may_be = row.outcome == State::expired && about->may_have_expired(latest());
+        for (const World& world : worlds) {
+            may_be |= row.outcome == State::done && world.phase == World::Phase::done;
+            may_be |= row.outcome == State::cancelled && world.phase == World::Phase::cancelled;
+            may_be |= row.outcome == State::expired && world.phase == World::Phase::expired;
+        }
         if (!may_be) {
             return violate(
                 "X", "told as " + std::string(state_name(row.outcome)) + ", but it is " + describe(about->worlds()),
