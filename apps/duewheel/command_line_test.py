@@ -28,7 +28,7 @@ from daemon import BIN, Daemon  # noqa: E402
 DONE, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 PROGRAM = BIN / "duewheel"
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, "
-VERBS = ["put", "get", "cancel", "move", "fire", "list", "lease", "ack", "fail", "extend", "release", "stats",
+VERBS = ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend", "release", "stats",
          "top", "check"]
 
 
@@ -416,6 +416,27 @@ class Listing(CommandLine):
         expected = [message["id"] for message in sorted(expected, key=lambda m: (m["due_ms"], int(m["id"])))]
         listed = [json.loads(line)["id"] for line in self.output("--json", "list", "q", "--limit", "5000").splitlines()]
         self.assertEqual(listed, expected)
+
+    def test_history_tells_how_messages_ended(self):
+        done, cancelled = self.put("q", "x"), self.put("q", "x", "--in", "1h")
+        self.output("ack", self.lease_one("q")["lease"])
+        self.output("cancel", cancelled)
+        self.put("q", "x", "--in", "1h")
+        lines = self.output("history", "q").splitlines()
+        self.assertEqual([line.split()[:3] for line in lines],
+                         [["id", "outcome", "cause"], [done, "done", "acknowledged"], [cancelled, "cancelled", "cancelled"]])
+        self.assertTrue(all(len(line) <= 80 for line in lines), lines)
+
+        def ids(*arguments):
+            return [json.loads(line)["id"] for line in self.output("--json", "history", "q", *arguments).splitlines()]
+
+        self.assertEqual(ids(), [done, cancelled])
+        self.assertEqual(ids("--limit", "1"), [done])
+        self.assertEqual(ids("--outcome", "cancelled,expired"), [cancelled])
+        self.assertEqual(ids("--from=-1m", "--to", "1m"), [done, cancelled])
+        self.assertEqual(ids("--to=-1m"), [])
+        self.assertEqual(self.output("history", "other"), "nothing of this kind has ended\n")
+        self.assertIn("(bad_state, outcome)", self.refusal("history", "q", "--outcome", "ready"))
 
     def test_top_prints_a_frame_once(self):
         self.put("mail", "x", "--in", "1h")

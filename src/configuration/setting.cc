@@ -52,6 +52,7 @@ constexpr Setting at(Setting setting) {
 }
 
 constexpr auto kEngine = &ServerOptions::engine;
+constexpr auto kHistory = &ServerOptions::history;
 constexpr auto kHttp = &ServerOptions::http;
 constexpr auto kApi = &ServerOptions::api;
 constexpr auto kLog = &ServerOptions::log;
@@ -161,6 +162,11 @@ constexpr Setting kSettings[] = {
                                                  1, 64}),
     at<&ServerOptions::keep_outcomes_ms>({"store.keep_outcomes", Kind::duration,
                                           "How long the server answers for a message that has ended.", 0, 365 * kDay}),
+    at<kHistory, &HistoryBounds::keep_ms>(
+        {"store.keep_history", Kind::duration, "How long the history tells how messages ended.", kHour, 3650 * kDay}),
+    at<kHistory, &HistoryBounds::bytes_max>({"store.history_max", Kind::size,
+                                             "History in the index, before it is compressed; the oldest goes first.",
+                                             kMiB, 1024 * kGiB}),
 
     at<kEngine, &Engine::window_entries_max>({"memory.entries_max", Kind::number,
                                               "Messages with an entry in memory, of 72 bytes and its timer; beyond, "

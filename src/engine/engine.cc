@@ -1,6 +1,7 @@
 // The frame of the engine: start, turns, and batches from being built to being applied. What commands mean stands in
 // engine_commands.cc, what falls due in engine_firing.cc, what is read from the index in engine_loading.cc, how queues
-// are looked at in engine_listing.cc, expiry in engine_expiry.cc, order keys in engine_order.cc.
+// are looked at in engine_listing.cc and engine_history.cc, expiry in engine_expiry.cc, order keys in engine_order.cc.
+// It is long because a batch is one thing from its first command to its last reply.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -94,6 +95,7 @@ void Engine::submit(Command command, ReplyToken token) {
     if (!cleans && waiting_commands() >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
+    if (auto* asked = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*asked), token);
     const std::size_t bytes = put_bytes(command);
     if (waiting_bytes_ + bytes > options_.waiting_bytes_max) return reply(token, too_busy());
     waiting_bytes_ += bytes;
@@ -503,7 +505,9 @@ void Engine::answer(Answer answer) {
                 }
                 if (!*asked.pending->facts) {
                     return reply(asked.pending->token,
-                                 Error{"gone", "this message ended longer ago than outcomes are kept"});
+                                 Error{"gone",
+                                       "this message ended longer ago than outcomes are kept; the history of "
+                                       "its queue may still tell how"});
                 }
                 MessageRow& row = **asked.pending->facts;
                 if (row.state.name_space != read->name_space) {
@@ -532,6 +536,9 @@ void Engine::answer(Answer answer) {
             return;
         case Ask::listing:
             return finish_listing(std::move(*asked.listing), std::move(std::get<ListedRows>(answer.what)),
+                                  answer.generation);
+        case Ask::history:
+            return finish_history(*std::move(asked.history), std::move(std::get<HistoryRows>(answer.what)),
                                   answer.generation);
         case Ask::delivery:
             delivery_of_reply_.erase(asked.delivery->token);

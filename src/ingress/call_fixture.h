@@ -104,6 +104,9 @@ inline std::string describe(const Command& command) {
             } else if constexpr (std::is_same_v<T, ListCommand>) {
                 return "list " + c.name_space + " " + c.queue + " states=" + number(c.states.bits()) +
                        " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
+            } else if constexpr (std::is_same_v<T, HistoryCommand>) {
+                return "history " + c.name_space + " " + c.queue + " outcomes=" + number(c.outcomes.bits()) +
+                       " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
             } else {
                 return "not a command of this API";
             }

@@ -56,7 +56,7 @@ struct Server::Parts {
     Parts(const ServerOptions& server_options, LogSink& log_sink)
         : options(server_options),
           log(log_sink),
-          retention(options.keep_outcomes_ms),
+          retention(options.keep_outcomes_ms, options.history),
           rows(
               posix_file_system(), options.data_directory + "/index",
               [this](std::string_view key, std::string_view value) { return has_row_expired(retention, key, value); }) {

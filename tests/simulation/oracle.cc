@@ -49,8 +49,9 @@ bool changes_a_message(const Command& command) {
 constexpr DueMs kNeverMs = INT64_MAX;
 
 std::string_view name_of(const Command& command) {
-    constexpr std::string_view kNames[] = {"put",  "get",    "cancel",  "reschedule", "fire",       "lease", "ack",
-                                           "fail", "extend", "release", "carry",      "carry done", "list"};
+    constexpr std::string_view kNames[] = {"put",     "put batch", "get",        "cancel", "reschedule",
+                                           "fire",    "lease",     "ack",        "fail",   "extend",
+                                           "release", "carry",     "carry done", "list",   "history"};
     return kNames[command.index()];
 }
 
@@ -128,6 +129,8 @@ ReplyToken Oracle::submitted(const Command& command) {
         ++leases_[lease->queue].open;
     } else if (const auto* list = std::get_if<ListCommand>(&command)) {
         listing_submitted(*list);
+    } else if (const auto* history = std::get_if<HistoryCommand>(&command)) {
+        history_submitted(*history);
     } else if (MessageModel* named = message_of(id_of(command))) {
         request.serial = named->serial;
         request.epoch = named->epochs.size() - 1;
@@ -277,6 +280,9 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* page = std::get_if<ListAnswer>(&reply);
                page != nullptr && std::holds_alternative<ListCommand>(request.command)) {
         list_replied(request, *page);
+    } else if (const auto* ended = std::get_if<HistoryAnswer>(&reply);
+               ended != nullptr && std::holds_alternative<HistoryCommand>(request.command)) {
+        history_replied(request, *ended);
     } else {
         violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
     }

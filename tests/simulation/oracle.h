@@ -39,8 +39,9 @@ struct OracleTotals {
 
 class Oracle {
   public:
-    Oracle(const EngineOptions& options, std::int64_t keep_ms, RareStates& rare)
-        : options_(options), keep_ms_(keep_ms), rare_(rare) {}
+    // `history_is_whole`: nothing of it ever expires or is lost.
+    Oracle(const EngineOptions& options, std::int64_t keep_ms, bool history_is_whole, RareStates& rare)
+        : options_(options), keep_ms_(keep_ms), rare_(rare), history_is_whole_(history_is_whole) {}
 
     // ---- the process
     void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
@@ -150,6 +151,14 @@ class Oracle {
     void row_listed(Listing& listing, const Request& request, const ListedMessage& listed);
     void listing_ended(const Listing& listing);
 
+    struct HistoryReading {
+        bool begun = false;
+        std::set<std::uint64_t> must_be_met;  // serials
+        std::set<std::uint64_t> met;
+    };
+    void history_submitted(const HistoryCommand& asked);
+    void history_replied(const Request& request, const HistoryAnswer& answer);
+
     // A lease that is held in all likelihood, and one that may be.
     bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
     bool may_be_held(const SeenDelivery& delivery, DueMs from) const;
@@ -183,6 +192,8 @@ class Oracle {
         std::uint64_t lost = 0;
     };
     std::map<std::string, QueueLeases> leases_;
+    const bool history_is_whole_;
+    std::map<std::uint64_t, HistoryReading> histories_;
     std::map<std::uint64_t, Listing> listings_;  // by the query that names each
     OracleTotals totals_;
     std::optional<Violation> violation_;
