@@ -7,12 +7,14 @@
 
 namespace duewheel {
 
-LocalJournal::LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options)
+LocalJournal::LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options,
+                           std::uint64_t marked)
     : files_(files),
       directory_(std::move(directory)),
       options_(options),
       identity_(options.identity),
-      spares_(files, directory_, options.segment_bytes, options.spare_count + options.reserve_count) {
+      spares_(files, directory_, options.segment_bytes, options.spare_count + options.reserve_count),
+      mark_(files, directory_, marked) {
     assert(options.block_bytes == 512 || options.block_bytes == 4096);
     assert(options.segment_bytes % options.block_bytes == 0 && options.segment_bytes <= kSegmentBytesMax);
     assert(options.segment_bytes > kSegmentHeaderBytes);
@@ -24,7 +26,7 @@ Result<std::unique_ptr<LocalJournal>> LocalJournal::open(FileSystem& files, cons
     Result<FoundLog> log = find_log(files, directory);
     if (!log) return std::move(log).error();
     if (Status mended = mend_log(files, directory, *log); !mended) return std::move(mended).error();
-    std::unique_ptr<LocalJournal> journal(new LocalJournal(files, directory, options));
+    std::unique_ptr<LocalJournal> journal(new LocalJournal(files, directory, options, log->marked_newest));
     if (Status started = journal->start(std::move(*log)); !started) return std::move(started).error();
     return journal;
 }
@@ -36,12 +38,15 @@ Status LocalJournal::start(FoundLog log) {
         SegmentHeader first;
         first.identity = options_.identity;
         first.block_bytes = options_.block_bytes;
-        return begin_segment(first, options_.segment_bytes);
+        if (Status begun = begin_segment(first, options_.segment_bytes); !begun) return begun;
+        return mark_newest();
     }
     newest_ = log.segments.back();
     identity_ = newest_->header().identity;
     for (auto& segment : log.segments) catalog_.add(std::move(segment));
-    return {};
+    // Where an earlier run had no time for it. On a full disk the next commit makes up for it.
+    Status marked = mark_newest();
+    return !marked && marked.error().code == "no_space" ? Status() : marked;
 }
 
 Status LocalJournal::commit(const Commit& commit) {
@@ -49,6 +54,7 @@ Status LocalJournal::commit(const Commit& commit) {
     if (newest()->end().closed) {
         if (Status rolled = roll(commit); !rolled) return rolled;
     }
+    if (Status marked = mark_newest(); !marked) return marked;
     const std::shared_ptr<SegmentFile> segment = newest();
     const SegmentEnd end = segment->end();
     const SegmentHeader& header = segment->header();
@@ -75,6 +81,13 @@ Status LocalJournal::roll(const Commit& commit) {
     std::uint64_t needed = kSegmentHeaderBytes + commit_size_in_segment(commit.records.size(), next.block_bytes);
     if (!commit.closes_segment) needed += std::max<std::uint64_t>(kClosingRoomBytes, next.block_bytes);
     return begin_segment(next, std::max(options_.segment_bytes, needed));
+}
+
+// Costs nothing but in the first commit of a segment.
+Status LocalJournal::mark_newest() {
+    const Status raised = mark_.raise(newest()->header().number);
+    if (raised || raised.error().code == "no_space") return raised;
+    return fail("note the newest segment in " + directory_, raised.error());
 }
 
 Status LocalJournal::begin_segment(const SegmentHeader& header, std::uint64_t bytes) {

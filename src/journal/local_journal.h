@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "journal/journal.h"
+#include "journal/newest_mark.h"
 #include "journal/recovery.h"
 #include "journal/segment_catalog.h"
 #include "journal/spare_segments.h"
@@ -78,12 +79,13 @@ class LocalJournal final : public Journal {
     const std::optional<Cut>& cut() const { return cut_; }
 
   private:
-    LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options);
+    LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options, std::uint64_t marked);
 
     Status start(FoundLog log);
     Status begin_segment(const SegmentHeader& header, std::uint64_t bytes);
     Status give_name(SpareSegment spare, SegmentHeader header);
     Status roll(const Commit& commit);
+    Status mark_newest();
     Status fail(std::string_view action, const Error& error);
     std::optional<Error> failure() const;
     std::shared_ptr<SegmentFile> newest() const;
@@ -93,6 +95,7 @@ class LocalJournal final : public Journal {
     const JournalOptions options_;
     LogIdentity identity_;
     SpareSegments spares_;
+    NewestMark mark_;  // of the committer
     SegmentCatalog catalog_;
     std::optional<Cut> cut_;
 

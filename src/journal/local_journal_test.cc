@@ -76,8 +76,8 @@ TEST(LocalJournal, a_commit_larger_than_a_fresh_segment_gets_one_of_its_size) {
     EXPECT_EQ(log.compare(*opened(disk, options)), "");
 }
 
-// A segment that was exactly as large as its first commit could never be closed: the simulator found the commit that was
-// to close it written past the segment's end.
+// A segment that was exactly as large as its first commit could never be closed: the simulator found the commit that
+// was to close it written past the segment's end.
 TEST(LocalJournal, a_segment_made_for_a_large_commit_has_room_for_one_that_closes_it) {
     SimDisk disk;
     Random random(4);
@@ -381,6 +381,28 @@ TEST(LocalJournal, a_failed_step_of_a_roll_stops_it_too) {
             ASSERT_TRUE(journal->commit(commit).ok());
         }
     }
+}
+
+// The mark of the newest segment costs one sync more at a roll, and none between two of them.
+TEST(LocalJournal, a_commit_syncs_once_and_a_roll_names_and_marks_its_segment) {
+    SimDisk disk;
+    Random random(26);
+    TrialLog log(3, 500);
+    JournalOptions options = trial_options();
+    options.spare_count = 2;
+    auto journal = opened(disk, options);
+    ASSERT_TRUE(journal->prepare_spares().ok());
+    const auto syncs = [&disk] {
+        return std::pair(disk.count(DiskOperation::sync_data), disk.count(DiskOperation::sync_directory));
+    };
+    for (int commits = 0; commits < 30; ++commits) {
+        const bool rolls = journal->room().closed;
+        const auto before = syncs();
+        commit_some(*journal, log, random, 1);
+        EXPECT_EQ(syncs(), std::pair(before.first + (rolls ? 2 : 1), before.second + (rolls ? 2 : 0)));
+        if (rolls) break;
+    }
+    EXPECT_EQ(journal->room().number, 2u);
 }
 
 TEST(LocalJournal, places_are_read_while_the_committer_commits_and_old_segments_go) {

@@ -4,10 +4,29 @@
 #include <cstring>
 #include <map>
 
+#include "journal/segment_format.h"
 #include "store/index_recovery.h"
 #include "store/sealer.h"
 
 namespace duewheel {
+namespace {
+
+// An index without a log is what is left when the log was moved away: beginning another one beside it would keep the
+// first from ever being put back.
+Status refuse_index_without_log(FileSystem& files, const std::string& directory) {
+    if (const auto segments = files.list(directory + "/journal"); segments) {
+        for (const std::string& name : *segments) {
+            if (sequence_of_segment_name(name) != 0) return {};
+        }
+    }
+    const auto index = files.list(directory + "/index");
+    if (!index || index->empty()) return {};
+    return Error{"damaged_log", "there is an index in " + directory + ", but the log that it was built from is gone: " +
+                                    directory + "/journal holds no segment. Nothing was changed. Put the files seg-* " +
+                                    "back or restore a backup; to begin with nothing, name an empty directory"};
+}
+
+}  // namespace
 
 // Damage to the index may be met only while what it lacks is worked out. It is built anew then, once: what is met a
 // second time has another reason.
@@ -28,6 +47,8 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
     if (!lock) return std::move(lock).error();
     parts->lock_ = *std::move(lock);
+
+    if (Status whole = refuse_index_without_log(files, directory); !whole) return std::move(whole).error();
 
     JournalOptions journal_options;
     journal_options.segment_bytes = options.engine.segment_bytes;

@@ -234,7 +234,7 @@ void Simulation::damage() {
     const auto names = disk_.list(journal);
     std::vector<std::string> segments;
     for (const std::string& name : *names) {
-        if (name.rfind("spare", 0) != 0) segments.push_back(journal + "/" + name);
+        if (name.rfind("seg-", 0) == 0) segments.push_back(journal + "/" + name);
     }
     const std::string& path = segments[random_.below(segments.size())];
     std::uint64_t size = 0;
