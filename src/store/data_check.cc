@@ -4,6 +4,7 @@
 
 #include "message/totals.h"
 #include "store/index.h"
+#include "store/index_audit.h"
 #include "store/key_layout.h"
 #include "store/retention.h"
 #include "store/rocks_rows.h"
@@ -99,6 +100,15 @@ Status check_index(Index& index, Sequence log_front, DataReport& report) {
     return {};
 }
 
+// Every stored byte, and every table against the rows by id.
+Status check_tables(const Index& index) {
+    if (Status verified = index.rows().verify_checksums(); !verified) return verified;
+    const Result<std::optional<std::string>> disagreement = find_disagreement(index);
+    if (!disagreement) return disagreement.error();
+    if (*disagreement) return damaged_index(**disagreement);
+    return {};
+}
+
 }  // namespace
 
 Result<DataReport> check_data_directory(FileSystem& files, const std::string& directory) {
@@ -128,6 +138,7 @@ Result<DataReport> check_data_directory(FileSystem& files, const std::string& di
     report.has_index = true;
     const Sequence front = found->segments.empty() ? 1 : found->segments.front()->first_sequence();
     if (Status checked = check_index(**index, front, report); !checked) return std::move(checked).error();
+    if (Status checked = check_tables(**index); !checked) return std::move(checked).error();
     return report;
 }
 

@@ -3,7 +3,8 @@
 //
 // The log: every checksum, sequence, footer and the chain from the first segment to the last; what each footer says is
 // recomputed from the records. The index: that it belongs to this log, that the sum over its messages is the digest of
-// its position, and that every message that is needed has its record in the log.
+// its position, that every message that is needed has its record in the log, that every stored byte has its checksum,
+// and that each table holds what follows from the rows by id (index_audit.h).
 #pragma once
 
 #include <cstdint>

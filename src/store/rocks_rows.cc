@@ -239,6 +239,13 @@ class RocksRows final : public SortedRows {
         return std::make_unique<RocksTableBuilder>(*database_, incoming_, files_, directory_);
     }
 
+    Status verify_checksums() const override {
+        assert_disk_is_allowed();
+        const rocksdb::Status status = database_->VerifyChecksum();
+        if (!status.ok()) return error_of(status, directory_);
+        return {};
+    }
+
     std::uint64_t bytes() const override {
         std::uint64_t bytes = 0;
         database_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &bytes);
