@@ -1,5 +1,6 @@
 // One running shard: its thread's loop does sockets, engine and wheel without a hand-off; a committer writes and syncs,
-// a reader looks things up, a sealer builds tables. This file is the only place where they meet.
+// a reader looks things up, a sealer builds tables, a patrol reads old segments. This file is the only place where they
+// meet.
 //
 // Every blocking step runs on its worker and comes back as a function posted to the loop, which is then followed by a
 // turn. A broken world (a failed write, a damaged log or index) ends the process through `broken`.
@@ -71,6 +72,7 @@ class Shard final : public CommandPort {
     void fill_spares();
     void clean();
     void run_cleaning(LogCleaning::Step step);
+    void patrol();
 
     EventLoop& loop_;
     ShardParts& parts_;
@@ -83,11 +85,13 @@ class Shard final : public CommandPort {
     std::atomic<bool> seal_queued_{false};
     std::atomic<bool> fill_queued_{false};
     ShardTimes times_;
+    bool patrolling_ = false;
 
     // Last: their threads end before anything that their jobs use goes away.
     Worker committer_{"dw-commit"};
     Worker reader_{"dw-read"};
     Worker sealer_{"dw-seal"};
+    Worker patrol_{"dw-patrol"};
 };
 
 }  // namespace duewheel

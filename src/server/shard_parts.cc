@@ -26,6 +26,17 @@ Status refuse_index_without_log(FileSystem& files, const std::string& directory)
                                     "back or restore a backup; to begin with nothing, name an empty directory"};
 }
 
+// The system's words say what happened, and not what to do.
+Error unusable(const std::string& directory, Error error) {
+    if (error.code != "in_use" && error.code != "no_space") {
+        error.message +=
+            ". The data directory has to be a directory that the server's user may write to: choose "
+            "another with --data, or change the owner or the permissions of " +
+            directory;
+    }
+    return error;
+}
+
 }  // namespace
 
 // Damage to the index may be met only while what it lacks is worked out. It is built anew then, once: what is met a
@@ -43,9 +54,9 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
                                                             RowStorage& rows, Retention& retention,
                                                             const ShardOptions& options, LogSink& log) {
     auto parts = std::unique_ptr<ShardParts>(new ShardParts);
-    if (Status made = files.make_directories(directory); !made) return std::move(made).error();
+    if (Status made = files.make_directories(directory); !made) return unusable(directory, made.error());
     Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
-    if (!lock) return std::move(lock).error();
+    if (!lock) return unusable(directory, lock.error());
     parts->lock_ = *std::move(lock);
 
     if (Status whole = refuse_index_without_log(files, directory); !whole) return std::move(whole).error();
@@ -99,6 +110,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     start.totals = journal_->totals();
     start.unsealed = unsealed();
     const SegmentRoom room = journal_->room();
+    verify_before_ = room.number;
     start.segment = static_cast<SegmentNumber>(room.closed ? room.number + 1 : room.number);
     start.segment_fill = room.closed ? kSegmentHeaderBytes : room.used_bytes;
     start.segment_bytes = room.closed ? 0 : room.segment_bytes;
@@ -156,6 +168,20 @@ Status ShardParts::replay(EngineStart& start) {
     if (!replayed) return replayed;
     for (const auto& [name, at] : cursors) start.queue_cursors.push_back({{name.first, name.second}, at});
     return {};
+}
+
+Result<bool> ShardParts::verify_next_segment() {
+    for (const std::shared_ptr<const SegmentFile>& segment : journal_->catalog().snapshot()) {
+        const std::uint64_t number = segment->header().number;
+        if (number <= verified_segment_) continue;
+        if (number >= verify_before_) break;
+        if (Status read = segment->scan([](const CommitInLog&) { return Status(); }); !read) {
+            return std::move(read).error();
+        }
+        verified_segment_ = number;
+        return true;
+    }
+    return false;
 }
 
 Result<SegmentNumber> ShardParts::seal_next() {

@@ -51,6 +51,9 @@ class ShardParts {
     const Engine& engine() const { return *engine_; }
     const RecoveryReport& recovery() const { return recovery_; }
 
+    // What ended long enough ago counts as gone from now on, also while no segment is sealed, which tells the time too.
+    void expire_by(DueMs now_ms) { retention_->set_now(now_ms); }
+
     // The committer's step: returns when the commit is durable. An error is the end.
     Status commit(const Commit& commit) { return journal_->commit(commit); }
 
@@ -61,6 +64,10 @@ class ShardParts {
     // shard's thread then calls engine().table_taken() with it. 0: there is none. `no_space`: try again later.
     Result<SegmentNumber> seal_next();
     Status prepare_spares() { return journal_->prepare_spares(); }
+
+    // The patrol's step, one thread at a time: reads the next segment that was full when this began, the oldest first,
+    // and checks every byte of it. False: there is none left. `damaged_log` names file and offset.
+    Result<bool> verify_next_segment();
 
     // The cleaner's steps (server/log_cleaning.h).
     const Index& index() const { return *index_; }
@@ -84,6 +91,8 @@ class ShardParts {
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<StoreReader> reader_;
     RecoveryReport recovery_;
+    std::uint64_t verified_segment_ = 0;  // of the patrol: the number of the one it read last
+    std::uint64_t verify_before_ = 0;     // the newest one of the start was read by the start
 };
 
 }  // namespace duewheel
