@@ -1,12 +1,15 @@
 #include "store/index_audit.h"
 
 #include <utility>
+#include <vector>
 
 #include "journal/segment.h"
 #include "store/key_layout.h"
 
 namespace duewheel {
 namespace {
+
+constexpr std::size_t kPageRows = 1000;
 
 // Rows added up, in any order.
 class RowSum {
@@ -51,18 +54,26 @@ class Audit {
     }
 
   private:
-    // Every row of a table; an error of `visit` ends the walk.
+    // Every row of a table; an error of `visit` ends the walk. Page by page, because `visit` looks rows up too.
     template <class Visit>
     Status walk(IndexTable table, Visit visit) const {
-        const std::string lower(1, static_cast<char>(table));
+        std::string from(1, static_cast<char>(table));
         const std::string upper(1, static_cast<char>(static_cast<char>(table) + 1));
-        Status seen;
-        const Status walked =
-            index_.rows().scan(lower, upper, ~std::size_t{0}, [&](std::string_view key, std::string_view value) {
-                seen = visit(key, value);
-                return seen.ok();
-            });
-        return walked ? seen : walked;
+        std::vector<std::pair<std::string, std::string>> page;
+        do {
+            page.clear();
+            const Status walked =
+                index_.rows().scan(from, upper, kPageRows, [&](std::string_view key, std::string_view value) {
+                    page.emplace_back(key, value);
+                    return true;
+                });
+            if (!walked) return walked;
+            for (const auto& [key, value] : page) {
+                if (Status seen = visit(key, value); !seen) return seen;
+            }
+            if (!page.empty()) from = page.back().first + '\0';
+        } while (page.size() == kPageRows);
+        return {};
     }
 
     // What the other tables have to hold.
