@@ -19,7 +19,7 @@ constexpr int kExitUsage = 2;
 
 // What no other state of the machine would make right.
 bool is_usage_error(std::string_view code) {
-    return code == "bad_address" || code == "bad_host" || code == "no_data_directory";
+    return code == "bad_address" || code == "bad_host";
 }
 
 // Tables that grow and shrink with the load, and what sealing needs for a moment, go back to the system when they are

@@ -104,11 +104,6 @@ void Server::Parts::broken(const Error& error) {
 }
 
 Status Server::Parts::open() {
-    if (options.data_directory.empty()) {
-        return Error{"no_data_directory",
-                     "the data directory has no name: name one with --data, such as "
-                     "./duewheel-data, or leave --data out"};
-    }
     for (const std::string& host : options.http_hosts) {
         if (is_host(host)) continue;
         return Error{"bad_host", "\"" + host +

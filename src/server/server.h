@@ -18,8 +18,7 @@ namespace duewheel {
 class Server {
   public:
     // Takes its address, recovers, and lets clients in. Codes: those of ShardParts::open() and HttpServer::listen(),
-    // `unsafe_listen`, `bad_host`,
-    // `no_data_directory`.
+    // `unsafe_listen`, `bad_host`.
     static Result<std::unique_ptr<Server>> open(const ServerOptions& options, LogSink& log);
     ~Server();
 

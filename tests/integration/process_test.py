@@ -69,12 +69,13 @@ class Start(unittest.TestCase):
     def test_a_data_directory_that_cannot_be_one_is_refused_with_what_to_do(self):
         with Daemon() as daemon:
             (daemon.directory / "file").touch()
-            for data, code in ((daemon.directory / "file", 1), ("/proc/none", 1), ("", 2)):
+            for data, code, told in ((daemon.directory / "file", 1, "with --data"), ("/proc/none", 1, "with --data"),
+                                     ("", 2, "leave it out")):
                 with self.subTest(data=data):
                     run = subprocess.run([BIN / "duewheeld", "--data", data, "--http", "127.0.0.1:0"],
                                          capture_output=True, text=True, timeout=60)
                     self.assertEqual(run.returncode, code, run.stderr)
-                    self.assertIn("with --data", run.stderr)
+                    self.assertIn(told, run.stderr)
 
     # "nonsense is no loopback address" was said of it, after a store had been made.
     def test_an_address_that_is_none_is_called_so_before_anything_is_made(self):
