@@ -92,6 +92,8 @@ struct Listener {
     explicit Listener(asio::io_context& context) : acceptor(context.get_executor()) {}
 
     Acceptor acceptor;
+    BoundAddress bound;
+    bool listening = false;
     bool paused = false;
 };
 
@@ -103,7 +105,8 @@ struct HttpServer::Parts final : AfterTurn {
     ~Parts();
 
     bool after_turn() override;
-    Result<BoundAddress> listen(std::string_view address);
+    Result<BoundAddress> bind(std::string_view address);
+    Status start_accepting();
     void wait_for_client(const std::shared_ptr<Listener>& listener);
     void accept_clients(const std::shared_ptr<Listener>& listener);
     void add_connection(TcpSocket socket, const tcp::endpoint& peer);
@@ -154,7 +157,7 @@ bool HttpServer::Parts::after_turn() {
     return std::exchange(all.handler_called, false);
 }
 
-Result<BoundAddress> HttpServer::Parts::listen(std::string_view address) {
+Result<BoundAddress> HttpServer::Parts::bind(std::string_view address) {
     const auto endpoint = parse_endpoint(address);
     if (!endpoint) return endpoint.error();
     auto listener = std::make_shared<Listener>(loop.context());
@@ -163,14 +166,24 @@ Result<BoundAddress> HttpServer::Parts::listen(std::string_view address) {
     acceptor.open(endpoint->protocol(), error);
     if (!error) acceptor.set_option(Acceptor::reuse_address(true), error);
     if (!error) acceptor.bind(*endpoint, error);
-    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (!error) acceptor.non_blocking(true, error);
     if (error) return listen_error(address, error);
     const tcp::endpoint bound = acceptor.local_endpoint(error);
     if (error) return listen_error(address, error);
+    listener->bound = {bound.address().to_string(), bound.port()};
     listeners.push_back(std::move(listener));
-    wait_for_client(listeners.back());
-    return BoundAddress{bound.address().to_string(), bound.port()};
+    return listeners.back()->bound;
+}
+
+Status HttpServer::Parts::start_accepting() {
+    for (const auto& listener : listeners) {
+        if (std::exchange(listener->listening, true)) continue;
+        error_code error;
+        listener->acceptor.listen(asio::socket_base::max_listen_connections, error);
+        if (error) return listen_error(listener->bound.text(), error);
+        wait_for_client(listener);
+    }
+    return {};
 }
 
 void HttpServer::Parts::wait_for_client(const std::shared_ptr<Listener>& listener) {
@@ -290,7 +303,21 @@ HttpServer::HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler ha
 HttpServer::~HttpServer() = default;
 
 Result<BoundAddress> HttpServer::listen(std::string_view address) {
-    return parts_->listen(address);
+    Result<BoundAddress> bound = parts_->bind(address);
+    if (!bound) return bound;
+    if (Status accepting = parts_->start_accepting(); !accepting) {
+        parts_->listeners.pop_back();
+        return std::move(accepting).error();
+    }
+    return bound;
+}
+
+Result<BoundAddress> HttpServer::bind(std::string_view address) {
+    return parts_->bind(address);
+}
+
+Status HttpServer::start_accepting() {
+    return parts_->start_accepting();
 }
 
 void HttpServer::stop_accepting() {

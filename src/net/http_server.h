@@ -120,6 +120,10 @@ class HttpServer {
     // Accepts on "127.0.0.1:7420", "[::1]:7420" or "localhost:7420"; port 0 picks a free one. Several are possible.
     // Errors: bad_address, port_in_use, forbidden (a port below 1024 without the privilege), io_error.
     Result<BoundAddress> listen(std::string_view address);
+    // The two halves of listen(), for a server that is to know early that it has its address and to be reached late:
+    // until start_accepting(), which listens on all addresses that were bound, clients are refused by the system.
+    Result<BoundAddress> bind(std::string_view address);
+    Status start_accepting();
     // Closes the listening sockets. What is connected stays.
     void stop_accepting();
     // Stops accepting, closes idle connections, answers what arrived and closes each connection after its last answer;

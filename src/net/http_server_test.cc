@@ -7,6 +7,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/system_clock.h"
 #include "net/loopback_fixture.h"
@@ -416,6 +419,28 @@ TEST(HttpServer, refuses_addresses_it_cannot_listen_on_and_says_why) {
         EXPECT_EQ(taken.error().code, "port_in_use");
         EXPECT_NE(taken.error().message.find(std::to_string(server.port())), std::string::npos);
     });
+}
+
+TEST(HttpServer, an_address_that_is_only_bound_is_ours_and_refuses_clients_until_it_accepts) {
+    LoopbackServer server(echo);
+    std::uint16_t port = 0;
+    server.on_loop([&] { port = server.server().bind("127.0.0.1:0")->port; });
+    const auto connects = [port] {
+        const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        const bool done = ::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+        ::close(socket);
+        return done;
+    };
+    EXPECT_FALSE(connects());
+    server.on_loop([&] {
+        EXPECT_TRUE(server.server().start_accepting().ok());
+        EXPECT_TRUE(server.server().start_accepting().ok()) << "once more changes nothing";
+    });
+    EXPECT_TRUE(connects());
 }
 
 TEST(HttpServer, drain_answers_what_was_accepted_and_closes_the_rest) {

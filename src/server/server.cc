@@ -63,6 +63,7 @@ struct Server::Parts {
     }
 
     Status open();
+    Status bind();
     Status listen();
     EventLoop::TimePoint turn();
     void stop(int signal);
@@ -103,18 +104,14 @@ void Server::Parts::broken(const Error& error) {
 }
 
 Status Server::Parts::open() {
-    if (!is_loopback(options.http_address) && !options.unsafe_plain_listen) {
-        return Error{"unsafe_listen", options.http_address +
-                                          " is no loopback address, and without TLS and tokens whoever reaches it may "
-                                          "do everything: listen on 127.0.0.1, or allow it with the setting "
-                                          "unsafe_plain_listen = true (--unsafe-plain-listen)"};
-    }
     for (const std::string& host : options.http_hosts) {
         if (is_host(host)) continue;
         return Error{"bad_host", "\"" + host +
                                      "\" in the setting http.hosts is no host: write a name such as queue.example.org, "
                                      "without scheme, port and path"};
     }
+    // The address first: a wrong or a taken one must not be told only after a store was made or recovered.
+    if (Status bound = bind(); !bound) return bound;
     ShardOptions shard_options;
     shard_options.engine = options.engine;
     shard_options.spare_segments = options.spare_segments;
@@ -131,6 +128,25 @@ Status Server::Parts::open() {
     return listen();
 }
 
+Status Server::Parts::bind() {
+    http = std::make_unique<HttpServer>(
+        loop, options.http,
+        [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
+        [this](int status, std::string_view code, std::string_view message) {
+            return api->refuse(status, code, message);
+        },
+        group_of_call);
+    const Result<BoundAddress> bound = http->bind(options.http_address);
+    if (!bound) return bound.error();
+    http_address = bound->text();
+    if (is_loopback(http_address) || options.unsafe_plain_listen) return {};
+    return Error{"unsafe_listen", options.http_address +
+                                      " is no loopback address, and without TLS and tokens whoever reaches it may do "
+                                      "everything: listen on 127.0.0.1, or allow it with the setting "
+                                      "unsafe_plain_listen = true (--unsafe-plain-listen)"};
+}
+
+// Clients are let in when there is somebody to answer them.
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
     api_options.callers = caller_rules(options);
@@ -144,16 +160,7 @@ Status Server::Parts::listen() {
     };
     api = std::make_unique<HttpApi>(*shard, std::move(api_options), log);
     shard->deliver_replies_to([this](ReplyToken token, Reply reply) { api->deliver(token, std::move(reply)); });
-    http = std::make_unique<HttpServer>(
-        loop, options.http,
-        [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
-        [this](int status, std::string_view code, std::string_view message) {
-            return api->refuse(status, code, message);
-        },
-        group_of_call);
-    Result<BoundAddress> bound = http->listen(options.http_address);
-    if (!bound) return std::move(bound).error();
-    http_address = bound->text();
+    if (Status accepting = http->start_accepting(); !accepting) return accepting;
     if (options.unsafe_plain_listen) {
         log.warning("unsafe_listen", "Requests are taken without TLS and without tokens.", {{"address", http_address}});
     }

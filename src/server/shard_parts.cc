@@ -47,6 +47,17 @@ Status with_space_of_a_spare(LocalJournal& journal, std::size_t keep, Step step)
 
 constexpr std::size_t kSparesOfTheLog = 1;
 
+// The system's words say what happened, and not what to do.
+Error unusable(const std::string& directory, Error error) {
+    if (error.code != "in_use" && error.code != "no_space") {
+        error.message +=
+            ". The data directory has to be a directory that the server's user may write to: choose "
+            "another with --data, or change the owner or the permissions of " +
+            directory;
+    }
+    return error;
+}
+
 }  // namespace
 
 ShardParts::ShardParts(FileSystem& files, std::string directory, const ShardOptions& options)
@@ -69,9 +80,9 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
                                                             RowStorage& rows, Retention& retention,
                                                             const ShardOptions& options, LogSink& log) {
     auto parts = std::unique_ptr<ShardParts>(new ShardParts(files, directory, options));
-    if (Status made = files.make_directories(directory); !made) return std::move(made).error();
+    if (Status made = files.make_directories(directory); !made) return unusable(directory, made.error());
     Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
-    if (!lock) return std::move(lock).error();
+    if (!lock) return unusable(directory, lock.error());
     parts->lock_ = *std::move(lock);
     parts->retention_ = &retention;
     Status done = parts->open_journal(options, log);
@@ -149,6 +160,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     start.totals = journal_->totals();
     start.unsealed = unsealed();
     const SegmentRoom room = journal_->room();
+    verify_before_ = room.number;
     start.segment = static_cast<SegmentNumber>(room.closed ? room.number + 1 : room.number);
     start.segment_fill = room.closed ? kSegmentHeaderBytes : room.used_bytes;
     start.segment_bytes = room.closed ? 0 : room.segment_bytes;
@@ -245,6 +257,20 @@ Status ShardParts::repeat_drop(Sequence carried_up_to, LogSink& log) {
                  {{"first_sequence", journal_->first_sequence()}});
     }
     return {};
+}
+
+Result<bool> ShardParts::verify_next_segment() {
+    for (const std::shared_ptr<const SegmentFile>& segment : journal_->catalog().snapshot()) {
+        const std::uint64_t number = segment->header().number;
+        if (number <= verified_segment_) continue;
+        if (number >= verify_before_) break;
+        if (Status read = segment->scan([](const CommitInLog&) { return Status(); }); !read) {
+            return std::move(read).error();
+        }
+        verified_segment_ = number;
+        return true;
+    }
+    return false;
 }
 
 Result<SegmentNumber> ShardParts::seal_next() {

@@ -65,6 +65,29 @@ class Start(unittest.TestCase):
                 capture_output=True, text=True, timeout=60)
             self.assertEqual(run.returncode, 1)
             self.assertIn("port_in_use", run.stderr)
+            self.assertFalse(daemon.data.exists(), "an address that cannot be had makes no store")
+
+    # "cannot make directory /x: File exists" was all that was said.
+    def test_a_data_directory_that_cannot_be_one_is_refused_with_what_to_do(self):
+        with Daemon() as daemon:
+            (daemon.directory / "file").touch()
+            for data, code, told in ((daemon.directory / "file", 1, "with --data"), ("/proc/none", 1, "with --data"),
+                                     ("", 2, "leave it out")):
+                with self.subTest(data=data):
+                    run = subprocess.run([BIN / "duewheeld", "--data", data, "--http", "127.0.0.1:0"],
+                                         capture_output=True, text=True, timeout=60)
+                    self.assertEqual(run.returncode, code, run.stderr)
+                    self.assertIn(told, run.stderr)
+
+    # "nonsense is no loopback address" was said of it, after a store had been made.
+    def test_an_address_that_is_none_is_called_so_before_anything_is_made(self):
+        with Daemon() as daemon:
+            run = subprocess.run([BIN / "duewheeld", "--data", daemon.data, "--http", "nonsense"],
+                                 capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("is not an address to listen on", run.stderr)
+            self.assertNotIn("loopback", run.stderr)
+            self.assertFalse(daemon.data.exists())
 
     def test_an_index_that_is_gone_is_built_anew(self):
         with Daemon(arguments=["--store-segment-size", "1MiB"]) as daemon:
@@ -149,6 +172,45 @@ class Levels(unittest.TestCase):
             asked_ms = time.time() * 1000
             (message,) = client.lease("q", lease="1s")
             self.assertGreater(message["lease_until_ms"], asked_ms + 900)
+
+
+class Secrets(unittest.TestCase):
+    def test_each_data_directory_has_its_own_and_no_token_opens_anothers_lease(self):
+        identity = slice(120, 152)  # of a segment's header: instance and token key (docs/storage_format.md)
+        with Daemon() as one, Daemon() as other:
+            seen = []
+            for daemon in (one, other):
+                daemon.start()
+                number = daemon.client().put("q", "x")[1]["id"]
+                lease = daemon.client().lease("q")[0]["lease"]
+                seen.append((number, lease, segments(daemon)[0].read_bytes()[identity]))
+            self.assertEqual(seen[0][0], seen[1][0], "the same message in both, but for their secrets")
+            self.assertNotEqual(seen[0][2][:16], seen[1][2][:16])
+            self.assertNotEqual(seen[0][2][16:], seen[1][2][16:])
+            client = one.client()
+            self.assertEqual(client.ack(seen[1][1])[1]["code"], "bad_lease_token")
+            lease = seen[0][1]
+            for place, character in enumerate(lease):
+                forged = lease[:place] + ("B" if character == "A" else "A") + lease[place + 1:]
+                self.assertEqual(client.ack(forged)[0], 400, forged)
+            self.assertEqual(client.get(seen[0][0])[1]["state"], "leased")
+            self.assertEqual(client.ack(lease), (200, {"outcome": "done"}))
+
+
+class Outcomes(unittest.TestCase):
+    # Only sealing told how late it is: in a server that then fell quiet an outcome in the index never expired.
+    def test_they_expire_in_a_server_that_seals_nothing_any_more(self):
+        with Daemon(arguments=["--store-segment-size", "1MiB", "--store-keep-outcomes", "3s"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            number = client.put("q", "x", delay="1h")[1]["id"]
+            self.assertEqual(client.cancel(number)[1]["outcome"], "cancelled")
+            for _ in range(400):
+                client.put("q", "x" * 3000, delay="1h")
+            deadline = time.monotonic() + 60
+            while client.get(number)[0] == 200 and time.monotonic() < deadline:
+                pass
+            self.assertGreaterEqual(client.get(number)[0], 404)
 
 
 class Stop(unittest.TestCase):
