@@ -174,7 +174,7 @@ Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const c
     if (too_long) {
         return Error{"delay_too_long",
                      "that time is more than " + std::to_string(options_.delay_max_ms / (24LL * 3600 * 1000)) +
-                         " days ahead: choose an earlier one, or raise the limit delay_max",
+                         " days ahead: choose an earlier one, or raise the setting limits.delay_max",
                      when.at_ms ? at_field : delay_field};
     }
     return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
@@ -371,7 +371,8 @@ Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command)
 
 Status Engine::check_lease_time(std::int64_t lease_ms) const {
     if (lease_ms < options_.lease_min_ms) {
-        return Error{"lease_too_short", "a lease lasts at least " + std::to_string(options_.lease_min_ms) + " ms",
+        return Error{"lease_too_short",
+                     "a lease lasts at least " + std::to_string(options_.lease_min_ms) + " ms: ask for a longer one",
                      "lease"};
     }
     if (lease_ms > options_.lease_max_ms) {
@@ -539,7 +540,10 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
             return reply(token, std::move(none));
         }
         if (recent_.queues().size() >= options_.queues_max) {
-            return reply(token, Error{"queue_limit", "there are too many queues to wait on a new one", "queue"});
+            return reply(token, Error{"queue_limit",
+                                      "there are too many queues to wait on a new one: wait on an existing one, or "
+                                      "raise the setting limits.queues_max",
+                                      "queue"});
         }
         number = recent_.queues().number(command.name_space, command.queue);
     }

@@ -62,6 +62,23 @@ TEST(EngineLimits, commands_that_wait_for_the_disk_are_refused_beyond_the_limit)
     EXPECT_NE(shard.put(0), 0u);
 }
 
+// The refusals advised limits that exist under no such name, or did not say what to do.
+TEST(EngineLimits, refusals_name_the_setting_or_say_what_to_do) {
+    EngineOptions options;
+    options.delay_max_ms = 1000;
+    options.queues_max = 1;
+    Shard shard(options);
+    shard.put(0);
+    const auto detail = [&](const Command& command) { return shard.ask<Error>(command).message; };
+    PutCommand late{.queue = "q"};
+    late.when.delay_ms = 1001;
+    EXPECT_NE(detail(late).find("the setting limits.delay_max"), std::string::npos);
+    EXPECT_NE(detail(PutCommand{.queue = "r"}).find("the setting limits.queues_max"), std::string::npos);
+    EXPECT_NE(detail(LeaseCommand{"default", "r", 1, 30'000, 1}).find("the setting limits.queues_max"),
+              std::string::npos);
+    EXPECT_NE(detail(LeaseCommand{"default", "q", 1, 999, 0}).find("ask for a longer one"), std::string::npos);
+}
+
 TEST(EngineLimits, a_lease_asked_long_after_the_last_turn_lasts_its_full_time) {
     Shard shard;
     shard.put(0);

@@ -151,7 +151,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         recent_.queues().size() >= options_.queues_max) {
         return Error{"queue_limit",
                      "there are " + std::to_string(options_.queues_max) +
-                         " queues already: use an existing one, or raise the limit",
+                         " queues already: use an existing one, or raise the setting limits.queues_max",
                      "queue"};
     }
     if (!command.key.empty()) batch_->keys.insert(key_name(command));

@@ -9,6 +9,7 @@
 #include "ingress/call_path.h"
 #include "ingress/json_writer.h"
 #include "ingress/problem.h"
+#include "ingress/query_request.h"
 #include "ingress/request_command.h"
 
 namespace duewheel {
@@ -65,6 +66,9 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
     const std::string_view path = request.path;
     if (path == "/healthz" || path == "/readyz" || path == "/metrics" || path == "/v1/stats") {
         if (!is_read(request)) return say(method_not_allowed("GET, HEAD"), "method_not_allowed");
+        if (const auto none = QueryRequest::parse(request.query, {}); !none) {
+            return refuse(std::move(reply), note, none.error());
+        }
         if (path == "/healthz") return say(plain(200, "text/plain", "ok\n"));
         if (path == "/readyz") return say(readiness_text(options_.readiness()));
         if (path == "/v1/stats") return say(stats_text(port_.counters(), port_.queues(), port_.lateness()));

@@ -69,7 +69,7 @@ TEST(HttpApi, refuses_json_that_is_none) {
         {put("{\"body\":\"\xed\xa0\x80\"}"), 400, "bad_utf8", ""},
         {put("{\"body\":\"\xf4\x90\x80\x80\"}"), 400, "bad_utf8", ""},
         {put("{\"body\":\"\xe2\x82"), 400, "bad_utf8", ""},
-        {put(nested(33)), 400, "too_deep", "", "32"},
+        {put(nested(33)), 400, "too_deep", "", "32 levels deep: nest less"},
         {put(std::string(100'000, '[')), 400, "too_deep", ""},
         {put(nested(32)), 400, "unknown_member", "a"},
         {put("[]"), 400, "wrong_type", "", "an array"},
@@ -106,6 +106,10 @@ TEST(HttpApi, refuses_members_that_it_does_not_know_or_knows_twice) {
         {raw({{"Duewheel-Dealy", "1s"}}), 400, "unknown_member", "Duewheel-Dealy"},
         {{"POST", kPut, "{}", "", {{"Duewheel-Delay", "1s"}}}, 400, "conflicting_members", "Duewheel-Delay"},
         {{"POST", kPut + "?delay=10m", "{}"}, 400, "unknown_parameter", ""},
+        {{"GET", "/v1/stats?x=1"}, 400, "unknown_parameter", "x"},
+        {{"GET", "/healthz?x=1"}, 400, "unknown_parameter", "x"},
+        {{"GET", "/readyz?x=1"}, 400, "unknown_parameter", "x"},
+        {{"GET", "/metrics?x=1"}, 400, "unknown_parameter", "x"},
     });
     // The name comes back shortened, and whole letters only.
     ApiServer server;
@@ -156,6 +160,7 @@ TEST(HttpApi, refuses_durations_instants_and_numbers_that_are_none) {
         {put(R"({"priority":-2147483649})"), 400, "out_of_range", "priority"},
         {put(R"({"priority":0.5})"), 400, "wrong_type", "priority", "a fraction"},
         {put(R"({"priority":1e400})"), 400, "out_of_range", "priority"},
+        {put(R"({"delay":1e99999999999})"), 400, "out_of_range", "delay", "without one"},
         {{"POST", kTake, R"({"max":1.5})"}, 400, "wrong_type", "max"},
         {{"POST", kTake, R"({"lease":"long"})"}, 400, "bad_duration", "lease"},
         {{"POST", kTake, R"({"wait":-1})"}, 400, "negative_duration", "wait"},

@@ -64,6 +64,14 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
     ++run_;
     if (floor_ms < latest_now_) rare_.met(Rare::clock_went_back_over_a_restart);
     now_ = floor_ms;
+    for (auto& [query, listing] : listings_) {
+        // Where states were chosen it is a change that a message was due, and that the clock went back before it.
+        if (listing.first.states == kUnfinishedStates) continue;
+        std::erase_if(listing.standing, [this](const auto& each) {
+            const World* world = messages_[each.first - 1].certain();
+            return each.second.was_due && (world == nullptr || world->due.low > now_);
+        });
+    }
     incarnation_of_run_.push_back(0);
     check_live_count(live_count, "after a restart");
     for (const MessageModel& message : messages_) {
