@@ -320,7 +320,7 @@ class Engine {
     static Error store_full();
     void reply(ReplyToken token, Reply reply);
 
-    // engine.cc: batches
+    // engine_batches.cc
     void build_batch();
     void take_commands(std::deque<Pending>& from, bool puts);
     void add_attempts();

@@ -1,5 +1,5 @@
 // The engine's rules, one by one, over a store that is never sealed and a log that is a vector. The seams between tiers
-// and crashes are the simulator's.
+// and crashes are the simulator's. It is long because the rules are many.
 #include "engine/engine.h"
 
 #include <algorithm>
