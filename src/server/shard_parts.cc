@@ -54,9 +54,14 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     if (done) done = parts->open_index_of_log(rows, log);
     if (done) done = parts->recover(options, log);
     if (!done) return std::move(done).error();
-    // Puts are refused from the first moment on where the disk is full already.
-    const Result<SpaceSeen> seen = parts->see_space(false);
-    if (!seen) return seen.error();
+    // Puts are refused from the first moment on where the disk is full already: before the spares that were found have
+    // been looked at.
+    Result<SpaceSeen> seen = parts->see_space(false);
+    if (!seen) return std::move(seen).error();
+    const LocalJournal& journal = parts->journal();
+    seen->ready_spares = journal.spares_held();
+    seen->spares_refused =
+        seen->ready_spares < journal.spares_wanted() && seen->free_bytes < options.engine.segment_bytes;
     parts->tell_space(*seen);
     return parts;
 }
