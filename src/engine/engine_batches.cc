@@ -13,8 +13,10 @@ std::size_t Engine::waiting_commands() const {
     return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + asked_.size();
 }
 
+// On a full disk sealing may not come on for long; new puts are refused then, and nothing is gained by having those
+// wait that may only repeat an answer.
 bool Engine::puts_held_back() const {
-    return unsealed_.size() >= options_.unsealed_segments_max;
+    return unsealed_.size() >= options_.unsealed_segments_max && !store_full_;
 }
 
 std::uint64_t Engine::size_in_segment(std::size_t record_bytes) const {
