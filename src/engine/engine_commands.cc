@@ -334,7 +334,7 @@ Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
 }
 
 Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
-    const Result<DueMs> due = resolve({std::nullopt, command.retry_in_ms.value_or(options_.retry_delay_ms)});
+    const Result<DueMs> due = resolve({std::nullopt, command.retry_in_ms.value_or(options_.retry_delay_ms)}, "retry_in");
     if (!due) return reply(pending.token, due.error()), Verdict::settled;
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
