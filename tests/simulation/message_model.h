@@ -87,7 +87,8 @@ struct MessageModel {
     std::uint64_t serial = 0;  // of its put; stands in its body
     MessageId id = 0;          // 0: no client knows it
     PutCommand put;
-    bool answered = false;  // the put was accepted, and its client heard of it
+    DueMs first_put_ms = 0;  // when it was first sent
+    bool answered = false;   // the put was accepted, and its client heard of it
     std::optional<DueRange> expires;
     DueMs told_ms = 0;  // when a client last heard of it, deliveries apart
 

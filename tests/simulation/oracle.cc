@@ -121,10 +121,15 @@ std::string Oracle::body_of(std::uint64_t serial, std::uint32_t bytes) {
 ReplyToken Oracle::submitted(const Command& command) {
     const ReplyToken token = next_token_++;
     Request request{command, now_, 0, 0, false};
-    if (const auto* put = std::get_if<PutCommand>(&command)) {
+    const auto* put = std::get_if<PutCommand>(&command);
+    if (MessageModel* holder = put == nullptr ? nullptr : holder_of(*put)) {
+        request.serial = holder->serial;
+        note(*holder, "put again", static_cast<std::int64_t>(token));
+    } else if (put != nullptr) {
         MessageModel& fresh = messages_.emplace_back();
         fresh.serial = messages_.size();
         fresh.put = *put;
+        fresh.first_put_ms = now_;
         fresh.leases_lost_before = leases_[put->queue].lost;
         fresh.set({run_, 0}, {World{}});
         if (put->expires) {
@@ -132,6 +137,7 @@ ReplyToken Oracle::submitted(const Command& command) {
             if (!put->expires->at_ms) fresh.expires->high = kNeverMs;
         }
         request.serial = fresh.serial;
+        if (!put->key.empty()) serial_of_key_[{put->name_space, put->queue, put->key}] = fresh.serial;
         note(fresh, "put submitted: at, delay", put->when.at_ms.value_or(0), put->when.delay_ms);
     } else if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
         ++leases_[lease->queue].open;
@@ -181,6 +187,12 @@ std::vector<ReplyToken> Oracle::open_leases() const {
         if (std::holds_alternative<LeaseCommand>(request.command)) open.push_back(token);
     }
     return open;
+}
+
+MessageModel* Oracle::holder_of(const PutCommand& put) {
+    if (put.key.empty()) return nullptr;
+    const auto found = serial_of_key_.find({put.name_space, put.queue, put.key});
+    return found == serial_of_key_.end() ? nullptr : message(found->second);
 }
 
 MessageModel* Oracle::message_of(MessageId id) {

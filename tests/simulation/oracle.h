@@ -114,6 +114,8 @@ class Oracle {
     std::uint32_t must_be_counted(const MessageModel& message, LifePoint before) const;
 
     void put_replied(ReplyToken token, const Request& request, const PutAnswer& answer);
+    void put_repeated(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about);
+    MessageModel* holder_of(const PutCommand& put);
     void change_replied(ReplyToken token, const Request& request, const ChangeAnswer& answer);
     void changed(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& message);
     void too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel& message);
@@ -184,6 +186,7 @@ class Oracle {
     std::vector<std::uint64_t> incarnation_of_run_{0};
     std::vector<MessageModel> messages_;  // by serial - 1
     std::map<MessageId, std::uint64_t> serial_of_id_;
+    std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> serial_of_key_;
     std::map<ReplyToken, Request> requests_;
     std::set<ReplyToken> forgotten_;  // in this run; a reply may be on its way
     ReplyToken next_token_ = 1;

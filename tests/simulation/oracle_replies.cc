@@ -27,9 +27,45 @@ Worlds Oracle::explain(MessageModel& message, ReplyToken token, Fits&& fits) {
     return fitting;
 }
 
-void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& answer) {
+// What was put before under its key. Puts with keys are due at an instant here, so that each try means the same.
+void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about) {
+    const MessageModel* known = message_of(answer.id);
+    if ((known != nullptr && known != &about) || (about.id != 0 && about.id != answer.id)) {
+        return violate("C9", "a repeated put is answered with another message", &about);
+    }
+    if (std::get<PutCommand>(request.command).request_hash != about.put.request_hash) {
+        return violate("C9", "another request with the same key is answered as repeated", &about);
+    }
+    if (!due_of(about.put.when, request.submitted_ms).holds(answer.due_ms)) {
+        return violate("C9", "a repeated put is answered another due time", &about);
+    }
+    rare_.met(Rare::put_repeated);
+    if (about.answered) {
+        if (!about.may_be_live()) rare_.met(Rare::put_repeated_after_the_end);
+        return;
+    }
+    const Worlds worlds = explain(about, token, [](const World& world) { return world.phase != World::Phase::absent; });
+    if (worlds.empty()) return violate("C9", "answered as repeated, but it was never put", &about);
+    rare_.met(Rare::put_repeated_after_a_crash);
+    if (about.id == 0) ++totals_.messages;
+    about.id = answer.id;
+    about.answered = true;
+    serial_of_id_[answer.id] = about.serial;
+    if (worlds != about.worlds()) about.set({run_, 0}, worlds);
+}
+
+void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnswer& answer) {
     MessageModel& about = *message(request.serial);
-    note(about, "accepted: id, due", static_cast<std::int64_t>(answer.id), answer.due_ms);
+    note(about, answer.repeated ? "repeated: id, due" : "accepted: id, due", static_cast<std::int64_t>(answer.id),
+         answer.due_ms);
+    if (answer.repeated) return put_repeated(token, request, answer, about);
+    const Worlds& worlds = about.worlds();
+    const bool may_be_new = std::any_of(worlds.begin(), worlds.end(),
+                                        [](const World& world) { return world.phase == World::Phase::absent; });
+    if (about.id != 0 || !may_be_new) return violate("C9", "a put with a key was carried out twice", &about);
+    if (worlds.size() > 1 || request.submitted_ms > about.first_put_ms) {
+        rare_.met(Rare::put_made_good_after_a_crash);
+    }
     if (serial_of_id_.contains(answer.id)) {
         return violate("C1", "id " + std::to_string(answer.id) + " was given out twice", &about);
     }
@@ -446,6 +482,10 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (code == "too_busy") return rare_.met(Rare::too_busy);
     const bool is_put = std::holds_alternative<PutCommand>(request.command);
     if (code == "store_full" && is_put && was_full_) return rare_.met(Rare::put_refused_when_full);
+    if (code == "key_conflict" && is_put && about != nullptr &&
+        std::get<PutCommand>(request.command).request_hash != about->put.request_hash) {
+        return rare_.met(Rare::key_conflict);
+    }
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
     if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);

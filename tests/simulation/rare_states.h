@@ -84,6 +84,11 @@ namespace duewheel {
     X(no_space_for_a_segment)             \
     X(store_full)                         \
     X(put_refused_when_full)              \
+    X(put_repeated)                       \
+    X(put_repeated_after_a_crash)         \
+    X(put_made_good_after_a_crash)        \
+    X(put_repeated_after_the_end)         \
+    X(key_conflict)                       \
     X(went_on_while_full)                 \
     X(reserve_used_up)                    \
     X(spare_given_up_for_a_table)         \

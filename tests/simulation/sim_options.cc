@@ -15,6 +15,8 @@ constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
                                                        "slow_sealing",   "slow_disk",    "slow_reads",  "damage"};
 
+constexpr std::int64_t kKeepLongMs = 1000LL * 366 * 86'400'000;
+
 template <class T, std::size_t N>
 T pick(Random& random, const T (&values)[N]) {
     return values[random.below(N)];
@@ -99,7 +101,7 @@ SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
     draw_engine(options.engine, random);
     options.spare_segments = pick<std::size_t>(random, {0, 1, 1, 2});
     options.reserve_segments = pick<std::size_t>(random, {0, 0, 2});
-    options.keep_ms = pick<std::int64_t>(random, {10, 5'000, 86'400'000, 20LL * 366 * 86'400'000});
+    options.keep_ms = pick<std::int64_t>(random, {10, 5'000, 86'400'000, kKeepLongMs});
     options.history.keep_ms =
         pick<std::int64_t>(random, {1'000, 86'400'000, 1000LL * 366 * 86'400'000, 1000LL * 366 * 86'400'000});
     options.history.bytes_max = pick<std::uint64_t>(random, {500, 10'000, 1u << 30, 1u << 30});
@@ -109,6 +111,10 @@ SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
     options.order_keys = pick<std::uint32_t>(random, {0, 0, 1, 2, 5});
     options.expiring_per_million = pick<std::uint32_t>(random, {0, 0, 100'000, 500'000});
     options.free_floor_bytes = pick<std::uint64_t>(random, {0, 0, 8192, 40'000});
+    // Where time may jump past the end of a key's life between a request and its answer, a repeat may be a new message.
+    options.keyed_per_million = pick<std::uint32_t>(random, {0, 0, 200'000, 700'000});
+    if (options.keyed_per_million > 0) options.keep_ms = kKeepLongMs;
+    options.engine.keys_kept_ms = options.keep_ms;
     return options;
 }
 

@@ -86,6 +86,7 @@ struct SimOptions {
     bool reads_in_order = true;
     std::uint32_t order_keys = 0;            // how many there are; 0: no message has one
     std::uint32_t expiring_per_million = 0;  // of puts
+    std::uint32_t keyed_per_million = 0;     // puts with an idempotency key
 
     // How eagerly each kind of step is chosen.
     std::uint32_t client_weight = 40;

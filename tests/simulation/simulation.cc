@@ -148,8 +148,10 @@ void Simulation::tick() {
         case 6:
             if (has(Fault::clock_jump) && random_.chance(200'000)) {
                 rare_.met(Rare::clock_jumped);
-                clock_ += random_.chance(500'000) ? random_.between(0, 2 * options_.due_scale_ms)
-                                                  : random_.between(0, 2 * options_.keep_ms);
+                clock_ += random_.chance(500'000)
+                              ? random_.between(0, 2 * options_.due_scale_ms)
+                              : random_.between(
+                                    0, options_.keyed_per_million > 0 ? options_.keep_ms / 1000 : 2 * options_.keep_ms);
             }
             break;
         default:
@@ -199,7 +201,9 @@ void Simulation::hear(const ReplyEffect& effect) {
 void Simulation::submit(Command command) {
     const ReplyToken token = oracle_.submitted(command);
     hash_.add(command.index());
-    const bool is_refused = shard_->is_full() && std::holds_alternative<PutCommand>(command);
+    // One with a key may only repeat an answer: that is known later.
+    const auto* put = std::get_if<PutCommand>(&command);
+    const bool is_refused = shard_->is_full() && put != nullptr && put->key.empty();
     const std::uint64_t refused_before = is_refused ? shard_->engine().counters().refused_full : 0;
     shard_->submit(std::move(command), token);
     if (is_refused && shard_->engine().counters().refused_full != refused_before + 1) {

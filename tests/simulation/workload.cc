@@ -35,6 +35,7 @@ void Workload::act() {
 void Workload::act(Op op) {
     switch (op) {
         case Op::put:
+            if (options_.keyed_per_million > 0 && random_.chance(250'000)) return put_again();
             return put();
         case Op::lease:
         case Op::lease_wait:
@@ -161,6 +162,13 @@ void Workload::put() {
         }
         if (random_.chance(options_.expiring_per_million)) command.expires = draw_expiry(command.when);
         command.priority = random_.chance(800'000) ? 0 : static_cast<std::int32_t>(random_.between(-2, 2));
+        if (options_.keyed_per_million > 0 && random_.chance(options_.keyed_per_million)) {
+            command.key = "key " + std::to_string(oracle_.messages().size() + 1);
+            command.request_hash = oracle_.messages().size() + 1;
+            if (!command.when.at_ms) command.when.at_ms = surroundings_.clock() + command.when.delay_ms;
+            command.when.delay_ms = 0;
+            if (command.expires && !command.expires->at_ms) command.expires.reset();
+        }
         const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
         command.body = Oracle::body_of(oracle_.messages().size() + 1, static_cast<std::uint32_t>(bytes));
         if (random_.chance(100'000)) command.content_type = "text/plain";
@@ -168,6 +176,20 @@ void Workload::put() {
         if (random_.chance(50'000)) command.traceparent = "00-trace";
         surroundings_.submit(std::move(command));
     }
+}
+
+// Sends a put with a key once more, as a client does that heard nothing, or that asks twice; now and then with another
+// request. Not later than its key is kept for sure, and not while the first try is under way.
+void Workload::put_again() {
+    const std::vector<MessageModel>& messages = oracle_.messages();
+    if (messages.empty()) return;
+    const MessageModel& drawn =
+        messages[messages.size() - 1 - random_.below(std::min<std::size_t>(messages.size(), 40))];
+    const DueMs age = surroundings_.clock() - drawn.first_put_ms;
+    if (drawn.put.key.empty() || age < 0 || age >= options_.keep_ms || !drawn.open.empty()) return;
+    PutCommand command = drawn.put;
+    if (drawn.answered && random_.chance(150'000)) ++command.request_hash;
+    surroundings_.submit(std::move(command));
 }
 
 // ---- what is known

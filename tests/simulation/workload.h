@@ -48,6 +48,7 @@ class Workload {
   private:
     void act(Op op);
     void put();
+    void put_again();
     When draw_when();
     When draw_expiry(const When& due);
     DueMs draw_delay();
