@@ -131,9 +131,26 @@ constexpr Setting kSettings[] = {
                                              "more are refused (503).",
                                              kMiB, 64 * kGiB}),
 
-    at<kEngine, &Engine::retry_delay_ms>({"retry.delay", Kind::duration,
-                                          "When a failed message comes again, unless its consumer said when.", 0,
-                                          365 * kDay}),
+    at<kEngine, &Engine::retry, &RetryRule::attempts>(
+        {"retry.attempts", Kind::number, "Deliveries of a message until it is dead, where it has no rule of its own.",
+         1, kRetryAttemptsMax}),
+    at<kEngine, &Engine::retry, &RetryRule::first_ms>(
+        {"retry.first", Kind::duration,
+         "How long a message rests after its first failure, unless its consumer said when it is to come again.", 0,
+         kRetryRestMaxMs}),
+    at<kEngine, &Engine::retry, &RetryRule::factor_permille>(
+        {"retry.factor_thousandths", Kind::number,
+         "What the rest grows by with each further failure: 2000 doubles it, 1000 leaves it as it is.", kRetryFactorMin,
+         kRetryFactorMax}),
+    at<kEngine, &Engine::retry, &RetryRule::most_ms>(
+        {"retry.most", Kind::duration, "The longest rest.", 0, kRetryRestMaxMs}),
+    at<kEngine, &Engine::retry, &RetryRule::jitter_permille>(
+        {"retry.jitter_thousandths", Kind::number,
+         "How much of its length a rest is made longer or shorter by, so that what failed together does not come back "
+         "together.",
+         0, kRetryJitterMax}),
+    at<kEngine, &Engine::redrive_max>(
+        {"retry.redrive_max", Kind::number, "Dead messages that one call brings back.", 1, 10'000'000}),
 
     at<kEngine, &Engine::segment_bytes>({.name = "store.segment_size",
                                          .kind = Kind::size,
@@ -175,6 +192,7 @@ constexpr Setting kSettings[] = {
 
 constexpr SettingOrder kOrders[] = {
     {"limits.lease_min", "limits.lease_max", "no lease could be taken"},
+    {"retry.first", "retry.most", "the first rest would be longer than the longest"},
     {"memory.read_ahead_min", "memory.read_ahead_max", "reading ahead would have no length that fits"},
     {"limits.body_max", "http.body_max", "a message's body would not fit into its request"},
 };

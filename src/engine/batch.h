@@ -13,6 +13,9 @@
 
 namespace duewheel {
 
+// What a record takes at most, the body and what has a length of its own aside.
+inline constexpr std::size_t kRecordOverheadMax = 1024;
+
 // One record of a batch and its consequence.
 struct Operation {
     Record record;  // its content's views are empty: the bytes are in the commit

@@ -43,6 +43,7 @@ struct PutCommand {
     std::string queue;
     When when;
     std::int32_t priority = 0;
+    RetryChoice retry;  // empty: its queue's rule, whatever that is when it fails
     std::string body;
     std::string content_type;
     std::string headers;
@@ -65,6 +66,22 @@ struct RescheduleCommand {
 struct FireCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
+};
+// Sets a waiting message aside: it waits for nobody until it is kicked.
+struct HoldCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
+// Brings a message back that was set aside or is dead, with all its attempts before it again.
+struct KickCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
+// Brings the dead of a queue back, those that died first before the others, and none that dies after the call.
+struct RedriveCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    std::optional<std::uint64_t> max;  // none: as many as the engine allows
 };
 // Takes up to `max` due messages; where none is due, waits for the first one up to `wait_ms`.
 struct LeaseCommand {
@@ -100,6 +117,10 @@ struct ReleaseCommand {
     LeaseToken lease;
     std::int64_t delay_ms = 0;
 };
+// Ends a lease by setting its message aside.
+struct HoldLeaseCommand {
+    LeaseToken lease;
+};
 // Of the cleaner: writes a message again, whole, if its newest whole record still stands at `row.place`; of an ended
 // message, its outcome.
 struct CarryCommand {
@@ -113,9 +134,9 @@ struct CarryDoneCommand {
     Sequence up_to = 0;
 };
 
-using Command =
-    std::variant<PutCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand, AckCommand,
-                 FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand>;
+using Command = std::variant<PutCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
+                             AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand,
+                             ListCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -134,15 +155,28 @@ struct MessageAnswer {
     std::string traceparent;
 };
 
-// How a cancel, a reschedule or a fire ended. All but the first three mean "too late".
-enum class ChangeOutcome : std::uint8_t { cancelled, rescheduled, fired, in_flight, delivered, dead, expired, gone };
+// How a command on a message ended: done as asked (the first five), or not: it waits already, so that there is nothing
+// to bring back; or too late.
+enum class ChangeOutcome : std::uint8_t {
+    cancelled,
+    rescheduled,
+    fired,
+    held,
+    kicked,
+    waiting,
+    in_flight,
+    delivered,
+    dead,
+    expired,
+    gone,
+};
 std::string_view change_outcome_name(ChangeOutcome outcome);
 
 struct ChangeAnswer {
     ChangeOutcome outcome = ChangeOutcome::gone;
     std::uint32_t attempts = 0;
     bool maybe_delivered = false;
-    DueMs due_ms = 0;  // rescheduled, fired
+    DueMs due_ms = 0;  // rescheduled, fired, kicked
 };
 struct Delivered {
     MessageId id = 0;
@@ -163,7 +197,7 @@ struct LeaseAnswer {
     std::vector<Delivered> messages;
 };
 // What became of a lease. `expired`: it had ended before, and nothing was changed.
-enum class LeaseOutcome : std::uint8_t { done, retrying, extended, released, expired };
+enum class LeaseOutcome : std::uint8_t { done, retrying, dead, extended, released, held, expired };
 std::string_view lease_outcome_name(LeaseOutcome outcome);
 
 struct LeaseEndAnswer {
@@ -180,13 +214,17 @@ struct ListAnswer {
     std::optional<DuePosition> next;  // where the next page begins; nothing: this was the last one
     std::uint64_t query = 0;          // of the command
 };
+struct RedriveAnswer {
+    std::uint64_t redriven = 0;
+    bool more = false;  // the call's limit was reached, and there may be more
+};
 struct CarryAnswer {
     bool carried = false;
     Sequence sequence = 0;  // of the carry, or of the carry-done
 };
 
-using Reply =
-    std::variant<Error, PutAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer, CarryAnswer, ListAnswer>;
+using Reply = std::variant<Error, PutAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer, CarryAnswer,
+                           ListAnswer, RedriveAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

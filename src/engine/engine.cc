@@ -45,6 +45,7 @@ void Engine::submit(Command command, ReplyToken token) {
     if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
+    if (const auto* asked = std::get_if<RedriveCommand>(&command)) return redrive(*asked, token);
     const bool is_put = std::holds_alternative<PutCommand>(command);
     Pending pending{std::move(command), token, std::nullopt, 0};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
@@ -106,15 +107,13 @@ bool Engine::puts_held_back() const {
 
 namespace {
 
-// What a command's record takes at most, the body aside.
-constexpr std::size_t kRecordOverheadMax = 1024;
-
 std::size_t record_bytes_at_most(const Command& command) {
     if (const auto* put = std::get_if<PutCommand>(&command)) {
         return kRecordOverheadMax + put->body.size() + put->headers.size() + put->content_type.size() +
                put->traceparent.size();
     }
-    if (const auto* carry = std::get_if<CarryCommand>(&command)) return kRecordOverheadMax + carry->record_body.size();
+    if (const auto* carry = std::get_if<CarryCommand>(&command))
+        return kRecordOverheadMax + carry->record_body.size() + carry->row.reason.size();
     if (const auto* fail = std::get_if<FailCommand>(&command)) return kRecordOverheadMax + fail->reason.size();
     return kRecordOverheadMax;
 }
@@ -141,7 +140,8 @@ bool Engine::must_close_segment() const {
         if (!waiting->empty()) next = std::max(next, record_bytes_at_most(waiting->front().command));
     }
     if (!puts_.empty() && !puts_held_back()) next = std::max(next, record_bytes_at_most(puts_.front().command));
-    if (!attempts_.empty() || !serving_ || confirm_at_ms_ <= now_) next = std::max(next, kRecordOverheadMax);
+    if (!attempts_.empty() || !doomed_.empty() || has_redrives_to_add() || !serving_ || confirm_at_ms_ <= now_)
+        next = std::max(next, kRecordOverheadMax);
     return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(segment_bytes_) > segment_bytes_;
 }
 
@@ -163,6 +163,8 @@ void Engine::build_batch() {
     take_commands(looked_up_, false);
     take_commands(commands_, false);
     add_attempts();
+    add_doomed();
+    add_redrives();
     take_commands(puts_, true);
     if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
     batch_.reset();
@@ -199,6 +201,7 @@ void Engine::add_attempts() {
         }
         entry.attempt_queued = false;
         if (entry.begun == entry.attempts) continue;  // a change of the message wrote it along
+        if (planted(PlantedBug::attempt_count_lost_in_crash)) continue;
         add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
     }
     attempts_.resize(kept);
@@ -240,7 +243,7 @@ void Engine::add_cursors() {
         const FiredKey* first = at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
             const Entry& entry = recent_.entry(key.entry);
             return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
-                   (entry.state == State::ready || entry.state == State::leased);
+                   (entry.state == State::ready || entry.state == State::leased || entry.doomed);
         });
         if (first != nullptr) low = std::min(low, first->position);
         if (low == at.durable_cursor) continue;
@@ -287,7 +290,13 @@ void Engine::committed() {
     totals_ = batch->totals();
     ++counters_.commits;
     counters_.records += batch->count();
-    for (Operation& operation : batch->operations()) apply(operation);
+    for (Operation& operation : batch->operations()) {
+        // Its reason stands in the commit's bytes alone.
+        if (operation.record.state.state == State::dead) {
+            operation.record.reason = decode_record(operation.record.kind, batch->body(operation))->reason;
+        }
+        apply(operation);
+    }
     for (Operation& operation : batch->operations()) {
         // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
         if (operation.record.kind == RecordKind::put && operation.record.state.due_ms <= loaded_until_ms_) {
@@ -333,8 +342,10 @@ void Engine::apply(Operation& operation) {
     }
     bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::carry;
     bool woken = false;
+    std::uint32_t begun = 0;
     if (operation.entry != kNoEntry) {
         Entry& entry = recent_.entry(operation.entry);
+        begun = entry.begun;
         assert(entry.id == record.id && entry.in_batch);
         entry.in_batch = false;
         woken = entry.woken;
@@ -347,6 +358,22 @@ void Engine::apply(Operation& operation) {
         keeps_live = false;
     }
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
+    count(record);
+    if (number == kNoEntry) return;
+    Entry& entry = recent_.entry(number);
+    if (planted(PlantedBug::attempt_count_lost_in_crash)) entry.begun = std::max(entry.begun, begun);
+    if (planted(PlantedBug::retry_counts_from_now) && record.cause == Cause::failed) {
+        entry.due_ms += now_ - record.time_ms;
+    }
+    if (!keeps_live || waits_for_due(entry.state)) return settle(number);
+    if (woken) return wake(number);
+    if (entry.state == State::ready) {  // its key may have been passed over while it was in the batch
+        queue(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
+        mark(entry.queue);
+    }
+}
+
+void Engine::count(const Record& record) {
     switch (record.kind) {
         case RecordKind::put:
         case RecordKind::spawn:
@@ -358,21 +385,17 @@ void Engine::apply(Operation& operation) {
         case RecordKind::change:
             if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
             if (record.cause == Cause::failed) ++counters_.failed;
+            if (record.cause == Cause::held) ++counters_.held;
+            if (record.cause == Cause::kicked || record.cause == Cause::redriven) ++counters_.brought_back;
             break;
         case RecordKind::end:
             if (record.state.state == State::done) ++counters_.done;
             if (record.state.state == State::cancelled) ++counters_.cancelled;
+            if (record.state.state == State::dead) ++counters_.dead;
+            if (record.cause == Cause::failed) ++counters_.failed;
             break;
         default:
             break;
-    }
-    if (number == kNoEntry) return;
-    Entry& entry = recent_.entry(number);
-    if (!keeps_live || waits_for_due(entry.state)) return settle(number);
-    if (woken) return wake(number);
-    if (entry.state == State::ready) {  // its key may have been passed over while it was in the batch
-        queue(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
-        mark(entry.queue);
     }
 }
 
@@ -418,6 +441,8 @@ void Engine::answer(Answer answer) {
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::queue_stretch:
             return take_queue_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case Ask::dead_stretch:
+            return take_dead_stretch(asked.redrive, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::prefetch:
             for (RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
                 cache_.insert(record.place, record.body);
@@ -462,13 +487,14 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- what the owner may ask
 
 bool Engine::is_idle() const {
-    return looked_up_.empty() && commands_.empty() && puts_.empty() && attempts_.empty() && !in_flight_;
+    return looked_up_.empty() && commands_.empty() && puts_.empty() && attempts_.empty() && doomed_.empty() &&
+           redrives_.empty() && !in_flight_;
 }
 
 DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
-    const bool has_work =
-        !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || (!puts_.empty() && !puts_held_back());
+    const bool has_work = !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || !doomed_.empty() ||
+                          has_redrives_to_add() || (!puts_.empty() && !puts_held_back());
     if (!in_flight_ && has_work) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
@@ -483,7 +509,7 @@ EngineCounters Engine::counters() const {
     counters.ready = ready_count_;
     counters.leased = leases_.size();
     counters.waiters = waiters_.size();
-    counters.commands_waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
+    counters.commands_waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size() + redrives_.size();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_.size();
@@ -529,7 +555,8 @@ void Engine::check() const {
                 break;
             case State::scheduled:
             case State::retrying:
-                require(!started_ || entry.in_batch || (deadline && *deadline == static_cast<Tick>(entry.due_ms)),
+                require(!started_ || entry.in_batch || entry.doomed ||
+                            (deadline && *deadline == static_cast<Tick>(entry.due_ms)),
                         "a waiting message is not on the wheel at its due time");
                 break;
             default:
@@ -537,6 +564,7 @@ void Engine::check() const {
                 break;
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
+        require(!entry.doomed || waits_for_due(entry.state), "a message is both doomed and with somebody");
     });
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;

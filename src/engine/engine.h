@@ -85,6 +85,9 @@ struct EngineCounters {
     std::uint64_t cancelled = 0;
     std::uint64_t rescheduled = 0;
     std::uint64_t leases_lost = 0;
+    std::uint64_t dead = 0;
+    std::uint64_t held = 0;
+    std::uint64_t brought_back = 0;  // kicked or redriven
     std::uint64_t commits = 0;
     std::uint64_t records = 0;
     std::uint64_t questions = 0;
@@ -213,12 +216,38 @@ class Engine {
         std::int64_t lease_ms = 0;
         TimerHandle timer;
     };
-    enum class Ask : std::uint8_t { facts, due_stretch, queue_stretch, delivery, message, prefetch, listing };
+    // A call that brings back the dead of a queue, a chunk a batch: the dead of the index and of the recent tier,
+    // merged by (time of death, id).
+    struct Redrive {
+        std::uint64_t number = 0;
+        ReplyToken token = 0;
+        QueueName queue;
+        std::uint64_t max = 0;
+        std::uint64_t done = 0;
+        DueMs until_ms = 0;  // those that died before
+        DuePosition from;    // what comes before it has been seen to
+        bool asked = false;  // for rows, from `from` on
+        std::vector<MessageRow> rows;
+        std::size_t next_row = 0;
+        bool complete = false;  // there are no rows behind these
+        Generation generation = 0;
+    };
+    enum class Ask : std::uint8_t {
+        facts,
+        due_stretch,
+        queue_stretch,
+        dead_stretch,
+        delivery,
+        message,
+        prefetch,
+        listing
+    };
     struct Asked {
         Ask what = Ask::facts;
         QueueNumber queue = 0;
         DuePosition from;
         DueMs until_ms = 0;
+        std::uint64_t redrive = 0;
         std::optional<Pending> pending;
         std::optional<Delivery> delivery;
         std::optional<MessageRead> message;
@@ -233,8 +262,6 @@ class Engine {
     Verdict reschedule(Pending& pending, const RescheduleCommand& command);
     Verdict fire(Pending& pending, const FireCommand& command);
     Verdict ack(Pending& pending, const AckCommand& command);
-    Verdict fail(Pending& pending, const FailCommand& command);
-    Verdict release(Pending& pending, const ReleaseCommand& command);
     Verdict carry(Pending& pending, const CarryCommand& command);
     Verdict extend(Pending& pending, const ExtendCommand& command);
     Verdict carry_outcome(Pending& pending, const MessageRow& ended);
@@ -244,6 +271,29 @@ class Engine {
     void get(const GetCommand& command, ReplyToken token);
     void answer_get(MessageRow row, ReplyToken token);
     void lease(const LeaseCommand& command, ReplyToken token);
+
+    // engine_retries.cc: attempts and what becomes of a message when they are used up; setting aside and bringing back
+    Verdict fail(Pending& pending, const FailCommand& command);
+    Verdict release(Pending& pending, const ReleaseCommand& command);
+    Verdict hold(Pending& pending, const HoldCommand& command);
+    Verdict hold_lease(Pending& pending, const HoldLeaseCommand& command);
+    Verdict kick(Pending& pending, const KickCommand& command);
+    // The rule that holds for the message, and for one of the queue (kNoQueue: of a queue yet to be) without its own.
+    const RetryRule& retry_rule(const Entry& entry) const;
+    const RetryRule& queue_retry_rule(QueueNumber queue) const;
+    // Attempts begun that count against the rule.
+    std::uint32_t attempts_counted(const Entry& entry) const;
+    bool is_used_up(const Entry& entry) const;
+    Record death_of(const Entry& entry, std::string_view reason) const;
+    Record return_of(const Entry& entry, Cause cause) const;
+    void doom(EntryNumber number);
+    void add_doomed();
+    void redrive(const RedriveCommand& command, ReplyToken token);
+    void ask_for_dead(Redrive& job);
+    void take_dead_stretch(std::uint64_t number, Stretch stretch, Generation generation);
+    void add_redrives();
+    bool redrive_chunk(Redrive& job);
+    bool has_redrives_to_add() const;
 
     // What is known of the message that a command names.
     struct Known {
@@ -264,6 +314,8 @@ class Engine {
     Result<DueMs> resolve(const When& when) const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
+    static Error not_waiting(State state);
+    static ChangeAnswer ended_answer(const MessageRow& row);
     void reply(ReplyToken token, Reply reply);
 
     // engine.cc: batches
@@ -274,6 +326,7 @@ class Engine {
     void add_cursors();
     void hand_out(bool closes_segment);
     void apply(Operation& operation);
+    void count(const Record& record);
     bool has_room(std::size_t bytes) const;
     bool puts_held_back() const;
 
@@ -351,7 +404,10 @@ class Engine {
     std::deque<Pending> commands_;   // all but puts
     std::deque<Pending> puts_;
     std::vector<MessageId> attempts_;  // begun, their record not yet written
-    std::unique_ptr<Batch> batch_;     // being built or in flight
+    std::vector<MessageId> doomed_;    // attempts used up, their end not yet written
+    std::deque<Redrive> redrives_;
+    std::uint64_t next_redrive_ = 1;
+    std::unique_ptr<Batch> batch_;  // being built or in flight
     bool in_flight_ = false;
     std::vector<EntryNumber> woken_;
 

@@ -68,6 +68,7 @@ void Engine::arm(EntryNumber number, DueMs at) {
 void Engine::make_ready(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     assert(is_legal_move(entry.state, State::ready));
+    if (is_used_up(entry)) return doom(number);
     Queue& at = queue(entry.queue);
     mark(entry.queue);
     if (at.ready_count >= options_.ready_max && entry.segment == 0 && !entry.in_batch && !entry.attempt_queued) {
@@ -110,6 +111,7 @@ void Engine::unlist(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (!planted(PlantedBug::fires_with_changed_version)) static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.attempt_queued = false;
+    entry.doomed = false;
     entry.in_fired = false;  // its key there is out of date from now on
     Queue& at = queue(entry.queue);
     if (entry.state == State::ready) {

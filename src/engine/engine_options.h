@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "message/retry_rule.h"
+
 namespace duewheel {
 
 struct EngineOptions {
@@ -23,8 +25,13 @@ struct EngineOptions {
     std::size_t commands_waiting_max = 200'000;  // for the disk: to be written or to be looked up
     std::size_t reading_bytes_max = 64u << 20;   // contents that are being read for whoever asked to see them
 
-    // Retry after a failure.
-    std::int64_t retry_delay_ms = 1'000;
+    // Where neither message nor queue has a rule of its own.
+    RetryRule retry{10, 1'000, 2'000, 3'600'000, 200};
+
+    // Bringing back the dead of a queue.
+    std::uint64_t redrive_max = 100'000;  // messages a call
+    std::uint32_t redrive_chunk = 1'000;  // messages a batch
+    std::uint32_t redrives_max = 16;      // calls at once
 
     // One batch.
     std::uint32_t batch_operations_max = 4'096;

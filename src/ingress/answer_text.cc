@@ -56,6 +56,21 @@ HttpResponse write(const PutAnswer& answer) {
     return json_response(201, std::move(body));
 }
 
+// Thousandths as a JSON number: 1500 is 1.5.
+std::string decimal(std::uint32_t thousandths) {
+    std::string text = std::to_string(thousandths / 1000);
+    if (thousandths % 1000 == 0) return text;
+    std::string decimals = std::to_string(1000 + thousandths % 1000).substr(1);
+    decimals.erase(decimals.find_last_not_of('0') + 1);
+    return text + "." + decimals;
+}
+
+void write_rule(JsonWriter& json, const RetryRule& rule) {
+    json.open("retry").number("attempts", rule.attempts).number("first", rule.first_ms);
+    json.json("factor", decimal(rule.factor_permille)).number("most", rule.most_ms);
+    json.json("jitter", decimal(rule.jitter_permille)).close();
+}
+
 // What a message is apart from its content, for an object that is open.
 void write_row(JsonWriter& json, const MessageRow& row) {
     const MessageState& state = row.state;
@@ -73,9 +88,11 @@ HttpResponse write(const MessageAnswer& answer) {
     JsonWriter json(body);
     json.open();
     write_row(json, answer.row);
+    if (answer.row.state.retry) write_rule(json, *answer.row.state.retry);
     if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
+    if (!answer.row.reason.empty()) json.text("reason", answer.row.reason);
     if (answer.has_content) write_content(json, answer);
     json.close();
     return json_response(200, std::move(body));
@@ -140,6 +157,13 @@ HttpResponse write(const ListAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+HttpResponse write(const RedriveAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().number("redriven", answer.redriven).boolean("more", answer.more).close();
+    return json_response(200, std::move(body));
+}
+
 HttpResponse write(const CarryAnswer&) {
     return problem({"internal", "a reply went astray"});
 }
@@ -160,7 +184,8 @@ HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine
     json.number("waiters", counters.waiters).number("accepted", counters.accepted);
     json.number("delivered", counters.delivered).number("done", counters.done).number("failed", counters.failed);
     json.number("cancelled", counters.cancelled).number("rescheduled", counters.rescheduled);
-    json.number("leases_lost", counters.leases_lost).number("commits", counters.commits);
+    json.number("leases_lost", counters.leases_lost).number("dead", counters.dead).number("held", counters.held);
+    json.number("brought_back", counters.brought_back).number("commits", counters.commits);
     json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
     json.boolean("puts_held_back", counters.puts_held_back);
     json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);

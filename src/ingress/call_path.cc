@@ -26,6 +26,10 @@ constexpr Shape kShapes[] = {
     {What::fail, "leases", "fail", "", "POST"},
     {What::extend, "leases", "extend", "", "POST"},
     {What::release, "leases", "release", "", "POST"},
+    {What::hold, "messages", "hold", "", "POST"},
+    {What::kick, "messages", "kick", "", "POST"},
+    {What::redrive, "queues", "redrive", "", "POST"},
+    {What::hold_lease, "leases", "hold", "", "POST"},
 };
 
 }  // namespace

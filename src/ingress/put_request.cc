@@ -10,13 +10,14 @@
 #include "ingress/json_request.h"
 #include "ingress/json_writer.h"
 #include "ingress/request_members.h"
+#include "ingress/retry_request.h"
 
 namespace duewheel {
 namespace {
 
 // What a put's header fields say.
 struct PutFields {
-    std::optional<std::string_view> content_type, delay, due, priority, traceparent;
+    std::optional<std::string_view> content_type, delay, due, priority, retry, traceparent;
     bool two_traceparents = false;
 };
 
@@ -32,7 +33,8 @@ Error unknown_field(std::string_view name) {
                 "Idempotency-Key"};
     }
     const std::string shown(name.substr(0, 64));
-    return {"unknown_member", shown + " is not known here; Duewheel-Delay, Duewheel-Due and Duewheel-Priority are",
+    return {"unknown_member",
+            shown + " is not known here; Duewheel-Delay, Duewheel-Due, Duewheel-Priority and Duewheel-Retry are",
             shown};
 }
 
@@ -53,6 +55,7 @@ Result<PutFields> read_fields(const HttpRequest& request) {
             if (equal_ignoring_case(name, "Delay")) place = &fields.delay;
             if (equal_ignoring_case(name, "Due")) place = &fields.due;
             if (equal_ignoring_case(name, "Priority")) place = &fields.priority;
+            if (equal_ignoring_case(name, "Retry")) place = &fields.retry;
             if (place == nullptr) return unknown_field(field.name);
         }
         if (place == nullptr) continue;
@@ -176,20 +179,28 @@ Status read_content_type(const JsonRequest& request, std::string& into) {
                  "content_type"};
 }
 
+Status keep(Result<RetryChoice> read, RetryChoice& into) {
+    if (!read) return std::move(read).error();
+    into = *read;
+    return {};
+}
+
 Result<Command> read_json_put(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
                               PutCommand put) {
-    if (fields.delay || fields.due || fields.priority) {
+    if (fields.delay || fields.due || fields.priority || fields.retry) {
         return Error{"conflicting_members",
-                     "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due` and `priority`",
-                     fields.delay ? "Duewheel-Delay"
-                     : fields.due ? "Duewheel-Due"
-                                  : "Duewheel-Priority"};
+                     "Duewheel- fields go with a raw body: in JSON give the members of those names",
+                     fields.delay      ? "Duewheel-Delay"
+                     : fields.due      ? "Duewheel-Due"
+                     : fields.priority ? "Duewheel-Priority"
+                                       : "Duewheel-Retry"};
     }
     const Result<JsonRequest> json = JsonRequest::parse(request.body);
     if (!json) return json.error();
-    Status read = json->only({"body", "body_base64", "delay", "due", "priority", "headers", "content_type"});
+    Status read = json->only({"body", "body_base64", "delay", "due", "priority", "retry", "headers", "content_type"});
     if (read) read = read_when(*json, put.when);
     if (read) read = read_priority(*json, put.priority);
+    if (read) read = keep(read_retry(*json), put.retry);
     if (read) read = read_content_type(*json, put.content_type);
     if (read) read = read_message_headers(*json, options, put.headers);
     if (read) read = read_body(*json, options, put);
@@ -240,6 +251,7 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
         const auto [stopped, failed] = std::from_chars(fields.priority->data(), end, put.priority);
         if (failed != std::errc() || stopped != end) read = bad_priority("Duewheel-Priority");
     }
+    if (read && fields.retry) read = keep(read_retry_field(*fields.retry, "Duewheel-Retry"), put.retry);
     if (read) read = check_body(request.body, options);
     if (!read) return std::move(read).error();
     put.body = request.body;

@@ -104,6 +104,15 @@ Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
     return Command(std::move(lease));
 }
 
+Result<Command> read_redrive(const HttpRequest& request, RedriveCommand redrive) {
+    const Result<JsonRequest> json = read_members(request, {"max"});
+    if (!json) return json.error();
+    std::optional<std::int64_t> most;
+    if (Status read = take(json->integer("max"), most); !read) return std::move(read).error();
+    if (most) redrive.max = static_cast<std::uint64_t>(std::max<std::int64_t>(*most, 0));
+    return Command(std::move(redrive));
+}
+
 Result<Command> read_reschedule(const HttpRequest& request, RescheduleCommand reschedule) {
     const Result<JsonRequest> json = read_members(request, {"delay", "due"});
     if (!json) return json.error();
@@ -118,10 +127,12 @@ Result<Command> read_reschedule(const HttpRequest& request, RescheduleCommand re
 Result<Command> read_message_call(const HttpRequest& request, const CallPath& path, std::string name_space) {
     const Result<MessageId> id = read_id(path);
     if (!id) return id.error();
-    const bool fires = path.what == CallPath::What::fire;
-    if (!fires && request.method == "PATCH") return read_reschedule(request, {std::move(name_space), *id, {}});
+    const bool looks = path.what == CallPath::What::message;
+    if (looks && request.method == "PATCH") return read_reschedule(request, {std::move(name_space), *id, {}});
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    if (fires) return Command(FireCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::fire) return Command(FireCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::hold) return Command(HoldCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::kick) return Command(KickCommand{std::move(name_space), *id});
     if (request.method == "DELETE") return Command(CancelCommand{std::move(name_space), *id});
     return Command(GetCommand{std::move(name_space), *id});
 }
@@ -129,6 +140,11 @@ Result<Command> read_message_call(const HttpRequest& request, const CallPath& pa
 Result<Command> read_ack(const HttpRequest& request, const LeaseToken& token) {
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     return Command(AckCommand{token});
+}
+
+Result<Command> read_hold(const HttpRequest& request, const LeaseToken& token) {
+    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+    return Command(HoldLeaseCommand{token});
 }
 
 Result<Command> read_fail(const HttpRequest& request, const LeaseToken& token) {
@@ -170,6 +186,8 @@ Result<Command> read_lease_end(const HttpRequest& request, const CallPath& path)
             return read_fail(request, *token);
         case CallPath::What::extend:
             return read_extend(request, *token);
+        case CallPath::What::hold_lease:
+            return read_hold(request, *token);
         default:
             return read_release(request, *token);
     }
@@ -194,7 +212,8 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
     if (!name_space) return std::move(name_space).error();
     switch (path.what) {
         case CallPath::What::put:
-        case CallPath::What::lease: {
+        case CallPath::What::lease:
+        case CallPath::What::redrive: {
             Result<std::string> queue = read_queue(path, options);
             if (!queue) return std::move(queue).error();
             if (lists) {
@@ -204,10 +223,15 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             if (path.what == CallPath::What::put) {
                 return read_put(request, *std::move(name_space), *std::move(queue), options);
             }
+            if (path.what == CallPath::What::redrive) {
+                return read_redrive(request, {*std::move(name_space), *std::move(queue), std::nullopt});
+            }
             return read_lease(request, {.name_space = *std::move(name_space), .queue = *std::move(queue)});
         }
         case CallPath::What::message:
         case CallPath::What::fire:
+        case CallPath::What::hold:
+        case CallPath::What::kick:
             return read_message_call(request, path, *std::move(name_space));
         default:
             return read_lease_end(request, path);

@@ -50,6 +50,9 @@ class Index {
                                std::uint32_t limit) const;
 
     Result<ListedRows> list_queue(const ListQueue& list) const;
+    // Dead messages that died at or after `from` and before `until_ms`, by (time of death, id), at most `limit`.
+    Result<Stretch> scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
+                              std::uint32_t limit) const;
 
     Result<std::optional<DuePosition>> queue_cursor(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<QueueCursor>> queue_cursors() const;

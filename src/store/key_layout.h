@@ -10,10 +10,11 @@
 //   i  id        id                                              0, row without id; or
 //                                                                1, ended instant, row without id and ended
 //   k  key       namespace, queue, key                           ended instant, id, request hash
+//   x  dead      namespace, queue, instant of its death, id      row without id, ended, namespace and queue
 //   m  meta      p                                               position: see encode_position()
 //                n, first sequence of a segment                  how many whole records in it are needed
 //                q, namespace, queue                             cursor of the queue: instant, id
-//   reserved     o order, s schedules, w watchdogs, t transactions, x dead letters, h history, c settings
+//   reserved     o order, s schedules, w watchdogs, t transactions, h history, c settings
 //
 // A row has the tagged form of message/record.h, with what the key says left out, and the nominal due as its distance
 // from due, which is 0 for most. `due` and `queue` hold whole rows, so that a message that falls due is read with one
@@ -63,6 +64,7 @@ struct IndexPosition {
 std::string due_key(DuePosition at);
 std::string due_bound(DuePosition at);
 std::string queue_key(std::string_view name_space, std::string_view queue, DuePosition at);
+std::string dead_key(std::string_view name_space, std::string_view queue, DuePosition at);
 std::string id_key(MessageId id);
 std::string key_key(std::string_view name_space, std::string_view queue, std::string_view key);
 std::string position_key();
@@ -75,6 +77,7 @@ std::string queue_cursor_bound(bool end);
 // Values; each replaces `out`.
 void encode_due_value(std::string& out, const MessageRow& row);
 void encode_queue_value(std::string& out, const MessageRow& row);
+void encode_dead_value(std::string& out, const MessageRow& row);
 // Of an ended message that is not dead: an outcome.
 void encode_id_value(std::string& out, const MessageRow& row);
 void encode_key_value(std::string& out, const KeyHolder& holder);
@@ -85,6 +88,7 @@ void encode_queue_cursor(std::string& out, DuePosition at);
 // The other way; `damaged_index` where the bytes are not what was encoded, `newer_format` from a later version.
 Result<MessageRow> decode_due_row(std::string_view key, std::string_view value);
 Result<MessageRow> decode_queue_row(std::string_view key, std::string_view value);
+Result<MessageRow> decode_dead_row(std::string_view key, std::string_view value);
 Result<MessageRow> decode_id_row(std::string_view key, std::string_view value);
 Result<KeyHolder> decode_key_value(std::string_view value);
 Result<IndexPosition> decode_position(std::string_view value);

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct RareFields {
     std::uint64_t request_hash = 0;
     std::string order_key;
     std::string key;
+    std::optional<RetryRule> retry;
+    std::uint32_t attempts_forgiven = 0;
+    std::string reason;  // of a dead message
 };
 
 // Rows that older tables may hold of a message. They are erased where they are not put again; no row there is fine.
@@ -38,6 +42,7 @@ struct StoodBefore {
     Sequence place = 0;            // of the whole record that was needed; 0: none, or unknown
     QueueNumber queue = kNoQueue;  // kNoQueue: nothing stood
     State state = State::scheduled;
+    DueMs ended_ms = 0;          // where it was dead
     bool place_unknown = false;  // the first record is a carry, which does not say where the message stood before
 };
 
@@ -97,7 +102,7 @@ class SegmentEffect {
 
   private:
     void begin(MessageEffect& effect, const Record& record);
-    void set_state(MessageEffect& effect, const MessageState& state);
+    void set_state(MessageEffect& effect, const Record& record);
     void set_record(MessageEffect& effect, const Record& record, Sequence sequence, std::size_t frame_bytes);
     void add_cursor(const Record& record);
 

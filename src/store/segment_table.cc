@@ -159,6 +159,29 @@ void write_queues(const SegmentTable& table, TableBuilder& into) {
     }
 }
 
+void write_dead(const SegmentTable& table, TableBuilder& into) {
+    const SegmentEffect& effect = table.effect;
+    std::map<std::string, std::optional<std::string>> rows;  // few messages die; nothing: erased
+    MessageRow row;
+    for (const MessageEffect& message : effect.messages()) {
+        const StoodBefore& before = message.before;
+        if (before.queue != kNoQueue && before.state == State::dead) {
+            const QueueName& name = effect.queues().name(before.queue);
+            rows.try_emplace(dead_key(name.name_space, name.queue, {before.ended_ms, message.id}));
+        }
+        if (message.state != State::dead) continue;
+        effect.fill_row(message, row);
+        encode_dead_value(rows[dead_key(row.state.name_space, row.state.queue, {row.ended_ms, row.id})].emplace(), row);
+    }
+    for (const auto& [key, value] : rows) {
+        if (value) {
+            into.put(key, *value);
+        } else {
+            into.erase(key);
+        }
+    }
+}
+
 }  // namespace
 
 bool has_due_row(const MessageEffect& message, DueMs load_cursor_ms) {
@@ -171,6 +194,7 @@ void write_rows(const SegmentTable& table, TableBuilder& into) {
     write_keys(table, into);
     write_meta(table, into);
     write_queues(table, into);
+    write_dead(table, into);
 }
 
 }  // namespace duewheel

@@ -7,6 +7,7 @@
 //   queue  put for each unfinished message, held and prepared ones too. Dead messages have no queue row.
 //   id     put for each message: the whole row, or the outcome.
 //   key    as worked out by the sealer.
+//   dead   put for each dead message.
 //   meta   the position, changed cursors and changed counts.
 // Rows that stood before are erased where they are not put again; `due` loses all rows below the load cursor.
 #pragma once

@@ -70,6 +70,10 @@ Result<Answer> StoreReader::answer(const Question& question) const {
                             index_.scan_queue(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));
             },
             [&](const ListQueue& list) { return keep(answer, index_.list_queue(list)); },
+            [&](const ScanDead& scan) {
+                return keep(answer,
+                            index_.scan_dead(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));
+            },
             [&](const ReadRecords& read) { return keep(answer, read_records(segments_, read.places)); },
         },
         question.what);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -97,6 +98,7 @@ class TrialShard {
         row.ended_ms = 0;
         row.lease_attempt = 0;
         row.lease_incarnation = 0;
+        row.reason.clear();
         hold_key(row);
     }
     void reschedule(MessageId id, DueMs due_ms) {
@@ -123,11 +125,14 @@ class TrialShard {
         record.time_ms = totals_.server_time_ms;
         record.lease_attempt = row.state.attempts;
         record.lease_incarnation = 3;
+        const std::string reason = "reason " + std::to_string(id);
+        if (ended == State::dead) record.reason = reason;
         append(record);
         row.state = record.state;
         row.ended_ms = record.time_ms;
         row.lease_attempt = record.lease_attempt;
         row.lease_incarnation = record.lease_incarnation;
+        row.reason = record.reason;
         if (ended != State::dead) become_outcome(row);
         hold_key(row);
     }
@@ -137,6 +142,7 @@ class TrialShard {
         record.ended_ms = row.ended_ms;
         record.lease_attempt = row.lease_attempt;
         record.lease_incarnation = row.lease_incarnation;
+        record.reason = row.reason;
         const bool whole = !is_ended(row.state.state) || row.state.state == State::dead;
         if (whole) record.content.body = body;
         record.record_bytes = row.record_bytes;
@@ -228,8 +234,12 @@ class TrialShard {
         Record record = record_of(kind, row);
         record.place = row.place;
         record.record_bytes = row.record_bytes;
-        record.previous = {row.state.state, row.state.version, row.state.due_ms, row.state.queue,
-                           digest_term(row.id, row.state)};
+        record.previous = {row.state.state,
+                           row.state.version,
+                           row.state.due_ms,
+                           row.state.queue,
+                           row.state.state == State::dead ? 0 : digest_term(row.id, row.state),
+                           row.ended_ms};
         record.state = std::move(state);
         record.state.version = row.state.version + 1;
         return record;
@@ -245,6 +255,7 @@ class TrialShard {
     }
     std::uint32_t append(Record& record) {
         ++totals_.sequence;
+        if (!record.reason.empty()) record.reason = reasons_.emplace_back(record.reason);
         const auto bytes = static_cast<std::uint32_t>(append_record(pending_.records, totals_.sequence, record));
         ++pending_.count;
         add_to_totals(totals_, record, bytes);
@@ -260,6 +271,7 @@ class TrialShard {
     Totals committed_totals_;
     Commit pending_;
     std::vector<TrialRecord> written_;
+    std::deque<std::string> reasons_;  // what the records point to
 };
 
 // All rows of a table, as they stand.

@@ -30,7 +30,7 @@ struct DueRange {
 };
 
 struct World {
-    enum class Phase : std::uint8_t { absent, live, cancelled, done };
+    enum class Phase : std::uint8_t { absent, live, held, dead, cancelled, done };
 
     Phase phase = Phase::absent;
     DueRange due;
@@ -43,6 +43,8 @@ struct World {
     std::uint32_t attempts = 0;
 
     bool is_live() const { return phase == Phase::live; }
+    bool is_unfinished() const { return phase == Phase::live || phase == Phase::held; }
+    // For good.
     bool is_ended() const { return phase == Phase::cancelled || phase == Phase::done; }
     bool operator==(const World&) const = default;
 };
@@ -93,11 +95,17 @@ struct MessageModel {
     std::vector<SeenDelivery> deliveries;  // in the order in which they were told
     std::vector<ReplyToken> open;          // commands that change it, not answered
     std::uint64_t leases_lost_before = 0;  // unseen leases of its queue when it was put
+    // Of its attempts, how many do not count against its rule: what is certain, and what may be.
+    std::uint32_t forgiven_low = 0;
+    std::uint64_t forgiven_high = 0;
+    std::uint32_t returns_open = 0;  // kicks and redrives, not answered: more may be forgiven at any moment
+    std::uint32_t recorded = 0;      // attempts that an answer has made durable
     std::vector<HistoryLine> history;
 
     const Worlds& worlds() const { return epochs.back().worlds; }
-    bool may_be_live() const;
-    bool is_surely_live() const;
+    bool may_be_unfinished() const;
+    bool is_surely_unfinished() const;
+    bool may_be(World::Phase phase) const;
     // The world, where there is only one.
     const World* certain() const { return worlds().size() == 1 ? &worlds().front() : nullptr; }
     void set(LifePoint from, Worlds worlds);

@@ -97,6 +97,19 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
                              false,
                              false};
     check_lease_gaps(*about, fresh);
+    if (delivery.attempt <= about->recorded) {
+        violate("C4",
+                "attempt " + std::to_string(delivery.attempt) + " although attempt " + std::to_string(about->recorded) +
+                    " was answered before",
+                about);
+    }
+    if (about->returns_open == 0 && delivery.attempt > about->forgiven_high + rule_of(*about).attempts) {
+        violate("C3",
+                "attempt " + std::to_string(delivery.attempt) + " although at most " +
+                    std::to_string(about->forgiven_high) + " are forgiven and its rule allows " +
+                    std::to_string(rule_of(*about).attempts),
+                about);
+    }
     const std::uint32_t least = must_be_counted(*about, point);
     if (!delivery.maybe_delivered && delivery.attempt <= least) {
         violate("C4", "attempt " + std::to_string(delivery.attempt) + " after " + std::to_string(least) + " deliveries",

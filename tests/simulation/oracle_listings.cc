@@ -98,7 +98,7 @@ void Oracle::listing_ended(const Listing& listing) {
     std::uint64_t met = 0;
     for (const auto& [serial, standing] : listing.standing) {
         const MessageModel& message = messages_[serial - 1];
-        if (message.epochs.size() != standing.epochs || !message.open.empty()) continue;
+        if (message.epochs.size() != standing.epochs || !message.open.empty() || may_have_died(message)) continue;
         // Where states were chosen, a lease and the clock are changes too.
         const bool was_leased = unseen(message) + message.deliveries.size() != standing.deliveries ||
                                 unseen(message) + message.deliveries.size() > 0;

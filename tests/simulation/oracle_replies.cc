@@ -12,21 +12,6 @@ std::string at(DueMs ms) {
 
 }  // namespace
 
-template <class Fits>
-Worlds Oracle::explain(MessageModel& message, ReplyToken token, Fits&& fits) {
-    Worlds fitting;
-    for (const World& world : message.worlds()) {
-        if (fits(world)) fitting.push_back(world);
-    }
-    if (!fitting.empty() || message.open.empty()) return fitting;
-    // A reply may overtake the one of a command that was carried out before it.
-    for (const World& world : with_open_commands(message, token)) {
-        if (fits(world)) fitting.push_back(world);
-    }
-    if (!fitting.empty()) rare_.met(Rare::answered_by_the_command_before);
-    return fitting;
-}
-
 void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& answer) {
     MessageModel& about = *message(request.serial);
     note(about, "accepted: id, due", static_cast<std::int64_t>(answer.id), answer.due_ms);
@@ -104,6 +89,12 @@ void Oracle::change_replied(ReplyToken token, const Request& request, const Chan
         case ChangeOutcome::rescheduled:
         case ChangeOutcome::fired:
             return changed(token, request, answer, *about);
+        case ChangeOutcome::held:
+            return held(token, answer, *about);
+        case ChangeOutcome::kicked:
+            return kicked(token, request, answer, *about);
+        case ChangeOutcome::waiting:
+            return waits(token, answer, *about);
         default:
             return too_late(token, answer, *about);
     }
@@ -111,7 +102,7 @@ void Oracle::change_replied(ReplyToken token, const Request& request, const Chan
 
 void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
     for (const SeenDelivery& delivery : about.deliveries) {
-        const bool by_repeat = answer.outcome == ChangeOutcome::cancelled && !about.may_be_live();
+        const bool by_repeat = answer.outcome == ChangeOutcome::cancelled && !about.may_be_unfinished();
         if (surely_held(about, delivery, now_) && !by_repeat) {
             return violate("C8",
                            "a message inside its lease until " + at(delivery.until.low) + " was answered " +
@@ -124,15 +115,15 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         const bool is_cancel = std::holds_alternative<CancelCommand>(request.command);
         const Worlds before = explain(about, token, [&](const World& world) {
             if (world.phase == World::Phase::cancelled) return !world.told || world.attempts == answer.attempts;
-            return world.is_live() && is_cancel;
+            return world.is_unfinished() && is_cancel;
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
         World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};
         // Of several cancels any may have been the one; the earliest counts.
         for (const World& was : before) {
-            if (!was.is_live()) world.ended.low = std::min(world.ended.low, was.ended.low);
+            if (!was.is_unfinished()) world.ended.low = std::min(world.ended.low, was.ended.low);
         }
-        if (!before.front().is_live()) {
+        if (!before.front().is_unfinished()) {
             rare_.met(Rare::cancel_repeated);
         } else {
             rare_.met(answer.attempts > 0 ? Rare::cancelled_after_attempts : Rare::cancelled);
@@ -193,6 +184,22 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
     rare_.met(Rare::cancel_too_late);
     const bool gone = answer.outcome == ChangeOutcome::gone;
     if (gone) rare_.met(Rare::answered_gone);
+    if (answer.outcome == ChangeOutcome::dead) {
+        rare_.met(Rare::answered_dead);
+        const bool may_die = may_be_dead_after(about, answer.attempts);
+        const Worlds before = explain(about, token, [&](const World& world) {
+            return world.phase == World::Phase::dead || (world.is_live() && may_die);
+        });
+        if (before.empty()) return violate("C4", "answered dead, but it is " + describe(about.worlds()), &about);
+        Worlds dead;
+        for (World world : before) {
+            if (world.is_live()) rare_.met(Rare::dead_by_a_lost_lease);
+            world.phase = World::Phase::dead;
+            add_world(dead, world);
+        }
+        if (dead != about.worlds()) about.set({run_, answer.attempts}, dead);
+        return;
+    }
     if (!gone && answer.outcome != ChangeOutcome::delivered) {
         return violate("X", "answered " + std::string(change_outcome_name(answer.outcome)), &about);
     }
@@ -312,12 +319,19 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     };
     if (is_ack && answer.outcome == LeaseOutcome::done) {
         next = {World{World::Phase::done, {}, {}, {request.submitted_ms, now_}, lease.attempt, lease.incarnation}};
-    } else if (const auto* fail = std::get_if<FailCommand>(&request.command);
-               fail != nullptr && answer.outcome == LeaseOutcome::retrying) {
-        due_again(fail->retry_in_ms.value_or(options_.retry_delay_ms));
+    } else if (std::holds_alternative<FailCommand>(request.command) &&
+               (answer.outcome == LeaseOutcome::retrying || answer.outcome == LeaseOutcome::dead)) {
+        return failed(request, answer, about, delivery, live);
+    } else if (std::holds_alternative<HoldLeaseCommand>(request.command) && answer.outcome == LeaseOutcome::held) {
+        rare_.met(Rare::held_by_its_consumer);
+        for (World world : live) {
+            world.phase = World::Phase::held;
+            add_world(next, world);
+        }
     } else if (const auto* release = std::get_if<ReleaseCommand>(&request.command);
                release != nullptr && answer.outcome == LeaseOutcome::released) {
         if (release->delay_ms > 0) due_again(release->delay_ms);
+        about.forgiven_low += 1;
         for (World world : live) {  // at once: it is due as it was
             if (release->delay_ms > 0 || !world.due.holds(answer.due_ms)) continue;
             world.due = exact;
@@ -337,6 +351,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     }
     if (next.empty()) return violate("C4", "due again at " + at(answer.due_ms) + ", which cannot be", &about);
     delivery.ended = true;
+    about.recorded = std::max(about.recorded, lease.attempt);
     about.set(from, next);
 }
 
@@ -351,6 +366,7 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
     for (std::size_t i = request.epoch; i < about->epochs.size(); ++i) {
         for (const World& world : about->epochs[i].worlds) add_world(candidates, world);
     }
+    const bool may_die = row.state.attempts >= request.forgiven_low + rule_of(*about).attempts;
     const bool fits = std::any_of(candidates.begin(), candidates.end(), [&](const World& world) {
         switch (row.state.state) {
             case State::scheduled:
@@ -359,6 +375,10 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
             case State::ready:
             case State::leased:
                 return world.is_live() && world.due.holds(row.state.due_ms) && row.state.due_ms <= now_;
+            case State::held:
+                return world.phase == World::Phase::held && world.due.holds(row.state.due_ms);
+            case State::dead:
+                return world.phase == World::Phase::dead || (world.is_live() && may_die);
             case State::done:
                 return world.phase == World::Phase::done;
             case State::cancelled:
@@ -386,7 +406,11 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
         answer.row.state.name_space != put.name_space) {
         return violate("X", "get answers for another message or queue", &about);
     }
-    if (is_ended(answer.row.state.state)) {
+    const bool is_dead = answer.row.state.state == State::dead;
+    if (is_dead == answer.row.reason.empty() || (is_dead && answer.row.ended_ms == 0)) {
+        return violate("X", "a dead message says since when and why, and no other does", &about);
+    }
+    if (is_ended(answer.row.state.state) && !is_dead) {
         if (answer.has_content) violate("X", "an ended message has content", &about);
         return;
     }
@@ -414,6 +438,12 @@ void Oracle::error_replied(const Request& request, const Error& error) {
             },
             request.command);
         if (about == nullptr || (name_space != nullptr && *name_space != about->put.name_space)) return;
+    }
+    if (code == "not_waiting" && about != nullptr) {
+        const Worlds worlds = with_open_commands(*about, 0);
+        const bool may_be = std::any_of(worlds.begin(), worlds.end(),
+                                        [](const World& world) { return world.phase == World::Phase::held; });
+        if (may_be) return rare_.met(Rare::refused_while_held);
     }
     if (code == "delay_too_long") {
         const When* when = nullptr;

@@ -24,6 +24,8 @@ std::uint64_t number_of(const Reply& reply) {
                 std::uint64_t sum = answer.listed.size();
                 for (const ListedMessage& listed : answer.listed) sum = sum * 31 + listed.row.id;
                 return sum;
+            } else if constexpr (requires { answer.redriven; }) {
+                return answer.redriven;
             } else if constexpr (requires { answer.messages; }) {
                 std::uint64_t sum = answer.messages.size();
                 for (const Delivered& delivery : answer.messages) sum = sum * 31 + delivery.id + delivery.attempt;

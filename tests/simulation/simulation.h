@@ -85,6 +85,7 @@ class Simulation final : private Surroundings {
     void rebuild_and_compare();
     void drain();
     void drain_round(std::uint64_t& progress);
+    void bring_back();
     void ask_for_all();
     void check_emptiness();
     void damage();

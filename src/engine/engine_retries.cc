@@ -1,0 +1,299 @@
+// Attempts, and what becomes of a message when they are used up; setting messages aside and bringing them back.
+//
+// An attempt is a delivery that has begun. It counts against the message's rule unless it was given back (a release) or
+// came before the message was brought back by hand (a kick, a redrive). When the last one that the rule allows has
+// failed, the failure's own record says that the message is dead. When its lease was lost, with the consumer or with
+// the process, nobody says so: the engine finds it where the message would be ready again, and dooms it. A doomed
+// message is handed to nobody; its end goes with the next batch, like a command of nobody, and a command that comes
+// before it may still change what becomes of it. So a message that kills its consumers ends among the dead, where
+// somebody will look.
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "base/planted_bugs.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kLeaseLost = "lease lost";
+constexpr std::string_view kNoReason = "failed without a reason";
+
+}  // namespace
+
+const RetryRule& Engine::queue_retry_rule(QueueNumber) const {
+    return options_.retry;
+}
+
+const RetryRule& Engine::retry_rule(const Entry& entry) const {
+    const RetryRule* own = recent_.retry_rule(entry);
+    return own != nullptr ? *own : queue_retry_rule(entry.queue);
+}
+
+std::uint32_t Engine::attempts_counted(const Entry& entry) const {
+    const std::uint32_t forgiven = recent_.attempts_forgiven(entry);
+    return entry.begun > forgiven ? entry.begun - forgiven : 0;
+}
+
+bool Engine::is_used_up(const Entry& entry) const {
+    return entry.begun > 0 && attempts_counted(entry) >= retry_rule(entry).attempts;
+}
+
+// ---- how a lease ends without an ack
+
+Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
+    if (command.retry_in_ms) {
+        if (const Result<DueMs> due = resolve({std::nullopt, *command.retry_in_ms}); !due) {
+            Error error = due.error();
+            error.field = "retry_in";
+            return reply(pending.token, std::move(error)), Verdict::settled;
+        }
+    }
+    Known known;
+    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    if (is_used_up(entry)) {
+        assert(is_legal_move(entry.state, State::dead));
+        Record record = death_of(entry, command.reason.empty() ? kNoReason : std::string_view(command.reason));
+        record.cause = Cause::failed;
+        record.lease_attempt = command.lease.attempt;
+        record.lease_incarnation = command.lease.incarnation;
+        add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::dead, 0, 0});
+        return Verdict::settled;
+    }
+    assert(is_legal_move(entry.state, State::retrying));
+    const std::int64_t rest_ms = command.retry_in_ms.value_or(
+        rest_after_failure_ms(retry_rule(entry), std::max(attempts_counted(entry), 1u), entry.id));
+    Record record = changed(entry, RecordKind::change, Cause::failed);
+    record.state.state = State::retrying;
+    record.state.due_ms = now_ + std::max<std::int64_t>(rest_ms, 0);
+    record.lease_attempt = command.lease.attempt;
+    record.lease_incarnation = command.lease.incarnation;
+    record.reason = command.reason;
+    const LeaseEndAnswer answer{LeaseOutcome::retrying, record.state.due_ms, 0};
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command) {
+    const Result<DueMs> due = resolve({std::nullopt, command.delay_ms});
+    if (!due) return reply(pending.token, due.error()), Verdict::settled;
+    Known known;
+    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    Record record = changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
+    record.state.state = State::scheduled;
+    if (command.delay_ms > 0) record.state.due_ms = *due;  // else it is due as it was
+    record.state.attempts_forgiven += 1;
+    record.lease_attempt = command.lease.attempt;
+    record.lease_incarnation = command.lease.incarnation;
+    const LeaseEndAnswer answer{LeaseOutcome::released, record.state.due_ms, 0};
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Record Engine::death_of(const Entry& entry, std::string_view reason) const {
+    Record record = changed(entry, RecordKind::end, Cause::attempts_used_up);
+    record.state.state = State::dead;
+    record.reason = reason;
+    return record;
+}
+
+void Engine::doom(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    if (entry.doomed) return;
+    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    entry.doomed = true;
+    doomed_.push_back(entry.id);
+    // A restart before its end is durable must find it again: it bounds its queue's cursor like what is ready.
+    if (!entry.in_fired) queue(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
+    entry.in_fired = true;
+}
+
+void Engine::add_doomed() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < doomed_.size(); ++i) {
+        const EntryNumber number = recent_.find(doomed_[i]);
+        if (number == kNoEntry) continue;
+        const Entry& entry = recent_.entry(number);
+        if (!entry.doomed) continue;  // a command has changed it
+        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch_->count() >= options_.batch_operations_max) {
+            doomed_[kept++] = doomed_[i];
+            continue;
+        }
+        assert(is_legal_move(entry.state, State::dead));
+        add(number, death_of(entry, kLeaseLost), 0, Error{});
+    }
+    doomed_.resize(kept);
+}
+
+// ---- set aside and brought back
+
+Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
+    const Known known = look(pending, command.id, &command.name_space);
+    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    const Entry& entry = recent_.entry(known.entry);
+    if (const auto late = too_late(entry)) {
+        reply(pending.token, *late);
+        return withdraw(known), Verdict::settled;
+    }
+    const ChangeAnswer answer{ChangeOutcome::held, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
+    if (entry.state == State::held) {  // already: there is nothing to write
+        reply(pending.token, answer);
+        return withdraw(known), Verdict::settled;
+    }
+    if (!is_legal_move(entry.state, State::held)) {
+        reply(pending.token, not_waiting(entry.state));
+        return withdraw(known), Verdict::settled;
+    }
+    Record record = changed(entry, RecordKind::change, Cause::held);
+    record.state.state = State::held;
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::hold_lease(Pending& pending, const HoldLeaseCommand& command) {
+    Known known;
+    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    assert(is_legal_move(entry.state, State::held));
+    Record record = changed(entry, RecordKind::change, Cause::held);
+    record.state.state = State::held;
+    record.lease_attempt = command.lease.attempt;
+    record.lease_incarnation = command.lease.incarnation;
+    add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::held, 0, 0});
+    return Verdict::settled;
+}
+
+// Due as it was, or now if that has passed, with all attempts of its rule before it.
+Record Engine::return_of(const Entry& entry, Cause cause) const {
+    assert(is_legal_move(entry.state, State::scheduled));
+    Record record = changed(entry, RecordKind::change, cause);
+    record.state.state = State::scheduled;
+    record.state.due_ms = std::max(entry.due_ms, now_);
+    record.state.attempts_forgiven = record.state.attempts;
+    return record;
+}
+
+Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
+    const Known known = look(pending, command.id, &command.name_space);
+    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    const Entry& entry = recent_.entry(known.entry);
+    ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
+    if (entry.state != State::held && entry.state != State::dead) {
+        answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
+        reply(pending.token, answer);
+        return withdraw(known), Verdict::settled;
+    }
+    Record record = return_of(entry, entry.state == State::dead ? Cause::redriven : Cause::kicked);
+    answer.due_ms = record.state.due_ms;
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+// ---- all the dead of a queue
+
+void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
+    const std::uint64_t max = command.max.value_or(options_.redrive_max);
+    if (max == 0 || max > options_.redrive_max) {
+        return reply(
+            token,
+            Error{"bad_max",
+                  "max is from 1 to " + std::to_string(options_.redrive_max) + ": call again for what is left", "max"});
+    }
+    if (redrives_.size() >= options_.redrives_max) return reply(token, too_busy());
+    Redrive& job = redrives_.emplace_back();
+    job.number = next_redrive_++;
+    job.token = token;
+    job.queue = {command.name_space, command.queue};
+    job.max = max;
+    job.until_ms = now_ + 1;
+    ask_for_dead(job);
+}
+
+void Engine::ask_for_dead(Redrive& job) {
+    job.asked = true;
+    job.rows.clear();
+    job.next_row = 0;
+    Asked asked;
+    asked.what = Ask::dead_stretch;
+    asked.redrive = job.number;
+    ask(Question{0, ScanDead{job.queue.name_space, job.queue.queue, job.from, job.until_ms, options_.redrive_chunk}},
+        std::move(asked));
+}
+
+void Engine::take_dead_stretch(std::uint64_t number, Stretch stretch, Generation generation) {
+    const auto job =
+        std::find_if(redrives_.begin(), redrives_.end(), [&](const Redrive& each) { return each.number == number; });
+    assert(job != redrives_.end());
+    job->asked = false;
+    job->rows = std::move(stretch.rows);
+    job->next_row = 0;
+    job->complete = stretch.complete;
+    job->generation = generation;
+}
+
+bool Engine::has_redrives_to_add() const {
+    return !puts_held_back() &&
+           std::any_of(redrives_.begin(), redrives_.end(), [](const Redrive& job) { return !job.asked; });
+}
+
+// What they bring back fills segments and memory as puts do, and waits with them for segments to be sealed.
+void Engine::add_redrives() {
+    if (puts_held_back()) return;
+    for (auto job = redrives_.begin(); job != redrives_.end();) {
+        job = !job->asked && redrive_chunk(*job) ? redrives_.erase(job) : std::next(job);
+    }
+}
+
+// Adds the next of its messages to the batch. True when the call has come to its end, and its answer goes with the last
+// of them, or at once where there is none: what earlier batches held is durable.
+bool Engine::redrive_chunk(Redrive& job) {
+    if (job.generation != generation_.load(std::memory_order_relaxed)) return ask_for_dead(job), false;
+    const QueueNumber queue = recent_.queues().find(job.queue.name_space, job.queue.queue);
+    std::uint32_t added = 0;
+    bool has_more = true;
+    while (has_more && job.done < job.max) {
+        const bool is_full = added == options_.redrive_chunk || batch_->count() >= options_.batch_operations_max ||
+                             !has_room(kRecordOverheadMax);
+        if (is_full) return false;
+        while (job.next_row < job.rows.size() && (recent_.find(job.rows[job.next_row].id) != kNoEntry ||
+                                                  recent_.outcome(job.rows[job.next_row].id) != nullptr)) {
+            ++job.next_row;  // the recent tier knows better
+        }
+        const bool has_row = job.next_row < job.rows.size();
+        if (!has_row && !job.complete) {
+            if (!job.rows.empty()) job.from = std::max(job.from, {job.rows.back().ended_ms, job.rows.back().id + 1});
+            return ask_for_dead(job), false;
+        }
+        EntryNumber number = queue == kNoQueue ? kNoEntry : recent_.first_dead(queue, job.from.due_ms, job.from.id);
+        DuePosition at = kNoBacklog;
+        if (number != kNoEntry) at = {recent_.ended_ms(recent_.entry(number)), recent_.entry(number).id};
+        if (has_row && DuePosition{job.rows[job.next_row].ended_ms, job.rows[job.next_row].id} < at) {
+            const MessageRow& row = job.rows[job.next_row++];
+            at = {row.ended_ms, row.id};
+            number = admit(row);
+        }
+        has_more = at.due_ms < job.until_ms;
+        if (!has_more) break;
+        job.from = {at.due_ms, at.id + 1};
+        const Entry& entry = recent_.entry(number);
+        if (entry.in_batch) continue;  // a command brings it back
+        add(number, return_of(entry, Cause::redriven), 0, Error{});
+        ++job.done;
+        ++added;
+    }
+    const RedriveAnswer answer{job.done, has_more};
+    if (added == 0) {
+        reply(job.token, answer);
+    } else {
+        Operation& last = batch_->operations().back();
+        last.token = job.token;
+        last.reply = answer;
+    }
+    return true;
+}
+
+}  // namespace duewheel
