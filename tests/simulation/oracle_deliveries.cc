@@ -66,13 +66,20 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     const auto after = std::partition_point(about->epochs.begin(), about->epochs.end(),
                                             [&](const Epoch& epoch) { return epoch.from < point; });
     Worlds possible;
+    Worlds later;  // of a redrive that may have come after it
     bool early = false;
     bool nominal = false;
     if (after != about->epochs.begin()) {
-        for (World world : (after - 1)->worlds) {
+        // A redrive brings back one after the other, and answers when all are there.
+        const bool by_redrive = about->returns_open > 0 && after == about->epochs.end() &&
+                                about->may_be(World::Phase::dead) && !about->may_be(World::Phase::live);
+        for (World world : by_redrive ? with_open_commands(*about, 0) : (after - 1)->worlds) {
             if (!world.is_live()) continue;
             early |= world.due.low > delivery.delivered_ms;
-            if (world.due.low > delivery.delivered_ms) continue;
+            if (world.due.low > delivery.delivered_ms) {
+                if (delivery.delivered_ms <= about->redriven_ms) add_world(later, world);
+                continue;
+            }
             nominal |= world.nominal.holds(delivery.due_ms);
             if (!world.nominal.holds(delivery.due_ms)) continue;
             world.due.high = std::min(world.due.high, delivery.delivered_ms);
@@ -84,6 +91,7 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     if (possible.empty()) return violate("C4", "delivered although it is " + describe(about->worlds()), about);
     if (after == about->epochs.end()) {
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
+        for (const World& world : later) add_world(possible, world);
         about->epochs.back().worlds = possible;
     }
 

@@ -305,7 +305,11 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
                            &about);
         }
     }
-    const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
+    // What has become of it may have been told by another answer before.
+    const Worlds live = explain(about, token, [&](const World& world) {
+        return world.is_live() || (answer.outcome == LeaseOutcome::held && world.phase == World::Phase::held) ||
+               (answer.outcome == LeaseOutcome::dead && world.phase == World::Phase::dead);
+    });
     if (live.empty()) return violate("C8", "a lease on what is " + describe(about.worlds()) + " ended", &about);
     Worlds next;
     const DueRange exact{answer.due_ms, answer.due_ms};

@@ -129,6 +129,8 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
     const Worlds before = explain(about, token, [&](const World& world) {
         const bool fits = world.phase == World::Phase::held || world.phase == World::Phase::dead ||
                           (world.is_live() && may_be_dead_after(about, answer.attempts));
+        // Another answer may have told in the meantime that it had been brought back.
+        if (world.is_live() && request.epoch + 1 < about.epochs.size() && world.due.holds(answer.due_ms)) return true;
         const World back = returned(world, {request.submitted_ms, now_});
         return fits && back.due.holds(answer.due_ms);
     });
@@ -177,6 +179,7 @@ void Oracle::redrive_replied(const Request& request, const RedriveAnswer& answer
             if (may) add_world(next, returned(world, {request.submitted_ms, now_}));
         }
         if (next == about->worlds()) continue;
+        about->redriven_ms = now_;
         note(*about, "perhaps redriven");
         about->set({run_, 0}, next);
     }
