@@ -100,7 +100,7 @@ struct MessageModel {
     std::uint64_t forgiven_high = 0;
     std::uint32_t returns_open = 0;  // kicks and redrives, not answered: more may be forgiven at any moment
     DueMs redriven_ms = 0;           // when the last redrive was answered that may have brought it back
-    std::uint32_t recorded = 0;      // attempts that an answer has made durable
+    LifePoint recorded;              // the last attempt that an answer has made durable
     std::vector<HistoryLine> history;
 
     const Worlds& worlds() const { return epochs.back().worlds; }

@@ -105,10 +105,10 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
                              false,
                              false};
     check_lease_gaps(*about, fresh);
-    if (delivery.attempt <= about->recorded) {
+    if (run_ > about->recorded.run && delivery.attempt <= about->recorded.attempts) {
         violate("C4",
-                "attempt " + std::to_string(delivery.attempt) + " although attempt " + std::to_string(about->recorded) +
-                    " was answered before",
+                "attempt " + std::to_string(delivery.attempt) + " although attempt " +
+                    std::to_string(about->recorded.attempts) + " was answered before",
                 about);
     }
     if (about->returns_open == 0 && delivery.attempt > about->forgiven_high + rule_of(*about).attempts) {

@@ -355,7 +355,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     }
     if (next.empty()) return violate("C4", "due again at " + at(answer.due_ms) + ", which cannot be", &about);
     delivery.ended = true;
-    about.recorded = std::max(about.recorded, lease.attempt);
+    about.recorded = std::max(about.recorded, LifePoint{run_, lease.attempt});
     about.set(from, next);
 }
 

@@ -105,7 +105,7 @@ void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, Messag
         }
     }
     delivery.ended = true;
-    about.recorded = std::max(about.recorded, attempt);
+    about.recorded = std::max(about.recorded, LifePoint{run_, attempt});
     about.set({run_, attempt}, next);
 }
 
