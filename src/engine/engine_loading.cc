@@ -143,7 +143,8 @@ void Engine::sweep() {
     if (to_sweep_.empty()) return;
     const bool done = recent_.sweep(to_sweep_.front(), options_.sweep_chunk, [this](EntryNumber number) {
         Entry& entry = recent_.entry(number);
-        if (entry.in_batch || entry.attempt_queued) return;  // its next record will be swept in its turn
+        // Its next record will be swept in its turn.
+        if (entry.in_batch || entry.attempt_queued || entry.doomed) return;
         if (waits_for_due(entry.state)) {
             if (entry.due_ms < loaded_until_ms_) return;
             static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));

@@ -169,7 +169,7 @@ void Oracle::check_order(const LeaseAnswer& answer) {
     for (const Delivered& delivery : answer.messages) {
         const MessageModel* about = message_of(delivery.id);
         // What has changed since may have stood elsewhere.
-        if (about->certain() == nullptr || about->epochs.back().from >= LifePoint{run_, delivery.attempt}) continue;
+        if (about->returns_open > 0 || about->certain() == nullptr || about->epochs.back().from >= LifePoint{run_, delivery.attempt}) continue;
         if (before != nullptr) {
             const auto key = [](const MessageModel& of) {
                 return std::tuple(of.put.priority, of.certain()->due.low, of.id);
