@@ -278,9 +278,9 @@ bool Engine::redrive_chunk(Redrive& job) {
         }
         has_more = at.due_ms < job.until_ms;
         if (!has_more) break;
-        job.from = {at.due_ms, at.id + 1};
         const Entry& entry = recent_.entry(number);
-        if (entry.in_batch) continue;  // a command brings it back
+        if (entry.in_batch) return false;  // kicked, or only carried: the next batch sees which
+        job.from = {at.due_ms, at.id + 1};
         add(number, return_of(entry, Cause::redriven), 0, Error{});
         ++job.done;
         ++added;

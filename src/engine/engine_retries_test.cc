@@ -36,6 +36,20 @@ MessageId dead_message(TrialEngine& shard, std::string body = "body") {
     return id;
 }
 
+// What cleaning asks for; the message's put is the log's second record.
+CarryCommand carry_of(TrialEngine& shard, MessageId id) {
+    const Record put = shard.log().at(1);
+    EXPECT_EQ(put.kind, RecordKind::put);
+    CarryCommand carry;
+    carry.row.id = id;
+    carry.row.place = 2;
+    carry.generation = shard.engine().generation().load();
+    std::string framed;
+    append_record(framed, carry.row.place, put);
+    carry.record_body = framed.substr(kRecordFrameBytes);
+    return carry;
+}
+
 TEST(Retries, rests_grow_and_then_the_message_is_dead_with_its_reason_and_body) {
     TrialEngine shard(with_rule({3, 1'000, 2'000, 60'000, 0}));
     const MessageId id = shard.put(0, "hello");
@@ -330,20 +344,28 @@ TEST(DeadLetters, a_carry_keeps_when_and_why_a_message_died) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = dead_message(shard);
     shard.turn(77);
-    const Record put = shard.log().at(1);
-    ASSERT_EQ(put.kind, RecordKind::put);
-    CarryCommand carry;
-    carry.row = get(shard, id).row;
-    carry.generation = shard.engine().generation().load();
-    std::string framed;
-    append_record(framed, carry.row.place, put);
-    carry.record_body = framed.substr(kRecordFrameBytes);
-    EXPECT_TRUE(shard.ask<CarryAnswer>(std::move(carry)).carried);
+    EXPECT_TRUE(shard.ask<CarryAnswer>(carry_of(shard, id)).carried);
     EXPECT_EQ(shard.log().back().ended_ms, kStart);
     EXPECT_EQ(shard.log().back().reason, "no");
     EXPECT_EQ(get(shard, id).row.ended_ms, kStart);
     EXPECT_EQ(get(shard, id).row.reason, "no");
     EXPECT_EQ(redrive(shard).redriven, 1u);
+}
+
+// A redrive took each dead message that stood in the batch for one that a kick brings back, and left those dead that
+// cleaning was only carrying.
+TEST(DeadLetters, a_redrive_waits_for_what_is_being_carried) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    const MessageId id = dead_message(shard);
+    shard.hold_questions = true;
+    const ReplyToken token = shard.submit(RedriveCommand{"default", "q", std::nullopt});
+    shard.turn();
+    shard.hold_questions = false;
+    shard.submit(carry_of(shard, id));
+    shard.answer_questions();
+    shard.turn();
+    EXPECT_EQ(shard.take<RedriveAnswer>(token).redriven, 1u);
+    EXPECT_EQ(get(shard, id).row.state.state, State::ready);
 }
 
 }  // namespace
