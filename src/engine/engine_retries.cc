@@ -264,13 +264,17 @@ bool Engine::redrive_chunk(Redrive& job) {
             ++job.next_row;  // the recent tier knows better
         }
         const bool has_row = job.next_row < job.rows.size();
-        if (!has_row && !job.complete) {
-            if (!job.rows.empty()) job.from = std::max(job.from, {job.rows.back().ended_ms, job.rows.back().id + 1});
-            return ask_for_dead(job), false;
-        }
         EntryNumber number = queue == kNoQueue ? kNoEntry : recent_.first_dead(queue, job.from.due_ms, job.from.id);
         DuePosition at = kNoBacklog;
         if (number != kNoEntry) at = {recent_.ended_ms(recent_.entry(number)), recent_.entry(number).id};
+        if (!has_row && !job.complete) {  // up to the last row both are known, and behind it only the recent tier is
+            DuePosition last;
+            if (!job.rows.empty()) last = {job.rows.back().ended_ms, job.rows.back().id};
+            if (at > last) {
+                job.from = std::max(job.from, {last.due_ms, last.id + 1});
+                return ask_for_dead(job), false;
+            }
+        }
         if (has_row && DuePosition{job.rows[job.next_row].ended_ms, job.rows[job.next_row].id} < at) {
             const MessageRow& row = job.rows[job.next_row++];
             at = {row.ended_ms, row.id};

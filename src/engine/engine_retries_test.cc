@@ -352,6 +352,23 @@ TEST(DeadLetters, a_carry_keeps_when_and_why_a_message_died) {
     EXPECT_EQ(redrive(shard).redriven, 1u);
 }
 
+// The rows of the index were read past a message that memory still knew better, and it stayed dead.
+TEST(DeadLetters, a_redrive_passes_nothing_that_is_on_disk_and_still_in_memory) {
+    EngineOptions options = with_rule({1, 0, 1'000, 0, 0});
+    options.redrive_chunk = 1;
+    options.segment_bytes = 65'536;
+    options.sweep_chunk = 1;  // the sweep comes slowly behind the table
+    TrialEngine shard(options);
+    for (int i = 0; i < 60; ++i) shard.put(2'000'000, "first to be swept", "other");
+    for (int i = 0; i < 6; ++i) {
+        dead_message(shard);
+        shard.turn(1);
+    }
+    shard.move_to_index();
+    EXPECT_EQ(redrive(shard).redriven, 6u);
+    EXPECT_EQ(shard.lease(100).size(), 6u);
+}
+
 // A redrive took each dead message that stood in the batch for one that a kick brings back, and left those dead that
 // cleaning was only carrying.
 TEST(DeadLetters, a_redrive_waits_for_what_is_being_carried) {

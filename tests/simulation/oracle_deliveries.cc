@@ -70,10 +70,12 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     bool early = false;
     bool nominal = false;
     if (after != about->epochs.begin()) {
-        // A redrive brings back one after the other, and answers when all are there.
-        const bool by_redrive = about->returns_open > 0 && after == about->epochs.end() &&
-                                about->may_be(World::Phase::dead) && !about->may_be(World::Phase::live);
-        for (World world : by_redrive ? with_open_commands(*about, 0) : (after - 1)->worlds) {
+        // What brings it back may be answered later: a redrive when all of its queue are there.
+        const Worlds& then = (after - 1)->worlds;
+        const bool was_dead = about->returns_open > 0 && std::none_of(then.begin(), then.end(), [](const World& world) {
+                                  return world.is_live() || world.is_ended() || world.phase == World::Phase::absent;
+                              });
+        for (World world : was_dead ? with_open_commands(*about, 0) : then) {
             if (!world.is_live()) continue;
             early |= world.due.low > delivery.delivered_ms;
             if (world.due.low > delivery.delivered_ms) {
@@ -169,7 +171,9 @@ void Oracle::check_order(const LeaseAnswer& answer) {
     for (const Delivered& delivery : answer.messages) {
         const MessageModel* about = message_of(delivery.id);
         // What has changed since may have stood elsewhere.
-        if (about->returns_open > 0 || about->certain() == nullptr || about->epochs.back().from >= LifePoint{run_, delivery.attempt}) continue;
+        if (about->returns_open > 0 || about->certain() == nullptr ||
+            about->epochs.back().from >= LifePoint{run_, delivery.attempt})
+            continue;
         if (before != nullptr) {
             const auto key = [](const MessageModel& of) {
                 return std::tuple(of.put.priority, of.certain()->due.low, of.id);
