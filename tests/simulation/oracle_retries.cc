@@ -151,7 +151,9 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
 
 void Oracle::waits(ReplyToken token, const ChangeAnswer& answer, MessageModel& about) {
     if (is_surely_held(about)) return violate("C8", "a message inside its lease is said to wait", &about);
-    const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
+    // It may have been live all the while, or be so by a kick whose answer comes behind this one.
+    Worlds live = with_open_commands(about, token);
+    std::erase_if(live, [](const World& world) { return !world.is_live(); });
     if (live.empty()) return violate("C4", "answered waiting, but it is " + describe(about.worlds()), &about);
     rare_.met(Rare::kick_found_it_waiting);
     if (live != about.worlds()) about.set({run_, answer.attempts}, live);
