@@ -1,3 +1,4 @@
+// It is long because there is one line to write and one to read for each field of the log, and they belong together.
 #include "message/record.h"
 
 #define XXH_INLINE_ALL

@@ -52,7 +52,6 @@ namespace duewheel {
     X(answered_dead)                      \
     X(dead_by_failure)                    \
     X(dead_by_a_lost_lease)               \
-    X(dead_at_a_start)                    \
     X(redriven)                           \
     X(redrive_met_its_limit)              \
     X(held)                               \
