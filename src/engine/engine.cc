@@ -32,6 +32,12 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         const QueueNumber number = recent_.queues().number(cursor.queue.name_space, cursor.queue.queue);
         queue(number).cursor = queue(number).durable_cursor = cursor.position;
     }
+    for (const EngineStart::QueueState& state : start.queue_states) {
+        const QueueNumber number = recent_.queues().number(state.queue.name_space, state.queue.queue);
+        queue(number).counts = state.counts;
+        if (state.settings.revision == 0) continue;
+        take_settings(number, state.settings, state.settings_place, state.settings_bytes);
+    }
 }
 
 Engine::~Engine() = default;
@@ -40,11 +46,14 @@ void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
     const bool cleans =
-        std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
+        std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarrySettingsCommand>(command) ||
+        std::holds_alternative<CarryDoneCommand>(command);
     const std::size_t waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
     if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
+    if (const auto* asked = std::get_if<DescribeQueueCommand>(&command)) return describe(*asked, token);
+    if (const auto* asked = std::get_if<ListQueuesCommand>(&command)) return list_queues(*asked, token);
     const bool is_put = std::holds_alternative<PutCommand>(command);
     Pending pending{std::move(command), token, std::nullopt, 0};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
@@ -73,6 +82,7 @@ void Engine::advance_to(DueMs now) {
     fire_due();
     sweep();
     load();
+    walk_purge();
     if (serving_) serve_queues();
     walk_listings();
     build_batch();
@@ -87,7 +97,11 @@ void Engine::reply(ReplyToken token, Reply with) {
 }
 
 Queue& Engine::queue(QueueNumber number) {
-    while (queues_.size() <= number) queues_.push_back(std::make_unique<Queue>());
+    while (queues_.size() <= number) {
+        const QueueName& name = recent_.queues().name(static_cast<QueueNumber>(queues_.size()));
+        queues_by_name_.emplace(std::pair(name.name_space, name.queue), static_cast<QueueNumber>(queues_.size()));
+        queues_.push_back(std::make_unique<Queue>());
+    }
     return *queues_[number];
 }
 
@@ -141,7 +155,7 @@ bool Engine::must_close_segment() const {
         if (!waiting->empty()) next = std::max(next, record_bytes_at_most(waiting->front().command));
     }
     if (!puts_.empty() && !puts_held_back()) next = std::max(next, record_bytes_at_most(puts_.front().command));
-    if (!attempts_.empty() || !serving_ || confirm_at_ms_ <= now_) next = std::max(next, kRecordOverheadMax);
+    if (!attempts_.empty() || !serving_ || confirm_at_ms_ <= now_ || purge_has_work()) next = std::max(next, kRecordOverheadMax);
     return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(segment_bytes_) > segment_bytes_;
 }
 
@@ -163,6 +177,7 @@ void Engine::build_batch() {
     take_commands(looked_up_, false);
     take_commands(commands_, false);
     add_attempts();
+    add_purged();
     take_commands(puts_, true);
     if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
     batch_.reset();
@@ -287,7 +302,13 @@ void Engine::committed() {
     totals_ = batch->totals();
     ++counters_.commits;
     counters_.records += batch->count();
-    for (Operation& operation : batch->operations()) apply(operation);
+    for (Operation& operation : batch->operations()) {
+        if (operation.record.kind == RecordKind::conf) {
+            apply_settings(batch->body(operation), operation);
+        } else {
+            apply(operation);
+        }
+    }
     for (Operation& operation : batch->operations()) {
         // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
         if (operation.record.kind == RecordKind::put && operation.record.state.due_ms <= loaded_until_ms_) {
@@ -317,7 +338,7 @@ void Engine::apply(Operation& operation) {
             return;
         case RecordKind::carry_done:
         case RecordKind::rule:
-        case RecordKind::conf:
+        case RecordKind::conf:  // apply_settings()
             return;
         case RecordKind::cursor:
             if (record.state.queue.empty()) {
@@ -340,6 +361,13 @@ void Engine::apply(Operation& operation) {
         woken = entry.woken;
         entry.woken = false;
         if (!keeps_live) {
+            Queue& at = queue(entry.queue);
+            at.counts.leave(entry.durable_state);
+            if (entry.purging && record.kind == RecordKind::end) {
+                entry.purging = false;
+                --at.purging;
+                ++at.purged;
+            }
             if (record.kind == RecordKind::end) cache_.erase(entry.place);
             unlist(operation.entry);
         }
@@ -361,13 +389,18 @@ void Engine::apply(Operation& operation) {
             break;
         case RecordKind::end:
             if (record.state.state == State::done) ++counters_.done;
-            if (record.state.state == State::cancelled) ++counters_.cancelled;
+            if (record.cause == Cause::purged) {
+                ++counters_.purged;
+            } else if (record.state.state == State::cancelled) {
+                ++counters_.cancelled;
+            }
             break;
         default:
             break;
     }
     if (number == kNoEntry) return;
     Entry& entry = recent_.entry(number);
+    if (!keeps_live) queue(entry.queue).counts.enter(entry.durable_state);
     if (!keeps_live || waits_for_due(entry.state)) return settle(number);
     if (woken) return wake(number);
     if (entry.state == State::ready) {  // its key may have been passed over while it was in the batch
@@ -418,6 +451,8 @@ void Engine::answer(Answer answer) {
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::queue_stretch:
             return take_queue_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case Ask::purge_stretch:
+            return take_purge_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
         case Ask::prefetch:
             for (RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
                 cache_.insert(record.place, record.body);
@@ -469,7 +504,8 @@ DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
     const bool has_work =
         !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || (!puts_.empty() && !puts_held_back());
-    if (!in_flight_ && has_work) return now_;
+    if (!in_flight_ && (has_work || purge_has_work())) return now_;
+    if (walking_purge() < purges_.size()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!in_flight_) next = std::min(next, confirm_at_ms_);
@@ -499,8 +535,8 @@ std::vector<Engine::QueueCounters> Engine::queue_counters() const {
     std::vector<QueueCounters> all;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         const Queue& at = *queues_[number];
-        all.push_back(
-            {recent_.queues().name(number), at.ready_count, at.leased_count, at.waiters.size(), at.has_backlog()});
+        all.push_back({recent_.queues().name(number), at.ready_count, at.leased_count, at.waiters.size(),
+                       at.has_backlog(), at.counts.pending, at.paused, at.conf != nullptr});
     }
     return all;
 }
@@ -515,8 +551,10 @@ void Engine::check() const {
     wheel_.check();
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
+    std::vector<std::uint64_t> purging(queues_.size());
     recent_.for_each_entry([&](EntryNumber, const Entry& entry) {
         const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
+        if (entry.purging) ++purging[entry.queue];
         switch (entry.state) {
             case State::ready:
                 ++ready[entry.queue];
@@ -529,7 +567,7 @@ void Engine::check() const {
                 break;
             case State::scheduled:
             case State::retrying:
-                require(!started_ || entry.in_batch || (deadline && *deadline == static_cast<Tick>(entry.due_ms)),
+                require(!started_ || entry.in_batch || entry.purging || (deadline && *deadline == static_cast<Tick>(entry.due_ms)),
                         "a waiting message is not on the wheel at its due time");
                 break;
             default:
@@ -538,14 +576,18 @@ void Engine::check() const {
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
     });
+    std::uint64_t pending_in_all = 0;
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         require(queues_[number]->ready_count == ready[number], "a queue's count of ready messages is off");
         require(queues_[number]->leased_count == leased[number], "a queue's count of leased messages is off");
+        require(queues_[number]->purging == purging[number], "a queue's count of messages to purge is off");
+        pending_in_all += queues_[number]->counts.pending;
         leased_in_all += leased[number];
         ready_in_all += ready[number];
     }
+    require(pending_in_all == totals_.live_count, "the queues do not hold as many messages as the log says");
     require(leases_.size() == leased_in_all, "a lease without its message");
     require(ready_count_ == ready_in_all, "the count of ready messages is off");
 }

@@ -27,6 +27,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -72,6 +73,14 @@ struct EngineStart {
         DuePosition position;
     };
     std::vector<Cursor> queue_cursors;
+    struct QueueState {
+        QueueName queue;
+        QueueCounts counts;
+        QueueSettings settings;  // revision 0: none
+        Sequence settings_place = 0;
+        std::uint32_t settings_bytes = 0;
+    };
+    std::vector<QueueState> queue_states;
     TokenKey token_key{};
 };
 
@@ -94,6 +103,7 @@ struct EngineCounters {
     std::uint64_t deferred = 0;
     std::uint64_t carried = 0;
     std::uint64_t listed = 0;  // messages in pages
+    std::uint64_t purged = 0;
 
     std::uint64_t pending = 0;  // unfinished messages
     std::uint64_t ready = 0;    // in memory
@@ -168,6 +178,9 @@ class Engine {
         std::uint64_t leased = 0;
         std::uint64_t waiters = 0;
         bool backlog_on_disk = false;
+        std::uint64_t pending = 0;
+        bool paused = false;
+        bool has_settings = false;
     };
     std::vector<QueueCounters> queue_counters() const;
     const Lateness& lateness() const { return lateness_; }
@@ -213,7 +226,16 @@ class Engine {
         std::int64_t lease_ms = 0;
         TimerHandle timer;
     };
-    enum class Ask : std::uint8_t { facts, due_stretch, queue_stretch, delivery, message, prefetch, listing };
+    enum class Ask : std::uint8_t {
+        facts,
+        due_stretch,
+        queue_stretch,
+        delivery,
+        message,
+        prefetch,
+        listing,
+        purge_stretch,
+    };
     struct Asked {
         Ask what = Ask::facts;
         QueueNumber queue = 0;
@@ -265,6 +287,40 @@ class Engine {
     static Error unknown_id(MessageId id);
     static Error too_busy();
     void reply(ReplyToken token, Reply reply);
+
+    // engine_settings.cc
+    Verdict configure(Pending& pending, const ConfigureQueueCommand& command);
+    Verdict remove_settings(Pending& pending, QueueNumber number);
+    Verdict carry_settings(Pending& pending, const CarrySettingsCommand& command);
+    Status check_settings(const QueueSettings& settings) const;
+    Status check_room(QueueNumber number);
+    void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
+    void apply_settings(std::string_view record_body, Operation& operation);
+    void take_settings(QueueNumber number, const QueueSettings& settings, Sequence place, std::uint32_t record_bytes);
+    QueueAnswer describe(QueueNumber number) const;
+    void describe(const DescribeQueueCommand& command, ReplyToken token);
+    void list_queues(const ListQueuesCommand& command, ReplyToken token);
+    Error queue_limit() const;
+
+    // engine_purge.cc
+    struct PurgeWalk {
+        QueueNumber queue = 0;
+        EntryNumber next_entry = 0;  // first those in memory are walked, then the rows of the index
+        bool walked_entries = false;
+        DuePosition next_row;
+        bool asking = false;
+        bool walked = false;
+    };
+    bool is_purged(const Entry& entry) const;
+    bool take_for_purge(EntryNumber number);
+    Verdict purge(EntryNumber number, Pending& pending, Reply reply);
+    void begin_purge(QueueNumber number);
+    std::size_t walking_purge() const;
+    void walk_purge();
+    void take_purge_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
+    void add_purged();
+    bool is_over(const PurgeWalk& walk) const;
+    bool purge_has_work() const;
 
     // engine.cc: batches
     void build_batch();
@@ -357,6 +413,7 @@ class Engine {
 
     // queues
     std::vector<std::unique_ptr<Queue>> queues_;
+    std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
     std::vector<QueueNumber> marked_;
     std::unordered_map<MessageId, Lease> leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;
@@ -364,6 +421,10 @@ class Engine {
     std::unordered_map<ReplyToken, std::uint64_t> delivery_of_reply_;  // the ticket of a delivery being read
     std::uint64_t next_waiter_ = 1;
     std::uint64_t ready_count_ = 0;
+
+    // purges: one walks at a time; whatever belongs to any of them is handed out no more
+    std::deque<PurgeWalk> purges_;
+    std::deque<MessageId> to_purge_;  // in memory and with nobody
 
     // loading
     std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms

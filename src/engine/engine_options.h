@@ -23,6 +23,14 @@ struct EngineOptions {
     std::size_t commands_waiting_max = 200'000;  // for the disk: to be written or to be looked up
     std::size_t reading_bytes_max = 64u << 20;   // contents that are being read for whoever asked to see them
 
+    std::int64_t lease_default_ms = 30'000;
+    std::uint32_t list_max = 1'000;  // queues of one answer
+    std::uint64_t pending_limit_max = 1'000'000'000'000;
+
+    // Purges: messages ended in one batch, entries looked at in one turn.
+    std::uint32_t purge_chunk = 1'000;
+    std::uint32_t purge_walk = 10'000;
+
     // Retry after a failure.
     std::int64_t retry_delay_ms = 1'000;
 

@@ -26,6 +26,11 @@ constexpr Shape kShapes[] = {
     {What::fail, "leases", "fail", "", "POST"},
     {What::extend, "leases", "extend", "", "POST"},
     {What::release, "leases", "release", "", "POST"},
+    {What::queue, "queues", "", "", "GET, HEAD, PUT, DELETE"},
+    {What::pause, "queues", "pause", "", "POST"},
+    {What::resume, "queues", "resume", "", "POST"},
+    {What::purge, "queues", "purge", "", "POST"},
+    {What::queues, "", "", "", "GET, HEAD"},
 };
 
 }  // namespace
@@ -37,6 +42,10 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
     if (segments.size() > 2 && segments.front() == "namespaces") {
         path.name_space = segments[1];
         segments = segments.subspan(2);
+    }
+    if (segments.size() == 1 && segments.front() == "queues") {
+        path.what = What::queues;
+        return path;
     }
     if (segments.size() != 2 && segments.size() != 3) return std::nullopt;
     path.name = segments[1];

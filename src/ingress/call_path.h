@@ -12,7 +12,21 @@ namespace duewheel {
 
 struct CallPath {
     // `put` stands for the messages of a queue: GET lists them.
-    enum class What { put, lease, message, fire, ack, fail, extend, release } what = What::put;
+    enum class What {
+        put,
+        lease,
+        message,
+        fire,
+        ack,
+        fail,
+        extend,
+        release,
+        queue,
+        pause,
+        resume,
+        purge,
+        queues,  // all of them: without a name
+    } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
     std::string_view name;                            // of the queue, the message's id, the lease's token
 };

@@ -12,7 +12,8 @@ namespace {
 
 // "what namespace name", or "none".
 std::string found(const std::string& path) {
-    static constexpr const char* kNames[] = {"put", "lease", "message", "fire", "ack", "fail", "extend", "release"};
+    static constexpr const char* kNames[] = {"put",     "lease", "message", "fire",   "ack",   "fail",  "extend",
+                                             "release", "queue", "pause",   "resume", "purge", "queues"};
     std::vector<std::string_view> segments;
     split_path(path, segments);
     const std::optional<CallPath> call = find_call(segments);
@@ -30,6 +31,12 @@ TEST(CallPath, names_the_call) {
     EXPECT_EQ(found("/v1/leases/t:fail"), "fail default t");
     EXPECT_EQ(found("/v1/leases/t:extend"), "extend default t");
     EXPECT_EQ(found("/v1/leases/t:release"), "release default t");
+    EXPECT_EQ(found("/v1/queues/q"), "queue default q");
+    EXPECT_EQ(found("/v1/queues/q:pause"), "pause default q");
+    EXPECT_EQ(found("/v1/queues/q:resume"), "resume default q");
+    EXPECT_EQ(found("/v1/queues/q:purge"), "purge default q");
+    EXPECT_EQ(found("/v1/queues"), "queues default ");
+    EXPECT_EQ(found("/v1/namespaces/n/queues"), "queues n ");
     EXPECT_EQ(found("/v1/namespaces/n/queues/q/messages"), "put n q");
     EXPECT_EQ(found("/v1/namespaces/n/messages/12:fire"), "fire n 12");
     EXPECT_EQ(found("/v1/namespaces/namespaces/messages/12"), "message namespaces 12");
@@ -54,8 +61,6 @@ TEST(CallPath, finds_nothing_beside_the_table) {
                              "/v2/queues/q/messages",
                              "/V1/queues/q/messages",
                              "//v1/queues/q/messages",
-                             "/v1/queues",
-                             "/v1/queues/q",
                              "/v1/queues/q/",
                              "/v1/queues/q/lease",
                              "/v1/queues/q/messages/",
@@ -74,7 +79,6 @@ TEST(CallPath, finds_nothing_beside_the_table) {
                              "/v1/leases/t:fire",
                              "/v1/namespaces/n",
                              "/v1/namespaces/n/",
-                             "/v1/namespaces/n/queues",
                              "/v1/namespaces/n/namespaces/m/queues/q/messages",
                              "/v1/x/n/queues/q/messages",
                              "/queues/q/messages"}) {

@@ -423,6 +423,9 @@ Error damaged(std::string what) {
 
 // What each kind cannot be without.
 Status check_complete(const Record& record) {
+    if (record.kind == RecordKind::conf && (record.name.empty() || record.subject == 0)) {
+        return damaged("settings of nothing");
+    }
     const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
                             record.kind == RecordKind::change || record.kind == RecordKind::attempt ||
                             record.kind == RecordKind::end || record.kind == RecordKind::carry;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "server/queue_replay.h"
 #include "store/index_recovery.h"
 #include "store/sealer.h"
 
@@ -102,6 +103,8 @@ Status ShardParts::replay(EngineStart& start) {
     for (const Index::QueueCursor& cursor : *sealed) {
         cursors[{cursor.queue.name_space, cursor.queue.queue}] = cursor.position;
     }
+    QueueReplay queues;
+    if (Status begun = queues.begin(*index_); !begun) return begun;
     Totals totals = position.totals;
     Status replayed = journal_->replay(position.totals.sequence + 1, [&](const CommitInLog& commit) -> Status {
         if (commit.totals.commit <= position.totals.commit) return {};
@@ -112,6 +115,7 @@ Status ShardParts::replay(EngineStart& start) {
             add_to_totals(totals, *record, bytes);
             recent_.apply(*record, frame.sequence, static_cast<SegmentNumber>(commit.segment_number), bytes);
             recovery_.replayed_bytes += bytes;
+            queues.apply(*record, frame.sequence, bytes);
             if (record->kind != RecordKind::cursor) continue;
             if (record->state.queue.empty()) {
                 start.load_cursor_ms = std::max(start.load_cursor_ms, record->state.due_ms);
@@ -134,7 +138,7 @@ Status ShardParts::replay(EngineStart& start) {
     });
     if (!replayed) return replayed;
     for (const auto& [name, at] : cursors) start.queue_cursors.push_back({{name.first, name.second}, at});
-    return {};
+    return queues.finish(start.queue_states);
 }
 
 Result<SegmentNumber> ShardParts::seal_next() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "message/queue_settings.h"
 #include "message/totals.h"
 #include "store/index.h"
 #include "store/key_layout.h"
@@ -90,6 +91,15 @@ Status check_index(Index& index, Sequence log_front, DataReport& report) {
             });
         if (!walked) return walked;
         if (!broken.ok()) return broken;
+    }
+    Result<std::vector<Index::Settings>> settings = index.settings();
+    if (!settings) return std::move(settings).error();
+    for (const Index::Settings& of : *settings) {
+        if (of.row.place < log_front || of.row.place > position.totals.sequence) {
+            return damaged_index("the settings of queue " + of.queue.queue + " stand at record " +
+                                 std::to_string(of.row.place) + ", which is not in the log");
+        }
+        digest += settings_term(kSubjectQueue, of.queue.name_space, of.queue.queue, of.row.value);
     }
     report.index_messages = live;
     if (live != position.totals.live_count || digest != position.totals.digest) {

@@ -13,6 +13,8 @@ constexpr char kOutcome = 1;
 constexpr char kMetaNeeded = 'n';
 constexpr char kMetaPosition = 'p';
 constexpr char kMetaQueueCursor = 'q';
+constexpr char kMetaQueueCounts = 'u';
+constexpr char kQueueSettings = 1;
 
 template <class T>
 void append_number(std::string& out, T value) {
@@ -177,11 +179,34 @@ std::string queue_cursor_key(std::string_view name_space, std::string_view queue
     return key;
 }
 
+std::string queue_counts_key(std::string_view name_space, std::string_view queue) {
+    std::string key = begin_meta_key(kMetaQueueCounts, 6 + name_space.size() + queue.size());
+    append_text(key, name_space);
+    append_text(key, queue);
+    return key;
+}
+
+std::string settings_key(std::string_view name_space, std::string_view queue) {
+    std::string key = begin_key(IndexTable::settings, 6 + name_space.size() + queue.size());
+    key.push_back(kQueueSettings);
+    append_text(key, name_space);
+    append_text(key, queue);
+    return key;
+}
+
 std::string needed_bound(bool end) {
     return begin_meta_key(static_cast<char>(kMetaNeeded + (end ? 1 : 0)), 2);
 }
 std::string queue_cursor_bound(bool end) {
     return begin_meta_key(static_cast<char>(kMetaQueueCursor + (end ? 1 : 0)), 2);
+}
+std::string queue_counts_bound(bool end) {
+    return begin_meta_key(static_cast<char>(kMetaQueueCounts + (end ? 1 : 0)), 2);
+}
+std::string settings_bound(bool end) {
+    std::string key = begin_key(IndexTable::settings, 2);
+    key.push_back(static_cast<char>(kQueueSettings + (end ? 1 : 0)));
+    return key;
 }
 
 void encode_due_value(std::string& out, const MessageRow& row) {
@@ -244,6 +269,20 @@ void encode_needed(std::string& out, std::uint64_t count) {
 void encode_queue_cursor(std::string& out, DuePosition at) {
     out.clear();
     append_position(out, at);
+}
+
+void encode_queue_counts(std::string& out, const QueueCounts& counts) {
+    out.clear();
+    append_number(out, counts.pending);
+    append_number(out, counts.held);
+    append_number(out, counts.dead);
+}
+
+void encode_settings(std::string& out, const SettingsRow& row) {
+    out.clear();
+    append_number(out, row.place);
+    append_number(out, row.record_bytes);
+    out.append(row.value);
 }
 
 Result<MessageRow> decode_due_row(std::string_view key, std::string_view value) {
@@ -317,6 +356,9 @@ Result<IndexPosition> decode_position(std::string_view value) {
     position.totals.needed_bytes = reader.number<std::uint64_t>();
     position.totals.id_counter = reader.number<std::uint64_t>();
     position.totals.server_time_ms = reader.instant();
+    if (reader.whole() && version != 0 && version < kIndexFormatVersion) {
+        return Error{"damaged_index", "the index has format " + std::to_string(version) + ", which an older version wrote"};
+    }
     if (!reader.finished() || version == 0) return damaged("position");
     return position;
 }
@@ -344,15 +386,52 @@ Result<DuePosition> decode_queue_cursor(std::string_view value) {
     return at;
 }
 
-Result<QueueOfKey> decode_queue_cursor_key(std::string_view key) {
+Result<QueueCounts> decode_queue_counts(std::string_view value) {
+    ByteReader reader(value);
+    QueueCounts counts;
+    counts.pending = reader.number<std::uint64_t>();
+    counts.held = reader.number<std::uint64_t>();
+    counts.dead = reader.number<std::uint64_t>();
+    if (!reader.finished()) return damaged("count of a queue's messages");
+    return counts;
+}
+
+Result<SettingsRow> decode_settings(std::string_view value) {
+    ByteReader reader(value);
+    SettingsRow row;
+    row.place = reader.number<Sequence>();
+    row.record_bytes = reader.number<std::uint32_t>();
+    row.value = reader.rest();
+    if (!reader.whole() || row.value.empty()) return damaged("settings");
+    return row;
+}
+
+namespace {
+
+// Of a key that is a table, a kind, and the names of a queue.
+Result<QueueOfKey> decode_names(std::string_view key, IndexTable table, char kind, std::string_view what) {
     ByteReader reader(key);
-    const bool is_meta = reader.is(static_cast<char>(IndexTable::meta));
-    const bool is_cursor = reader.is(kMetaQueueCursor);
+    const bool is_table = reader.is(static_cast<char>(table));
+    const bool is_kind = reader.is(kind);
     QueueOfKey names;
     names.name_space = reader.text();
     names.queue = reader.text();
-    if (!is_meta || !is_cursor || !reader.finished()) return damaged("key of a cursor");
+    if (!is_table || !is_kind || !reader.finished()) return damaged("key of " + std::string(what));
     return names;
+}
+
+}  // namespace
+
+Result<QueueOfKey> decode_queue_cursor_key(std::string_view key) {
+    return decode_names(key, IndexTable::meta, kMetaQueueCursor, "a cursor");
+}
+
+Result<QueueOfKey> decode_queue_counts_key(std::string_view key) {
+    return decode_names(key, IndexTable::meta, kMetaQueueCounts, "a queue's counts");
+}
+
+Result<QueueOfKey> decode_settings_key(std::string_view key) {
+    return decode_names(key, IndexTable::settings, kQueueSettings, "settings");
 }
 
 DueMs ended_ms_of_row(std::string_view key, std::string_view value) {

@@ -143,8 +143,10 @@ TEST(KeyLayout, the_position_comes_back_and_a_newer_one_is_refused) {
     EXPECT_EQ(*decode_position(value), position);
     std::string cut = value.substr(0, value.size() - 1);
     EXPECT_EQ(decode_position(cut).error().code, "damaged_index");
-    value[3] = 2;
+    value[3] = static_cast<char>(kIndexFormatVersion + 1);
     EXPECT_EQ(decode_position(value).error().code, "newer_format");
+    value[3] = static_cast<char>(kIndexFormatVersion - 1);
+    EXPECT_EQ(decode_position(value).error().code, "damaged_index") << "to be built again";
 }
 
 TEST(KeyLayout, counts_cursors_and_key_holders_come_back) {

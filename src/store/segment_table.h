@@ -8,6 +8,7 @@
 //   id     put for each message: the whole row, or the outcome.
 //   key    as worked out by the sealer.
 //   meta   the position, changed cursors and changed counts.
+//   settings  put for each queue that the segment gave settings.
 // Rows that stood before are erased where they are not put again; `due` loses all rows below the load cursor.
 #pragma once
 
@@ -34,6 +35,7 @@ struct SegmentTable {
     std::vector<KeyRow> keys;                                         // ascending, each key once
     std::map<QueueNumber, std::optional<DuePosition>> queue_cursors;  // changed ones; nothing: removed
     std::map<Sequence, std::uint64_t> needed;                         // changed counts, by a segment's first sequence
+    std::map<QueueNumber, QueueCounts> queue_counts;                  // changed ones, as of the segment's end
 };
 
 // Whether the message gets a row in `due`, with the load cursor that is in force at the segment's end.

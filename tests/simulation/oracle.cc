@@ -47,8 +47,9 @@ bool changes_a_message(const Command& command) {
 }
 
 std::string_view name_of(const Command& command) {
-    constexpr std::string_view kNames[] = {"put",  "get",    "cancel",  "reschedule", "fire",       "lease", "ack",
-                                           "fail", "extend", "release", "carry",      "carry done", "list"};
+    constexpr std::string_view kNames[] = {
+        "put",     "get",   "cancel",     "reschedule", "fire",            "lease",          "ack",         "fail",          "extend",
+        "release", "carry", "carry done", "list",       "configure queue", "describe queue", "list queues", "carry settings"};
     return kNames[command.index()];
 }
 

@@ -56,7 +56,7 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     if (delivery.delivered_ms < submitted_ms || delivery.delivered_ms > now_) {
         return violate("X", "delivered at a time that is not that of its request", about);
     }
-    if (delivery.lease_until_ms != delivery.delivered_ms + command.lease_ms) {
+    if (delivery.lease_until_ms != delivery.delivered_ms + command.lease_ms.value_or(options_.lease_default_ms)) {
         return violate("C8", "the lease is not as long as was asked for", about);
     }
     if (now_ > delivery.delivered_ms) rare_.met(Rare::delivery_waited_for_its_body);

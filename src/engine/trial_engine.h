@@ -1,0 +1,193 @@
+// For the engine's tests: the owner of one engine over a log that is a vector and an index that is a map.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/engine.h"
+
+namespace duewheel {
+
+inline constexpr DueMs kStart = 1'000'000;
+
+// Owner of one engine: carries out every effect at once, unless told to hold commits back.
+class TrialEngine {
+  public:
+    // `prepare` may fill the index before the engine looks at anything.
+    explicit TrialEngine(EngineOptions options = {}, EngineStart start = {},
+                         const std::function<void(TrialEngine&)>& prepare = [](TrialEngine&) {})
+        : engine_(options, start, recent_) {
+        prepare(*this);
+        turn(0);
+        EXPECT_TRUE(engine_.is_serving());
+    }
+
+    void turn(std::int64_t step_ms = 0) {
+        now_ += step_ms;
+        engine_.advance_to(now_);
+        settle();
+    }
+    ReplyToken submit(Command command) {
+        const ReplyToken token = next_token_++;
+        engine_.submit(std::move(command), token);
+        return token;
+    }
+    // Submits, lets the engine work until it has nothing to do at this instant, and returns the reply.
+    template <class Answer>
+    Answer ask(Command command) {
+        const ReplyToken token = submit(std::move(command));
+        turn();
+        return take<Answer>(token);
+    }
+    template <class Answer>
+    Answer take(ReplyToken token) {
+        const auto found = replies.find(token);
+        if (found == replies.end()) {
+            ADD_FAILURE() << "no reply yet";
+            return {};
+        }
+        Reply reply = std::move(found->second);
+        replies.erase(found);
+        if (const auto* error = std::get_if<Error>(&reply); error != nullptr && !std::is_same_v<Answer, Error>) {
+            ADD_FAILURE() << error->code << ": " << error->message;
+            return {};
+        }
+        EXPECT_TRUE(std::holds_alternative<Answer>(reply)) << reply.index();
+        return std::holds_alternative<Answer>(reply) ? std::get<Answer>(std::move(reply)) : Answer{};
+    }
+    MessageId put(std::int64_t delay_ms, std::string body = "body", std::string queue = "q", int priority = 0) {
+        PutCommand command;
+        command.queue = std::move(queue);
+        command.when.delay_ms = delay_ms;
+        command.body = std::move(body);
+        command.priority = priority;
+        return ask<PutAnswer>(command).id;
+    }
+    std::vector<Delivered> lease(std::uint32_t max = 10, std::int64_t lease_ms = 30'000) {
+        return ask<LeaseAnswer>(LeaseCommand{"default", "q", max, lease_ms, 0}).messages;
+    }
+    // Carries out effects until none is left; a commit waits while `hold_commits` is set.
+    void settle() {
+        for (;;) {
+            Effects effects = engine_.take_effects();
+            if (effects.commit && effects.commit->closes_segment) {
+                largest_closing_commit =
+                    std::max(largest_closing_commit, commit_size_in_segment(effects.commit->records.size()));
+            }
+            if (effects.commit) held_ = std::move(effects.commit);
+            for (ReplyEffect& effect : effects.replies) replies[effect.token] = std::move(effect.reply);
+            if (hold_questions) {
+                held_questions_.insert(held_questions_.end(), effects.questions.begin(), effects.questions.end());
+                effects.questions.clear();
+            }
+            for (const Question& question : effects.questions) engine_.answer(read(question));
+            if (held_ && !hold_commits) {
+                append(*held_);
+                held_.reset();
+                engine_.committed();
+                continue;
+            }
+            engine_.check();
+            if (effects.questions.empty() && !effects.commit) break;
+            engine_.advance_to(now_);
+        }
+    }
+
+    // Answers what was held back, as of now or as of an older table.
+    void answer_questions(Generation age = 0) {
+        for (const Question& question : std::exchange(held_questions_, {})) {
+            Answer answer = read(question);
+            answer.generation -= age;
+            engine_.answer(std::move(answer));
+        }
+    }
+    // Fills the open segment and seals it: its far messages leave the recent tier, and the index has them.
+    void move_to_index() {
+        while (engine_.counters().unsealed_segments == 0) put(2'000'000, std::string(500, 'x'), "filler");
+        for (const auto& [sequence, framed] : log_) {
+            const FramedRecord frame = *read_frame(framed);
+            const Record record = *decode_record(frame.kind, frame.body);
+            if (record.kind != RecordKind::put) continue;
+            index[record.id] = {record.id, sequence, static_cast<std::uint32_t>(framed.size()), record.state};
+        }
+        engine_.table_taken(1);
+        turn();
+    }
+
+    Engine& engine() { return engine_; }
+    std::vector<Record> log() const {
+        std::vector<Record> records;
+        for (const auto& [sequence, framed] : log_) {
+            const FramedRecord frame = *read_frame(framed);
+            records.push_back(*decode_record(frame.kind, frame.body));
+        }
+        return records;
+    }
+
+    std::map<ReplyToken, Reply> replies;
+    bool hold_commits = false;
+    bool hold_questions = false;
+    std::map<MessageId, MessageRow> index;
+    std::uint64_t largest_closing_commit = 0;
+
+  private:
+    void append(const Commit& commit) {
+        std::string_view rest = commit.records;
+        while (!rest.empty()) {
+            const FramedRecord frame = *read_frame(rest);
+            log_[frame.sequence] = rest.substr(0, frame.frame_bytes);
+            rest.remove_prefix(frame.frame_bytes);
+        }
+        EXPECT_EQ(commit.totals.sequence, log_.empty() ? 0 : log_.rbegin()->first);
+    }
+    Answer read(const Question& question) {
+        Answer answer{question.ticket, engine_.generation().load(), {}};
+        if (const auto* places = std::get_if<ReadRecords>(&question.what)) {
+            std::vector<RecordBytes> records;
+            for (const Sequence place : places->places) {
+                const FramedRecord frame = *read_frame(log_.at(place));
+                records.push_back({place, std::string(frame.body), static_cast<std::uint8_t>(frame.kind)});
+            }
+            answer.what = std::move(records);
+        } else if (std::holds_alternative<FindMessage>(question.what)) {
+            const auto found = index.find(std::get<FindMessage>(question.what).id);
+            answer.what = found == index.end() ? std::nullopt : std::optional(found->second);
+        } else if (const auto* scan = std::get_if<ScanQueue>(&question.what)) {
+            answer.what = walk(*scan);
+        } else {
+            answer.what = Stretch{};
+        }
+        return answer;
+    }
+
+    Stretch walk(const ScanQueue& scan) const {
+        std::map<DuePosition, MessageRow> rows;
+        for (const auto& [id, row] : index) {
+            const DuePosition at{row.state.due_ms, id};
+            const bool here = row.state.queue == scan.queue && row.state.name_space == scan.name_space;
+            if (here && !is_ended(row.state.state) && at >= scan.from && at.due_ms < scan.until_ms) rows[at] = row;
+        }
+        Stretch stretch;
+        for (const auto& [at, row] : rows) {
+            if (stretch.rows.size() < scan.limit) stretch.rows.push_back(row);
+        }
+        stretch.complete = stretch.rows.size() < scan.limit;
+        return stretch;
+    }
+
+    RecentTier recent_;
+    Engine engine_;
+    DueMs now_ = kStart;
+    ReplyToken next_token_ = 1;
+    std::map<Sequence, std::string> log_;
+    std::optional<Commit> held_;
+    std::vector<Question> held_questions_;
+};
+
+}  // namespace duewheel
