@@ -64,6 +64,7 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
     now_ = floor_ms;
     started_of_run_.push_back(0);
     incarnation_of_run_.push_back(0);
+    queues_started();
     check_live_count(live_count, "after a restart");
     for (const MessageModel& message : messages_) {
         const World* world = message.certain();
@@ -88,6 +89,7 @@ void Oracle::died(std::uint64_t step) {
             delivery->endings_open = 0;
         }
     }
+    queues_died();
     requests_.clear();
     forgotten_.clear();
     for (auto& [queue, leases] : leases_) {
@@ -107,11 +109,12 @@ std::string Oracle::body_of(std::uint64_t serial, std::uint32_t bytes) {
 
 ReplyToken Oracle::submitted(const Command& command) {
     const ReplyToken token = next_token_++;
-    Request request{command, now_, 0, 0, false};
+    Request request{command, now_, 0, 0, false, step_};
     if (const auto* put = std::get_if<PutCommand>(&command)) {
         MessageModel& fresh = messages_.emplace_back();
         fresh.serial = messages_.size();
         fresh.put = *put;
+        fresh.submitted_step = step_;
         fresh.leases_lost_before = leases_[put->queue].lost;
         fresh.set({run_, 0}, {World{}});
         request.serial = fresh.serial;
@@ -120,6 +123,8 @@ ReplyToken Oracle::submitted(const Command& command) {
         ++leases_[lease->queue].open;
     } else if (const auto* list = std::get_if<ListCommand>(&command)) {
         listing_submitted(*list);
+    } else if (const auto* configure = std::get_if<ConfigureQueueCommand>(&command)) {
+        configure_submitted(*configure, token);
     } else if (MessageModel* named = message_of(id_of(command))) {
         request.serial = named->serial;
         request.epoch = named->epochs.size() - 1;
@@ -222,6 +227,7 @@ Worlds Oracle::with_open_commands(const MessageModel& of, ReplyToken except) con
 
 void Oracle::close(ReplyToken token, const Request& request) {
     if (const auto* lease = std::get_if<LeaseCommand>(&request.command)) --leases_[lease->queue].open;
+    if (const auto* configure = std::get_if<ConfigureQueueCommand>(&request.command)) configure_closed(*configure, token);
     if (MessageModel* about = message(request.serial)) {
         std::erase(about->open, token);
         if (request.known_lease) {
@@ -264,10 +270,15 @@ bool Oracle::replied(const ReplyEffect& effect) {
         message_replied(request, *got);
     } else if (const auto* leased = std::get_if<LeaseAnswer>(&reply);
                leased != nullptr && std::holds_alternative<LeaseCommand>(request.command)) {
-        lease_replied(request, *leased);
+        lease_replied(token, request, *leased);
     } else if (const auto* page = std::get_if<ListAnswer>(&reply);
                page != nullptr && std::holds_alternative<ListCommand>(request.command)) {
         list_replied(request, *page);
+    } else if (const auto* queue = std::get_if<QueueAnswer>(&reply);
+               queue != nullptr && std::holds_alternative<ConfigureQueueCommand>(request.command)) {
+        configure_replied(request, *queue);
+    } else if (queue != nullptr && std::holds_alternative<DescribeQueueCommand>(request.command)) {
+        described(request, *queue);
     } else {
         violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
     }
@@ -277,13 +288,15 @@ bool Oracle::replied(const ReplyEffect& effect) {
 // ---- what must hold of all
 
 bool Oracle::all_ended() const {
-    return std::none_of(messages_.begin(), messages_.end(),
-                        [](const MessageModel& message) { return message.may_be_live(); });
+    return std::none_of(messages_.begin(), messages_.end(), [](const MessageModel& message) {
+        return message.may_be_live() && message.purge != MessageModel::Purge::surely;
+    });
 }
 
 std::optional<DueMs> Oracle::next_due() const {
     std::optional<DueMs> next;
     for (const MessageModel& message : messages_) {
+        if (message.purge == MessageModel::Purge::surely) continue;
         for (const World& world : message.worlds()) {
             if (!world.is_live() || world.due.high <= now_) continue;
             next = std::min(next.value_or(world.due.high), world.due.high);

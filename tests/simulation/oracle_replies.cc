@@ -43,10 +43,15 @@ void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& an
     }
     about.id = answer.id;
     about.answered = true;
+    about.answered_step = step_;
+    for (const PurgeMark& mark : queue_of(about.put.name_space, about.put.queue).marks) {
+        if (answer.id <= mark.through) about.purge = MessageModel::Purge::surely;
+    }
     serial_of_id_[answer.id] = about.serial;
     ++totals_.messages;
     const DueRange exact{answer.due_ms, answer.due_ms};
     about.set({run_, 0}, {World{World::Phase::live, exact, exact, {}}});
+    check_limit(about);
 }
 
 // ---- cancel, reschedule, fire
@@ -312,6 +317,9 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     };
     if (is_ack && answer.outcome == LeaseOutcome::done) {
         next = {World{World::Phase::done, {}, {}, {request.submitted_ms, now_}, lease.attempt, lease.incarnation}};
+    } else if (!is_ack && answer.outcome == LeaseOutcome::purged) {
+        rare_.met(Rare::lease_ended_as_purged);
+        if (about.purge != MessageModel::Purge::no) next = {MessageModel::purged_world(request.submitted_ms)};
     } else if (const auto* fail = std::get_if<FailCommand>(&request.command);
                fail != nullptr && answer.outcome == LeaseOutcome::retrying) {
         due_again(fail->retry_in_ms.value_or(options_.retry_delay_ms));
@@ -404,6 +412,14 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     const auto& code = error.code;
     if (code == "too_busy") return rare_.met(Rare::too_busy);
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
+    if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {
+        return settings_refused(request, error);
+    }
+    if (code == "unknown_queue" && std::holds_alternative<DescribeQueueCommand>(request.command)) return;
+    if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
+        if (!may_be_full(*put)) violate("C11", "a put is refused although its queue is not full", about);
+        return;
+    }
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
     if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);
     if (code == "unknown_id") {

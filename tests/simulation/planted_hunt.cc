@@ -47,6 +47,7 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(fire_during_cancel_in_flight),
     DUEWHEEL_BUG(lease_ends_twice),
     DUEWHEEL_BUG(ack_without_token_check),
+    DUEWHEEL_BUG(pause_lets_one_through),
 };
 #undef DUEWHEEL_BUG
 

@@ -89,6 +89,19 @@ namespace duewheel {
     X(leased_message_listed)              \
     X(listing_ended)                      \
     X(listing_of_several_that_stood)      \
+    X(paused)                             \
+    X(paused_at_start)                    \
+    X(purge_begun)                        \
+    X(purged)                             \
+    X(purged_while_leased)                \
+    X(lease_ended_as_purged)              \
+    X(died_while_purging)                 \
+    X(purge_read_the_index)               \
+    X(queue_full)                         \
+    X(queue_not_empty)                    \
+    X(settings_removed)                   \
+    X(nothing_to_remove)                  \
+    X(settings_carried)                   \
     X(damage_refused)                     \
     X(damage_harmless)
 
