@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "local_time.h"
+#include "pages.h"
 #include "plain_text.h"
 #include "verbs.h"
 
@@ -20,7 +21,9 @@ struct SetArguments {
     std::string lease;
     std::optional<std::uint64_t> pending;
 };
-struct ListArguments {};
+struct ListArguments {
+    std::uint64_t limit = 100;
+};
 
 const json::object* object_of(const json::object& object, std::string_view member) {
     const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
@@ -47,12 +50,13 @@ std::string state(const json::object& queue) {
 }
 
 void print(const json::object& queue) {
-    Rows rows = {{"queue", printable(word_of(queue, "queue"))},
-                 {"pending", count(queue, "pending") + ": " + count(queue, "scheduled") + " scheduled, " + ready(queue) +
-                                 " ready, " + count(queue, "leased") + " leased, " + count(queue, "held") + " held"},
-                 {"dead", count(queue, "dead")},
-                 {"waiting consumers", count(queue, "waiters")},
-                 {"paused", is_true(queue, "paused") ? "yes" : "no"}};
+    Rows rows = {
+        {"queue", printable(word_of(queue, "queue"))},
+        {"pending", count(queue, "pending") + ": " + count(queue, "scheduled") + " scheduled, " + ready(queue) +
+                        " ready, " + count(queue, "leased") + " leased, " + count(queue, "held") + " held"},
+        {"dead", count(queue, "dead")},
+        {"waiting consumers", count(queue, "waiters")},
+        {"paused", is_true(queue, "paused") ? "yes" : "no"}};
     if (const json::object* purge = object_of(queue, "purge")) {
         rows.push_back({"purge", "begun " + format_when(number_of(*purge, "started_ms")) + ", " +
                                      count(*purge, "purged") + " ended so far"});
@@ -109,27 +113,22 @@ int remove(Session& session, const QueueArguments& arguments) {
     return session.show(answer, [&] { std::printf(removed ? "settings removed\n" : "it had no settings\n"); });
 }
 
-void print_all(const ServerAnswer& answer) {
-    const json::value* queues = answer.members.if_contains("queues");
-    if (queues == nullptr || !queues->is_array() || queues->get_array().empty()) {
-        std::printf("no queues\n");
-        return;
-    }
+int list(Session& session, const ListArguments& arguments) {
     Rows rows = {{"queue", "pending", "scheduled", "ready", "leased", "held", "dead", "waiters", ""}};
-    for (const json::value& value : queues->get_array()) {
-        if (!value.is_object()) continue;
-        const json::object& queue = value.get_object();
-        rows.push_back({printable(word_of(queue, "queue")), count(queue, "pending"), count(queue, "scheduled"),
-                        ready(queue), count(queue, "leased"), count(queue, "held"), count(queue, "dead"),
-                        count(queue, "waiters"), state(queue)});
+    const int exit_code =
+        show_pages(session, session.path("queues"), "queues", arguments.limit, [&](const json::object& queue) {
+            if (session.json) return void(std::printf("%s\n", json::serialize(queue).c_str()));
+            rows.push_back({printable(word_of(queue, "queue")), count(queue, "pending"), count(queue, "scheduled"),
+                            ready(queue), count(queue, "leased"), count(queue, "held"), count(queue, "dead"),
+                            count(queue, "waiters"), state(queue)});
+        });
+    if (session.json) return exit_code;
+    if (rows.size() > 1) {
+        std::printf("%s", table(rows).c_str());
+    } else if (exit_code == kExitDone) {
+        std::printf("no queues\n");
     }
-    std::printf("%s", table(rows).c_str());
-}
-
-int list(Session& session, const ListArguments&) {
-    const ServerAnswer answer = session.ask("GET", session.path("queues"));
-    if (!answer) return answer.exit_code;
-    return session.show(answer, [&] { print_all(answer); });
+    return exit_code;
 }
 
 void add_verb(CLI::App& parent, Session& session, const char* name, const char* description, const char* example,
@@ -163,7 +162,9 @@ void add_queue(CLI::App& program, Session& session) {
     add_set(*queue, session);
     add_verb(*queue, session, "get", "Show a queue: its settings and what is in it",
              "duewheel queue set letters\n  duewheel queue get letters", get);
-    Verb<ListArguments>(*queue, session, "list", "Show all queues", "duewheel queue list", list);
+    Verb<ListArguments> verb(*queue, session, "list", "List queues by name; with --json one a line",
+                             "duewheel queue list --limit 1000", list);
+    verb.app->add_option("--limit", verb.options->limit, "How many at most")->capture_default_str();
     add_verb(*queue, session, "pause", "Hand nothing out until it is resumed", "duewheel queue pause letters", pause);
     add_verb(*queue, session, "resume", "Hand messages out again", "duewheel queue resume letters", resume);
     add_verb(*queue, session, "purge", "End every message that is in it now", "duewheel queue purge letters", purge);

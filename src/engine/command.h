@@ -145,10 +145,10 @@ struct CarryDoneCommand {
     Sequence up_to = 0;
 };
 
-using Command = std::variant<PutCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
-                             AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand,
-                             ListCommand, ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand,
-                             CarrySettingsCommand>;
+using Command =
+    std::variant<PutCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand, AckCommand,
+                 FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
+                 ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -230,7 +230,7 @@ struct QueueAnswer {
     std::uint64_t leased = 0;
     std::uint64_t waiters = 0;
     bool backlog_on_disk = false;
-    std::uint64_t purged = 0;  // by the purge that is under way, since the process started
+    std::uint64_t purged = 0;     // by the purge that is under way, since the process started
     std::optional<bool> removed;  // answer to a remove: whether there were settings
 };
 struct QueueListAnswer {

@@ -45,9 +45,9 @@ Engine::~Engine() = default;
 void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
-    const bool cleans =
-        std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarrySettingsCommand>(command) ||
-        std::holds_alternative<CarryDoneCommand>(command);
+    const bool cleans = std::holds_alternative<CarryCommand>(command) ||
+                        std::holds_alternative<CarrySettingsCommand>(command) ||
+                        std::holds_alternative<CarryDoneCommand>(command);
     const std::size_t waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
     if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
@@ -155,7 +155,8 @@ bool Engine::must_close_segment() const {
         if (!waiting->empty()) next = std::max(next, record_bytes_at_most(waiting->front().command));
     }
     if (!puts_.empty() && !puts_held_back()) next = std::max(next, record_bytes_at_most(puts_.front().command));
-    if (!attempts_.empty() || !serving_ || confirm_at_ms_ <= now_ || purge_has_work()) next = std::max(next, kRecordOverheadMax);
+    if (!attempts_.empty() || !serving_ || confirm_at_ms_ <= now_ || purge_has_work())
+        next = std::max(next, kRecordOverheadMax);
     return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(segment_bytes_) > segment_bytes_;
 }
 
@@ -567,7 +568,8 @@ void Engine::check() const {
                 break;
             case State::scheduled:
             case State::retrying:
-                require(!started_ || entry.in_batch || entry.purging || (deadline && *deadline == static_cast<Tick>(entry.due_ms)),
+                require(!started_ || entry.in_batch || entry.purging ||
+                            (deadline && *deadline == static_cast<Tick>(entry.due_ms)),
                         "a waiting message is not on the wheel at its due time");
                 break;
             default:

@@ -20,10 +20,10 @@ Error Engine::unknown_id(MessageId id) {
 }
 
 Error Engine::queue_limit() const {
-    return {"queue_limit",
-            "there are " + std::to_string(options_.queues_max) +
-                " queues already: use an existing one, or raise the limit",
-            "queue"};
+    return {
+        "queue_limit",
+        "there are " + std::to_string(options_.queues_max) + " queues already: use an existing one, or raise the limit",
+        "queue"};
 }
 
 Error Engine::too_busy() {

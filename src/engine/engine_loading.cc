@@ -79,8 +79,8 @@ void Engine::take_due_stretch(const Asked& asked, Stretch stretch, Generation ge
 void Engine::read_backlog(QueueNumber number) {
     Queue& at = queue(number);
     if (at.cursor == kNoBacklog || at.reading_from) return;
-    const bool asked_lately = !at.paused && (!at.waiters.empty() || (at.asked_ms != 0 &&
-                                                                       now_ - at.asked_ms < options_.asked_lately_ms));
+    const bool asked_lately =
+        !at.paused && (!at.waiters.empty() || (at.asked_ms != 0 && now_ - at.asked_ms < options_.asked_lately_ms));
     const std::uint32_t kept =
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
     if (at.ready_count > kept || (is_crowded() && !asked_lately)) return;
@@ -142,7 +142,8 @@ void Engine::sweep() {
     if (to_sweep_.empty()) return;
     const bool done = recent_.sweep(to_sweep_.front(), options_.sweep_chunk, [this](EntryNumber number) {
         Entry& entry = recent_.entry(number);
-        if (entry.in_batch || entry.attempt_queued || entry.purging) return;  // its next record will be swept in its turn
+        if (entry.in_batch || entry.attempt_queued || entry.purging)
+            return;  // its next record will be swept in its turn
         if (waits_for_due(entry.state)) {
             if (entry.due_ms < loaded_until_ms_) return;
             static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));

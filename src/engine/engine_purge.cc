@@ -1,16 +1,16 @@
 // Purges: every message that was in a queue when it was asked for ends, in chunks, while everything else goes on.
 //
 // The settings of the queue hold the mark: the greatest id given out by then. From the moment at which they are applied
-// no marked message is handed out (grant), and none changes into anything but its end: a command that would move it ends
-// it, and so does the end of its lease. So the work that is left is to find them, and one pass does it:
+// no marked message is handed out (grant), and none changes into anything but its end: a command that would move it
+// ends it, and so does the end of its lease. So the work that is left is to find them, and one pass does it:
 //
 //   1. walk the entries in memory: each marked one is kept there until its end is durable;
 //   2. walk the queue in the index: what is not in memory stands there, at a place that nothing changes, because each
 //      change begins with its coming into memory, where (1)'s rule meets it (settle, make_ready).
 //
-// What was found ends with cause `purged`, at most `purge_chunk` in a batch. When both walks are done and no marked entry
-// is left in memory, leased ones included, the mark goes from the settings. After a crash the mark is still there, and
-// the walks begin anew.
+// What was found ends with cause `purged`, at most `purge_chunk` in a batch. When both walks are done and no marked
+// entry is left in memory, leased ones included, the mark goes from the settings. After a crash the mark is still
+// there, and the walks begin anew.
 #include <algorithm>
 #include <cassert>
 #include <limits>

@@ -152,8 +152,8 @@ void Engine::add_settings(QueueNumber number, const QueueSettings& settings, Rep
         record.place = at.conf->place;
         record.record_bytes = at.conf->record_bytes;
         record.previous.version = at.conf->settings.revision;
-        record.previous.term = settings_term(kSubjectQueue, name.name_space, name.queue,
-                                             encode_queue_settings(at.conf->settings));
+        record.previous.term =
+            settings_term(kSubjectQueue, name.name_space, name.queue, encode_queue_settings(at.conf->settings));
     }
     at.conf_in_batch = true;
     batch_->add(record, kNoEntry, token, std::move(with));
@@ -212,8 +212,9 @@ QueueAnswer Engine::describe(QueueNumber number) const {
 void Engine::describe(const DescribeQueueCommand& command, ReplyToken token) {
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
-        return reply(token, Error{"unknown_queue",
-                                  "nothing is in a queue of this name and it has no settings: check the name", "queue"});
+        return reply(token,
+                     Error{"unknown_queue", "nothing is in a queue of this name and it has no settings: check the name",
+                           "queue"});
     }
     static_cast<void>(queue(number));
     reply(token, describe(number));

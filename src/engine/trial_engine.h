@@ -20,8 +20,9 @@ inline constexpr DueMs kStart = 1'000'000;
 class TrialEngine {
   public:
     // `prepare` may fill the index before the engine looks at anything.
-    explicit TrialEngine(EngineOptions options = {}, EngineStart start = {},
-                         const std::function<void(TrialEngine&)>& prepare = [](TrialEngine&) {})
+    explicit TrialEngine(
+        EngineOptions options = {}, EngineStart start = {},
+        const std::function<void(TrialEngine&)>& prepare = [](TrialEngine&) {})
         : engine_(options, start, recent_) {
         prepare(*this);
         turn(0);

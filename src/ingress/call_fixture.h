@@ -101,8 +101,8 @@ inline std::string describe(const Command& command) {
             } else if constexpr (std::is_same_v<T, ConfigureQueueCommand>) {
                 constexpr std::string_view kWhats[] = {"set", "pause", "resume", "purge", "remove"};
                 const QueueSettings& settings = c.settings;
-                return std::string(kWhats[static_cast<std::size_t>(c.what)]) + " queue " + c.name_space + " " + c.queue +
-                       (settings.paused ? " paused" : "") + " pending=" + number(settings.pending_max) +
+                return std::string(kWhats[static_cast<std::size_t>(c.what)]) + " queue " + c.name_space + " " +
+                       c.queue + (settings.paused ? " paused" : "") + " pending=" + number(settings.pending_max) +
                        " lease=" + number(settings.lease_ms);
             } else if constexpr (std::is_same_v<T, DescribeQueueCommand>) {
                 return "describe " + c.name_space + " " + c.queue;

@@ -127,8 +127,7 @@ std::string field_name(std::string_view name) {
     return std::string(cut_utf8(name, kNameBytesShown));
 }
 
-Error unknown_member(std::string_view name, const std::string& within,
-                     std::initializer_list<std::string_view> known) {
+Error unknown_member(std::string_view name, const std::string& within, std::initializer_list<std::string_view> known) {
     std::string detail = quoted(within + std::string(name)) + " is not known here";
     if (known.size() == 0) {
         detail += ": this call takes no members";
@@ -296,7 +295,8 @@ Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view me
         return wrong_type(member, "a duration such as \"10m\", or milliseconds", found->kind);
     }
     const JsonNumber number = read_json_number(found->text);
-    if (found->text.starts_with('-') && !(number.whole && number.value == 0)) return negative_duration(full_name(member));
+    if (found->text.starts_with('-') && !(number.whole && number.value == 0))
+        return negative_duration(full_name(member));
     if (!number.whole || number.beyond) {
         return Error{"bad_duration",
                      "`" + full_name(member) + "` as a number is " +

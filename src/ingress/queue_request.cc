@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "ingress/base64.h"
 #include "ingress/json_request.h"
+#include "ingress/list_request.h"
+#include "ingress/query_request.h"
 #include "ingress/request_members.h"
 
 namespace duewheel {
@@ -28,8 +31,9 @@ Status read_limits(const JsonRequest& request, QueueSettings& settings) {
     if (Status read = take((*limits)->integer("pending"), pending); !read) return read;
     if (!pending) return {};
     if (*pending < 1) {
-        return Error{"out_of_range", "`limits.pending` is at least 1; without a limit leave it out, and to take nothing "
-                                     "more out of a queue pause it",
+        return Error{"out_of_range",
+                     "`limits.pending` is at least 1; without a limit leave it out, and to take nothing "
+                     "more out of a queue pause it",
                      "limits.pending"};
     }
     settings.pending_max = static_cast<std::uint64_t>(*pending);
@@ -44,7 +48,8 @@ Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand 
     if (read) read = take(json->boolean("paused"), settings.paused);
     std::optional<std::int64_t> lease_ms;
     if (read) read = take(json->duration_ms("lease"), lease_ms);
-    if (read && lease_ms == 0) read = Error{"lease_too_short", "a lease of no time is none: leave `lease` out", "lease"};
+    if (read && lease_ms == 0)
+        read = Error{"lease_too_short", "a lease of no time is none: leave `lease` out", "lease"};
     settings.lease_ms = lease_ms.value_or(0);
     if (read) read = read_limits(*json, settings);
     if (!read) return std::move(read).error();
@@ -81,8 +86,22 @@ Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what,
 
 Result<Command> read_queue_list(const HttpRequest& request, std::string name_space) {
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
+    if (!query) return query.error();
     ListQueuesCommand list;
     list.name_space = std::move(name_space);
+    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
+        return std::move(read).error();
+    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
+        std::optional<std::string> after = parse_base64url(*cursor);
+        if (!after) {
+            return Error{"bad_cursor",
+                         "this is not a cursor of a list of queues: pass on the one of the page before, or "
+                         "begin without one",
+                         "cursor"};
+        }
+        list.after = *std::move(after);
+    }
     return Command(std::move(list));
 }
 

@@ -29,6 +29,11 @@ TEST(QueueRequest, each_call_becomes_its_command) {
     EXPECT_EQ(read({"POST", "/v1/queues/mail:purge"}), "purge queue default mail pending=0 lease=0");
     EXPECT_EQ(read({"GET", "/v1/queues"}), "list queues default after= limit=100");
     EXPECT_EQ(read({"GET", "/v1/namespaces/team/queues"}), "list queues team after= limit=100");
+    EXPECT_EQ(read({"GET", "/v1/queues?limit=7&cursor=YQ"}), "list queues default after=a limit=7");
+    EXPECT_EQ(read({"GET", "/v1/queues?limit=1001"}), "out_of_range limit");
+    EXPECT_EQ(read({"GET", "/v1/queues?cursor=%21"}), "bad_cursor cursor");
+    EXPECT_EQ(read({"GET", "/v1/queues?after=a"}), "unknown_parameter after");
+    EXPECT_EQ(read({"GET", "/v1/queues/mail?limit=7"}), "unknown_parameter ");
     EXPECT_EQ(read({"POST", "/v1/queues/mail"}), "not with this method");
     EXPECT_EQ(read({"PUT", "/v1/queues"}), "not with this method");
     EXPECT_EQ(read({"GET", "/v1/queues/mail:pause"}), "not with this method");

@@ -187,7 +187,7 @@ Status read_when(const JsonRequest& request, When& into) {
 
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     const bool lists = path.what == CallPath::What::put && request.method != "POST";
-    if (!request.query.empty() && !lists) {
+    if (!request.query.empty() && !lists && path.what != CallPath::What::queues) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
     }
     Result<std::string> name_space = read_namespace(path, options);

@@ -121,11 +121,10 @@ namespace {
 template <class Take>
 Status take_rows(const SortedRows& rows, const std::string& lower, const std::string& upper, Take&& take) {
     Status taken;
-    const Status walked =
-        rows.scan(lower, upper, ~std::size_t{0}, [&](std::string_view key, std::string_view value) {
-            taken = take(key, value);
-            return taken.ok();
-        });
+    const Status walked = rows.scan(lower, upper, ~std::size_t{0}, [&](std::string_view key, std::string_view value) {
+        taken = take(key, value);
+        return taken.ok();
+    });
     return walked.ok() ? std::move(taken) : walked;
 }
 

@@ -357,7 +357,8 @@ Result<IndexPosition> decode_position(std::string_view value) {
     position.totals.id_counter = reader.number<std::uint64_t>();
     position.totals.server_time_ms = reader.instant();
     if (reader.whole() && version != 0 && version < kIndexFormatVersion) {
-        return Error{"damaged_index", "the index has format " + std::to_string(version) + ", which an older version wrote"};
+        return Error{"damaged_index",
+                     "the index has format " + std::to_string(version) + ", which an older version wrote"};
     }
     if (!reader.finished() || version == 0) return damaged("position");
     return position;

@@ -132,8 +132,8 @@ Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequ
 }
 
 // The state and the queue that the index has the message in; nothing where it knows no such message. Where the log's
-// front is gone the records before it told of messages that an index which began there has never seen: what stood before
-// is then asked of the index, and not of the record.
+// front is gone the records before it told of messages that an index which began there has never seen: what stood
+// before is then asked of the index, and not of the record.
 Result<std::optional<std::pair<QueueNumber, State>>> counted_before(SegmentTable& table, const MessageEffect& message,
                                                                     Sequence front, const Index& index) {
     const StoodBefore& before = message.before;

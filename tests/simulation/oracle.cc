@@ -48,8 +48,10 @@ bool changes_a_message(const Command& command) {
 
 std::string_view name_of(const Command& command) {
     constexpr std::string_view kNames[] = {
-        "put",     "get",   "cancel",     "reschedule", "fire",            "lease",          "ack",         "fail",          "extend",
-        "release", "carry", "carry done", "list",       "configure queue", "describe queue", "list queues", "carry settings"};
+        "put",         "get",           "cancel", "reschedule",      "fire",
+        "lease",       "ack",           "fail",   "extend",          "release",
+        "carry",       "carry done",    "list",   "configure queue", "describe queue",
+        "list queues", "carry settings"};
     return kNames[command.index()];
 }
 
@@ -227,7 +229,8 @@ Worlds Oracle::with_open_commands(const MessageModel& of, ReplyToken except) con
 
 void Oracle::close(ReplyToken token, const Request& request) {
     if (const auto* lease = std::get_if<LeaseCommand>(&request.command)) --leases_[lease->queue].open;
-    if (const auto* configure = std::get_if<ConfigureQueueCommand>(&request.command)) configure_closed(*configure, token);
+    if (const auto* configure = std::get_if<ConfigureQueueCommand>(&request.command))
+        configure_closed(*configure, token);
     if (MessageModel* about = message(request.serial)) {
         std::erase(about->open, token);
         if (request.known_lease) {

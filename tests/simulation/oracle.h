@@ -183,6 +183,7 @@ class Oracle {
     void queues_started();
     void may_be_purged(MessageModel& about);
     void purge_answered(const Request& request, const QueueAnswer& answer);
+    void lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& delivery);
     void check_not_purged(MessageModel& about, const Delivered& delivery);
     void check_not_paused(const LeaseCommand& command, ReplyToken token, const Delivered& delivery,
                           MessageModel& about);

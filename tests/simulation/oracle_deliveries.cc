@@ -45,8 +45,7 @@ MessageModel* Oracle::find_delivered(const Delivered& delivery) {
     return nullptr;
 }
 
-void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms,
-                       const Delivered& delivery) {
+void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery) {
     ++totals_.deliveries;
     MessageModel* about = find_delivered(delivery);
     if (about == nullptr) return;

@@ -125,7 +125,8 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
         note(about, "purged: through", static_cast<std::int64_t>(through));
         may_be_purged(about);
         about.purge = MessageModel::Purge::surely;
-        if (!about.deliveries.empty() && may_be_held(about.deliveries.back(), now_)) rare_.met(Rare::purged_while_leased);
+        if (!about.deliveries.empty() && may_be_held(about.deliveries.back(), now_))
+            rare_.met(Rare::purged_while_leased);
     }
 }
 
@@ -135,8 +136,9 @@ void Oracle::check_not_purged(MessageModel& about, const Delivered& delivery) {
         if (delivery.id > mark.through) continue;
         about.purge = MessageModel::Purge::surely;
         if (mark.run < run_ || delivery.delivered_ms > mark.answered_ms) {
-            return violate("C3", "delivered at " + std::to_string(delivery.delivered_ms) +
-                                     " although its queue was purged at " + std::to_string(mark.answered_ms),
+            return violate("C3",
+                           "delivered at " + std::to_string(delivery.delivered_ms) +
+                               " although its queue was purged at " + std::to_string(mark.answered_ms),
                            &about);
         }
     }
@@ -159,8 +161,9 @@ void Oracle::check_not_paused(const LeaseCommand& command, ReplyToken token, con
     const bool in_pause = queue.paused && (at > queue.paused->from || token > queue.paused->answer);
     const bool in_last = queue.was_paused.low < at && at < queue.was_paused.high;
     if (!in_pause && !in_last) return;
-    violate("C7", "delivered at " + std::to_string(at) + " although its queue is paused since " +
-                      std::to_string(in_pause ? queue.paused->from : queue.was_paused.low),
+    violate("C7",
+            "delivered at " + std::to_string(at) + " although its queue is paused since " +
+                std::to_string(in_pause ? queue.paused->from : queue.was_paused.low),
             &about);
 }
 

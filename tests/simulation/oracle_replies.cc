@@ -303,6 +303,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
                            &about);
         }
     }
+    if (answer.outcome == LeaseOutcome::purged && !is_ack) return lease_purged(token, about, delivery);
     const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
     if (live.empty()) return violate("C8", "a lease on what is " + describe(about.worlds()) + " ended", &about);
     Worlds next;
@@ -317,9 +318,6 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     };
     if (is_ack && answer.outcome == LeaseOutcome::done) {
         next = {World{World::Phase::done, {}, {}, {request.submitted_ms, now_}, lease.attempt, lease.incarnation}};
-    } else if (!is_ack && answer.outcome == LeaseOutcome::purged) {
-        rare_.met(Rare::lease_ended_as_purged);
-        if (about.purge != MessageModel::Purge::no) next = {MessageModel::purged_world(request.submitted_ms)};
     } else if (const auto* fail = std::get_if<FailCommand>(&request.command);
                fail != nullptr && answer.outcome == LeaseOutcome::retrying) {
         due_again(fail->retry_in_ms.value_or(options_.retry_delay_ms));
@@ -346,6 +344,17 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     if (next.empty()) return violate("C4", "due again at " + at(answer.due_ms) + ", which cannot be", &about);
     delivery.ended = true;
     about.set(from, next);
+}
+
+// The end of the lease was the end of the message; a command on it may have been told so before.
+void Oracle::lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& delivery) {
+    rare_.met(Rare::lease_ended_as_purged);
+    Worlds ended = explain(about, token, [](const World& world) { return world.phase == World::Phase::cancelled; });
+    if (about.purge == MessageModel::Purge::no || ended.empty()) {
+        return violate("C4", "answered purged, but it is " + describe(about.worlds()), &about);
+    }
+    delivery.ended = true;
+    about.set({run_, delivery.attempt}, std::move(ended));
 }
 
 // ---- get
