@@ -97,12 +97,10 @@ void Engine::reply(ReplyToken token, Reply with) {
 }
 
 Queue& Engine::queue(QueueNumber number) {
-    while (queues_.size() <= number) {
-        const QueueName& name = recent_.queues().name(static_cast<QueueNumber>(queues_.size()));
-        queues_by_name_.emplace(std::pair(name.name_space, name.queue), static_cast<QueueNumber>(queues_.size()));
-        queues_.push_back(std::make_unique<Queue>());
-    }
-    return *queues_[number];
+    while (queues_.size() <= number) queues_.push_back(std::make_unique<Queue>());
+    Queue& at = *queues_[number];
+    if (!at.named) list_name(number);
+    return at;
 }
 
 void Engine::mark(QueueNumber number) {
@@ -364,6 +362,7 @@ void Engine::apply(Operation& operation) {
         if (!keeps_live) {
             Queue& at = queue(entry.queue);
             at.counts.leave(entry.durable_state);
+            at.last_segment = segment_;
             if (entry.purging && record.kind == RecordKind::end) {
                 entry.purging = false;
                 --at.purging;
@@ -376,6 +375,9 @@ void Engine::apply(Operation& operation) {
         keeps_live = false;
     }
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
+    if (operation.entry == kNoEntry && number == kNoEntry) {  // an outcome that was carried: it names its queue
+        queue(recent_.queues().number(record.state.name_space, record.state.queue)).last_segment = segment_;
+    }
     switch (record.kind) {
         case RecordKind::put:
         case RecordKind::spawn:
@@ -401,7 +403,11 @@ void Engine::apply(Operation& operation) {
     }
     if (number == kNoEntry) return;
     Entry& entry = recent_.entry(number);
-    if (!keeps_live) queue(entry.queue).counts.enter(entry.durable_state);
+    if (!keeps_live) {
+        Queue& at = queue(entry.queue);
+        at.counts.enter(entry.durable_state);
+        at.last_segment = segment_;
+    }
     if (!keeps_live || waits_for_due(entry.state)) return settle(number);
     if (woken) return wake(number);
     if (entry.state == State::ready) {  // its key may have been passed over while it was in the batch
@@ -523,7 +529,7 @@ EngineCounters Engine::counters() const {
     counters.commands_waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
-    counters.queues = queues_.size();
+    counters.queues = queues_by_name_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_held_back = puts_held_back();
@@ -536,6 +542,7 @@ std::vector<Engine::QueueCounters> Engine::queue_counters() const {
     std::vector<QueueCounters> all;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         const Queue& at = *queues_[number];
+        if (!at.named) continue;
         all.push_back({recent_.queues().name(number), at.ready_count, at.leased_count, at.waiters.size(),
                        at.has_backlog(), at.counts.pending, at.paused, at.conf != nullptr});
     }

@@ -301,6 +301,8 @@ class Engine {
     void describe(const DescribeQueueCommand& command, ReplyToken token);
     void list_queues(const ListQueuesCommand& command, ReplyToken token);
     Error queue_limit() const;
+    void list_name(QueueNumber number);
+    void release_names(SegmentNumber swept);
 
     // engine_purge.cc
     struct PurgeWalk {

@@ -176,7 +176,7 @@ Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
     const Result<DueMs> due = resolve(command.when);
     if (!due) return reply(pending.token, due.error()), Verdict::settled;
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
-    if (number == kNoQueue && recent_.queues().size() >= options_.queues_max) {
+    if (number == kNoQueue && recent_.queues().in_use() >= options_.queues_max) {
         return reply(pending.token, queue_limit()), Verdict::settled;
     }
     if (Status fits = check_room(number); !fits) return reply(pending.token, std::move(fits).error()), Verdict::settled;
@@ -559,7 +559,7 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
             none.queue = command.queue;
             return reply(token, std::move(none));
         }
-        if (recent_.queues().size() >= options_.queues_max) return reply(token, queue_limit());
+        if (recent_.queues().in_use() >= options_.queues_max) return reply(token, queue_limit());
         number = recent_.queues().number(command.name_space, command.queue);
     }
     Queue& at = queue(number);

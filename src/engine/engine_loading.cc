@@ -158,7 +158,9 @@ void Engine::sweep() {
             recent_.drop(number);
         }
     });
-    if (done) to_sweep_.pop_front();
+    if (!done) return;
+    release_names(to_sweep_.front());
+    to_sweep_.pop_front();
 }
 
 // Below it every message has been handed to its queue: what a restart need not load from the wheel's feed.

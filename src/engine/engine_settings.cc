@@ -35,7 +35,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             if (command.what == What::remove) nothing.removed = false;
             return reply(pending.token, std::move(nothing)), Verdict::settled;
         }
-        if (recent_.queues().size() >= options_.queues_max) {
+        if (recent_.queues().in_use() >= options_.queues_max) {
             reply(pending.token, queue_limit());
             return Verdict::settled;
         }
@@ -189,6 +189,34 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
     at.purge_through = settings.purge_through;
     if (at.purge_through != purged_before) begin_purge(number);
     mark(number);
+}
+
+// ---- names
+
+void Engine::list_name(QueueNumber number) {
+    const QueueName& name = recent_.queues().name(number);
+    if (name.queue.empty()) return;  // it was released, and somebody still looks
+    Queue& at = *queues_[number];
+    at.named = true;
+    at.last_segment = segment_;
+    queues_by_name_.emplace(std::pair(name.name_space, name.queue), number);
+}
+
+// Names of queues that hold nothing, have no settings and are used by nobody go, so that whoever names a queue once and
+// never again leaves nothing behind. `swept`: the recent tier holds no outcomes of records up to that segment any more,
+// so a queue whose newest record stands there is named nowhere in memory. O(queues), once a segment.
+void Engine::release_names(SegmentNumber swept) {
+    for (QueueNumber number = 0; number < queues_.size(); ++number) {
+        const Queue& at = *queues_[number];
+        if (!at.named || at.last_segment > swept) continue;
+        const bool in_use = !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() ||
+                            at.has_backlog() || at.durable_cursor != kNoBacklog || at.purge_through != 0;
+        if (in_use) continue;
+        const QueueName& name = recent_.queues().name(number);
+        queues_by_name_.erase({name.name_space, name.queue});
+        recent_.queues().release(number);
+        *queues_[number] = Queue{};
+    }
 }
 
 // ---- what is known of queues

@@ -192,6 +192,27 @@ TEST(QueueList, goes_through_all_queues_in_the_order_of_their_names) {
     EXPECT_EQ(shard.ask<Error>(ListQueuesCommand{"default", "", 1001}).code, "out_of_range");
 }
 
+TEST(QueueList, names_that_nobody_uses_any_more_go) {
+    EngineOptions options;
+    options.segment_bytes = 32'768;
+    options.queues_max = 3;
+    TrialEngine shard(options);
+    shard.put(0, "body", "once");
+    configure(shard, What::pause, {}, "configured");
+    shard.put(3'600'000, "body", "filler");
+    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "more"}).code, "queue_limit");
+    const auto messages = shard.ask<LeaseAnswer>(LeaseCommand{"default", "once", 1, 30'000, 0}).messages;
+    shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease});
+    EXPECT_EQ(look(shard, "once").counts.pending, 0u) << "its outcome still names it";
+    shard.move_to_index();
+    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "once"}).code, "unknown_queue");
+    EXPECT_TRUE(look(shard, "configured").settings.paused);
+    EXPECT_NE(look(shard, "filler").counts.pending, 0u);
+    shard.put(0, "body", "more");
+    EXPECT_EQ(look(shard, "more").counts.pending, 1u) << "under the number of the one that went";
+    EXPECT_EQ(shard.engine().counters().queues, 3u);
+}
+
 // ---- pause
 
 TEST(Pause, hands_nothing_out_while_firing_goes_on) {

@@ -104,6 +104,10 @@ struct Queue {
     std::uint64_t puts_of_commit = 0;
     std::uint64_t puts_in_batch = 0;
 
+    // What makes the name go again when nothing is in it (Engine::release_names).
+    bool named = false;              // it stands in the list of names
+    SegmentNumber last_segment = 0;  // of the newest record about the queue
+
     bool marked = false;  // in the engine's list of queues to serve
 
     void lower_cursor(DuePosition to) { cursor = std::min(cursor, to); }

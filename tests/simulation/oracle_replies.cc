@@ -424,7 +424,11 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {
         return settings_refused(request, error);
     }
-    if (code == "unknown_queue" && std::holds_alternative<DescribeQueueCommand>(request.command)) return;
+    if (const auto* named = std::get_if<DescribeQueueCommand>(&request.command);
+        named != nullptr && code == "unknown_queue") {
+        if (unfinished_in(named->name_space, named->queue).low > 0) violate("C1", "a queue with messages is not known");
+        return rare_.met(Rare::queue_unknown);
+    }
     if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
         if (!may_be_full(*put)) violate("C11", "a put is refused although its queue is not full", about);
         return;

@@ -102,6 +102,7 @@ namespace duewheel {
     X(settings_removed)                   \
     X(nothing_to_remove)                  \
     X(settings_carried)                   \
+    X(queue_unknown)                      \
     X(damage_refused)                     \
     X(damage_harmless)
 
