@@ -538,17 +538,6 @@ EngineCounters Engine::counters() const {
     return counters;
 }
 
-std::vector<Engine::QueueCounters> Engine::queue_counters() const {
-    std::vector<QueueCounters> all;
-    for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        const Queue& at = *queues_[number];
-        if (!at.named) continue;
-        all.push_back({recent_.queues().name(number), at.ready_count, at.leased_count, at.waiters.size(),
-                       at.has_backlog(), at.counts.pending, at.paused, at.conf != nullptr});
-    }
-    return all;
-}
-
 void Engine::check() const {
     auto require = [](bool holds, const char* what) {
         if (holds) return;
