@@ -151,7 +151,11 @@ constexpr Setting kSettings[] = {
     at<&ServerOptions::spare_segments>(
         {"store.spare_segments", Kind::number, "Files of the log that are made ready ahead of use.", 1, 64}),
     at<&ServerOptions::reserve_segments>(
-        {"store.reserve_segments", Kind::number, "Further ones, so that a disk that fills up is met early.", 0, 64}),
+        {"store.reserve_segments", Kind::number, "Further ones, for what goes on while the disk is full.", 0, 64}),
+    at<&ServerOptions::free_floor_bytes>({"store.free_floor", Kind::size,
+                                          "Puts are refused (507) while the disk has less free space; 0B: only when "
+                                          "the reserve alone is left.",
+                                          0, 1024 * kGiB}),
     at<kEngine, &Engine::unsealed_segments_max>({"store.unsealed_segments_max", Kind::number,
                                                  "Full files of the log that are not in the index yet; then puts wait.",
                                                  1, 64}),

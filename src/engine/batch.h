@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/command.h"
@@ -60,6 +61,8 @@ class Batch {
                                                operation.frame_bytes - kRecordFrameBytes);
     }
 
+    // Idempotency keys that puts of this batch have taken, as key_name() spells them.
+    std::unordered_set<std::string> keys;
     bool closes_segment = false;
 
   private:

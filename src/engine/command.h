@@ -44,11 +44,19 @@ struct PutCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     When when;
+    std::optional<When> expires;  // a message that nobody has taken by then ends; its delay counts from the put
     std::int32_t priority = 0;
+    std::string order_key;  // empty: none
     std::string body;
     std::string content_type;
     std::string headers;
     std::string traceparent;
+    std::string key;                 // idempotency key, of the namespace and queue; empty: none
+    std::uint64_t request_hash = 0;  // with a key: of the request as it was sent
+};
+// Puts that are on disk together or not at all, each with an answer of its own.
+struct PutBatchCommand {
+    std::vector<PutCommand> puts;
 };
 struct GetCommand {
     std::string name_space{kDefaultNamespace};
@@ -146,14 +154,19 @@ struct CarryDoneCommand {
 };
 
 using Command =
-    std::variant<PutCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand, AckCommand,
-                 FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
+    std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
+                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
                  ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
-    State state = State::scheduled;
-    DueMs due_ms = 0;
+    State state = State::scheduled;  // of a repeated put: as it is now
+    DueMs due_ms = 0;                // of a repeated put: as it was answered first
+    bool repeated = false;           // the key's message was there already; nothing was put
+};
+using PutResult = std::variant<Error, PutAnswer>;
+struct PutBatchAnswer {
+    std::vector<PutResult> results;  // in the order of the puts
 };
 // What is known of a message, live.
 struct MessageAnswer {
@@ -190,6 +203,7 @@ struct Delivered {
     std::string content_type;
     std::string headers;
     std::string traceparent;
+    std::string key;
 };
 struct LeaseAnswer {
     std::string queue;
@@ -238,8 +252,8 @@ struct QueueListAnswer {
     bool complete = true;  // false: more come after the last one
 };
 
-using Reply = std::variant<Error, PutAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer, CarryAnswer,
-                           ListAnswer, QueueAnswer, QueueListAnswer>;
+using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
+                           CarryAnswer, ListAnswer, QueueAnswer, QueueListAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

@@ -1,6 +1,6 @@
 // The frame of the engine: start, turns, and batches from being built to being applied. What commands mean stands in
 // engine_commands.cc, what falls due in engine_firing.cc, what is read from the index in engine_loading.cc, how queues
-// are looked at in engine_listing.cc.
+// are looked at in engine_listing.cc, expiry in engine_expiry.cc, order keys in engine_order.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -22,6 +22,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       segment_(start.segment),
       segment_fill_(start.segment_fill),
       segment_bytes_(start.segment_bytes != 0 ? start.segment_bytes : options.segment_bytes),
+      block_bytes_(start.block_bytes),
       unsealed_(start.unsealed.begin(), start.unsealed.end()),
       durable_load_cursor_ms_(start.load_cursor_ms),
       window_ms_(options.window_min_ms),
@@ -40,22 +41,72 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
     }
 }
 
+namespace {
+
+std::size_t content_bytes(const PutCommand& put) {
+    return put.body.size() + put.headers.size() + put.content_type.size() + put.traceparent.size();
+}
+
+bool is_a_put(const Command& command) {
+    return std::holds_alternative<PutCommand>(command) || std::holds_alternative<PutBatchCommand>(command);
+}
+
+// How many records a command adds at most.
+std::size_t record_count(const Command& command) {
+    const auto* batch = std::get_if<PutBatchCommand>(&command);
+    return batch != nullptr ? batch->puts.size() : 1;
+}
+
+// Content that a put brings.
+std::size_t put_bytes(const Command& command) {
+    if (const auto* put = std::get_if<PutCommand>(&command)) return content_bytes(*put);
+    std::size_t bytes = 0;
+    if (const auto* batch = std::get_if<PutBatchCommand>(&command)) {
+        for (const PutCommand& put : batch->puts) bytes += content_bytes(put);
+    }
+    return bytes;
+}
+
+// `overhead`: what a record takes at most, its texts of any length aside.
+std::size_t record_bytes_at_most(const Command& command, std::size_t overhead) {
+    if (is_a_put(command)) return record_count(command) * overhead + put_bytes(command);
+    if (const auto* carry = std::get_if<CarryCommand>(&command)) return overhead + carry->record_body.size();
+    if (const auto* fail = std::get_if<FailCommand>(&command)) return overhead + fail->reason.size();
+    return overhead;
+}
+
+// Whether it may turn out that all of it was put before.
+bool may_be_repeated(const Command& command) {
+    if (const auto* put = std::get_if<PutCommand>(&command)) return !put->key.empty();
+    const auto* batch = std::get_if<PutBatchCommand>(&command);
+    return batch != nullptr &&
+           std::any_of(batch->puts.begin(), batch->puts.end(), [](const PutCommand& put) { return !put.key.empty(); });
+}
+
+}  // namespace
+
 Engine::~Engine() = default;
 
 void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
+    const bool is_put = is_a_put(command);
+    if (is_put && store_full_ && !may_be_repeated(command)) {
+        counters_.refused_full += record_count(command);
+        return reply(token, store_full());
+    }
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
     const bool cleans = std::holds_alternative<CarryCommand>(command) ||
                         std::holds_alternative<CarrySettingsCommand>(command) ||
                         std::holds_alternative<CarryDoneCommand>(command);
-    const std::size_t waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
-    if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
+    if (!cleans && waiting_commands() >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
     if (const auto* asked = std::get_if<DescribeQueueCommand>(&command)) return describe(*asked, token);
     if (const auto* asked = std::get_if<ListQueuesCommand>(&command)) return list_queues(*asked, token);
-    const bool is_put = std::holds_alternative<PutCommand>(command);
-    Pending pending{std::move(command), token, std::nullopt, 0};
+    const std::size_t bytes = put_bytes(command);
+    if (waiting_bytes_ + bytes > options_.waiting_bytes_max) return reply(token, too_busy());
+    waiting_bytes_ += bytes;
+    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, bytes};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
         pending.facts = carry->row;
         pending.facts_generation = carry->generation;
@@ -63,11 +114,24 @@ void Engine::submit(Command command, ReplyToken token) {
     (is_put ? puts_ : commands_).push_back(std::move(pending));
 }
 
+void Engine::set_store_full(bool full) {
+    store_full_ = full;
+    if (!full) return;
+    std::erase_if(puts_, [this](const Pending& put) {
+        if (may_be_repeated(put.command)) return false;
+        counters_.refused_full += record_count(put.command);
+        waiting_bytes_ -= put.bytes;
+        reply(put.token, store_full());
+        return true;
+    });
+}
+
 void Engine::advance_to(DueMs now) {
     now_ = std::max(now_, now);
     if (!started_) {
         started_ = true;
-        started_ms_ = now_;
+        // No earlier run got further than this with a delivery; see is_due_saved().
+        past_until_ms_ = std::max(now_, totals_.server_time_ms + options_.unsaved_due_max_ms);
         newest_id_before_ = totals_.id_counter * kShardsMax + options_.shard;
         incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
         loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
@@ -75,7 +139,10 @@ void Engine::advance_to(DueMs now) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;
             entry.from_past = is_from_past(entry.id, entry.due_ms);
-            settle(number);
+            join_line(number);
+        }
+        for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
+            if (recent_.entry(number).id != 0) settle(number);
         }
         for (QueueNumber number = 0; number < queues_.size(); ++number) mark(number);
     }
@@ -112,54 +179,55 @@ void Engine::mark(QueueNumber number) {
 
 // ---- the batch
 
+std::size_t Engine::waiting_commands() const {
+    return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + asked_.size();
+}
+
 bool Engine::puts_held_back() const {
     return unsealed_.size() >= options_.unsealed_segments_max;
 }
 
-namespace {
-
-// What a command's record takes at most, the body aside.
-constexpr std::size_t kRecordOverheadMax = 1024;
-
-std::size_t record_bytes_at_most(const Command& command) {
-    if (const auto* put = std::get_if<PutCommand>(&command)) {
-        return kRecordOverheadMax + put->body.size() + put->headers.size() + put->content_type.size() +
-               put->traceparent.size();
-    }
-    if (const auto* carry = std::get_if<CarryCommand>(&command)) return kRecordOverheadMax + carry->record_body.size();
-    if (const auto* fail = std::get_if<FailCommand>(&command)) return kRecordOverheadMax + fail->reason.size();
-    return kRecordOverheadMax;
+std::uint64_t Engine::size_in_segment(std::size_t record_bytes) const {
+    return commit_size_in_segment(record_bytes, block_bytes_);
 }
 
-// Space at a segment's end for the commit that closes it.
-std::uint64_t closing_reserve(std::uint64_t segment_bytes) {
-    return std::max<std::uint64_t>(segment_bytes / 32, kClosingRoomBytes);
+std::uint64_t Engine::closing_room() const {
+    return std::max<std::uint64_t>(kClosingRoomBytes, block_bytes_);
 }
 
-}  // namespace
+std::uint64_t Engine::closing_reserve() const {
+    return std::max(segment_bytes_ / 32, closing_room());
+}
 
 // Whether the batch may grow by `bytes`. A fresh segment takes a first commit of any size.
 bool Engine::has_room(std::size_t bytes) const {
     const std::size_t grown = batch_->bytes() + bytes;
     if (batch_->empty() && segment_fill_ == kSegmentHeaderBytes) return true;
     if (!batch_->empty() && grown > options_.batch_bytes_max) return false;
-    return segment_fill_ + commit_size_in_segment(grown) + closing_reserve(segment_bytes_) <= segment_bytes_;
+    return segment_fill_ + size_in_segment(grown) + closing_reserve() <= segment_bytes_;
 }
 
 bool Engine::must_close_segment() const {
     if (segment_fill_ == kSegmentHeaderBytes) return false;
+    if (close_wanted_) return true;
     std::size_t next = 0;
     for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
-        if (!waiting->empty()) next = std::max(next, record_bytes_at_most(waiting->front().command));
+        if (!waiting->empty())
+            next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
     }
-    if (!puts_.empty() && !puts_held_back()) next = std::max(next, record_bytes_at_most(puts_.front().command));
-    if (!attempts_.empty() || !serving_ || confirm_at_ms_ <= now_ || purge_has_work())
+    for (const std::deque<Pending>* waiting : {&looked_up_puts_, &puts_}) {
+        if (!waiting->empty() && !puts_held_back()) {
+            next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
+        }
+    }
+    if (!attempts_.empty() || !expiries_.empty() || purge_has_work() || !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
-    return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(segment_bytes_) > segment_bytes_;
+    return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
 
 void Engine::build_batch() {
     if (in_flight_ || !started_) return;
+    if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
     batch_ = std::make_unique<Batch>(totals_);
     if (must_close_segment()) {
         add_cursors();
@@ -173,10 +241,12 @@ void Engine::build_batch() {
         batch_->add(epoch, kNoEntry, 0, Error{});
         return hand_out(false);
     }
+    add_expiries();
     take_commands(looked_up_, false);
     take_commands(commands_, false);
     add_attempts();
     add_purged();
+    take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
     if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
     batch_.reset();
@@ -185,14 +255,23 @@ void Engine::build_batch() {
 void Engine::take_commands(std::deque<Pending>& from, bool puts) {
     std::vector<Pending> deferred;
     for (std::size_t left = from.size(); left > 0; --left) {
-        if (batch_->count() >= options_.batch_operations_max) break;
+        const bool is_full = batch_->count() + record_count(from.front().command) > options_.batch_operations_max;
+        if (is_full && !batch_->empty()) break;
         if (puts && puts_held_back()) break;
-        if (!has_room(record_bytes_at_most(from.front().command))) break;
+        if (!has_room(record_bytes_at_most(from.front().command, kRecordOverheadMax))) break;
         Pending pending = std::move(from.front());
         from.pop_front();
-        if (validate(pending) == Verdict::deferred) {
-            ++counters_.deferred;
-            deferred.push_back(std::move(pending));
+        const std::size_t bytes = pending.bytes;
+        switch (validate(pending)) {
+            case Verdict::settled:
+                waiting_bytes_ -= bytes;
+                break;
+            case Verdict::deferred:
+                ++counters_.deferred;
+                deferred.push_back(std::move(pending));
+                break;
+            case Verdict::asked:
+                break;
         }
     }
     // They keep their order, and come before whatever was not looked at.
@@ -227,11 +306,11 @@ void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with
 // bound on what is due and unfinished. A queue's cursor that falls must be written, one that rises may be.
 void Engine::add_cursors() {
     // A segment that was made larger for its first commit has no more than the room that each has at its end.
-    const bool is_overfull = segment_fill_ + kClosingRoomBytes > segment_bytes_;
-    const std::uint64_t room = is_overfull ? kClosingRoomBytes : segment_bytes_ - segment_fill_;
+    const bool is_overfull = segment_fill_ + closing_room() > segment_bytes_;
+    const std::uint64_t room = is_overfull ? closing_room() : segment_bytes_ - segment_fill_;
     auto fits = [&] {
         return batch_->count() < options_.cursor_records_max &&
-               commit_size_in_segment(batch_->bytes() + kRecordOverheadMax) <= room;
+               size_in_segment(batch_->bytes() + kRecordOverheadMax) <= room;
     };
     auto add_cursor = [&](const QueueName* name, DuePosition position) {
         Record cursor;
@@ -248,9 +327,10 @@ void Engine::add_cursors() {
     };
     std::vector<std::pair<QueueNumber, DuePosition>> rising;
     bool all_falling_fit = true;
+    const std::vector<DuePosition> bounds = bounds_of_lines();
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         Queue& at = *queues_[number];
-        DuePosition low = std::min(at.cursor, at.reading_from.value_or(kNoBacklog));
+        DuePosition low = std::min({at.cursor, at.reading_from.value_or(kNoBacklog), bounds[number]});
         const FiredKey* first = at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
             const Entry& entry = recent_.entry(key.entry);
             return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
@@ -284,8 +364,9 @@ void Engine::hand_out(bool closes_segment) {
     commit.records = batch_->record_bytes();
     commit.totals = totals;
     commit.closes_segment = closes_segment;
-    segment_fill_ += commit_size_in_segment(commit.records.size());
+    segment_fill_ += size_in_segment(commit.records.size());
     batch_->closes_segment = closes_segment;
+    if (closes_segment) close_wanted_ = false;
     in_flight_ = true;
     confirm_at_ms_ = kNoWakeup;
     effects_.commit = std::move(commit);
@@ -325,6 +406,7 @@ void Engine::committed() {
     // A closing commit needs no confirmation: it answers nobody, and confirms the one before it.
     if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
     build_batch();
+    hand_over_held();
     if (planted(PlantedBug::answer_before_sync)) return;
     for (Operation& operation : batch->operations()) reply(operation.token, std::move(operation.reply));
 }
@@ -369,6 +451,7 @@ void Engine::apply(Operation& operation) {
                 ++at.purged;
             }
             if (record.kind == RecordKind::end) cache_.erase(entry.place);
+            leave_line(operation.entry, Leaving::changes);
             unlist(operation.entry);
         }
     } else {
@@ -397,18 +480,35 @@ void Engine::apply(Operation& operation) {
             } else if (record.state.state == State::cancelled) {
                 ++counters_.cancelled;
             }
+            if (record.state.state == State::expired) ++counters_.expired;
             break;
         default:
             break;
     }
-    if (number == kNoEntry) return;
-    Entry& entry = recent_.entry(number);
-    if (!keeps_live) {
-        Queue& at = queue(entry.queue);
-        at.counts.enter(entry.durable_state);
-        at.last_segment = segment_;
+    if (number != kNoEntry) {
+        if (!keeps_live) {
+            const Entry& entry = recent_.entry(number);
+            Queue& at = queue(entry.queue);
+            at.counts.enter(entry.durable_state);
+            at.last_segment = segment_;
+            join_line(number);
+        }
+        place_applied(number, keeps_live, woken);
     }
-    if (!keeps_live || waits_for_due(entry.state)) return settle(number);
+    if (record.state.order_key.empty()) return;
+    const std::string line =
+        line_name(recent_.queues().number(record.state.name_space, record.state.queue), record.state.order_key);
+    // One that was changed without being in memory may have been the line's next.
+    const bool was_on_disk = operation.entry == kNoEntry && record.previous.version != 0;
+    if (was_on_disk && lines_.contains(line)) lines_.at(line).head_stands = false;
+    advance_line(line);
+}
+
+// Where an entry belongs whose record has just been applied. `woken`: its moment came meanwhile.
+void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
+    const Entry& entry = recent_.entry(number);
+    const bool is_live = entry.state == State::ready || entry.state == State::leased;
+    if (!keeps_live || !is_live) return settle(number);
     if (woken) return wake(number);
     if (entry.state == State::ready) {  // its key may have been passed over while it was in the batch
         queue(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
@@ -454,12 +554,19 @@ void Engine::answer(Answer answer) {
             }
             looked_up_.push_back(std::move(*asked.pending));
             return;
+        case Ask::key_facts:
+            asked.pending->key_facts = std::move(std::get<std::vector<std::optional<KeyFacts>>>(answer.what));
+            asked.pending->facts_generation = answer.generation;
+            looked_up_puts_.push_back(std::move(*asked.pending));
+            return;
         case Ask::due_stretch:
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::queue_stretch:
             return take_queue_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::purge_stretch:
             return take_purge_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
+        case Ask::order_stretch:
+            return take_order_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
         case Ask::prefetch:
             for (RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
                 cache_.insert(record.place, record.body);
@@ -504,13 +611,18 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- what the owner may ask
 
 bool Engine::is_idle() const {
-    return looked_up_.empty() && commands_.empty() && puts_.empty() && attempts_.empty() && !in_flight_;
+    const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
+        return each.second.pending || each.second.delivery || each.second.message;
+    });
+    return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() && attempts_.empty() &&
+           expiries_.empty() && !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
-    const bool has_work =
-        !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || (!puts_.empty() && !puts_held_back());
+    const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
+    const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
+                          !expiries_.empty() || (has_puts && !puts_held_back());
     if (!in_flight_ && (has_work || purge_has_work())) return now_;
     if (walking_purge() < purges_.size()) return now_;
     const Tick wheel = wheel_.next_work();
@@ -526,13 +638,15 @@ EngineCounters Engine::counters() const {
     counters.ready = ready_count_;
     counters.leased = leases_.size();
     counters.waiters = waiters_.size();
-    counters.commands_waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
+    counters.commands_waiting = waiting_commands();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_by_name_.size();
+    counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_held_back = puts_held_back();
+    counters.store_full = store_full_;
     counters.loaded_until_ms = loaded_until_ms_;
     counters.server_time_ms = now_;
     return counters;
@@ -546,35 +660,56 @@ void Engine::check() const {
     };
     recent_.check();
     wheel_.check();
+    const bool new_put_waits =
+        std::any_of(puts_.begin(), puts_.end(), [](const Pending& put) { return !may_be_repeated(put.command); });
+    require(!store_full_ || !new_put_waits, "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
+    check_lines();
     std::vector<std::uint64_t> purging(queues_.size());
-    recent_.for_each_entry([&](EntryNumber, const Entry& entry) {
+    std::size_t expiring = 0;
+    recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
         if (entry.purging) ++purging[entry.queue];
+        const DueMs expires = expiry(number);
+        const bool expires_on_wheel =
+            expires == kNoWakeup ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(expires);
+        if (entry.expiring) {
+            if (!entry.in_batch) ++expiring;
+            require(expires <= now_ && !deadline.has_value(), "a message expires before its time, or twice");
+            require(unsettled_expiries_.contains({expires, entry.id}), "an expiry that the load cursor may pass");
+            return;
+        }
         switch (entry.state) {
             case State::ready:
                 ++ready[entry.queue];
                 require(entry.due_ms <= now_, "a message is ready before it is due");
+                require(entry.in_batch || entry.purging || expires_on_wheel ||
+                            planted(PlantedBug::expired_message_delivered),
+                        "a ready message is not on the wheel at its expiry");
                 break;
             case State::leased:
                 ++leased[entry.queue];
                 require(leases_.contains(entry.id), "a leased message without a lease");
+                require(expires == kNoWakeup || unsettled_expiries_.contains({expires, entry.id}),
+                        "the expiry of a leased message that the load cursor may pass");
                 require(entry.in_batch || deadline.has_value(), "a lease without its timer");
                 break;
             case State::scheduled:
             case State::retrying:
-                require(!started_ || entry.in_batch || entry.purging ||
-                            (deadline && *deadline == static_cast<Tick>(entry.due_ms)),
-                        "a waiting message is not on the wheel at its due time");
+                if (!started_ || entry.in_batch || entry.purging) break;
+                require(entry.blocked ? expires_on_wheel
+                                      : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
+                        "a waiting message is not on the wheel at what comes next");
                 break;
             default:
-                require(!deadline.has_value(), "a message that waits for nothing is on the wheel");
+                require(!started_ || entry.in_batch || expires_on_wheel, "a message that waits is not on the wheel");
                 break;
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
     });
     std::uint64_t pending_in_all = 0;
+    require(expiring <= expiries_.size(), "a message expires whose record is not queued");
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {

@@ -30,6 +30,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -38,6 +42,7 @@
 #include "engine/engine_options.h"
 #include "engine/lateness.h"
 #include "engine/lease_token.h"
+#include "engine/order_line.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
 #include "journal/journal.h"
@@ -66,6 +71,7 @@ struct EngineStart {
     SegmentNumber segment = 1;  // the open segment
     std::uint64_t segment_fill = kSegmentHeaderBytes;
     std::uint64_t segment_bytes = 0;      // of the open segment; 0: what the options say
+    std::uint32_t block_bytes = 512;      // of the log
     std::vector<SegmentNumber> unsealed;  // closed ones that are not in the index
     DueMs load_cursor_ms = 0;
     struct Cursor {
@@ -92,6 +98,7 @@ struct EngineCounters {
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
     std::uint64_t cancelled = 0;
+    std::uint64_t expired = 0;
     std::uint64_t rescheduled = 0;
     std::uint64_t leases_lost = 0;
     std::uint64_t commits = 0;
@@ -113,9 +120,12 @@ struct EngineCounters {
     std::uint64_t in_memory = 0;
     std::uint64_t unsealed_segments = 0;
     std::uint64_t queues = 0;
+    std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
-    bool puts_held_back = false;  // waiting for segments to be sealed
+    std::uint64_t refused_full = 0;  // puts
+    bool puts_held_back = false;     // waiting for segments to be sealed
+    bool store_full = false;
     DueMs loaded_until_ms = 0;
     DueMs server_time_ms = 0;
 };
@@ -136,6 +146,15 @@ class Engine {
 
     // Whoever waits for a message gets an empty answer, and nobody waits from now on.
     void stop_waiting();
+
+    // While the store is full puts are refused with `store_full`, those too that wait already. What ends messages goes
+    // on, and so does what only moves them: it needs space in the log for a while, but nothing that cleaning could not
+    // take back.
+    void set_store_full(bool full);
+
+    // The open segment is closed with the next commit, full or not, unless nothing stands in it: so that it can be
+    // sealed.
+    void close_segment() { close_wanted_ = true; }
 
     // Tells the time without doing anything: before a command that arrived after the last turn, so that what it counts
     // from is not old.
@@ -168,7 +187,7 @@ class Engine {
     std::uint64_t incarnation() const { return incarnation_; }
     // False until the first commit of this run is durable: until then nothing is served.
     bool is_serving() const { return serving_; }
-    // Nothing accepted waits for a commit any more.
+    // Nothing that somebody waits for is on its way to the disk or from it.
     bool is_idle() const;
     EngineCounters counters() const;
 
@@ -194,7 +213,10 @@ class Engine {
         ReplyToken token = 0;
         // What the index said of the message, when the recent tier does not know it.
         std::optional<std::optional<MessageRow>> facts;
+        // Of puts with keys: what the index said of each key, in their order.
+        std::optional<std::vector<std::optional<KeyFacts>>> key_facts;
         Generation facts_generation = 0;
+        std::size_t bytes = 0;  // of a put's content
     };
     struct Lease {
         std::uint32_t attempt = 0;
@@ -206,6 +228,7 @@ class Engine {
         ReplyToken token = 0;
         LeaseAnswer answer;
         std::vector<Sequence> places;  // of answer.messages, 0: already there
+        DueMs latest_due_ms = 0;       // of its messages
     };
     struct MessageRead {
         ReplyToken token = 0;
@@ -228,8 +251,10 @@ class Engine {
     };
     enum class Ask : std::uint8_t {
         facts,
+        key_facts,
         due_stretch,
         queue_stretch,
+        order_stretch,
         delivery,
         message,
         prefetch,
@@ -241,6 +266,7 @@ class Engine {
         QueueNumber queue = 0;
         DuePosition from;
         DueMs until_ms = 0;
+        std::string line;
         std::optional<Pending> pending;
         std::optional<Delivery> delivery;
         std::optional<MessageRead> message;
@@ -250,7 +276,6 @@ class Engine {
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
     enum class Verdict : std::uint8_t { settled, deferred, asked };
     Verdict validate(Pending& pending);
-    Verdict put(Pending& pending, PutCommand& command);
     Verdict cancel(Pending& pending, const CancelCommand& command);
     Verdict reschedule(Pending& pending, const RescheduleCommand& command);
     Verdict fire(Pending& pending, const FireCommand& command);
@@ -267,6 +292,19 @@ class Engine {
     void answer_get(MessageRow row, ReplyToken token);
     void lease(const LeaseCommand& command, ReplyToken token);
 
+    // engine_puts.cc: puts, with or without keys, one or many
+    struct KeyLook {
+        enum class What : std::uint8_t { free, held, ask, busy } what = What::free;
+        KeyFacts holder;
+    };
+    Verdict put(Pending& pending, PutCommand& command);
+    Verdict put_batch(Pending& pending, PutBatchCommand& command);
+    std::optional<Verdict> look_keys(Pending& pending, std::span<const PutCommand> puts,
+                                     std::vector<std::optional<KeyFacts>>& holders);
+    KeyLook look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const;
+    bool is_key_free(DueMs ended_ms) const;
+    PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
+
     // What is known of the message that a command names.
     struct Known {
         enum class What : std::uint8_t { entry, ended, unknown, gone, ask, busy } what = What::gone;
@@ -275,6 +313,7 @@ class Engine {
         bool admitted = false;  // from the facts, for this command
     };
     Known look(Pending& pending, MessageId id, const std::string* name_space);
+    Known expire_or(Known known);
     std::optional<ChangeAnswer> too_late(const Entry& entry) const;
     Status check_lease_time(std::int64_t lease_ms) const;
     std::optional<Verdict> not_here(const Known& known, Pending& pending, MessageId id);
@@ -283,9 +322,10 @@ class Engine {
     void add(EntryNumber number, Record record, ReplyToken token, Reply reply);
     // The entry that a lease token still holds, or what to say instead.
     std::optional<Verdict> look_lease(Pending& pending, const LeaseToken& lease, Known& known);
-    Result<DueMs> resolve(const When& when) const;
+    Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
+    static Error store_full();
     void reply(ReplyToken token, Reply reply);
 
     // engine_settings.cc
@@ -332,8 +372,17 @@ class Engine {
     void add_cursors();
     void hand_out(bool closes_segment);
     void apply(Operation& operation);
+    void place_applied(EntryNumber number, bool keeps_live, bool woken);
     bool has_room(std::size_t bytes) const;
+    std::uint64_t size_in_segment(std::size_t record_bytes) const;
+    // Space at a segment's end for the commit that closes it: of every segment, and of one that is not overfull.
+    std::uint64_t closing_room() const;
+    std::uint64_t closing_reserve() const;
     bool puts_held_back() const;
+    std::size_t waiting_commands() const;
+
+    // What a command's record takes at most, its texts of any length aside.
+    static constexpr std::size_t kRecordOverheadMax = 1280;
 
     // engine_firing.cc
     // A wheel cookie is an entry's number, or a waiter's with this bit.
@@ -342,20 +391,53 @@ class Engine {
     void wake(EntryNumber number);
     void settle(EntryNumber number);  // after a change: on the wheel, ready, or out of memory
     void make_ready(EntryNumber number);
+    void list_ready(EntryNumber number);
     void evict(EntryNumber number);
     void end_lease(EntryNumber number);
     void unlist(EntryNumber number);  // off the wheel, the ready list and the leases
     void arm(EntryNumber number, DueMs at);
+    void arm_expiry(EntryNumber number);
     void serve_queues();
     void serve(QueueNumber number);
     bool grant(QueueNumber number, const Waiter& waiter);
     void fill(Delivered& message, std::string_view record_body);
     void finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records);
+    bool is_due_saved(const Delivery& delivery) const;
+    void hand_over_held();
+    void give_back(const Delivery& delivery);
     void drop_waiter(std::uint64_t waiter);
     void mark(QueueNumber number);
     Queue& queue(QueueNumber number);
     bool delivery_may_hide(const Entry& entry) const;
     bool is_from_past(MessageId id, DueMs due_ms) const;
+
+    // engine_expiry.cc
+    static Error expires_too_soon(std::string field);
+    DueMs expiry(EntryNumber number) const;
+    bool has_expired(EntryNumber number) const;
+    void unsettled_expiry(EntryNumber number);
+    void settled_expiry(EntryNumber number);
+    void begin_expiry(EntryNumber number);
+    void add_expiries();
+    bool may_leave(EntryNumber number) const;
+
+    // engine_order.cc
+    // What becomes of a message that leaves its line: it changes or ends; or memory gives it up, and the line, or its
+    // queue's cursor, will find it again.
+    enum class Leaving : std::uint8_t { changes, to_disk, to_queue };
+    static std::string line_name(QueueNumber queue, std::string_view order_key);
+    std::string line_name(EntryNumber number) const;
+    static DuePosition place_in_line(const Entry& entry);
+    void join_line(EntryNumber number);
+    void leave_line(EntryNumber number, Leaving leaving);
+    bool wait_in_line(EntryNumber number);
+    void unready(EntryNumber number);
+    void advance_line(const std::string& name);
+    void ask_line(const std::string& name, OrderLine& line);
+    void take_order_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
+    void take_head(OrderLine& line, const Stretch& stretch);
+    std::vector<DuePosition> bounds_of_lines() const;
+    void check_lines() const;
 
     // engine_loading.cc
     void load();
@@ -366,6 +448,7 @@ class Engine {
     void read_backlog(QueueNumber number);
     void prefetch(const std::vector<MessageRow>& rows);
     EntryNumber admit(const MessageRow& row);
+    void drop(EntryNumber number, Leaving leaving = Leaving::to_disk);
     void sweep();
     std::uint64_t ask(Question question, Asked asked);
     DueMs load_cursor() const;
@@ -385,18 +468,21 @@ class Engine {
     LeaseSigner signer_;
     TimingWheel wheel_;
     DueMs now_ = 0;
-    DueMs started_ms_ = 0;
+    DueMs past_until_ms_ = 0;         // an earlier run may have handed out what was due until then
     MessageId newest_id_before_ = 0;  // given out by an earlier run
     std::uint64_t incarnation_ = 0;
     bool serving_ = false;
     bool started_ = false;
     bool stopping_ = false;
+    bool store_full_ = false;
+    bool close_wanted_ = false;
 
     // the log
     Totals totals_;
     SegmentNumber segment_ = 1;
     std::uint64_t segment_fill_ = 0;
     std::uint64_t segment_bytes_ = 0;  // of the open one
+    const std::uint32_t block_bytes_;
     std::deque<SegmentNumber> unsealed_;
     std::deque<SegmentNumber> to_sweep_;
     SegmentNumber taken_through_ = 0;
@@ -407,11 +493,13 @@ class Engine {
     // commands and the batch
     std::deque<Pending> looked_up_;  // came back with their facts
     std::deque<Pending> commands_;   // all but puts
+    std::deque<Pending> looked_up_puts_;
     std::deque<Pending> puts_;
+    std::size_t waiting_bytes_ = 0;    // of the puts among all of these, and of those being looked up
     std::vector<MessageId> attempts_;  // begun, their record not yet written
     std::unique_ptr<Batch> batch_;     // being built or in flight
     bool in_flight_ = false;
-    std::vector<EntryNumber> woken_;
+    std::deque<MessageId> expiries_;  // come, their record not yet written
 
     // queues
     std::vector<std::unique_ptr<Queue>> queues_;
@@ -421,12 +509,18 @@ class Engine {
     std::unordered_map<std::uint64_t, Waiter> waiters_;
     std::unordered_map<ReplyToken, std::uint64_t> waiter_of_reply_;
     std::unordered_map<ReplyToken, std::uint64_t> delivery_of_reply_;  // the ticket of a delivery being read
+    std::vector<Delivery> held_;  // complete; they wait for a commit that says how late it is
     std::uint64_t next_waiter_ = 1;
     std::uint64_t ready_count_ = 0;
 
     // purges: one walks at a time; whatever belongs to any of them is handed out no more
     std::deque<PurgeWalk> purges_;
     std::deque<MessageId> to_purge_;  // in memory and with nobody
+    // Expiries that have come, or that come while their message is leased, and are not recorded.
+    std::set<DuePosition> unsettled_expiries_;
+    std::unordered_map<std::string, OrderLine> lines_;
+    std::deque<std::string> lines_to_ask_;
+    std::uint32_t lines_asking_ = 0;
 
     // loading
     std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms

@@ -30,11 +30,19 @@ Error Engine::too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
 }
 
+Error Engine::store_full() {
+    return {"store_full",
+            "the server's disk is nearly full, so nothing new is taken; what is here can be leased, acknowledged, "
+            "moved and "
+            "cancelled. Free space on the disk of the data directory: puts are then taken again by themselves"};
+}
+
 Engine::Verdict Engine::validate(Pending& pending) {
     return std::visit(
         [&](auto& command) -> Verdict {
             using T = std::decay_t<decltype(command)>;
             if constexpr (std::is_same_v<T, PutCommand>) return put(pending, command);
+            if constexpr (std::is_same_v<T, PutBatchCommand>) return put_batch(pending, command);
             if constexpr (std::is_same_v<T, CancelCommand>) return cancel(pending, command);
             if constexpr (std::is_same_v<T, RescheduleCommand>) return reschedule(pending, command);
             if constexpr (std::is_same_v<T, FireCommand>) return fire(pending, command);
@@ -68,7 +76,7 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
         const Entry& entry = recent_.entry(known.entry);
         known.what = is_foreign(entry.queue) ? What::unknown : What::entry;
         if (entry.in_batch && !planted(PlantedBug::second_command_in_batch_not_checked)) known.what = What::busy;
-        return known;
+        return expire_or(known);
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
         if (is_foreign(outcome->queue)) return known.what = What::unknown, known;
@@ -97,12 +105,20 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
     known.what = What::entry;
     known.entry = admit(row);
     known.admitted = true;
+    return expire_or(known);
+}
+
+// A message whose time is over can be nothing else any more: the command waits for that to be on disk.
+Engine::Known Engine::expire_or(Known known) {
+    if (known.what != Known::What::entry || !has_expired(known.entry)) return known;
+    begin_expiry(known.entry);
+    known.what = Known::What::busy;
     return known;
 }
 
 // An entry that came into memory for a command which changed nothing goes back to where it was.
 void Engine::withdraw(const Known& known) {
-    if (known.admitted && !recent_.entry(known.entry).in_batch) recent_.drop(known.entry);
+    if (known.admitted && !recent_.entry(known.entry).in_batch) drop(known.entry);
 }
 
 // What to do where there is no entry to work on; nothing when there is one, or an outcome.
@@ -137,7 +153,7 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
 // A message of an earlier run that was due before this one began may have been handed out without a trace. Its id
 // tells: its record may have been carried since.
 bool Engine::is_from_past(MessageId id, DueMs due_ms) const {
-    return due_ms <= started_ms_ && id <= newest_id_before_;
+    return due_ms <= past_until_ms_ && id <= newest_id_before_;
 }
 
 // A record that takes the message from what the log says to the next version; the caller sets what changes.
@@ -152,51 +168,28 @@ Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     record.state = recent_.durable_state(entry);
     record.previous = {record.state.state, record.state.version, record.state.due_ms, record.state.queue,
                        record.state.state == State::dead ? 0 : digest_term(entry.id, record.state)};
+    if (!record.state.order_key.empty() && record.state.nominal_due_ms != record.state.due_ms) {
+        record.previous.nominal_due_ms = record.state.nominal_due_ms;
+    }
     record.state.version += 1;
     record.state.attempts = entry.begun;
     record.state.maybe_delivered |= delivery_may_hide(entry);
     return record;
 }
 
-Result<DueMs> Engine::resolve(const When& when) const {
+Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const char* at_field) const {
     const DueMs latest = now_ + options_.delay_max_ms;
     const bool too_long = when.at_ms ? *when.at_ms > latest : when.delay_ms > options_.delay_max_ms;
     if (too_long) {
         return Error{"delay_too_long",
-                     "the due time is more than " + std::to_string(options_.delay_max_ms / (24LL * 3600 * 1000)) +
+                     "that time is more than " + std::to_string(options_.delay_max_ms / (24LL * 3600 * 1000)) +
                          " days ahead: choose an earlier one, or raise the limit delay_max",
-                     when.at_ms ? "due" : "delay"};
+                     when.at_ms ? at_field : delay_field};
     }
     return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
 }
 
 // ---- a message's own commands
-
-Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
-    const Result<DueMs> due = resolve(command.when);
-    if (!due) return reply(pending.token, due.error()), Verdict::settled;
-    const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
-    if (number == kNoQueue && recent_.queues().in_use() >= options_.queues_max) {
-        return reply(pending.token, queue_limit()), Verdict::settled;
-    }
-    if (Status fits = check_room(number); !fits) return reply(pending.token, std::move(fits).error()), Verdict::settled;
-    Record record;
-    record.kind = RecordKind::put;
-    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
-    record.time_ms = 0;  // content.put_ms says it
-    record.state.due_ms = record.state.nominal_due_ms = *due;
-    record.state.priority = command.priority;
-    record.state.name_space = std::move(command.name_space);
-    record.state.queue = std::move(command.queue);
-    record.content.put_ms = now_;
-    record.content.content_type = command.content_type;
-    record.content.headers = command.headers;
-    record.content.traceparent = command.traceparent;
-    record.content.body = command.body;
-    const PutAnswer answer{record.id, *due <= now_ ? State::ready : State::scheduled, *due};
-    add(kNoEntry, std::move(record), pending.token, answer);
-    return Verdict::settled;
-}
 
 namespace {
 
@@ -285,9 +278,16 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         reply(pending.token, answer);
         return withdraw(known), Verdict::settled;
     }
+    if (due >= expiry(known.entry)) {
+        reply(pending.token, expires_too_soon("due"));
+        return withdraw(known), Verdict::settled;
+    }
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
+    if (!record.state.key.empty() && record.state.first_due_ms == 0) {
+        record.state.first_due_ms = record.state.nominal_due_ms;
+    }
     record.state.due_ms = record.state.nominal_due_ms = due;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
@@ -481,7 +481,9 @@ Engine::Verdict Engine::carry_done(Pending& pending, const CarryDoneCommand& com
 // ---- commands that change nothing durable
 
 void Engine::get(const GetCommand& command, ReplyToken token) {
-    Pending pending{command, token, std::nullopt, 0};
+    Pending pending;
+    pending.command = command;
+    pending.token = token;
     const MessageId id = command.id;
     if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
         return reply(token, unknown_id(id));
@@ -519,10 +521,7 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
 
 // Completes the answer with the content of the message, which stands in the log.
 void Engine::answer_get(MessageRow row, ReplyToken token) {
-    // A message that fell due but stays on disk behind its queue's cursor is ready like the ones in memory.
-    if (waits_for_due(row.state.state) && row.state.due_ms <= now_ && recent_.find(row.id) == kNoEntry) {
-        row.state.state = State::ready;
-    }
+    row.state.state = live_state(row.state.state, row.state.due_ms);
     MessageRead read;
     read.token = token;
     if (const auto held = leases_.find(row.id); held != leases_.end())

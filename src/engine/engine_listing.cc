@@ -176,7 +176,8 @@ ListedMessage Engine::listed(MessageRow row) const {
     return message;
 }
 
-// A message that fell due is ready, also where it waits behind its queue's cursor or for its turn on the wheel.
+// A message that fell due is ready, also where it waits behind its queue's cursor, for those before it with its order
+// key, or for its turn on the wheel.
 State Engine::live_state(State state, DueMs due_ms) const {
     return waits_for_due(state) && due_ms <= now_ ? State::ready : state;
 }

@@ -35,7 +35,7 @@ bool Engine::take_for_purge(EntryNumber number) {
     if (purges_.empty()) return false;
     Entry& entry = recent_.entry(number);
     if (!is_purged(entry)) return false;
-    if (entry.purging) return true;
+    if (entry.purging || entry.expiring) return true;  // what expires ends as quickly by itself
     entry.purging = true;
     ++queue(entry.queue).purging;
     if (entry.state != State::leased) to_purge_.push_back(entry.id);

@@ -23,7 +23,7 @@ class TrialEngine {
     explicit TrialEngine(
         EngineOptions options = {}, EngineStart start = {},
         const std::function<void(TrialEngine&)>& prepare = [](TrialEngine&) {})
-        : engine_(options, start, recent_) {
+        : engine_(options, start, recent_), block_bytes_(start.block_bytes) {
         prepare(*this);
         turn(0);
         EXPECT_TRUE(engine_.is_serving());
@@ -136,6 +136,7 @@ class TrialEngine {
     bool hold_questions = false;
     std::map<MessageId, MessageRow> index;
     std::uint64_t largest_closing_commit = 0;
+    std::uint64_t largest_segment = 0;
 
   private:
     void append(const Commit& commit) {
@@ -146,6 +147,9 @@ class TrialEngine {
             rest.remove_prefix(frame.frame_bytes);
         }
         EXPECT_EQ(commit.totals.sequence, log_.empty() ? 0 : log_.rbegin()->first);
+        segment_fill_ += commit_size_in_segment(commit.records.size(), block_bytes_);
+        largest_segment = std::max(largest_segment, segment_fill_);
+        if (commit.closes_segment) segment_fill_ = kSegmentHeaderBytes;
     }
     Answer read(const Question& question) {
         Answer answer{question.ticket, engine_.generation().load(), {}};
@@ -159,8 +163,14 @@ class TrialEngine {
         } else if (std::holds_alternative<FindMessage>(question.what)) {
             const auto found = index.find(std::get<FindMessage>(question.what).id);
             answer.what = found == index.end() ? std::nullopt : std::optional(found->second);
-        } else if (const auto* scan = std::get_if<ScanQueue>(&question.what)) {
-            answer.what = walk(*scan);
+        } else if (const auto* backlog = std::get_if<ScanQueue>(&question.what)) {
+            answer.what = walk(*backlog);
+        } else if (const auto* order = std::get_if<ScanOrder>(&question.what)) {
+            answer.what = scan(*order);
+        } else if (const auto* wanted = std::get_if<FindKeys>(&question.what)) {
+            std::vector<std::optional<KeyFacts>> facts;
+            for (const FindKeys::Key& key : wanted->keys) facts.push_back(find_key(key));
+            answer.what = std::move(facts);
         } else {
             answer.what = Stretch{};
         }
@@ -182,8 +192,38 @@ class TrialEngine {
         return stretch;
     }
 
+    Stretch scan(const ScanOrder& order) const {
+        std::map<DuePosition, MessageRow> placed;
+        for (const auto& [id, row] : index) {
+            const MessageState& state = row.state;
+            const DuePosition at{state.nominal_due_ms, id};
+            const bool belongs = state.order_key == order.order_key && state.queue == order.queue &&
+                                 state.name_space == order.name_space && !is_ended(state.state) && at >= order.from;
+            if (belongs) placed.emplace(at, row);
+        }
+        Stretch stretch;
+        for (const auto& [at, row] : placed) {
+            if (stretch.rows.size() == order.limit) break;
+            stretch.rows.push_back(row);
+            stretch.next = {at.due_ms, at.id + 1};
+        }
+        stretch.complete = stretch.rows.size() < order.limit;
+        return stretch;
+    }
+    std::optional<KeyFacts> find_key(const FindKeys::Key& key) const {
+        std::optional<KeyFacts> facts;
+        for (const auto& [id, row] : index) {
+            const MessageState& state = row.state;
+            if (state.key != key.key || state.queue != key.queue || state.name_space != key.name_space) continue;
+            facts = KeyFacts{{id, state.request_hash, state.nominal_due_ms, row.ended_ms}, state.state};
+        }
+        return facts;
+    }
+
     RecentTier recent_;
     Engine engine_;
+    const std::uint32_t block_bytes_;
+    std::uint64_t segment_fill_ = kSegmentHeaderBytes;
     DueMs now_ = kStart;
     ReplyToken next_token_ = 1;
     std::map<Sequence, std::string> log_;

@@ -1,5 +1,7 @@
 #include "ingress/answer_text.h"
 
+#include <cassert>
+
 #include "calendar/instant_text.h"
 #include "ingress/base64.h"
 #include "ingress/json_writer.h"
@@ -46,15 +48,23 @@ HttpResponse write(const Error& error) {
     return problem(error);
 }
 
+constexpr int put_status(const PutAnswer& answer) {
+    return answer.repeated ? 200 : 201;
+}
+
+void write_members(JsonWriter& json, const PutAnswer& answer) {
+    write_id(json, answer.id);
+    json.text("state", state_name(answer.state));
+    write_instant(json, "due", "due_ms", answer.due_ms);
+}
+
 HttpResponse write(const PutAnswer& answer) {
     std::string body;
     JsonWriter json(body);
     json.open();
-    write_id(json, answer.id);
-    json.text("state", state_name(answer.state));
-    write_instant(json, "due", "due_ms", answer.due_ms);
+    write_members(json, answer);
     json.close();
-    return json_response(201, std::move(body));
+    return json_response(put_status(answer), std::move(body));
 }
 
 // What a message is apart from its content, for an object that is open.
@@ -65,6 +75,9 @@ void write_row(JsonWriter& json, const MessageRow& row) {
     json.text("queue", state.queue).text("state", state_name(state.state));
     write_instant(json, "due", "due_ms", state.due_ms);
     if (state.nominal_due_ms != state.due_ms) json.number("nominal_due_ms", state.nominal_due_ms);
+    if (state.expires_ms != 0) write_instant(json, "expires", "expires_ms", state.expires_ms);
+    if (!state.order_key.empty()) json.text("order_key", state.order_key);
+    if (!state.key.empty()) json.text("key", state.key);
     json.number("priority", state.priority).number("attempts", state.attempts);
     json.boolean("maybe_delivered", state.maybe_delivered);
 }
@@ -104,6 +117,7 @@ HttpResponse write(const LeaseAnswer& answer) {
         write_id(json, message.id);
         json.text("queue", answer.queue).text("lease", lease_text(message.lease));
         json.number("lease_until_ms", message.lease_until_ms);
+        if (!message.key.empty()) json.text("key", message.key);
         write_content(json, message);
         json.number("occurrence", message.occurrence).number("due_ms", message.due_ms);
         json.number("delivered_ms", message.delivered_ms).number("lateness_ms", message.delivered_ms - message.due_ms);
@@ -114,12 +128,17 @@ HttpResponse write(const LeaseAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+void write_members(JsonWriter& json, const LeaseEndAnswer& answer) {
+    json.text("outcome", lease_outcome_name(answer.outcome));
+    if (answer.due_ms != 0) write_instant(json, "due", "due_ms", answer.due_ms);
+    if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
+}
+
 HttpResponse write(const LeaseEndAnswer& answer) {
     std::string body;
     JsonWriter json(body);
-    json.open().text("outcome", lease_outcome_name(answer.outcome));
-    if (answer.due_ms != 0) write_instant(json, "due", "due_ms", answer.due_ms);
-    if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
+    json.open();
+    write_members(json, answer);
     json.close();
     return json_response(200, std::move(body));
 }
@@ -159,14 +178,52 @@ HttpResponse write(const QueueListAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+HttpResponse write(const PutBatchAnswer&) {
+    return problem({"internal", "a reply went astray"});
+}
+
 HttpResponse write(const CarryAnswer&) {
     return problem({"internal", "a reply went astray"});
+}
+
+void write_part(JsonWriter& json, const Reply& part, bool with_status) {
+    if (const auto* error = std::get_if<Error>(&part)) return write_problem(json, *error);
+    if (const auto* put = std::get_if<PutAnswer>(&part)) {
+        if (with_status) json.number("status", put_status(*put));
+        return write_members(json, *put);
+    }
+    if (const auto* end = std::get_if<LeaseEndAnswer>(&part)) return write_members(json, *end);
+    assert(false && "no part of a batch is answered like this");
 }
 
 }  // namespace
 
 HttpResponse answer_text(const Reply& reply) {
     return std::visit([](const auto& answer) { return write(answer); }, reply);
+}
+
+HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
+    std::string body;
+    body.reserve(parts.size() * 120 + 16);
+    JsonWriter json(body);
+    if (!of_puts) json.open().open_array("results");
+    for (const Reply& part : parts) {
+        if (of_puts) {
+            JsonWriter line(body);
+            line.open();
+            write_part(line, part, true);
+            line.close();
+            body += '\n';
+        } else {
+            json.open();
+            write_part(json, part, false);
+            json.close();
+        }
+    }
+    if (!of_puts) json.close_array().close();
+    HttpResponse response = json_response(200, std::move(body));
+    if (of_puts) response.content_type = "application/x-ndjson";
+    return response;
 }
 
 HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine::QueueCounters>& queues,
@@ -178,7 +235,8 @@ HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine
     json.number("pending", counters.pending).number("ready", counters.ready).number("leased", counters.leased);
     json.number("waiters", counters.waiters).number("accepted", counters.accepted);
     json.number("delivered", counters.delivered).number("done", counters.done).number("failed", counters.failed);
-    json.number("cancelled", counters.cancelled).number("rescheduled", counters.rescheduled);
+    json.number("cancelled", counters.cancelled).number("expired", counters.expired);
+    json.number("rescheduled", counters.rescheduled);
     json.number("leases_lost", counters.leases_lost).number("commits", counters.commits);
     json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
     json.boolean("puts_held_back", counters.puts_held_back);

@@ -72,9 +72,15 @@ inline std::string describe(const Command& command) {
         [&](const auto& c) -> std::string {
             using T = std::decay_t<decltype(c)>;
             if constexpr (std::is_same_v<T, PutCommand>) {
-                return "put " + c.name_space + " " + c.queue + when(c.when) + " priority=" + number(c.priority) +
+                return "put " + c.name_space + " " + c.queue + when(c.when) +
+                       (c.expires ? " expires:" + when(*c.expires) : "") +
+                       (c.order_key.empty() ? "" : " order_key=" + c.order_key) + " priority=" + number(c.priority) +
                        " body=" + c.body + " type=" + c.content_type + " headers=" + c.headers +
-                       " trace=" + c.traceparent;
+                       " trace=" + c.traceparent + (c.key.empty() ? "" : " key=" + c.key);
+            } else if constexpr (std::is_same_v<T, PutBatchCommand>) {
+                std::string all = "batch";
+                for (const PutCommand& put : c.puts) all += "\n" + describe(Command(put));
+                return all;
             } else if constexpr (std::is_same_v<T, GetCommand>) {
                 return "get" + message(c);
             } else if constexpr (std::is_same_v<T, CancelCommand>) {

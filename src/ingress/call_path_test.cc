@@ -12,8 +12,10 @@ namespace {
 
 // "what namespace name", or "none".
 std::string found(const std::string& path) {
-    static constexpr const char* kNames[] = {"put",     "lease", "message", "fire",   "ack",   "fail",  "extend",
-                                             "release", "queue", "pause",   "resume", "purge", "queues"};
+    static constexpr const char* kNames[] = {"put",        "put_batch",    "lease",        "message", "fire",
+                                             "ack",        "fail",         "extend",       "release", "queue",
+                                             "pause",      "resume",       "purge",        "queues",  "ack_batch",
+                                             "fail_batch", "extend_batch", "release_batch"};
     std::vector<std::string_view> segments;
     split_path(path, segments);
     const std::optional<CallPath> call = find_call(segments);
@@ -37,6 +39,11 @@ TEST(CallPath, names_the_call) {
     EXPECT_EQ(found("/v1/queues/q:purge"), "purge default q");
     EXPECT_EQ(found("/v1/queues"), "queues default ");
     EXPECT_EQ(found("/v1/namespaces/n/queues"), "queues n ");
+    EXPECT_EQ(found("/v1/queues/q/messages:batch"), "put_batch default q");
+    EXPECT_EQ(found("/v1/leases:ack"), "ack_batch default ");
+    EXPECT_EQ(found("/v1/leases:fail"), "fail_batch default ");
+    EXPECT_EQ(found("/v1/namespaces/n/leases:extend"), "extend_batch n ");
+    EXPECT_EQ(found("/v1/leases:release"), "release_batch default ");
     EXPECT_EQ(found("/v1/namespaces/n/queues/q/messages"), "put n q");
     EXPECT_EQ(found("/v1/namespaces/n/messages/12:fire"), "fire n 12");
     EXPECT_EQ(found("/v1/namespaces/namespaces/messages/12"), "message namespaces 12");
@@ -61,6 +68,11 @@ TEST(CallPath, finds_nothing_beside_the_table) {
                              "/v2/queues/q/messages",
                              "/V1/queues/q/messages",
                              "//v1/queues/q/messages",
+                             "/v1/leases",
+                             "/v1/leases:",
+                             "/v1/leases:fire",
+                             "/v1/queues:ack",
+                             "/v1/queues/q/messages:put",
                              "/v1/queues/q/",
                              "/v1/queues/q/lease",
                              "/v1/queues/q/messages/",

@@ -5,6 +5,7 @@
 
 #include "base/system_clock.h"
 #include "ingress/answer_text.h"
+#include "ingress/batch_request.h"
 #include "ingress/call_path.h"
 #include "ingress/json_writer.h"
 #include "ingress/problem.h"
@@ -76,6 +77,12 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
     }
     const std::string_view allowed = allowed_methods(*call);
     if (!allows(allowed, request.method)) return say(method_not_allowed(allowed), "method_not_allowed");
+    if (is_batch(call->what)) {
+        Result<BatchRequest> batch = read_batch(request, *call, options_);
+        if (!batch) return refuse(std::move(reply), note, batch.error());
+        return submit_batch(*std::move(batch), call->what == CallPath::What::put_batch, std::move(note),
+                            std::move(reply));
+    }
     Result<Command> command = read_command(request, *call, options_);
     if (!command) return refuse(std::move(reply), note, command.error());
     submit(*std::move(command), std::move(note), std::move(reply));
@@ -92,16 +99,46 @@ void HttpApi::submit(Command command, RequestNote note, HttpReply reply) {
             port_.forget(token);
         });
     }
-    waiting_.emplace(token, Waiting{std::move(reply), std::move(note)});
+    waiting_.emplace(token, Waiting{std::move(reply), std::move(note), nullptr, 0});
     port_.submit(std::move(command), token);
+}
+
+void HttpApi::submit_batch(BatchRequest request, bool of_puts, RequestNote note, HttpReply reply) {
+    auto batch =
+        std::make_shared<Batch>(Batch{std::move(reply), std::move(note), of_puts, {}, {}, request.commands.size()});
+    for (std::optional<Error>& refused : request.refused) {
+        if (!refused) batch->asked.push_back(batch->parts.size());
+        batch->parts.push_back(refused ? Reply(*std::move(refused)) : Reply());
+    }
+    if (batch->missing == 0) return answer(std::move(batch->reply), batch->note, batch_text(batch->parts, of_puts));
+    for (std::size_t i = 0; i < request.commands.size(); ++i) {
+        const ReplyToken token = next_token_++;
+        waiting_.emplace(token, Waiting{std::nullopt, {}, batch, i});
+        port_.submit(std::move(request.commands[i]), token);
+    }
 }
 
 void HttpApi::deliver(ReplyToken token, Reply reply) {
     auto waiting = waiting_.extract(token);
     if (waiting.empty()) return;  // the client left
+    Waiting& who = waiting.mapped();
+    if (who.batch) return deliver_part(*who.batch, who.part, std::move(reply));
     const Error* error = std::get_if<Error>(&reply);
-    answer(std::move(waiting.mapped().reply), waiting.mapped().note, answer_text(reply),
-           error != nullptr ? error->code : std::string_view());
+    answer(*std::move(who.single), who.note, answer_text(reply), error != nullptr ? error->code : std::string_view());
+}
+
+void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
+    if (auto* puts = std::get_if<PutBatchAnswer>(&reply)) {
+        for (std::size_t i = 0; i < puts->results.size(); ++i) {
+            batch.parts[batch.asked[i]] =
+                std::visit([](auto& result) { return Reply(std::move(result)); }, puts->results[i]);
+        }
+    } else if (batch.of_puts) {  // refused as a whole
+        return refuse(std::move(batch.reply), batch.note, std::get<Error>(reply));
+    } else {
+        batch.parts[batch.asked[part]] = std::move(reply);
+    }
+    if (--batch.missing == 0) answer(std::move(batch.reply), batch.note, batch_text(batch.parts, batch.of_puts));
 }
 
 void HttpApi::answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code) {

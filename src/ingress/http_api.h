@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,6 +26,8 @@ struct Readiness {
 struct HttpApiOptions {
     std::size_t body_bytes_max = 1u << 20;
     std::size_t queue_name_bytes_max = 200;
+    std::size_t key_bytes_max = 256;
+    std::size_t batch_max = 1'000;  // messages of a put, leases of an end
     std::size_t headers_max = 32;
     std::size_t headers_bytes_max = 8u << 10;
     CallerRules callers;
@@ -31,6 +35,8 @@ struct HttpApiOptions {
     std::function<std::string()> metrics;
     std::function<Readiness()> readiness;
 };
+
+struct BatchRequest;
 
 class HttpApi {
   public:
@@ -46,11 +52,25 @@ class HttpApi {
     std::size_t waiting() const { return waiting_.size(); }
 
   private:
-    struct Waiting {
+    // A request with many parts, while their replies gather.
+    struct Batch {
         HttpReply reply;
         RequestNote note;
+        bool of_puts = false;
+        std::vector<Reply> parts;
+        std::vector<std::size_t> asked;  // the parts that the engine was asked for, in that order
+        std::size_t missing = 0;
+    };
+    // Who gets a reply: a request of its own, or one part of a batch.
+    struct Waiting {
+        std::optional<HttpReply> single;
+        RequestNote note;  // of a single request
+        std::shared_ptr<Batch> batch;
+        std::size_t part = 0;
     };
 
+    void submit_batch(BatchRequest request, bool of_puts, RequestNote note, HttpReply reply);
+    void deliver_part(Batch& batch, std::size_t part, Reply reply);
     void handle(const HttpRequest& request, RequestNote note, HttpReply reply);
     void submit(Command command, RequestNote note, HttpReply reply);
     // `code` is that of a refusal.

@@ -19,7 +19,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kDepthMax = 32;
-constexpr std::size_t kMembersMax = 1000;
+constexpr std::size_t kMembersMax = 1100;  // a batch has up to 1,000 parts
 constexpr std::size_t kNameBytesShown = 64;
 
 }  // namespace
@@ -60,10 +60,8 @@ class JsonRequest::Collector {
     bool on_comment(json::string_view, Code&) { return true; }
 
   private:
-    // Members of the object, and of objects directly in it.
-    bool is_listed() const {
-        return root_ == Kind::object && (depth_ == 1 || (depth_ == 2 && second_ == Kind::object));
-    }
+    // Members of the object, and of objects and arrays directly in it.
+    bool is_listed() const { return root_ == Kind::object && (depth_ == 1 || depth_ == 2); }
     bool enter(Kind kind, Code& code) {
         if (!add(kind, {}, code)) return false;
         if (++depth_ == 2) second_ = kind;
@@ -72,7 +70,7 @@ class JsonRequest::Collector {
     bool add(Kind kind, std::string_view text, Code& code) {
         if (depth_ == 0) root_ = kind;
         if (!is_listed()) return true;
-        into_.members_.push_back({name_, kind, depth_ == 2, text});
+        into_.members_.push_back({depth_ == 2 && second_ == Kind::array ? "" : name_, kind, depth_ == 2, text});
         if (!too_many()) return true;
         code = json::error::syntax;
         return false;
@@ -127,9 +125,9 @@ std::string field_name(std::string_view name) {
     return std::string(cut_utf8(name, kNameBytesShown));
 }
 
-Error unknown_member(std::string_view name, const std::string& within, std::initializer_list<std::string_view> known) {
+Error unknown_member(std::string_view name, const std::string& within, std::span<const std::string_view> known) {
     std::string detail = quoted(within + std::string(name)) + " is not known here";
-    if (known.size() == 0) {
+    if (known.empty()) {
         detail += ": this call takes no members";
     } else {
         const std::string_view shown = cut_utf8(name, kNameBytesShown);
@@ -168,7 +166,7 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body) {
     return request;
 }
 
-Status JsonRequest::only(std::initializer_list<std::string_view> known) const {
+Status JsonRequest::only(std::span<const std::string_view> known) const {
     // Ends soon whatever was sent: after as many members as are known, one is unknown or stands twice.
     for (auto member = members_.begin(); member != members_.end(); ++member) {
         if (member->nested) continue;
@@ -338,6 +336,24 @@ Result<JsonRequest::Texts> JsonRequest::texts(std::string_view member) const {
             return wrong_type(std::string(member) + "." + field_name(each->name), "a text", each->kind);
         }
         all.emplace_back(each->name, each->text);
+    }
+    return all;
+}
+
+Result<std::vector<std::string_view>> JsonRequest::text_list(std::string_view member) const {
+    const Member* found = find(member);
+    if (found == nullptr) {
+        return Error{"missing_member", "`" + std::string(member) + "` is missing: give an array of texts",
+                     std::string(member)};
+    }
+    if (found->kind != Kind::array) return wrong_type(member, "an array of texts", found->kind);
+    std::vector<std::string_view> all;
+    const Member* const end = members_.data() + members_.size();
+    for (const Member* each = found + 1; each != end && each->nested; ++each) {
+        if (each->kind != Kind::text) {
+            return wrong_type(std::string(member) + "[" + std::to_string(all.size()) + "]", "a text", each->kind);
+        }
+        all.push_back(each->text);
     }
     return all;
 }

@@ -1,14 +1,15 @@
 // Reads a JSON request body strictly: one object, only the members that the call knows, each of the right type, none
 // twice. Whatever is wrong is named: the member, what was found, what would be right.
 //
-// No tree is built. One pass over the text lists the members of the object, and those of objects directly in it; a text
-// without escapes stays where it is. Numbers are kept as they are written and understood exactly: no call has a use for
-// fractions, and a binary one would round 9007199254740993.0 before anybody could object.
+// No tree is built. One pass over the text lists the members of the object, and those of objects and arrays directly in
+// it; a text without escapes stays where it is. Numbers are kept as they are written and understood exactly: no call
+// has a use for fractions, and a binary one would round 9007199254740993.0 before anybody could object.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,8 @@ class JsonRequest {
     static Result<JsonRequest> parse(std::string_view body);
 
     // To be called first. `unknown_member`, naming the nearest one that is known; `duplicate_member`.
-    Status only(std::initializer_list<std::string_view> known) const;
+    Status only(std::span<const std::string_view> known) const;
+    Status only(std::initializer_list<std::string_view> known) const { return only({known.begin(), known.size()}); }
 
     bool has(std::string_view member) const { return find(member) != nullptr; }
     // Each: nothing where the member is absent; `wrong_type` where it is of another type.
@@ -44,13 +46,15 @@ class JsonRequest {
     // An object whose values are all texts, in its order, names that stand twice included.
     using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
     Result<Texts> texts(std::string_view member) const;
+    // An array of texts, in its order; `missing_member` where there is none.
+    Result<std::vector<std::string_view>> text_list(std::string_view member) const;
 
   private:
     enum class Kind : std::uint8_t { null, boolean, number, text, array, object };
     struct Member {
         std::string_view name;
         Kind kind;
-        bool nested;            // of the object that comes before it
+        bool nested;            // of the object or array that comes before it; in an array without a name
         std::string_view text;  // of a text its letters, of a number how it is written
     };
     class Collector;

@@ -11,6 +11,8 @@
 namespace duewheel {
 namespace {
 
+constexpr std::string_view kSettingsMembers[] = {"target", "paused", "lease", "limits"};
+
 // `target`: who gets the messages. There is one kind so far; a webhook that is taken for a pull queue would be a queue
 // whose messages nobody gets.
 Status read_target(const JsonRequest& request) {
@@ -41,7 +43,7 @@ Status read_limits(const JsonRequest& request, QueueSettings& settings) {
 }
 
 Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand configure) {
-    const Result<JsonRequest> json = read_members(request, {"target", "paused", "lease", "limits"});
+    const Result<JsonRequest> json = read_members(request, kSettingsMembers);
     if (!json) return json.error();
     QueueSettings& settings = configure.settings;
     Status read = read_target(*json);

@@ -41,6 +41,7 @@ struct MessageState {
     std::string order_key;
     std::string key;                 // empty: no idempotency key
     std::uint64_t request_hash = 0;  // of the request that brought the key
+    DueMs first_due_ms = 0;          // keyed: what its put was answered; 0: the nominal due
 
     bool operator==(const MessageState&) const = default;
 };

@@ -27,6 +27,7 @@ enum Tag : std::uint32_t {
     kOrderKey = 11,
     kKey = 12,
     kRequestHash = 13,
+    kFirstDue = 15,
 
     kId = 16,
     kPlace = 17,
@@ -39,6 +40,7 @@ enum Tag : std::uint32_t {
     kPreviousDue = 23,
     kPreviousQueue = 24,  // left out when it is the same
     kPreviousTerm = 25,
+    kPreviousNominalDue = 26,
 
     kLeaseAttempt = 30,
     kLeaseIncarnation = 31,
@@ -102,6 +104,7 @@ void write_state(FieldWriter& to, const MessageState& state) {
     to.text(kOrderKey, state.order_key);
     to.text(kKey, state.key);
     to.number(kRequestHash, state.request_hash);
+    to.signed_number(kFirstDue, state.first_due_ms);
 }
 
 // True when the field was one of a message's changeable ones.
@@ -146,6 +149,9 @@ bool read_state_field(FieldReader& from, MessageState& state) {
             return true;
         case kRequestHash:
             from.number(state.request_hash);
+            return true;
+        case kFirstDue:
+            from.signed_number(state.first_due_ms);
             return true;
         default:
             return false;
@@ -276,6 +282,7 @@ void write_previous(FieldWriter& to, const Previous& previous, const MessageStat
     to.signed_number(kPreviousDue, previous.due_ms);
     to.text(kPreviousQueue, previous.queue, now.queue);
     to.number(kPreviousTerm, previous.term);
+    to.signed_number(kPreviousNominalDue, previous.nominal_due_ms);
 }
 
 bool read_previous_field(FieldReader& from, Previous& previous) {
@@ -294,6 +301,9 @@ bool read_previous_field(FieldReader& from, Previous& previous) {
             return true;
         case kPreviousTerm:
             from.number(previous.term);
+            return true;
+        case kPreviousNominalDue:
+            from.signed_number(previous.nominal_due_ms);
             return true;
         default:
             return false;

@@ -70,6 +70,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_done_total", "Messages acknowledged.", counters.done);
     page.counter("duewheel_failed_total", "Leases ended as failed.", counters.failed);
     page.counter("duewheel_cancelled_total", "Messages cancelled.", counters.cancelled);
+    page.counter("duewheel_expired_total", "Messages whose time was over before anybody took them.", counters.expired);
     page.counter("duewheel_rescheduled_total", "Messages moved to another due time.", counters.rescheduled);
     page.counter("duewheel_leases_lost_total", "Leases that ran out.", counters.leases_lost);
     page.gauge("duewheel_pending", "Messages that have not ended.", counters.pending);
@@ -77,6 +78,8 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.gauge("duewheel_leased", "Messages with a consumer.", counters.leased);
     page.gauge("duewheel_waiting_consumers", "Consumers that wait for a message.", counters.waiters);
     page.gauge("duewheel_queues", "Queues known.", counters.queues);
+    page.gauge("duewheel_order_lines", "Order keys with a message in memory, or one that waits for its turn.",
+               counters.order_lines);
     page.counter("duewheel_commits_total", "Commits made durable.", counters.commits);
     page.counter("duewheel_records_total", "Records made durable.", counters.records);
     page.counter("duewheel_commands_deferred_total", "Commands that waited for another one on the same message.",
@@ -84,6 +87,10 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.gauge("duewheel_commands_waiting", "Commands that wait for a commit.", counters.commands_waiting);
     page.gauge("duewheel_puts_held_back", "1 while puts wait for segments to be sealed.",
                counters.puts_held_back ? 1 : 0);
+    page.gauge("duewheel_store_full", "1 while puts are refused because the disk is nearly full.",
+               counters.store_full ? 1 : 0);
+    page.counter("duewheel_puts_refused_full_total", "Puts refused because the disk was nearly full.",
+                 counters.refused_full);
     page.gauge("duewheel_unsealed_segments", "Full segments that are not in the index yet.",
                counters.unsealed_segments);
     page.gauge("duewheel_entries_in_memory", "Messages that have an entry in memory.", counters.in_memory);
@@ -157,6 +164,8 @@ std::string metrics_page(const Shard& shard, const HttpCounters& http) {
     page.gauge("duewheel_log_needed_bytes", "Bytes of the log that unfinished messages need.", totals.needed_bytes);
     page.gauge("duewheel_log_bytes", "Bytes of the log on disk, spare segments included.", journal.bytes_on_disk());
     page.gauge("duewheel_index_bytes", "Bytes of the index on disk.", shard.parts().index().bytes());
+    page.gauge("duewheel_disk_free_bytes", "Free space of the data directory's disk when it was last looked at.",
+               shard.parts().space().seen().free_bytes);
     page.gauge("duewheel_spare_segments", "Zero-filled segments ready for use.", journal.ready_spares());
     constexpr std::uint64_t kMicros = 1'000'000;
     page.seconds("duewheel_commit_seconds", "From handing a commit out to its being durable.", shard.times().commit_us,

@@ -45,6 +45,12 @@ QueueCounts& QueueReplay::counts(const std::string& name_space, const std::strin
     return last_->second;
 }
 
+std::vector<Index::Settings> QueueReplay::settings() const {
+    std::vector<Index::Settings> all;
+    for (const auto& [name, row] : settings_) all.push_back({{name.first, name.second}, row});
+    return all;
+}
+
 Status QueueReplay::finish(std::vector<EngineStart::QueueState>& into) const {
     std::map<Name, EngineStart::QueueState> states;
     for (const auto& [name, counts] : counts_) {

@@ -21,6 +21,9 @@ class QueueReplay {
     // Every queue that has settings or messages, in the order of names. Codes: `newer_format`, `damaged_log`.
     Status finish(std::vector<EngineStart::QueueState>& into) const;
 
+    // Those in force at the log's end, in the order of names.
+    std::vector<Index::Settings> settings() const;
+
   private:
     using Name = std::pair<std::string, std::string>;
 

@@ -119,6 +119,7 @@ Status Server::Parts::open() {
     shard_options.engine = options.engine;
     shard_options.spare_segments = options.spare_segments;
     shard_options.reserve_segments = options.reserve_segments;
+    shard_options.free_floor_bytes = options.free_floor_bytes;
     Status drawn = secure_random_bytes(shard_options.identity.instance);
     if (drawn) drawn = secure_random_bytes(shard_options.identity.token_key);
     if (!drawn) return drawn;

@@ -33,7 +33,8 @@ struct ServerOptions {
     std::vector<std::string> http_hosts;  // names beside its address that the server goes by, and whose pages may call
     HttpApiOptions api;  // limits, and what is logged; what is to be called, and who may call, is the server's affair
     std::size_t spare_segments = 1;
-    std::size_t reserve_segments = 2;
+    std::size_t reserve_segments = 3;
+    std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off
     std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
     LogOptions log;
 };

@@ -1,6 +1,7 @@
 #include "store/index.h"
 
 #include <cassert>
+#include <limits>
 #include <utility>
 
 namespace duewheel {
@@ -15,11 +16,12 @@ Result<Stretch> read_stretch(const SortedRows& rows, const std::string& lower, c
     if (lower >= upper) return stretch;
     std::optional<Error> failed;
     const Status walked = rows.scan(lower, upper, limit, [&](std::string_view key, std::string_view value) {
-        Result<MessageRow> row = decode(key, value);
-        if (row) {
-            stretch.rows.push_back(*std::move(row));
+        Result<PlacedRow> placed = decode(key, value);
+        if (placed) {
+            stretch.next = {placed->at.due_ms, placed->at.id + 1};
+            stretch.rows.push_back(std::move(placed->row));
         } else {
-            failed = std::move(row).error();
+            failed = std::move(placed).error();
         }
         return !failed;
     });
@@ -81,6 +83,13 @@ Result<Stretch> Index::scan_queue(std::string_view name_space, std::string_view 
                         decode_queue_row);
 }
 
+Result<Stretch> Index::scan_order(std::string_view name_space, std::string_view queue, std::string_view order_key,
+                                  DuePosition from, std::uint32_t limit) const {
+    constexpr DuePosition kEnd{std::numeric_limits<DueMs>::max(), std::numeric_limits<MessageId>::max()};
+    return read_stretch(*rows_, order_row_key(name_space, queue, order_key, from),
+                        order_row_key(name_space, queue, order_key, kEnd), limit, decode_order_row);
+}
+
 Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     assert(list.limit > 0 && list.walk_max > 0);
     ListedRows listed;
@@ -90,13 +99,13 @@ Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     std::optional<Error> failed;
     std::uint32_t walked = 0;
     const Status status = rows_->scan(lower, upper, list.walk_max, [&](std::string_view key, std::string_view value) {
-        Result<MessageRow> row = decode_queue_row(key, value);
+        Result<PlacedRow> row = decode_queue_row(key, value);
         if (!row) {
             failed = std::move(row).error();
             return false;
         }
-        const DuePosition after{row->state.due_ms, row->id + 1};
-        if (list.states.contains(row->state.state)) listed.rows.push_back(*std::move(row));
+        const DuePosition after{row->at.due_ms, row->at.id + 1};
+        if (list.states.contains(row->row.state.state)) listed.rows.push_back(std::move(row->row));
         const bool full = ++walked == list.walk_max || listed.rows.size() == list.limit;
         if (full) listed.next = after;
         return !full;
@@ -217,6 +226,19 @@ Status Index::take_in(const SegmentTable& table) {
     if (Status taken = builder->take_in(); !taken) return taken;
     const std::lock_guard lock(mutex_);
     position_ = table.position;
+    return {};
+}
+
+Status Index::mark_proven() {
+    IndexPosition proven = position();
+    proven.is_proven = true;
+    std::string value;
+    encode_position(value, proven);
+    const std::unique_ptr<TableBuilder> builder = rows_->build_table();
+    builder->put(position_key(), value);
+    if (Status taken = builder->take_in(); !taken) return taken;
+    const std::lock_guard lock(mutex_);
+    position_ = proven;
     return {};
 }
 

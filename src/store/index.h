@@ -52,10 +52,12 @@ class Index {
     Result<std::optional<MessageRow>> find(MessageId id, DueMs now_ms) const;
     Result<std::optional<KeyHolder>> find_key(std::string_view name_space, std::string_view queue, std::string_view key,
                                               DueMs now_ms) const;
-    // Rows from `from` on that are due before `until_ms`, in (due, id) order, at most `limit`, which is above 0.
+    // As asked for by ScanDue, ScanQueue and ScanOrder (store.h); `limit` is above 0.
     Result<Stretch> scan_due(DuePosition from, DueMs until_ms, std::uint32_t limit) const;
     Result<Stretch> scan_queue(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
                                std::uint32_t limit) const;
+    Result<Stretch> scan_order(std::string_view name_space, std::string_view queue, std::string_view order_key,
+                               DuePosition from, std::uint32_t limit) const;
 
     Result<ListedRows> list_queue(const ListQueue& list) const;
 
@@ -71,6 +73,9 @@ class Index {
 
     // All of it, durably, or nothing. Code `no_space` may be tried again with the same table.
     Status take_in(const SegmentTable& table);
+    // Notes that the rows were compared with the log's totals: they need not be again while this index lasts, because
+    // whatever is taken in from now on goes on from there. Code `no_space` as above.
+    Status mark_proven();
 
     std::uint64_t bytes() const { return rows_->bytes(); }
     SortedRows& rows() const { return *rows_; }

@@ -8,6 +8,7 @@ namespace duewheel {
 namespace {
 
 constexpr char kFire = 1;
+constexpr char kExpire = 2;
 constexpr char kWholeRow = 0;
 constexpr char kOutcome = 1;
 constexpr char kMetaNeeded = 'n';
@@ -134,6 +135,12 @@ std::string due_key(DuePosition at) {
     return key;
 }
 
+std::string expire_key(DuePosition at) {
+    std::string key = due_bound(at);
+    key.push_back(kExpire);
+    return key;
+}
+
 std::string due_bound(DuePosition at) {
     std::string key = begin_key(IndexTable::due, 18);
     append_position(key, at);
@@ -151,6 +158,16 @@ std::string queue_key(std::string_view name_space, std::string_view queue, DuePo
 std::string id_key(MessageId id) {
     std::string key = begin_key(IndexTable::id, 9);
     append_number(key, id);
+    return key;
+}
+
+std::string order_row_key(std::string_view name_space, std::string_view queue, std::string_view order_key,
+                          DuePosition at) {
+    std::string key = begin_key(IndexTable::order, 23 + name_space.size() + queue.size() + order_key.size());
+    append_text(key, name_space);
+    append_text(key, queue);
+    append_text(key, order_key);
+    append_position(key, at);
     return key;
 }
 
@@ -216,6 +233,25 @@ void encode_due_value(std::string& out, const MessageRow& row) {
     encode_row(out, rest);
 }
 
+void encode_expire_value(std::string& out, const MessageRow& row) {
+    MessageRow rest = row;
+    rest.id = 0;
+    rest.state.expires_ms = 0;
+    out.clear();
+    encode_row(out, rest);
+}
+
+void encode_order_value(std::string& out, const MessageRow& row) {
+    MessageRow rest = row;
+    rest.id = 0;
+    rest.state.due_ms = rest.state.nominal_due_ms = minus(row.state.due_ms, row.state.nominal_due_ms);
+    rest.state.name_space = kDefaultNamespace;
+    rest.state.queue.clear();
+    rest.state.order_key.clear();
+    out.clear();
+    encode_row(out, rest);
+}
+
 void encode_queue_value(std::string& out, const MessageRow& row) {
     MessageRow rest = row;
     leave_out_due(rest);
@@ -244,6 +280,7 @@ void encode_key_value(std::string& out, const KeyHolder& holder) {
     append_instant(out, holder.ended_ms);
     append_number(out, holder.id);
     append_number(out, holder.request_hash);
+    append_instant(out, holder.due_ms);
 }
 
 void encode_position(std::string& out, const IndexPosition& position) {
@@ -259,6 +296,8 @@ void encode_position(std::string& out, const IndexPosition& position) {
     append_number(out, position.totals.needed_bytes);
     append_number(out, position.totals.id_counter);
     append_instant(out, position.totals.server_time_ms);
+    append_number(out, position.carried_up_to);
+    append_number(out, static_cast<std::uint8_t>(position.is_proven ? 1 : 0));
 }
 
 void encode_needed(std::string& out, std::uint64_t count) {
@@ -285,18 +324,24 @@ void encode_settings(std::string& out, const SettingsRow& row) {
     out.append(row.value);
 }
 
-Result<MessageRow> decode_due_row(std::string_view key, std::string_view value) {
+Result<PlacedRow> decode_due_row(std::string_view key, std::string_view value) {
     ByteReader reader(key);
     const bool is_due = reader.is(static_cast<char>(IndexTable::due));
     const DuePosition at = reader.position();
-    if (!is_due || !reader.is(kFire) || !reader.finished()) return damaged("key of the due table");
+    const auto kind = static_cast<char>(reader.number<std::uint8_t>());
+    if (!is_due || (kind != kFire && kind != kExpire) || !reader.finished()) return damaged("key of the due table");
     Result<MessageRow> row = decode_row(value);
     if (!row) return damaged("row of the due table");
-    fill_in_due(*row, at);
-    return row;
+    if (kind == kFire) {
+        fill_in_due(*row, at);
+    } else {
+        row->id = at.id;
+        row->state.expires_ms = at.due_ms;
+    }
+    return PlacedRow{at, *std::move(row)};
 }
 
-Result<MessageRow> decode_queue_row(std::string_view key, std::string_view value) {
+Result<PlacedRow> decode_queue_row(std::string_view key, std::string_view value) {
     ByteReader reader(key);
     const bool is_queue = reader.is(static_cast<char>(IndexTable::queue));
     const std::string_view name_space = reader.text();
@@ -308,7 +353,26 @@ Result<MessageRow> decode_queue_row(std::string_view key, std::string_view value
     fill_in_due(*row, at);
     row->state.name_space = name_space;
     row->state.queue = queue;
-    return row;
+    return PlacedRow{at, *std::move(row)};
+}
+
+Result<PlacedRow> decode_order_row(std::string_view key, std::string_view value) {
+    ByteReader reader(key);
+    const bool is_order = reader.is(static_cast<char>(IndexTable::order));
+    const std::string_view name_space = reader.text();
+    const std::string_view queue = reader.text();
+    const std::string_view order_key = reader.text();
+    const DuePosition at = reader.position();
+    if (!is_order || !reader.finished()) return damaged("key of the order table");
+    Result<MessageRow> row = decode_row(value);
+    if (!row) return damaged("row of the order table");
+    row->id = at.id;
+    row->state.due_ms = plus(row->state.due_ms, at.due_ms);
+    row->state.nominal_due_ms = at.due_ms;
+    row->state.name_space = name_space;
+    row->state.queue = queue;
+    row->state.order_key = order_key;
+    return PlacedRow{at, *std::move(row)};
 }
 
 Result<MessageRow> decode_id_row(std::string_view key, std::string_view value) {
@@ -333,6 +397,7 @@ Result<KeyHolder> decode_key_value(std::string_view value) {
     holder.ended_ms = reader.instant();
     holder.id = reader.number<MessageId>();
     holder.request_hash = reader.number<std::uint64_t>();
+    holder.due_ms = reader.instant();
     if (!reader.finished()) return damaged("row of the key table");
     return holder;
 }
@@ -345,6 +410,10 @@ Result<IndexPosition> decode_position(std::string_view value) {
                                          std::to_string(kIndexFormatVersion) +
                                          ": open the data with the version that wrote it"};
     }
+    if (reader.whole() && version < kIndexFormatVersion) {
+        return Error{"damaged_index", "the index has the older format " + std::to_string(version) +
+                                          ". Nothing is lost: remove the index and it is built again from the log"};
+    }
     IndexPosition position;
     position.segment = reader.number<std::uint64_t>();
     position.first_segment = reader.number<std::uint64_t>();
@@ -356,11 +425,10 @@ Result<IndexPosition> decode_position(std::string_view value) {
     position.totals.needed_bytes = reader.number<std::uint64_t>();
     position.totals.id_counter = reader.number<std::uint64_t>();
     position.totals.server_time_ms = reader.instant();
-    if (reader.whole() && version != 0 && version < kIndexFormatVersion) {
-        return Error{"damaged_index",
-                     "the index has format " + std::to_string(version) + ", which an older version wrote"};
-    }
-    if (!reader.finished() || version == 0) return damaged("position");
+    position.carried_up_to = reader.number<Sequence>();
+    const auto proven = reader.number<std::uint8_t>();
+    if (!reader.finished() || proven > 1) return damaged("position");
+    position.is_proven = proven == 1;
     return position;
 }
 

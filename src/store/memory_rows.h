@@ -4,6 +4,8 @@
 // keeps the storage. A table is there from the moment it was taken in; there is no half of one to lose.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -23,6 +25,9 @@ class MemoryRowStorage final : public RowStorage {
 
     // The next `times` tables are refused with `no_space`.
     void refuse_tables(std::size_t times);
+    // So is every table that is larger than what this says, as on a disk with so much free space; and where that is
+    // nothing, opening is refused too.
+    void set_free_space(std::function<std::uint64_t()> free_bytes);
     std::size_t row_count() const;
 
   private:
@@ -33,6 +38,7 @@ class MemoryRowStorage final : public RowStorage {
     std::map<std::string, std::string, std::less<>> rows_;
     std::size_t refused_ = 0;
     bool condemned_ = false;
+    std::function<std::uint64_t()> free_bytes_;
 };
 
 }  // namespace duewheel

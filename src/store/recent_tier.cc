@@ -42,6 +42,7 @@ MessageState RecentTier::durable_state(const Entry& entry) const {
         state.order_key = rare.order_key;
         state.key = rare.key;
         state.request_hash = rare.request_hash;
+        state.first_due_ms = rare.first_due_ms;
     }
     return state;
 }
@@ -57,6 +58,14 @@ MessageRow RecentTier::row(const Entry& entry) const {
 
 std::string_view RecentTier::key(const Entry& entry) const {
     return entry.has_rare ? std::string_view(rare_.at(find(entry.id)).key) : std::string_view();
+}
+
+DueMs RecentTier::expires_ms(EntryNumber number) const {
+    return entries_[number].has_rare ? rare_.at(number).expires_ms : 0;
+}
+
+std::string_view RecentTier::order_key(EntryNumber number) const {
+    return entries_[number].has_rare ? std::string_view(rare_.at(number).order_key) : std::string_view();
 }
 
 EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNumber segment,
@@ -98,7 +107,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
         entry.begun = entry.attempts;
     }
     touch(record.id, segment);
-    if (entry.has_rare) hold_key(record, segment, record.kind == RecordKind::end ? record.time_ms : 0);
+    if (entry.has_rare) hold_key(record, record.kind == RecordKind::end ? record.time_ms : record.ended_ms);
     return number;
 }
 
@@ -114,7 +123,7 @@ void RecentTier::end(const Record& record, SegmentNumber segment) {
     outcome.due_ms = record.state.due_ms;
     outcome.queue = queues_.number(record.state.name_space, record.state.queue);
     outcome.segment = segment;
-    hold_key(record, segment, outcome.ended_ms);
+    hold_key(record, outcome.ended_ms);
     if (!record.state.key.empty()) key_of_outcome_[record.id] = joined_key(outcome.queue, record.state.key);
     if (const EntryNumber number = find(record.id); number != kNoEntry) free_slot(number);
     outcomes_[record.id] = outcome;
@@ -212,17 +221,22 @@ void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState&
 void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state) {
     const bool needed = state.expires_ms != 0 || !state.order_key.empty() || !state.key.empty();
     if (needed) {
-        rare_[number] = {state.expires_ms, state.order_key, state.key, state.request_hash};
+        rare_[number] = {state.expires_ms, state.order_key, state.key, state.request_hash, state.first_due_ms};
     } else if (entry.has_rare) {
         rare_.erase(number);
     }
     entry.has_rare = needed;
 }
 
-void RecentTier::hold_key(const Record& record, SegmentNumber segment, DueMs ended_ms) {
-    if (record.state.key.empty()) return;
-    const QueueNumber queue = queues_.number(record.state.name_space, record.state.queue);
-    keys_[joined_key(queue, record.state.key)] = {record.id, record.state.request_hash, ended_ms, segment};
+// A message that ended may have lost its key to a newer one since; a carry or a redrive of it does not take it back.
+void RecentTier::hold_key(const Record& record, DueMs ended_ms) {
+    const MessageState& state = record.state;
+    if (state.key.empty()) return;
+    const QueueNumber queue = queues_.number(state.name_space, state.queue);
+    RecentKey& held = keys_[joined_key(queue, state.key)];
+    if (held.id > record.id) return;
+    held = {record.id, state.request_hash, state.first_due_ms != 0 ? state.first_due_ms : state.nominal_due_ms,
+            ended_ms};
 }
 
 std::string RecentTier::joined_key(QueueNumber queue, std::string_view key) {

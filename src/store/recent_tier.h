@@ -57,6 +57,8 @@ struct Entry {
     bool in_fired : 1 = false;        // the engine's: has a key in its queue's list of what is due
     bool attempt_queued : 1 = false;  // an attempt record for the next batch is queued
     bool purging : 1 = false;         // the engine's: nothing happens to it any more but that a purge ends it
+    bool expiring : 1 = false;        // the engine's: its time is over, the record of that is queued
+    bool blocked : 1 = false;         // the engine's: due, waits for those before it with its order key
 };
 
 // How an ended message ended, kept until the index has it.
@@ -77,8 +79,8 @@ struct Outcome {
 struct RecentKey {
     MessageId id = 0;
     std::uint64_t request_hash = 0;
+    DueMs due_ms = 0;    // what its put was answered
     DueMs ended_ms = 0;  // 0: unfinished
-    SegmentNumber segment = 0;
 };
 
 class RecentTier {
@@ -107,6 +109,9 @@ class RecentTier {
     MessageState durable_state(const Entry& entry) const;
     MessageRow row(const Entry& entry) const;
     std::string_view key(const Entry& entry) const;
+    // 0 where it never expires; empty where it has no order key.
+    DueMs expires_ms(EntryNumber number) const;
+    std::string_view order_key(EntryNumber number) const;
 
     // Takes the next record of the log. `frame_bytes` is its size with its frame. Records that are not of a message
     // change nothing here. Returns the message's entry, or kNoEntry where it has ended or the record is of no message.
@@ -143,6 +148,7 @@ class RecentTier {
         std::string order_key;
         std::string key;
         std::uint64_t request_hash = 0;
+        DueMs first_due_ms = 0;
     };
     struct Touched {
         std::vector<MessageId> ids;
@@ -154,7 +160,7 @@ class RecentTier {
     void set_state(Entry& entry, EntryNumber number, const MessageState& state);
     void set_rare(Entry& entry, EntryNumber number, const MessageState& state);
     void end(const Record& record, SegmentNumber segment);
-    void hold_key(const Record& record, SegmentNumber segment, DueMs ended_ms);
+    void hold_key(const Record& record, DueMs ended_ms);
     static std::string joined_key(QueueNumber queue, std::string_view key);
     void touch(MessageId id, SegmentNumber segment);
 

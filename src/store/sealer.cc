@@ -68,12 +68,12 @@ Status bound_swept_rows(SegmentTable& table, const Index& index, QueueCursors& c
         const Result<Stretch> stretch = index.scan_due(from, table.position.load_cursor_ms, kRowsAtOnce);
         if (!stretch) return stretch.error();
         for (const MessageRow& row : stretch->rows) {
-            from = {row.state.due_ms, row.id + 1};
             if (table.effect.touches(row.id)) continue;
             const QueueNumber queue = table.effect.queue_number(row.state.name_space, row.state.queue);
             if (Status lowered = cursors.lower(queue, {row.state.due_ms, row.id}); !lowered) return lowered;
         }
         complete = stretch->complete;
+        from = stretch->next;
     }
     return {};
 }
@@ -191,7 +191,8 @@ class KeyRows {
             if (!holder) return holder.error();
             if (*holder && (*holder)->id > message.id) return {};
         }
-        std::optional<KeyHolder> holder = KeyHolder{message.id, rare.request_hash, message.ended_ms};
+        const DueMs due_ms = rare.first_due_ms != 0 ? rare.first_due_ms : message.nominal_due_ms;
+        std::optional<KeyHolder> holder = KeyHolder{message.id, rare.request_hash, due_ms, message.ended_ms};
         if (planted(PlantedBug::key_forgotten_at_sealing) && is_ended(message.state)) holder.reset();
         rows_.push_back({key_key(name.name_space, name.queue, rare.key), holder});
         return {};
@@ -264,8 +265,11 @@ Result<SegmentEffect> read_effect(const SegmentFile& segment, Sequence previous_
 
 Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPosition& end,
                                         const std::vector<Sequence>& first_sequences, const Index& index) {
-    const DueMs load_cursor_before_ms = index.position().load_cursor_ms;
+    const IndexPosition before = index.position();
+    const DueMs load_cursor_before_ms = before.load_cursor_ms;
     SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}};
+    table.position.is_proven = before.is_proven;
+    table.position.carried_up_to = std::max(before.carried_up_to, table.effect.carried_up_to());
     table.position.load_cursor_ms = std::max(load_cursor_before_ms, table.effect.load_cursor_ms());
     if (Status found = find_queue_cursors(table, index); !found) return std::move(found).error();
     if (Status counted = count_needed(table, first_sequences, index); !counted) return std::move(counted).error();

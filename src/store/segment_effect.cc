@@ -28,11 +28,13 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
         case RecordKind::cursor:
             add_cursor(record);
             return;
+        case RecordKind::carry_done:
+            carried_up_to_ = std::max(carried_up_to_, record.up_to);
+            return;
         case RecordKind::conf:
             add_settings(record, sequence, frame_bytes);
             return;
         case RecordKind::rule:
-        case RecordKind::carry_done:
         case RecordKind::epoch:
             return;  // nothing in the index depends on them
     }
@@ -53,12 +55,20 @@ void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
     if (record.kind == RecordKind::carry) {
         // A carry changes nothing, so whatever older tables hold of the message has the carry's own keys. Without this
         // a later record of this segment would leave those rows behind.
-        before = {record.state.due_ms, 0, queue_number(record.state.name_space, record.state.queue), record.state.state,
+        before = {record.state.due_ms,
+                  record.state.nominal_due_ms,
+                  0,
+                  queue_number(record.state.name_space, record.state.queue),
+                  record.state.state,
                   true};
     } else if (record.previous.version != 0) {
         const Previous& previous = record.previous;
-        before = {previous.due_ms, needs_record(previous.state) ? record.place : 0,
-                  queue_number(record.state.name_space, previous.queue), previous.state, false};
+        before = {previous.due_ms,
+                  previous.nominal_due_ms != 0 ? previous.nominal_due_ms : previous.due_ms,
+                  needs_record(previous.state) ? record.place : 0,
+                  queue_number(record.state.name_space, previous.queue),
+                  previous.state,
+                  false};
     }
 }
 
@@ -81,7 +91,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const MessageState& state) 
         effect.rare = static_cast<std::uint32_t>(rare_.size());
         rare_.emplace_back();
     }
-    rare_[effect.rare] = {state.expires_ms, state.request_hash, state.order_key, state.key};
+    rare_[effect.rare] = {state.expires_ms, state.request_hash, state.first_due_ms, state.order_key, state.key};
 }
 
 void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,
@@ -143,6 +153,7 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     row.state.order_key = rare.order_key;
     row.state.key = rare.key;
     row.state.request_hash = rare.request_hash;
+    row.state.first_due_ms = rare.first_due_ms;
 }
 
 QueueNumber SegmentEffect::queue_number(const std::string& name_space, const std::string& queue) {

@@ -1,5 +1,5 @@
 // What the records of one segment add up to: for each message they touch, what stood before the first of them and what
-// stands after the last, and the cursors they set.
+// stands after the last, the cursors they set, and how far they say that the log was carried.
 //
 // It is worked out from the records alone, in their order, and knows neither the index nor the memory of the engine:
 // the same segment gives the same effect today, after a crash and in a rebuild. What depends on the index as well
@@ -29,6 +29,7 @@ namespace duewheel {
 struct RareFields {
     DueMs expires_ms = 0;
     std::uint64_t request_hash = 0;
+    DueMs first_due_ms = 0;
     std::string order_key;
     std::string key;
 };
@@ -36,6 +37,7 @@ struct RareFields {
 // Rows that older tables may hold of a message. They are erased where they are not put again; no row there is fine.
 struct StoodBefore {
     DueMs due_ms = 0;
+    DueMs nominal_due_ms = 0;
     Sequence place = 0;            // of the whole record that was needed; 0: none, or unknown
     QueueNumber queue = kNoQueue;  // kNoQueue: nothing stood
     State state = State::scheduled;
@@ -100,7 +102,8 @@ class SegmentEffect {
     // In the order of the log; a later one of the same queue replaces an earlier one.
     const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
     const std::map<QueueNumber, SettingsEffect>& settings() const { return settings_; }
-    DueMs load_cursor_ms() const { return load_cursor_ms_; }  // the greatest; 0: the segment sets none
+    DueMs load_cursor_ms() const { return load_cursor_ms_; }   // the greatest; 0: the segment sets none
+    Sequence carried_up_to() const { return carried_up_to_; }  // of its carry-done records; 0: it has none
 
     // The message's row as of the end of the segment; replaces `row`.
     void fill_row(const MessageEffect& message, MessageRow& row) const;
@@ -120,6 +123,7 @@ class SegmentEffect {
     std::vector<QueueCursorRecord> queue_cursors_;
     std::map<QueueNumber, SettingsEffect> settings_;
     DueMs load_cursor_ms_ = 0;
+    Sequence carried_up_to_ = 0;
 };
 
 }  // namespace duewheel

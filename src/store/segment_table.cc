@@ -15,8 +15,9 @@ struct Operation {
     std::uint32_t message = 0;
     DuePosition at;
     bool put = false;
+    bool expires = false;  // in `due`: of the kind that comes second
 
-    auto key() const { return std::tuple(group, at.due_ms, at.id); }
+    auto key() const { return std::tuple(group, at.due_ms, at.id, expires); }
 };
 
 void write_settings(const SegmentTable& table, TableBuilder& into) {
@@ -64,17 +65,27 @@ void write_due(const SegmentTable& table, TableBuilder& into) {
             operations.push_back({0, number, {before.due_ms, message.id}, false});
         }
         if (has_due_row(message, cursor_ms)) operations.push_back({0, number, {message.due_ms, message.id}, true});
+        if (message.rare == 0) continue;
+        const DueMs expires_ms = table.effect.rare(message).expires_ms;
+        if (expires_ms == 0 || expires_ms < cursor_ms) continue;
+        if (before.queue != kNoQueue && !is_ended(before.state)) {
+            operations.push_back({0, number, {expires_ms, message.id}, false, true});
+        }
+        if (has_expire_row(message, expires_ms, cursor_ms)) {
+            operations.push_back({0, number, {expires_ms, message.id}, true, true});
+        }
     }
     MessageRow row;
     std::string value;
     for (const Operation& operation : in_key_order(std::move(operations))) {
+        const std::string key = operation.expires ? expire_key(operation.at) : due_key(operation.at);
         if (!operation.put) {
-            into.erase(due_key(operation.at));
+            into.erase(key);
             continue;
         }
         table.effect.fill_row(messages[operation.message], row);
-        encode_due_value(value, row);
-        into.put(due_key(operation.at), value);
+        operation.expires ? encode_expire_value(value, row) : encode_due_value(value, row);
+        into.put(key, value);
     }
 }
 
@@ -147,6 +158,35 @@ void write_meta(const SegmentTable& table, TableBuilder& into) {
     }
 }
 
+void write_orders(const SegmentTable& table, TableBuilder& into) {
+    const SegmentEffect& effect = table.effect;
+    std::map<std::string, const MessageEffect*> rows;  // null: erased
+    for (const MessageEffect& message : effect.messages()) {
+        const std::string& order_key = effect.rare(message).order_key;
+        if (order_key.empty()) continue;
+        const StoodBefore& before = message.before;
+        if (before.queue != kNoQueue && !is_ended(before.state)) {
+            const QueueName& name = effect.queues().name(before.queue);
+            rows.try_emplace(order_row_key(name.name_space, name.queue, order_key, {before.nominal_due_ms, message.id}),
+                             nullptr);
+        }
+        if (is_ended(message.state)) continue;
+        const QueueName& name = effect.queues().name(message.queue);
+        rows[order_row_key(name.name_space, name.queue, order_key, {message.nominal_due_ms, message.id})] = &message;
+    }
+    MessageRow row;
+    std::string value;
+    for (const auto& [key, message] : rows) {
+        if (message == nullptr) {
+            into.erase(key);
+            continue;
+        }
+        effect.fill_row(*message, row);
+        encode_order_value(value, row);
+        into.put(key, value);
+    }
+}
+
 // For each queue number the place of its keys among those of all queues.
 std::vector<std::uint32_t> queue_order(const QueueNames& queues) {
     std::vector<std::pair<std::string, QueueNumber>> keys;
@@ -196,12 +236,17 @@ bool has_due_row(const MessageEffect& message, DueMs load_cursor_ms) {
     return waits_for_due(message.state) && message.due_ms > message.decided_ms && message.due_ms >= load_cursor_ms;
 }
 
+bool has_expire_row(const MessageEffect& message, DueMs expires_ms, DueMs load_cursor_ms) {
+    return expires_ms != 0 && !is_ended(message.state) && expires_ms >= load_cursor_ms;
+}
+
 void write_rows(const SegmentTable& table, TableBuilder& into) {
     write_settings(table, into);  // in the order of the tables' bytes
     write_due(table, into);
     write_ids(table, into);
     write_keys(table, into);
     write_meta(table, into);
+    write_orders(table, into);
     write_queues(table, into);
 }
 

@@ -4,6 +4,9 @@
 // rows:
 //   due    put where the clock has yet to move the message on: it waits for its due, which was still to come when that
 //          was decided, and is not below the load cursor. A message that was due at once was ready at once.
+//          And at the expiry of each unfinished message that has one, unless that lies below the load cursor: the
+//          cursor passes no expiry that is not recorded. An expiry changes only where no row of it stands.
+//   order  put for each unfinished message with an order key.
 //   queue  put for each unfinished message, held and prepared ones too. Dead messages have no queue row.
 //   id     put for each message: the whole row, or the outcome.
 //   key    as worked out by the sealer.
@@ -40,6 +43,9 @@ struct SegmentTable {
 
 // Whether the message gets a row in `due`, with the load cursor that is in force at the segment's end.
 bool has_due_row(const MessageEffect& message, DueMs load_cursor_ms);
+
+// Whether it gets one at its expiry.
+bool has_expire_row(const MessageEffect& message, DueMs expires_ms, DueMs load_cursor_ms);
 
 // Gives the builder all operations in key order. O(n log n) in the messages of the segment.
 void write_rows(const SegmentTable& table, TableBuilder& into);

@@ -12,6 +12,11 @@ bool MessageModel::is_surely_live() const {
     return std::all_of(worlds().begin(), worlds().end(), [](const World& world) { return world.is_live(); });
 }
 
+bool MessageModel::shares_order_key(const MessageModel& other) const {
+    return !put.order_key.empty() && put.order_key == other.put.order_key && put.queue == other.put.queue &&
+           put.name_space == other.put.name_space && serial != other.serial;
+}
+
 void MessageModel::set(LifePoint from, Worlds next) {
     if (!epochs.empty()) from = std::max(from, epochs.back().from);
     epochs.push_back({from, {}});
@@ -43,7 +48,7 @@ void add_world(Worlds& worlds, const World& world) {
 }
 
 std::string describe(const Worlds& worlds) {
-    constexpr std::string_view kPhases[] = {"absent", "live", "cancelled", "done"};
+    constexpr std::string_view kPhases[] = {"absent", "live", "cancelled", "done", "expired"};
     std::string text;
     for (const World& world : worlds) {
         if (!text.empty()) text += " or ";

@@ -30,7 +30,7 @@ struct DueRange {
 };
 
 struct World {
-    enum class Phase : std::uint8_t { absent, live, cancelled, done };
+    enum class Phase : std::uint8_t { absent, live, cancelled, done, expired };
 
     Phase phase = Phase::absent;
     DueRange due;
@@ -43,7 +43,7 @@ struct World {
     std::uint32_t attempts = 0;
 
     bool is_live() const { return phase == Phase::live; }
-    bool is_ended() const { return phase == Phase::cancelled || phase == Phase::done; }
+    bool is_ended() const { return phase == Phase::cancelled || phase == Phase::done || phase == Phase::expired; }
     bool operator==(const World&) const = default;
 };
 using Worlds = std::vector<World>;
@@ -88,6 +88,8 @@ struct MessageModel {
     MessageId id = 0;          // 0: no client knows it
     PutCommand put;
     bool answered = false;  // the put was accepted, and its client heard of it
+    std::optional<DueRange> expires;
+    DueMs told_ms = 0;  // when a client last heard of it, deliveries apart
 
     std::vector<Epoch> epochs;
     std::vector<SeenDelivery> deliveries;  // in the order in which they were told
@@ -104,6 +106,10 @@ struct MessageModel {
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_live() const;
     bool is_surely_live() const;
+    // Its time may be over, its time is over.
+    bool may_have_expired(DueMs now) const { return expires && expires->low <= now; }
+    bool has_expired(DueMs now) const { return expires && expires->high <= now; }
+    bool shares_order_key(const MessageModel& other) const;
     // The world, where there is only one.
     const World* certain() const { return worlds().size() == 1 ? &worlds().front() : nullptr; }
     void set(LifePoint from, Worlds worlds);

@@ -46,11 +46,12 @@ bool changes_a_message(const Command& command) {
            std::holds_alternative<FireCommand>(command);
 }
 
+constexpr DueMs kNeverMs = INT64_MAX;
+
 std::string_view name_of(const Command& command) {
     constexpr std::string_view kNames[] = {
-        "put",         "get",           "cancel", "reschedule",      "fire",
-        "lease",       "ack",           "fail",   "extend",          "release",
-        "carry",       "carry done",    "list",   "configure queue", "describe queue",
+        "put",         "put batch",     "get",     "cancel", "reschedule", "fire", "lease",           "ack",
+        "fail",        "extend",        "release", "carry",  "carry done", "list", "configure queue", "describe queue",
         "list queues", "carry settings"};
     return kNames[command.index()];
 }
@@ -64,7 +65,6 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
     ++run_;
     if (floor_ms < latest_now_) rare_.met(Rare::clock_went_back_over_a_restart);
     now_ = floor_ms;
-    started_of_run_.push_back(0);
     incarnation_of_run_.push_back(0);
     queues_started();
     check_live_count(live_count, "after a restart");
@@ -79,6 +79,10 @@ void Oracle::died(std::uint64_t step) {
     latest_now_ = std::max(latest_now_, now_);
     totals_.requests_lost += requests_.size();
     for (MessageModel& message : messages_) {
+        // Its put was carried out by now, or never.
+        if (message.expires && !message.put.expires->at_ms && !message.open.empty() && !message.answered) {
+            message.expires->high = std::min(message.expires->high, now_ + message.put.expires->delay_ms);
+        }
         if (message.open.empty()) continue;
         message.set({run_ + 1, 0}, with_open_commands(message, 0));
         message.open.clear();
@@ -119,6 +123,10 @@ ReplyToken Oracle::submitted(const Command& command) {
         fresh.submitted_step = step_;
         fresh.leases_lost_before = leases_[put->queue].lost;
         fresh.set({run_, 0}, {World{}});
+        if (put->expires) {
+            fresh.expires = due_of(*put->expires, now_);
+            if (!put->expires->at_ms) fresh.expires->high = kNeverMs;
+        }
         request.serial = fresh.serial;
         note(fresh, "put submitted: at, delay", put->when.at_ms.value_or(0), put->when.delay_ms);
     } else if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
@@ -254,6 +262,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
     const ReplyToken token = effect.token;
     requests_.erase(found);
     close(token, request);
+    if (MessageModel* about = message(request.serial)) about->told_ms = now_;
     const Reply& reply = effect.reply;
     const bool is_change = std::holds_alternative<CancelCommand>(request.command) ||
                            std::holds_alternative<RescheduleCommand>(request.command) ||
@@ -291,9 +300,16 @@ bool Oracle::replied(const ReplyEffect& effect) {
 // ---- what must hold of all
 
 bool Oracle::all_ended() const {
-    return std::none_of(messages_.begin(), messages_.end(), [](const MessageModel& message) {
-        return message.may_be_live() && message.purge != MessageModel::Purge::surely;
+    return std::none_of(messages_.begin(), messages_.end(), [this](const MessageModel& message) {
+        return message.may_be_live() && !is_over(message) && message.purge != MessageModel::Purge::surely;
     });
+}
+
+// Its time is over, and no lease can keep it.
+bool Oracle::is_over(const MessageModel& about) const {
+    if (!about.has_expired(now_) || unseen(about) > 0) return false;
+    return std::none_of(about.deliveries.begin(), about.deliveries.end(),
+                        [this](const SeenDelivery& delivery) { return may_be_held(delivery, now_); });
 }
 
 std::optional<DueMs> Oracle::next_due() const {
@@ -301,24 +317,30 @@ std::optional<DueMs> Oracle::next_due() const {
     for (const MessageModel& message : messages_) {
         if (message.purge == MessageModel::Purge::surely) continue;
         for (const World& world : message.worlds()) {
-            if (!world.is_live() || world.due.high <= now_) continue;
+            if (!world.is_live() || world.due.high <= now_ || is_over(message)) continue;
             next = std::min(next.value_or(world.due.high), world.due.high);
         }
     }
     return next;
 }
 
-void Oracle::check_live_count(std::uint64_t live_count, std::string_view when) {
+void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, bool leases_are_over) {
     std::uint64_t least = 0;
     std::uint64_t most = 0;
     for (const MessageModel& message : messages_) {
-        if (message.is_surely_live()) ++least;
-        if (message.may_be_live()) ++most;
+        if (message.is_surely_live() && !message.may_have_expired(latest())) ++least;
+        if (message.may_be_live() && !(leases_are_over && message.has_expired(now_))) ++most;
     }
     if (live_count >= least && live_count <= most) return;
     violate(live_count < least ? "C1" : "C3", std::to_string(live_count) + " messages are unfinished " +
                                                   std::string(when) + ", but it must be " + std::to_string(least) +
                                                   " to " + std::to_string(most));
+}
+
+bool Oracle::awaits_answers() const {
+    return std::any_of(requests_.begin(), requests_.end(), [](const auto& request) {
+        return !std::holds_alternative<LeaseCommand>(request.second.command);
+    });
 }
 
 void Oracle::check_all_answered() {
@@ -331,7 +353,7 @@ void Oracle::check_all_answered() {
 
 void Oracle::check_nothing_lost() {
     for (const MessageModel& message : messages_) {
-        if (!message.is_surely_live()) continue;
+        if (!message.is_surely_live() || message.may_have_expired(latest())) continue;
         return violate("C3",
                        "message " + std::to_string(message.id) + " was never delivered to its end: it is " +
                            describe(message.worlds()),

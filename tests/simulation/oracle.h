@@ -4,7 +4,7 @@
 //
 //     C1 what was answered survives        C4 a cancel that answers        C8 leases
 //     C2 never early                       C5 duplicates only where said   C10 fail-stop
-//     C3 no loss                           C7 order                        X  the answer makes no sense
+//     C3 no loss, nothing after its expiry C7 order, one of an order key   X  the answer makes no sense
 //
 // It judges each message apart (message_model.h). It stops at the first violation.
 #pragma once
@@ -46,11 +46,10 @@ class Oracle {
     void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
     void died(std::uint64_t step);
     // The engine was told this time.
-    void time_told(DueMs now) {
-        now_ = std::max(now_, now);
-        if (started_of_run_.back() == 0) started_of_run_.back() = now_;
-    }
+    void time_told(DueMs now) { now_ = std::max(now_, now); }
     void set_step(std::uint64_t step) { step_ = step; }
+    // Before replies are told: whether the store was full at any time since the last ones.
+    void fullness_seen(bool full) { was_full_ = full; }
 
     // ---- clients
     // Before it is submitted. `serial` of a put's message is given here.
@@ -71,8 +70,11 @@ class Oracle {
     // Every message that may still be delivered; the least due of those.
     bool all_ended() const;
     std::optional<DueMs> next_due() const;
-    // Verifies that unfinished messages are as many as may be.
-    void check_live_count(std::uint64_t live_count, std::string_view when);
+    // Somebody but a consumer that waits has no answer yet.
+    bool awaits_answers() const;
+    // Verifies that unfinished messages are as many as may be. `leases_are_over`: and so is every message whose time
+    // is.
+    void check_live_count(std::uint64_t live_count, std::string_view when, bool leases_are_over = false);
     // All is quiet: every request was answered but leases that wait.
     void check_all_answered();
     // All consumers drained in vain: whatever should have come is lost.
@@ -134,7 +136,7 @@ class Oracle {
     template <class Fits>
     Worlds explain(MessageModel& message, ReplyToken token, Fits&& fits);
 
-    // Deliveries that an answer must count; one of an earlier run that server time went back behind may be missing.
+    // Deliveries that an answer must count.
     std::uint32_t must_be_counted(const MessageModel& message, LifePoint before) const;
 
     void put_replied(ReplyToken token, const Request& request, const PutAnswer& answer);
@@ -154,6 +156,8 @@ class Oracle {
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
     MessageModel* find_delivered(const Delivered& delivery);
     void check_order(const LeaseAnswer& answer);
+    void check_order_key(const MessageModel& message, const SeenDelivery& fresh, DueMs nominal);
+    bool surely_precedes(const MessageModel& other, const MessageModel& message, DueMs nominal, DueMs at) const;
 
     // A listing from its first page to its last.
     struct Standing {
@@ -200,6 +204,10 @@ class Oracle {
     // How many deliveries of the message may have begun that no client saw.
     std::uint64_t unseen(const MessageModel& message) const;
     DueRange due_of(const When& when, DueMs submitted_ms) const;
+    // The greatest server time of any run.
+    DueMs latest() const { return std::max(now_, latest_now_); }
+    bool is_over(const MessageModel& message) const;
+    bool is_refused_expiry(const Request& request, const MessageModel* about) const;
     void close(ReplyToken token, const Request& request);
     void forget_lease(const LeaseCommand& command);
 
@@ -210,8 +218,8 @@ class Oracle {
     DueMs latest_now_ = 0;  // over all runs
     std::uint32_t run_ = 0;
     std::uint64_t step_ = 0;
-    // By run: when it began by server time, and its incarnation once a delivery told it.
-    std::vector<DueMs> started_of_run_{0};
+    bool was_full_ = false;
+    // By run: its incarnation, once a delivery told it.
     std::vector<std::uint64_t> incarnation_of_run_{0};
     std::vector<MessageModel> messages_;  // by serial - 1
     std::map<MessageId, std::uint64_t> serial_of_id_;

@@ -118,7 +118,7 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
     for (MessageModel& about : messages_) {
         if (!is_in(about, name) || about.id == 0) continue;
         const bool before = about.answered && about.answered_step < request.step && about.is_surely_live();
-        if (before && about.open.empty() && about.id > through) {
+        if (before && about.open.empty() && about.id > through && !about.may_have_expired(now_)) {
             return violate("X", "a purge leaves a message that was there before it", &about);
         }
         if (about.id > through) continue;
@@ -147,6 +147,7 @@ void Oracle::check_not_purged(MessageModel& about, const Delivered& delivery) {
 void Oracle::purges_are_over() {
     for (MessageModel& about : messages_) {
         if (about.purge != MessageModel::Purge::surely || about.epochs.empty()) continue;
+        if (about.may_have_expired(now_)) continue;  // it may have ended so before the purge came to it
         std::erase_if(about.epochs.back().worlds, [](const World& world) { return world.is_live(); });
         if (about.worlds().empty()) about.epochs.back().worlds = {MessageModel::purged_world(now_)};
     }
@@ -171,7 +172,7 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
     DueRange count;
     for (const MessageModel& about : messages_) {
         if (!is_in(about, {name_space, queue})) continue;
-        if (about.is_surely_live() && about.open.empty()) ++count.low;
+        if (about.is_surely_live() && about.open.empty() && !about.may_have_expired(now_)) ++count.low;
         if (about.may_be_live() || !about.open.empty()) ++count.high;
     }
     return count;

@@ -47,6 +47,12 @@ void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& an
     for (const PurgeMark& mark : queue_of(about.put.name_space, about.put.queue).marks) {
         if (answer.id <= mark.through) about.purge = MessageModel::Purge::surely;
     }
+    if (about.expires) {
+        about.expires->high = std::min(about.expires->high, due_of(*about.put.expires, request.submitted_ms).high);
+        if (about.expires->high <= std::max(answer.due_ms, request.submitted_ms)) {
+            return violate("C3", "a put that expires before it is due was accepted", &about);
+        }
+    }
     serial_of_id_[answer.id] = about.serial;
     ++totals_.messages;
     const DueRange exact{answer.due_ms, answer.due_ms};
@@ -57,16 +63,10 @@ void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& an
 // ---- cancel, reschedule, fire
 
 std::uint32_t Oracle::must_be_counted(const MessageModel& of, LifePoint before) const {
-    std::uint32_t count = 0;
-    for (const SeenDelivery& delivery : of.deliveries) {
-        if (LifePoint{delivery.run, delivery.attempt} >= before) continue;
-        bool may_hide = false;
-        for (std::uint32_t run = delivery.run + 1; run <= run_; ++run) {
-            may_hide |= started_of_run_[run] < delivery.delivered_ms;
-        }
-        if (!may_hide) ++count;
-    }
-    return count;
+    return static_cast<std::uint32_t>(
+        std::count_if(of.deliveries.begin(), of.deliveries.end(), [&](const SeenDelivery& delivery) {
+            return LifePoint{delivery.run, delivery.attempt} < before;
+        }));
 }
 
 std::uint64_t Oracle::unseen(const MessageModel& of) const {
@@ -125,6 +125,14 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         }
     }
     const LifePoint from{run_, answer.attempts};
+    const bool by_repeat = answer.outcome == ChangeOutcome::cancelled && !about.may_be_live();
+    if (about.has_expired(request.submitted_ms) && !by_repeat && about.open.empty()) {
+        return violate(
+            "C3", "its time was over, and it was answered " + std::string(change_outcome_name(answer.outcome)), &about);
+    }
+    if (answer.outcome != ChangeOutcome::cancelled && about.expires && answer.due_ms >= about.expires->high) {
+        return violate("C3", "moved beyond its expiry", &about);
+    }
     if (answer.outcome == ChangeOutcome::cancelled) {
         const bool is_cancel = std::holds_alternative<CancelCommand>(request.command);
         const Worlds before = explain(about, token, [&](const World& world) {
@@ -197,13 +205,22 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
     }
     rare_.met(Rare::cancel_too_late);
     const bool gone = answer.outcome == ChangeOutcome::gone;
+    const bool expired = answer.outcome == ChangeOutcome::expired;
     if (gone) rare_.met(Rare::answered_gone);
-    if (!gone && answer.outcome != ChangeOutcome::delivered) {
+    if (!gone && !expired && answer.outcome != ChangeOutcome::delivered) {
         return violate("X", "answered " + std::string(change_outcome_name(answer.outcome)), &about);
     }
-    const DueMs latest = std::max(now_, latest_now_);
-    const Worlds ended = explain(about, token, [&](const World& world) {
-        if (gone) return world.is_ended() && world.ended.low + keep_ms_ < latest;
+    if (expired) {
+        rare_.met(about.deliveries.empty() ? Rare::expired : Rare::expired_after_a_delivery);
+        for (const SeenDelivery& delivery : about.deliveries) {
+            if (surely_held(about, delivery, now_)) return violate("C8", "expired inside its lease", &about);
+        }
+    }
+    Worlds ended = explain(about, token, [&](const World& world) {
+        const bool may_have_expired = world.is_live() && about.may_have_expired(latest());
+        if (gone && may_have_expired) return about.expires->low + keep_ms_ < latest();
+        if (gone) return world.is_ended() && world.ended.low + keep_ms_ < latest();
+        if (expired) return world.phase == World::Phase::expired || may_have_expired;
         return world.phase == World::Phase::done;
     });
     if (ended.empty()) {
@@ -211,6 +228,9 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             gone ? "C3" : "C4",
             "answered " + std::string(change_outcome_name(answer.outcome)) + ", but it is " + describe(about.worlds()),
             &about);
+    }
+    for (World& world : ended) {
+        if (world.is_live()) world = World{World::Phase::expired, {}, {}, {about.expires->low, latest()}};
     }
     if (about.worlds().size() > 1 && about.open.empty()) rare_.met(Rare::unanswered_command_found_done);
     if (ended != about.worlds()) about.set({run_, answer.attempts}, ended);
@@ -380,6 +400,8 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
                 return world.phase == World::Phase::done;
             case State::cancelled:
                 return world.phase == World::Phase::cancelled;
+            case State::expired:
+                return world.phase == World::Phase::expired || (world.is_live() && about->may_have_expired(latest()));
             default:
                 return false;
         }
@@ -403,6 +425,11 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
         answer.row.state.name_space != put.name_space) {
         return violate("X", "get answers for another message or queue", &about);
     }
+    const DueMs expires = answer.row.state.expires_ms;
+    const bool may_be = about.expires ? about.expires->holds(expires) : expires == 0;
+    if (!is_ended(answer.row.state.state) && (!may_be || answer.row.state.order_key != put.order_key)) {
+        return violate("C1", "get answers another expiry or order key than was put", &about);
+    }
     if (is_ended(answer.row.state.state)) {
         if (answer.has_content) violate("X", "an ended message has content", &about);
         return;
@@ -415,11 +442,22 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
 
 // ---- refusals
 
+// Whether a put or a move could be refused because the message would expire before it is due.
+bool Oracle::is_refused_expiry(const Request& request, const MessageModel* about) const {
+    if (about == nullptr || !about->expires) return false;
+    const When* when = nullptr;
+    if (const auto* put = std::get_if<PutCommand>(&request.command)) when = &put->when;
+    if (const auto* moved = std::get_if<RescheduleCommand>(&request.command)) when = &moved->when;
+    return when != nullptr && about->expires->low <= std::max(due_of(*when, request.submitted_ms).high, now_);
+}
+
 void Oracle::error_replied(const Request& request, const Error& error) {
     MessageModel* about = message(request.serial);
     if (about != nullptr) note(*about, error.code);
     const auto& code = error.code;
     if (code == "too_busy") return rare_.met(Rare::too_busy);
+    const bool is_put = std::holds_alternative<PutCommand>(request.command);
+    if (code == "store_full" && is_put && was_full_) return rare_.met(Rare::put_refused_when_full);
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
     if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {
         return settings_refused(request, error);
@@ -451,13 +489,19 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         if (when != nullptr && due_of(*when, now_).high > request.submitted_ms + options_.delay_max_ms) {
             return rare_.met(Rare::delay_too_long);
         }
+        const auto* put = std::get_if<PutCommand>(&request.command);
+        if (put != nullptr && put->expires &&
+            due_of(*put->expires, now_).high > request.submitted_ms + options_.delay_max_ms) {
+            return;
+        }
     }
+    if (code == "expires_too_soon" && is_refused_expiry(request, about)) return rare_.met(Rare::expires_too_soon);
     if (code == "gone" && about != nullptr) {
         rare_.met(Rare::answered_gone);
-        const DueMs latest = std::max(now_, latest_now_);
         const Worlds worlds = with_open_commands(*about, 0);
         const bool may_be = std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
-            return world.is_ended() && world.ended.low + keep_ms_ < latest;
+            const DueMs ended = world.is_live() && about->expires ? about->expires->low : world.ended.low;
+            return (world.is_ended() || (world.is_live() && about->expires)) && ended + keep_ms_ < latest();
         });
         if (may_be) return;
     }

@@ -105,6 +105,9 @@ SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
     options.reads_in_order = random.chance(500'000);
     options.check_every = pick<std::uint32_t>(random, {1, 4, 16});
     options.storms = random.chance(300'000);
+    options.order_keys = pick<std::uint32_t>(random, {0, 0, 1, 2, 5});
+    options.expiring_per_million = pick<std::uint32_t>(random, {0, 0, 100'000, 500'000});
+    options.free_floor_bytes = pick<std::uint64_t>(random, {0, 0, 8192, 40'000});
     return options;
 }
 

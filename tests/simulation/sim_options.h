@@ -50,7 +50,7 @@ enum class Fault : std::uint8_t {
     failed_sync,     // the process must stop
     failed_write,    // the process must stop
     failed_read,     // the process must stop
-    disk_full,       // spare segments and new segments wait
+    disk_full,       // another program fills the disk and makes room again: puts are refused, tables and segments wait
     tables_refused,  // sealing waits
     index_lost,      // the index is empty after a restart
     clock_jump,      // forward, in one step
@@ -74,6 +74,7 @@ struct SimOptions {
     EngineOptions engine;
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 0;
+    std::uint64_t free_floor_bytes = 0;
     std::int64_t keep_ms = 0;  // of outcomes
 
     std::uint32_t queues = 1;
@@ -82,6 +83,8 @@ struct SimOptions {
     std::int64_t lease_scale_ms = 0;  // and so long are leases
     std::uint32_t put_burst_max = 1;
     bool reads_in_order = true;
+    std::uint32_t order_keys = 0;            // how many there are; 0: no message has one
+    std::uint32_t expiring_per_million = 0;  // of puts
 
     // How eagerly each kind of step is chosen.
     std::uint32_t client_weight = 40;

@@ -137,6 +137,19 @@ When Workload::draw_when() {
     return when;
 }
 
+// After the due time, and now and then not.
+When Workload::draw_expiry(const When& due) {
+    const DueMs delay = due.at_ms ? std::max<DueMs>(*due.at_ms - surroundings_.clock(), 0) : due.delay_ms;
+    const DueMs after = random_.chance(950'000) ? delay + 1 + draw_delay() : draw_delay();
+    When expires;
+    if (random_.chance(500'000)) {
+        expires.delay_ms = after;
+    } else {
+        expires.at_ms = surroundings_.clock() + after;
+    }
+    return expires;
+}
+
 void Workload::put() {
     const std::uint64_t count = 1 + random_.below(options_.put_burst_max);
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -145,6 +158,10 @@ void Workload::put() {
         command.name_space = queue.name_space;
         command.queue = queue.queue;
         command.when = draw_when();
+        if (options_.order_keys > 0 && random_.chance(600'000)) {
+            command.order_key = "k" + std::to_string(random_.below(options_.order_keys));
+        }
+        if (random_.chance(options_.expiring_per_million)) command.expires = draw_expiry(command.when);
         command.priority = random_.chance(800'000) ? 0 : static_cast<std::int32_t>(random_.between(-2, 2));
         const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
         command.body = Oracle::body_of(oracle_.messages().size() + 1, static_cast<std::uint32_t>(bytes));
@@ -362,7 +379,8 @@ void Workload::collide() {
     const MessageModel* message = pick_message();
     if (message == nullptr || message->certain() == nullptr || !message->certain()->is_live()) return;
     const Command command = draw_change(*message);
-    const DueMs due = message->certain()->due.low;
+    const bool at_its_expiry = message->expires && random_.chance(500'000);
+    const DueMs due = at_its_expiry ? message->expires->low : message->certain()->due.low;
     const bool first = random_.chance(500'000);
     if (first) surroundings_.submit(command);
     surroundings_.wait_until(due + random_.between(-1, 1));

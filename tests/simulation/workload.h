@@ -48,6 +48,7 @@ class Workload {
     void act(Op op);
     void put();
     When draw_when();
+    When draw_expiry(const When& due);
     DueMs draw_delay();
     void lease(bool waits);
     const MessageModel* pick_message();
