@@ -45,7 +45,7 @@ void Engine::settled_expiry(EntryNumber number) {
 // Takes the message away from everybody who could hand it out, and has its end written.
 void Engine::begin_expiry(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    if (entry.expiring) return;
+    if (entry.expiring || entry.purging) return;  // a purge ends it as quickly
     assert(!is_ended(entry.state) && entry.state != State::leased && expiry(number) <= now_);
     if (entry.state == State::ready) unready(number);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));

@@ -119,11 +119,13 @@ void Engine::end_lease(EntryNumber number) {
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.state = entry.durable_state;
     settled_expiry(number);
-    if (entry.purging || has_expired(number)) {
+    const bool purged = is_purged(entry);
+    if (purged || has_expired(number)) {
         // Its line lets nobody go before the end of this message is on disk.
         if (const std::string line = line_name(number); !line.empty()) lines_.at(line).out = 0;
-        if (!entry.purging) return begin_expiry(number);
-        to_purge_.push_back(entry.id);
+        if (!purged) return begin_expiry(number);
+        if (entry.purging) to_purge_.push_back(entry.id);  // the walk met it while it was leased
+        static_cast<void>(take_for_purge(number));
         return;
     }
     make_ready(number);

@@ -126,7 +126,9 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
     }
     const LifePoint from{run_, answer.attempts};
     const bool by_repeat = answer.outcome == ChangeOutcome::cancelled && !about.may_be_live();
-    if (about.has_expired(request.submitted_ms) && !by_repeat && about.open.empty()) {
+    const bool by_purge =
+        answer.outcome == ChangeOutcome::cancelled && about.purge != MessageModel::Purge::no;  // which came first
+    if (about.has_expired(request.submitted_ms) && !by_repeat && !by_purge && about.open.empty()) {
         return violate(
             "C3", "its time was over, and it was answered " + std::string(change_outcome_name(answer.outcome)), &about);
     }

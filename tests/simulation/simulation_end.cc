@@ -161,6 +161,8 @@ void Simulation::rebuild_and_compare() {
 void Simulation::tell_queues(ConfigureQueueCommand::What what) {
     for (std::uint32_t number = 0; number < options_.queues && !wrong(); ++number) {
         const Workload::QueueOf queue = Workload::queue_name(number);
+        settle();  // or it may be refused because too much waits
+        if (wrong()) return;
         submit(ConfigureQueueCommand{queue.name_space, queue.queue, what, {}});
         settle();
     }
