@@ -114,6 +114,7 @@ Status Server::Parts::open() {
     if (Status bound = bind(); !bound) return bound;
     ShardOptions shard_options;
     shard_options.engine = options.engine;
+    shard_options.engine.keys_kept_ms = options.keep_outcomes_ms;  // as long as the index keeps them
     shard_options.spare_segments = options.spare_segments;
     shard_options.reserve_segments = options.reserve_segments;
     shard_options.free_floor_bytes = options.free_floor_bytes;
