@@ -39,14 +39,18 @@ std::int64_t ServerAnswer::number(std::string_view member) const {
     return number_of(members, member);
 }
 
-std::string Session::path(std::string_view kind) const {
-    std::string path = "/v1/";
-    if (name_space) path += "namespaces/" + percent_encode(*name_space) + "/";
-    return path.append(kind);
+std::string Session::path(std::string_view kind, std::string_view name, std::string_view rest) const {
+    std::string path = this->path(kind);
+    path += '/';
+    path += percent_encode(name);
+    path += rest;
+    return path;
 }
 
-std::string Session::path(std::string_view kind, std::string_view name, std::string_view rest) const {
-    return path(kind).append("/").append(percent_encode(name)).append(rest);
+std::string Session::path(std::string_view call) const {
+    std::string path = "/v1/";
+    if (name_space) path += "namespaces/" + percent_encode(*name_space) + "/";
+    return path += call;
 }
 
 std::string Session::lease_path(std::string_view lease, std::string_view rest) {

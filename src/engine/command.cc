@@ -24,6 +24,33 @@ std::string_view change_outcome_name(ChangeOutcome outcome) {
     return "unknown";
 }
 
+std::string_view cause_name(Cause cause) {
+    switch (cause) {
+        case Cause::acknowledged:
+            return "acknowledged";
+        case Cause::cancelled:
+            return "cancelled";
+        case Cause::expired:
+            return "expired";
+        case Cause::attempts_used_up:
+            return "attempts_used_up";
+        case Cause::purged:
+            return "purged";
+        case Cause::rolled_back:
+            return "rolled_back";
+        case Cause::skipped:
+            return "skipped";
+        case Cause::merged:
+            return "merged";
+        case Cause::failed:
+            return "failed";
+        case Cause::lease_lost:
+            return "lease_lost";
+        default:
+            return "other";
+    }
+}
+
 std::string_view lease_outcome_name(LeaseOutcome outcome) {
     switch (outcome) {
         case LeaseOutcome::done:

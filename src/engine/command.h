@@ -124,6 +124,16 @@ struct ListCommand {
     std::uint32_t limit = 100;
     std::uint64_t query = 0;  // whatever the interface wants to find in the answer again
 };
+// A page of how messages of a queue ended, oldest first (engine_history.cc).
+struct HistoryCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    StateSet outcomes = kEndedStates;
+    DuePosition from;  // when it ended, and its id: the first that may be in the page
+    DueMs until_ms = std::numeric_limits<DueMs>::max();
+    std::uint32_t limit = 100;
+    std::uint64_t query = 0;  // as of ListCommand
+};
 struct AckCommand {
     LeaseToken lease;
 };
@@ -156,7 +166,7 @@ struct CarryDoneCommand {
 using Command =
     std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
                  AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
-                 ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand>;
+                 HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -209,6 +219,9 @@ struct LeaseAnswer {
     std::string queue;
     std::vector<Delivered> messages;
 };
+// Why a message ended, in the words of every interface: "acknowledged", "attempts_used_up", ...
+std::string_view cause_name(Cause cause);
+
 // What became of a lease. `expired`: it had ended before, and nothing was changed.
 // `purged`: its queue was purged while it was leased, so it does not come again.
 enum class LeaseOutcome : std::uint8_t { done, retrying, extended, released, expired, purged };
@@ -227,6 +240,12 @@ struct ListAnswer {
     std::vector<ListedMessage> listed;
     std::optional<DuePosition> next;  // where the next page begins; nothing: this was the last one
     std::uint64_t query = 0;          // of the command
+};
+struct HistoryAnswer {
+    std::string queue;
+    std::vector<EndedRow> ended;
+    std::optional<DuePosition> next;
+    std::uint64_t query = 0;
 };
 struct CarryAnswer {
     bool carried = false;
@@ -253,7 +272,7 @@ struct QueueListAnswer {
 };
 
 using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                           CarryAnswer, ListAnswer, QueueAnswer, QueueListAnswer>;
+                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

@@ -242,6 +242,10 @@ class Engine {
         std::vector<DuePosition> nearest;        // a heap, the last on top; at most as many as the page may have
         std::optional<DuePosition> known_up_to;  // beyond it there were more than `nearest` may hold
     };
+    struct HistoryRead {
+        ReplyToken token = 0;
+        HistoryCommand command;
+    };
     struct Waiter {
         ReplyToken token = 0;
         QueueNumber queue = 0;
@@ -260,6 +264,7 @@ class Engine {
         prefetch,
         listing,
         purge_stretch,
+        history
     };
     struct Asked {
         Ask what = Ask::facts;
@@ -271,6 +276,7 @@ class Engine {
         std::optional<Delivery> delivery;
         std::optional<MessageRead> message;
         std::optional<Listing> listing;
+        std::optional<HistoryRead> history;
     };
 
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
@@ -364,7 +370,7 @@ class Engine {
     bool is_over(const PurgeWalk& walk) const;
     bool purge_has_work() const;
 
-    // engine.cc: batches
+    // engine_batches.cc
     void build_batch();
     void take_commands(std::deque<Pending>& from, bool puts);
     void add_attempts();
@@ -456,12 +462,19 @@ class Engine {
     // engine_listing.cc
     void list(const ListCommand& command, ReplyToken token);
     void walk_listings();
-    void walk(Listing& listing, EntryNumber until);
+    std::uint32_t walk(Listing& listing, std::uint32_t budget);
+    void look_at(Listing& listing, QueueNumber queue, const Entry& entry) const;
     void ask_index(Listing listing);
     void finish_listing(Listing listing, ListedRows sealed, Generation generation);
     ListedMessage listed(const Entry& entry) const;
     ListedMessage listed(MessageRow row) const;
     State live_state(State state, DueMs due_ms) const;
+
+    // engine_history.cc
+    void list_history(HistoryCommand command, ReplyToken token);
+    void finish_history(HistoryRead read, HistoryRows sealed, Generation generation);
+    DueMs add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
+                          std::vector<EndedRow>& page) const;
 
     EngineOptions options_;
     RecentTier& recent_;

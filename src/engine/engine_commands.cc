@@ -20,10 +20,10 @@ Error Engine::unknown_id(MessageId id) {
 }
 
 Error Engine::queue_limit() const {
-    return {
-        "queue_limit",
-        "there are " + std::to_string(options_.queues_max) + " queues already: use an existing one, or raise the limit",
-        "queue"};
+    return {"queue_limit",
+            "there are " + std::to_string(options_.queues_max) +
+                " queues already: use an existing one, or raise the setting limits.queues_max",
+            "queue"};
 }
 
 Error Engine::too_busy() {
@@ -183,7 +183,7 @@ Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const c
     if (too_long) {
         return Error{"delay_too_long",
                      "that time is more than " + std::to_string(options_.delay_max_ms / (24LL * 3600 * 1000)) +
-                         " days ahead: choose an earlier one, or raise the limit delay_max",
+                         " days ahead: choose an earlier one, or raise the setting limits.delay_max",
                      when.at_ms ? at_field : delay_field};
     }
     return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
@@ -348,7 +348,8 @@ Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
 }
 
 Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
-    const Result<DueMs> due = resolve({std::nullopt, command.retry_in_ms.value_or(options_.retry_delay_ms)});
+    const Result<DueMs> due =
+        resolve({std::nullopt, command.retry_in_ms.value_or(options_.retry_delay_ms)}, "retry_in");
     if (!due) return reply(pending.token, due.error()), Verdict::settled;
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
@@ -389,7 +390,8 @@ Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command)
 
 Status Engine::check_lease_time(std::int64_t lease_ms) const {
     if (lease_ms < options_.lease_min_ms) {
-        return Error{"lease_too_short", "a lease lasts at least " + std::to_string(options_.lease_min_ms) + " ms",
+        return Error{"lease_too_short",
+                     "a lease lasts at least " + std::to_string(options_.lease_min_ms) + " ms: ask for a longer one",
                      "lease"};
     }
     if (lease_ms > options_.lease_max_ms) {

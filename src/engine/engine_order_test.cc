@@ -166,6 +166,22 @@ TEST(OrderKey, what_waits_on_disk_alone_comes_in_its_turn_and_takes_no_room_befo
     EXPECT_EQ(shard.engine().counters().order_lines, 0u);
 }
 
+TEST(OrderKey, twenty_thousand_behind_one_key_hold_nobody_else_up) {
+    EngineOptions options;
+    options.ready_max = 2000;
+    TrialEngine shard(options);
+    for (int i = 0; i < 20'000; ++i) shard.submit(keyed("k", 0));
+    for (int i = 0; i < 1000; ++i) shard.submit(PutCommand{.queue = "q"});
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().ready, 1001u) << "those without a key, and the first of the key";
+    const std::uint64_t questions = shard.engine().counters().questions;
+    EXPECT_EQ(shard.lease(1000).size(), 1000u);
+    const auto last = shard.lease(1000);
+    EXPECT_EQ(last.size(), 1u);
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(shard.lease(1000).empty());
+    EXPECT_LE(shard.engine().counters().questions, questions + 2) << "who waits is not asked for again and again";
+}
+
 TEST(OrderKey, an_answer_that_a_new_table_has_overtaken_is_asked_for_again) {
     TrialEngine shard;
     shard.hold_questions = true;

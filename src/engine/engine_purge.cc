@@ -119,7 +119,6 @@ void Engine::take_purge_stretch(const Asked& asked, const Stretch& stretch, Gene
 
 // Ends what was found, and takes the mark of a purge away that has nothing left.
 void Engine::add_purged() {
-    if (purges_.empty()) return;
     std::uint32_t ended = 0;
     for (std::size_t left = to_purge_.size(); left > 0 && ended < options_.purge_chunk; --left) {
         if (!has_room(kPurgeRecordBytesMax) || batch_->count() >= options_.batch_operations_max) return;

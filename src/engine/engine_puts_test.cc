@@ -186,5 +186,29 @@ TEST(EnginePuts, puts_that_wait_for_the_disk_are_bounded_in_bytes) {
     shard.ask<PutAnswer>(put);  // and there is room again
 }
 
+// While the disk was full and sealing could not go on, a put with a key waited for both instead of being answered.
+TEST(EnginePuts, on_a_full_disk_a_put_that_repeats_is_answered_and_a_new_one_refused) {
+    EngineOptions options;
+    options.segment_bytes = 16 << 10;
+    options.unsealed_segments_max = 1;
+    TrialEngine shard(options);
+    const auto first = shard.ask<PutAnswer>(keyed("a"));
+    while (!shard.engine().counters().puts_held_back) {
+        PutCommand filler = keyed("", 0, 2'000'000);
+        filler.body = std::string(1000, 'x');
+        shard.submit(filler);
+        shard.turn();
+    }
+    shard.engine().set_store_full(true);
+    EXPECT_EQ(shard.ask<PutAnswer>(keyed("a")).id, first.id);
+    EXPECT_EQ(shard.ask<Error>(keyed("b")).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(keyed("")).code, "store_full");
+    PutBatchCommand batch;
+    batch.puts = {keyed("a"), keyed("b")};
+    const auto answer = shard.ask<PutBatchAnswer>(batch);
+    EXPECT_EQ(std::get<PutAnswer>(answer.results[0]).id, first.id);
+    EXPECT_EQ(std::get<Error>(answer.results[1]).code, "store_full");
+}
+
 }  // namespace
 }  // namespace duewheel

@@ -260,8 +260,8 @@ void Engine::describe(const DescribeQueueCommand& command, ReplyToken token) {
 }
 
 void Engine::list_queues(const ListQueuesCommand& command, ReplyToken token) {
-    if (command.limit == 0 || command.limit > options_.list_max) {
-        return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_max)));
+    if (command.limit == 0 || command.limit > options_.list_limit_max) {
+        return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
     }
     QueueListAnswer answer;
     auto next = queues_by_name_.upper_bound({command.name_space, command.after});

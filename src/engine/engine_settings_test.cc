@@ -393,5 +393,32 @@ TEST(Purge, of_one_queue_leaves_another_that_is_purged_to_its_turn) {
     EXPECT_EQ(look(shard).settings.purge_through + look(shard, "other").settings.purge_through, 0u);
 }
 
+// A queue lost its settings while a message that had been cancelled still stood in the list of what was to be purged,
+// and the engine asked to be woken at once for ever.
+TEST(Purge, that_ends_with_the_settings_of_its_queue_leaves_nothing_to_do) {
+    EngineOptions options;
+    options.batch_operations_max = 1;
+    TrialEngine shard(options);
+    const MessageId message = shard.put(60'000);
+    shard.submit(tell(What::purge));
+    Engine& engine = shard.engine();
+    const auto end_a_commit = [&] {
+        if (engine.take_effects().commit) engine.committed();
+    };
+    engine.advance_to(kStart);
+    engine.take_effects();
+    shard.submit(CancelCommand{"default", message});
+    shard.submit(tell(What::remove));
+    engine.committed();         // of the purge; the cancel is handed out
+    engine.advance_to(kStart);  // the purge meets the message
+    end_a_commit();             // of the cancel; the removal is handed out
+    end_a_commit();
+    for (int i = 0; i < 3; ++i) {
+        engine.advance_to(kStart);
+        end_a_commit();
+    }
+    EXPECT_GT(engine.next_wakeup(), kStart);
+}
+
 }  // namespace
 }  // namespace duewheel

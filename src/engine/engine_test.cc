@@ -1,5 +1,5 @@
 // The engine's rules, one by one, over a store that is never sealed and a log that is a vector. The seams between tiers
-// and crashes are the simulator's.
+// and crashes are the simulator's. It is long because the rules are many.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -684,6 +684,17 @@ TEST(Engine, a_segment_is_closed_before_it_is_full_when_that_is_wanted_and_somet
     EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now());
     shard.put(1000);
     EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u) << "it was not wanted of this one";
+}
+
+// A failure with a time beyond the limit was answered with the name of a member that the call does not have.
+TEST(Engine, a_retry_too_far_ahead_names_its_own_member) {
+    Shard shard;
+    shard.put(0);
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    const Error error = shard.ask<Error>(FailCommand{messages[0].lease, "", std::int64_t{1} << 50});
+    EXPECT_EQ(error.code, "delay_too_long");
+    EXPECT_EQ(error.field, "retry_in");
 }
 
 }  // namespace

@@ -171,6 +171,10 @@ class TrialEngine {
             std::vector<std::optional<KeyFacts>> facts;
             for (const FindKeys::Key& key : wanted->keys) facts.push_back(find_key(key));
             answer.what = std::move(facts);
+        } else if (const auto* listing = std::get_if<ListQueue>(&question.what)) {
+            answer.what = list(*listing);
+        } else if (std::holds_alternative<ListHistory>(question.what)) {
+            answer.what = HistoryRows{};
         } else {
             answer.what = Stretch{};
         }
@@ -218,6 +222,25 @@ class TrialEngine {
             facts = KeyFacts{{id, state.request_hash, state.nominal_due_ms, row.ended_ms}, state.state};
         }
         return facts;
+    }
+
+    ListedRows list(const ListQueue& list) const {
+        std::map<DuePosition, MessageRow> placed;
+        for (const auto& [id, row] : index) {
+            const MessageState& state = row.state;
+            const DuePosition at{state.due_ms, id};
+            const bool belongs = state.queue == list.queue && state.name_space == list.name_space &&
+                                 list.states.contains(state.state) && at >= list.from && at.due_ms < list.until_ms;
+            if (belongs) placed.emplace(at, row);
+        }
+        ListedRows listed;
+        for (const auto& [at, row] : placed) {
+            listed.rows.push_back(row);
+            if (listed.rows.size() < list.limit) continue;
+            listed.next = DuePosition{at.due_ms, at.id + 1};
+            break;
+        }
+        return listed;
     }
 
     RecentTier recent_;

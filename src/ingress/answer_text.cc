@@ -178,6 +178,26 @@ HttpResponse write(const QueueListAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+HttpResponse write(const HistoryAnswer& answer) {
+    std::string body;
+    body.reserve(64 + 200 * answer.ended.size());
+    JsonWriter json(body);
+    json.open().open_array("ended");
+    for (const EndedRow& row : answer.ended) {
+        json.open();
+        write_id(json, row.id);
+        json.text("queue", answer.queue).text("outcome", state_name(row.outcome)).text("cause", cause_name(row.cause));
+        write_instant(json, "ended", "ended_ms", row.ended_ms);
+        if (row.outcome == State::done) json.number("lateness_ms", row.lateness_ms);
+        json.number("attempts", row.attempts).boolean("maybe_delivered", row.maybe_delivered);
+        json.close();
+    }
+    json.close_array();
+    if (answer.next) json.text("cursor", list_cursor_text({answer.next->due_ms, answer.next->id}, answer.query));
+    json.close();
+    return json_response(200, std::move(body));
+}
+
 HttpResponse write(const PutBatchAnswer&) {
     return problem({"internal", "a reply went astray"});
 }

@@ -104,6 +104,9 @@ inline std::string describe(const Command& command) {
             } else if constexpr (std::is_same_v<T, ListCommand>) {
                 return "list " + c.name_space + " " + c.queue + " states=" + number(c.states.bits()) +
                        " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
+            } else if constexpr (std::is_same_v<T, HistoryCommand>) {
+                return "history " + c.name_space + " " + c.queue + " outcomes=" + number(c.outcomes.bits()) +
+                       " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
             } else if constexpr (std::is_same_v<T, ConfigureQueueCommand>) {
                 constexpr std::string_view kWhats[] = {"set", "pause", "resume", "purge", "remove"};
                 const QueueSettings& settings = c.settings;
@@ -146,7 +149,8 @@ class ApiServer {
   public:
     explicit ApiServer(HttpApiOptions options = {})
         : api_(shard_, with_pages(std::move(options)), log_),
-          server_([this](const HttpRequest& request, HttpReply reply) { api_.handle(request, std::move(reply)); }),
+          server_([this](const HttpRequest& request, HttpReply reply) { api_.handle(request, std::move(reply)); }, {},
+                  group_of_call),
           client_(server_.port()) {
         server_.on_loop([this] {
             shard_.answer_soon = [this](ReplyToken token) {

@@ -37,6 +37,7 @@ constexpr Shape kShapes[] = {
     {What::fail_batch, false, "leases", "fail", "", "POST"},
     {What::extend_batch, false, "leases", "extend", "", "POST"},
     {What::release_batch, false, "leases", "release", "", "POST"},
+    {What::history, false, "history", "", "", "GET, HEAD"},
 };
 
 // Cuts what follows the last colon off; false where nothing follows it.

@@ -30,7 +30,8 @@ struct CallPath {
         ack_batch,
         fail_batch,
         extend_batch,
-        release_batch
+        release_batch,
+        history
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
     std::string_view name;                            // of the queue, the message's id, the lease's token

@@ -9,6 +9,7 @@
 #include "ingress/call_path.h"
 #include "ingress/json_writer.h"
 #include "ingress/problem.h"
+#include "ingress/query_request.h"
 #include "ingress/request_command.h"
 
 namespace duewheel {
@@ -65,6 +66,9 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
     const std::string_view path = request.path;
     if (path == "/healthz" || path == "/readyz" || path == "/metrics" || path == "/v1/stats") {
         if (!is_read(request)) return say(method_not_allowed("GET, HEAD"), "method_not_allowed");
+        if (const auto none = QueryRequest::parse(request.query, {}); !none) {
+            return refuse(std::move(reply), note, none.error());
+        }
         if (path == "/healthz") return say(plain(200, "text/plain", "ok\n"));
         if (path == "/readyz") return say(readiness_text(options_.readiness()));
         if (path == "/v1/stats") return say(stats_text(port_.counters(), port_.queues(), port_.lateness()));
@@ -154,6 +158,34 @@ void HttpApi::refuse(HttpReply reply, const RequestNote& note, const Error& erro
 HttpResponse HttpApi::refuse(int status, std::string_view code, std::string_view message) {
     log_.refused(status, code, monotonic_now_ns());
     return format_http_error(status, code, message);
+}
+
+HttpGroup group_of_call(const HttpRequest& request) {
+    using What = CallPath::What;
+    constexpr HttpGroup kPuts = kFirstOwnGroup;
+    constexpr HttpGroup kCancels = kFirstOwnGroup + 1;
+    constexpr HttpGroup kLeaseEnds = kFirstOwnGroup + 2;
+    if (is_read(request)) return kReadsGroup;
+    const std::optional<CallPath> call = find_call(request.segments);
+    if (!call) return kAlone;
+    switch (call->what) {
+        case What::put:
+        case What::put_batch:
+            return kPuts;
+        case What::message:
+            return request.method == "DELETE" ? kCancels : kAlone;
+        case What::ack:
+        case What::fail:
+        case What::extend:
+        case What::release:
+        case What::ack_batch:
+        case What::fail_batch:
+        case What::extend_batch:
+        case What::release_batch:
+            return kLeaseEnds;
+        default:
+            return kAlone;
+    }
 }
 
 HttpResponse format_http_error(int status, std::string_view code, std::string_view message) {

@@ -84,6 +84,11 @@ class HttpApi {
     ReplyToken next_token_ = 1;
 };
 
+// For HttpServer: which calls of one connection may be worked on side by side. Puts are accepted in their order,
+// cancels may come in any, and those that end or extend leases are carried out in order for each message. Everything
+// else that changes something goes alone: a lease, and what moves a message.
+HttpGroup group_of_call(const HttpRequest& request);
+
 // For HttpServer: its own refusals as problem documents.
 HttpResponse format_http_error(int status, std::string_view code, std::string_view message);
 

@@ -69,7 +69,7 @@ TEST(HttpApi, refuses_json_that_is_none) {
         {put("{\"body\":\"\xed\xa0\x80\"}"), 400, "bad_utf8", ""},
         {put("{\"body\":\"\xf4\x90\x80\x80\"}"), 400, "bad_utf8", ""},
         {put("{\"body\":\"\xe2\x82"), 400, "bad_utf8", ""},
-        {put(nested(33)), 400, "too_deep", "", "32"},
+        {put(nested(33)), 400, "too_deep", "", "32 levels deep: nest less"},
         {put(std::string(100'000, '[')), 400, "too_deep", ""},
         {put(nested(32)), 400, "unknown_member", "a"},
         {put("[]"), 400, "wrong_type", "", "an array"},
@@ -106,6 +106,10 @@ TEST(HttpApi, refuses_members_that_it_does_not_know_or_knows_twice) {
         {raw({{"Duewheel-Dealy", "1s"}}), 400, "unknown_member", "Duewheel-Dealy"},
         {{"POST", kPut, "{}", "", {{"Duewheel-Delay", "1s"}}}, 400, "conflicting_members", "Duewheel-Delay"},
         {{"POST", kPut + "?delay=10m", "{}"}, 400, "unknown_parameter", ""},
+        {{"GET", "/v1/stats?x=1"}, 400, "unknown_parameter", "x"},
+        {{"GET", "/healthz?x=1"}, 400, "unknown_parameter", "x"},
+        {{"GET", "/readyz?x=1"}, 400, "unknown_parameter", "x"},
+        {{"GET", "/metrics?x=1"}, 400, "unknown_parameter", "x"},
     });
     // The name comes back shortened, and whole letters only.
     ApiServer server;
@@ -156,6 +160,7 @@ TEST(HttpApi, refuses_durations_instants_and_numbers_that_are_none) {
         {put(R"({"priority":-2147483649})"), 400, "out_of_range", "priority"},
         {put(R"({"priority":0.5})"), 400, "wrong_type", "priority", "a fraction"},
         {put(R"({"priority":1e400})"), 400, "out_of_range", "priority"},
+        {put(R"({"delay":1e99999999999})"), 400, "out_of_range", "delay", "without one"},
         {{"POST", kTake, R"({"max":1.5})"}, 400, "wrong_type", "max"},
         {{"POST", kTake, R"({"lease":"long"})"}, 400, "bad_duration", "lease"},
         {{"POST", kTake, R"({"wait":-1})"}, 400, "negative_duration", "wait"},
@@ -509,6 +514,46 @@ TEST(HttpApi, requests_are_logged_as_its_options_say) {
                   "warning limit_refused: Requests are refused at a limit. code=too_busy status=503 count=1",
                   "info request: A request was answered. method=GET path=/v1/messages/1 status=503 code=too_busy "
                   "remote=127.0.0.1"}));
+}
+
+// A put and a lease in one write were answered with an empty lease, and a look behind a cancel found the message still
+// scheduled: reads and leases act when they are submitted, changes when they are committed.
+TEST(HttpApi, pipelined_calls_act_as_if_sent_one_after_the_other) {
+    const Call take{"POST", kTake, "{}"};
+    const Call look{"GET", "/v1/messages/1"};
+    const Call cancel{"DELETE", "/v1/messages/1"};
+    const Call move{"PATCH", "/v1/messages/1", R"({"delay":1})"};
+    const Call ack{"POST", "/v1/leases/" + kLease + ":ack"};
+    const Call release{"POST", "/v1/leases/" + kLease + ":release"};
+    const Call puts{"POST", kPut + ":batch", "{}\n", "application/x-ndjson"};
+    // How many of each sequence may be submitted before the first is answered.
+    const std::vector<std::pair<std::vector<Call>, std::size_t>> sequences{
+        {{put("{}"), take}, 1},      {{cancel, look}, 1},   {{put("{}"), put("{}"), puts, take}, 3},
+        {{put("{}"), cancel}, 1},    {{put("{}"), ack}, 1}, {{ack, release, ack, take}, 3},
+        {{cancel, cancel, move}, 2}, {{move, move}, 1},     {{take, take}, 1},
+        {{take, put("{}")}, 1},      {{ack, put("{}")}, 1}, {{look, look, put("{}"), look}, 2},
+    };
+    for (const auto& [calls, together] : sequences) {
+        std::string requests;
+        for (const Call& call : calls) requests += CallRequest(call).bytes();
+        SCOPED_TRACE(requests);
+        ApiServer server;
+        server.server().on_loop([&] { server.shard().silent = true; });
+        RawClient client(server.server().port());
+        client.send(requests);
+        std::size_t answered = 0;
+        std::size_t expected = together;
+        while (answered < calls.size()) {
+            ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() >= expected; }));
+            server.server().on_loop([&] {
+                EXPECT_EQ(server.shard().submitted.size(), expected);
+                server.api().deliver(server.shard().submitted[answered].second, Error{"gone", "Answered by the test."});
+            });
+            ++answered;
+            if (answered == expected) ++expected;
+        }
+        for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(member_of(client.answer(), "code"), "gone");
+    }
 }
 
 TEST(HttpApi, answers_go_to_those_who_asked) {

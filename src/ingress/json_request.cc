@@ -35,6 +35,7 @@ class JsonRequest::Collector {
     Collector(std::string_view body, JsonRequest& into) : body_(body), into_(into) {}
 
     Kind root() const { return root_; }
+    std::string_view name() const { return name_; }  // of the newest member
     bool too_many() const { return into_.members_.size() > kMembersMax; }
 
     using Code = json::error_code;
@@ -148,10 +149,20 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body) {
     json::basic_parser<Collector> parser(options, body, request);
     const std::size_t read = std::min(parser.write_some(false, body.data(), body.size(), code), body.size());
     if (parser.handler().too_many()) {
-        return Error{"too_many_members", "the body has more than " + std::to_string(kMembersMax) + " members"};
+        return Error{"too_many_members",
+                     "the body has more than " + std::to_string(kMembersMax) +
+                         " members: send fewer, in several requests where they are parts of a batch"};
     }
     if (code == json::error::too_deep) {
-        return Error{"too_deep", "the body is nested more than " + std::to_string(kDepthMax) + " levels deep"};
+        return Error{"too_deep", "the body is nested more than " + std::to_string(kDepthMax) +
+                                     " levels deep: nest less; deep JSON goes into a message's body as a text"};
+    }
+    if (code == json::error::exponent_overflow) {
+        return Error{"out_of_range",
+                     "the number at " + position(body, read) +
+                         " has an exponent beyond all that is counted here: "
+                         "write it without one",
+                     field_name(parser.handler().name())};
     }
     const bool more = body.find_first_not_of(" \t\r\n", read) != std::string_view::npos;
     if (code || more) {

@@ -22,8 +22,8 @@ namespace duewheel {
 // Its views live as long as it and the body that it was read from.
 class JsonRequest {
   public:
-    // Codes: bad_utf8, bad_json (with line and column, in bytes), too_deep, too_many_members, wrong_type (not an
-    // object). An empty body is an empty object. O(body).
+    // Codes: bad_utf8, bad_json (with line and column, in bytes), too_deep, too_many_members, out_of_range (a number
+    // whose exponent cannot be read), wrong_type (not an object). An empty body is an empty object. O(body).
     static Result<JsonRequest> parse(std::string_view body);
 
     // To be called first. `unknown_member`, naming the nearest one that is known; `duplicate_member`.

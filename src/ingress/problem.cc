@@ -45,6 +45,7 @@ constexpr ProblemKind kKinds[] = {
     {"lease_too_short", 400, "Lease too short"},
     {"method_not_allowed", 405, "Method not allowed"},
     {"missing_member", 400, "Member missing"},
+    {"missing_parameter", 400, "Parameter missing"},
     {"negative_duration", 400, "Negative duration"},
     {"not_implemented", 501, "Not spoken here"},
     {"not_waiting", 409, "The message does not wait"},

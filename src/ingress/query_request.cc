@@ -19,6 +19,7 @@ std::string shown(std::string_view name) {
 Error unknown_parameter(std::string_view name, std::initializer_list<std::string_view> known) {
     std::string names;
     for (const std::string_view each : known) names += (names.empty() ? "" : ", ") + std::string(each);
+    if (names.empty()) names = "none";
     return {"unknown_parameter", "there is no parameter of this name here; this call takes " + names, shown(name)};
 }
 

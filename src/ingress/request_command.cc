@@ -117,6 +117,11 @@ Result<Command> read_one_lease_end(const HttpRequest& request, const CallPath& p
 
 }  // namespace
 
+Result<std::string> check_queue_name(std::string name, const HttpApiOptions& options) {
+    if (is_name(name, options.queue_name_bytes_max)) return name;
+    return Error{"bad_queue_name", name_rule("a queue's", options.queue_name_bytes_max), "queue"};
+}
+
 Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options) {
     Result<std::string> name = decode(path.name_space);
     if (name && !is_name(*name, options.queue_name_bytes_max)) {
@@ -127,10 +132,7 @@ Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& o
 
 Result<std::string> read_queue(const CallPath& path, const HttpApiOptions& options) {
     Result<std::string> name = decode(path.name);
-    if (name && !is_name(*name, options.queue_name_bytes_max)) {
-        return Error{"bad_queue_name", name_rule("a queue's", options.queue_name_bytes_max), "queue"};
-    }
-    return name;
+    return name ? check_queue_name(*std::move(name), options) : name;
 }
 
 std::span<const std::string_view> lease_end_members(CallPath::What what) {
@@ -207,8 +209,9 @@ Status read_when(const JsonRequest& request, When& into) {
 }
 
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
-    const bool lists = path.what == CallPath::What::put && request.method != "POST";
-    if (!request.query.empty() && !lists && path.what != CallPath::What::queues) {
+    const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::queues ||
+                       (path.what == CallPath::What::put && request.method != "POST");
+    if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
     }
     Result<std::string> name_space = read_namespace(path, options);
@@ -237,6 +240,9 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             }
             return read_lease(request, {.name_space = *std::move(name_space), .queue = *std::move(queue)});
         }
+        case CallPath::What::history:
+            if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+            return read_history(request, {.name_space = *std::move(name_space)}, options);
         case CallPath::What::message:
         case CallPath::What::fire:
             return read_message_call(request, path, *std::move(name_space));

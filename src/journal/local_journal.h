@@ -55,6 +55,7 @@ class LocalJournal final : public Journal {
     // is ready stays ready.
     Status prepare_spares();
     std::size_t ready_spares() const { return spares_.ready(); }
+    std::size_t spares_held() const { return spares_.held(); }  // ready, or found at the start
     std::size_t spares_wanted() const { return spares_.wanted(); }
     // Removes a spare segment, so that something else gets its space; false where no more than `keep` are there.
     Result<bool> give_up_spare(std::size_t keep);

@@ -132,6 +132,11 @@ std::size_t SpareSegments::ready() const {
     return ready_.size();
 }
 
+std::size_t SpareSegments::held() const {
+    const std::lock_guard lock(mutex_);
+    return ready_.size() + found_.size();
+}
+
 std::uint64_t SpareSegments::bytes() const {
     const std::lock_guard lock(mutex_);
     std::uint64_t sum = 0;

@@ -50,6 +50,7 @@ class SpareSegments {
 
     std::size_t wanted() const { return wanted_; }
     std::size_t ready() const;
+    std::size_t held() const;     // ready or not
     std::uint64_t bytes() const;  // on disk, ready or not
 
     static bool is_spare_name(std::string_view name);

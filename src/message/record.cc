@@ -1,3 +1,5 @@
+// The byte form of records. The file is long because each field of each kind is written, read and checked here, next to
+// one another, so that a field cannot be written and forgotten in reading.
 #include "message/record.h"
 
 #define XXH_INLINE_ALL

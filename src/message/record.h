@@ -46,7 +46,7 @@ struct Previous {
     State state = State::scheduled;
     std::uint32_t version = 0;  // 0: nothing stood before
     DueMs due_ms = 0;
-    std::string queue;       // the namespace never changes
+    std::string queue;         // the namespace never changes
     std::uint64_t term = 0;    // its share of the digest
     DueMs nominal_due_ms = 0;  // of a message with an order key, where it was another than due_ms
 

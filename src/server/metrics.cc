@@ -103,6 +103,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_questions_total", "Look-ups in the index and the log.", counters.questions);
     page.counter("duewheel_stale_answers_total", "Look-ups that were overtaken by a new table.",
                  counters.stale_answers);
+    page.counter("duewheel_listed_total", "Messages in the pages of listings.", counters.listed);
     page.counter("duewheel_carried_total", "Messages written again by cleaning.", counters.carried);
     page.counter("duewheel_purged_total", "Messages ended by a purge of their queue.", counters.purged);
     page.gauge("duewheel_server_time_milliseconds", "Server time, milliseconds since 1970 UTC.",

@@ -56,13 +56,14 @@ struct Server::Parts {
     Parts(const ServerOptions& server_options, LogSink& log_sink)
         : options(server_options),
           log(log_sink),
-          retention(options.keep_outcomes_ms),
+          retention(options.keep_outcomes_ms, options.history),
           rows(
               posix_file_system(), options.data_directory + "/index",
               [this](std::string_view key, std::string_view value) { return has_row_expired(retention, key, value); }) {
     }
 
     Status open();
+    Status bind();
     Status listen();
     EventLoop::TimePoint turn();
     void stop(int signal);
@@ -103,20 +104,17 @@ void Server::Parts::broken(const Error& error) {
 }
 
 Status Server::Parts::open() {
-    if (!is_loopback(options.http_address) && !options.unsafe_plain_listen) {
-        return Error{"unsafe_listen", options.http_address +
-                                          " is no loopback address, and without TLS and tokens whoever reaches it may "
-                                          "do everything: listen on 127.0.0.1, or allow it with the setting "
-                                          "unsafe_plain_listen = true (--unsafe-plain-listen)"};
-    }
     for (const std::string& host : options.http_hosts) {
         if (is_host(host)) continue;
         return Error{"bad_host", "\"" + host +
                                      "\" in the setting http.hosts is no host: write a name such as queue.example.org, "
                                      "without scheme, port and path"};
     }
+    // The address first: a wrong or a taken one must not be told only after a store was made or recovered.
+    if (Status bound = bind(); !bound) return bound;
     ShardOptions shard_options;
     shard_options.engine = options.engine;
+    shard_options.engine.keys_kept_ms = options.keep_outcomes_ms;  // as long as the index keeps them
     shard_options.spare_segments = options.spare_segments;
     shard_options.reserve_segments = options.reserve_segments;
     shard_options.free_floor_bytes = options.free_floor_bytes;
@@ -131,6 +129,25 @@ Status Server::Parts::open() {
     return listen();
 }
 
+Status Server::Parts::bind() {
+    http = std::make_unique<HttpServer>(
+        loop, options.http,
+        [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
+        [this](int status, std::string_view code, std::string_view message) {
+            return api->refuse(status, code, message);
+        },
+        group_of_call);
+    const Result<BoundAddress> bound = http->bind(options.http_address);
+    if (!bound) return bound.error();
+    http_address = bound->text();
+    if (is_loopback(http_address) || options.unsafe_plain_listen) return {};
+    return Error{"unsafe_listen", options.http_address +
+                                      " is no loopback address, and without TLS and tokens whoever reaches it may do "
+                                      "everything: listen on 127.0.0.1, or allow it with the setting "
+                                      "unsafe_plain_listen = true (--unsafe-plain-listen)"};
+}
+
+// Clients are let in when there is somebody to answer them.
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
     api_options.callers = caller_rules(options);
@@ -140,19 +157,13 @@ Status Server::Parts::listen() {
         readiness.ready = shard->is_serving() && !stopping;
         if (!shard->is_serving()) readiness.reasons.push_back("the first commit of this run is not durable yet");
         if (stopping) readiness.reasons.push_back("the server is stopping");
+        // Acks and cancels must still be sent here: they are what makes space.
+        if (shard->parts().space().is_full()) readiness.reasons.push_back("puts are refused: the disk is nearly full");
         return readiness;
     };
     api = std::make_unique<HttpApi>(*shard, std::move(api_options), log);
     shard->deliver_replies_to([this](ReplyToken token, Reply reply) { api->deliver(token, std::move(reply)); });
-    http = std::make_unique<HttpServer>(
-        loop, options.http,
-        [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
-        [this](int status, std::string_view code, std::string_view message) {
-            return api->refuse(status, code, message);
-        });
-    Result<BoundAddress> bound = http->listen(options.http_address);
-    if (!bound) return std::move(bound).error();
-    http_address = bound->text();
+    if (Status accepting = http->start_accepting(); !accepting) return accepting;
     if (options.unsafe_plain_listen) {
         log.warning("unsafe_listen", "Requests are taken without TLS and without tokens.", {{"address", http_address}});
     }

@@ -36,6 +36,7 @@ struct ServerOptions {
     std::size_t reserve_segments = 3;
     std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off
     std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
+    HistoryBounds history;
     LogOptions log;
 };
 

@@ -13,6 +13,7 @@ namespace {
 constexpr int kRetryWhenFullSeconds = 1;
 constexpr std::int64_t kTendNs = 10'000'000'000;
 constexpr std::int64_t kTendCloselyNs = 1'000'000'000;
+constexpr int kPatrolPauseSeconds = 1;
 constexpr DueMs kClockWarningMs = 5'000;
 constexpr std::size_t kQuestionsAJob = 16;
 
@@ -43,7 +44,9 @@ Shard::~Shard() = default;
 
 // What arrives before the turn of its round counts from now, not from the last turn, which may be minutes ago.
 void Shard::tell_time() {
-    parts_.engine().set_time(clock_.now_ms(boot_now_ns()));
+    const DueMs now_ms = clock_.now_ms(boot_now_ns());
+    parts_.engine().set_time(now_ms);
+    parts_.expire_by(now_ms);
 }
 
 void Shard::submit(Command command, ReplyToken token) {
@@ -58,9 +61,12 @@ void Shard::forget(ReplyToken token) {
 
 EventLoop::TimePoint Shard::turn() {
     Engine& engine = parts_.engine();
-    engine.advance_to(clock_.now_ms(boot_now_ns()));
+    const DueMs now_ms = clock_.now_ms(boot_now_ns());
+    engine.advance_to(now_ms);
+    parts_.expire_by(now_ms);
     carry_out(engine.take_effects());
     if (monotonic_now_ns() >= tend_at_ns_) tend_space();
+    if (!patrolling_ && engine.is_serving()) patrol();
     const DueMs next = engine.next_wakeup();
     if (next <= engine.now()) return EventLoop::kAtOnce;
     std::int64_t at_ns = tend_at_ns_;
@@ -209,6 +215,21 @@ void Shard::clean() {
     if (step != LogCleaning::Step::drop) return run_cleaning(step);
     // A segment goes only when every read that was asked for before has ended.
     reader_.run([this, step] { loop_.post([this, step] { run_cleaning(step); }); });
+}
+
+// Old segments are read once after the start, which did not: one, then a pause, so that nobody waits for the disk long.
+void Shard::patrol() {
+    patrolling_ = true;
+    patrol_.run([this] {
+        std::uint64_t segments = 0;
+        for (;; ++segments) {
+            const Result<bool> more = parts_.verify_next_segment();
+            if (!more) broken_(more.error());
+            if (!*more) break;
+            if (!patrol_.pause(kPatrolPauseSeconds)) return;
+        }
+        log_.info("log_verified", "Every segment of the log was read and is whole.", {{"segments", segments}});
+    });
 }
 
 void Shard::run_cleaning(LogCleaning::Step step) {

@@ -48,6 +48,17 @@ Status with_space_of_a_spare(LocalJournal& journal, std::size_t keep, Step step)
 
 constexpr std::size_t kSparesOfTheLog = 1;
 
+// The system's words say what happened, and not what to do.
+Error unusable(const std::string& directory, Error error) {
+    if (error.code != "in_use" && error.code != "no_space") {
+        error.message +=
+            ". The data directory has to be a directory that the server's user may write to: choose "
+            "another with --data, or change the owner or the permissions of " +
+            directory;
+    }
+    return error;
+}
+
 }  // namespace
 
 ShardParts::ShardParts(FileSystem& files, std::string directory, const ShardOptions& options)
@@ -70,18 +81,23 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
                                                             RowStorage& rows, Retention& retention,
                                                             const ShardOptions& options, LogSink& log) {
     auto parts = std::unique_ptr<ShardParts>(new ShardParts(files, directory, options));
-    if (Status made = files.make_directories(directory); !made) return std::move(made).error();
+    if (Status made = files.make_directories(directory); !made) return unusable(directory, made.error());
     Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
-    if (!lock) return std::move(lock).error();
+    if (!lock) return unusable(directory, lock.error());
     parts->lock_ = *std::move(lock);
     parts->retention_ = &retention;
     Status done = parts->open_journal(options, log);
     if (done) done = parts->open_index_of_log(rows, log);
     if (done) done = parts->recover(options, log);
     if (!done) return std::move(done).error();
-    // Puts are refused from the first moment on where the disk is full already.
-    const Result<SpaceSeen> seen = parts->see_space(false);
-    if (!seen) return seen.error();
+    // Puts are refused from the first moment on where the disk is full already: before the spares that were found have
+    // been looked at.
+    Result<SpaceSeen> seen = parts->see_space(false);
+    if (!seen) return std::move(seen).error();
+    const LocalJournal& journal = parts->journal();
+    seen->ready_spares = journal.spares_held();
+    seen->spares_refused =
+        seen->ready_spares < journal.spares_wanted() && seen->free_bytes < options.engine.segment_bytes;
     parts->tell_space(*seen);
     return parts;
 }
@@ -150,6 +166,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     start.totals = journal_->totals();
     start.unsealed = unsealed();
     const SegmentRoom room = journal_->room();
+    verify_before_ = room.number;
     start.segment = static_cast<SegmentNumber>(room.closed ? room.number + 1 : room.number);
     start.segment_fill = room.closed ? kSegmentHeaderBytes : room.used_bytes;
     start.segment_bytes = room.closed ? 0 : room.segment_bytes;
@@ -252,6 +269,20 @@ Status ShardParts::repeat_drop(Sequence carried_up_to, LogSink& log) {
                  {{"first_sequence", journal_->first_sequence()}});
     }
     return {};
+}
+
+Result<bool> ShardParts::verify_next_segment() {
+    for (const std::shared_ptr<const SegmentFile>& segment : journal_->catalog().snapshot()) {
+        const std::uint64_t number = segment->header().number;
+        if (number <= verified_segment_) continue;
+        if (number >= verify_before_) break;
+        if (Status read = segment->scan([](const CommitInLog&) { return Status(); }); !read) {
+            return std::move(read).error();
+        }
+        verified_segment_ = number;
+        return true;
+    }
+    return false;
 }
 
 Result<SegmentNumber> ShardParts::seal_next() {

@@ -55,6 +55,9 @@ class ShardParts {
     const Engine& engine() const { return *engine_; }
     const RecoveryReport& recovery() const { return recovery_; }
 
+    // What ended long enough ago counts as gone from now on, also while no segment is sealed, which tells the time too.
+    void expire_by(DueMs now_ms) { retention_->set_now(now_ms); }
+
     // The committer's step: returns when the commit is durable. An error is the end.
     Status commit(const Commit& commit) { return journal_->commit(commit); }
 
@@ -73,6 +76,10 @@ class ShardParts {
     void tell_space(const SpaceSeen& seen);
     // Of the shard's thread.
     const SpaceWatch& space() const { return space_; }
+
+    // The patrol's step, one thread at a time: reads the next segment that was full when this began, the oldest first,
+    // and checks every byte of it. False: there is none left. `damaged_log` names file and offset.
+    Result<bool> verify_next_segment();
 
     // The cleaner's steps (server/log_cleaning.h).
     const Index& index() const { return *index_; }
@@ -105,6 +112,8 @@ class ShardParts {
     RecoveryReport recovery_;
     SpaceWatch space_;
     std::atomic<bool> table_waits_{false};  // for space
+    std::uint64_t verified_segment_ = 0;    // of the patrol: the number of the one it read last
+    std::uint64_t verify_before_ = 0;       // the newest one of the start was read by the start
 };
 
 }  // namespace duewheel

@@ -1,7 +1,9 @@
 #include "store/data_check.h"
 
 #include "store/index.h"
+#include "store/index_audit.h"
 #include "store/index_proof.h"
+#include "store/key_layout.h"
 #include "store/log_audit.h"
 #include "store/retention.h"
 #include "store/rocks_rows.h"
@@ -57,6 +59,15 @@ Status check_index(const Index& index, const FoundLog& log, DataReport& report) 
     return {};
 }
 
+// Every stored byte, and every table against the rows by id.
+Status check_tables(const Index& index) {
+    if (Status verified = index.rows().verify_checksums(); !verified) return verified;
+    const Result<std::optional<std::string>> disagreement = find_disagreement(index);
+    if (!disagreement) return disagreement.error();
+    if (*disagreement) return damaged_index(**disagreement);
+    return {};
+}
+
 }  // namespace
 
 Result<DataReport> check_data_directory(FileSystem& files, const std::string& directory) {
@@ -84,6 +95,7 @@ Result<DataReport> check_data_directory(FileSystem& files, const std::string& di
     if (!index) return std::move(index).error();
     report.has_index = true;
     if (Status checked = check_index(**index, *found, report); !checked) return std::move(checked).error();
+    if (Status checked = check_tables(**index); !checked) return std::move(checked).error();
     return report;
 }
 

@@ -115,6 +115,46 @@ Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     return listed;
 }
 
+Result<HistoryLedger> Index::history_ledger() const {
+    const Result<std::optional<std::string>> found = rows_->get(history_ledger_key());
+    if (!found) return found.error();
+    if (!*found) return HistoryLedger();
+    return HistoryLedger::decode(**found);
+}
+
+Result<HistoryRows> Index::list_history(const ListHistory& list, DueMs now_ms) const {
+    assert(list.limit > 0 && list.walk_max > 0);
+    HistoryRows listed;
+    const Result<HistoryLedger> ledger = history_ledger();
+    if (!ledger) return ledger.error();
+    const DueMs kept_from_ms = now_ms - retention_.history().keep_ms;
+    DuePosition from{list.from_ms, list.from_id};
+    if (from.due_ms < kept_from_ms) from = {kept_from_ms, 0};
+    std::optional<Error> failed;
+    std::uint32_t left = list.walk_max;
+    for (const HistoryLedger::Entry& era : ledger->entries()) {
+        if (era.until_ms < from.due_ms) continue;
+        if (era.from_ms >= list.until_ms || listed.next) break;
+        const std::string lower = history_key(era.era, list.name_space, list.queue, from.due_ms, from.id);
+        const std::string upper = history_key(era.era, list.name_space, list.queue, list.until_ms, 0);
+        if (lower >= upper) continue;
+        const Status walked = rows_->scan(lower, upper, left, [&](std::string_view key, std::string_view value) {
+            Result<EndedRow> row = decode_history_row(key, value);
+            if (!row) {
+                failed = std::move(row).error();
+                return false;
+            }
+            if (list.outcomes.contains(row->outcome)) listed.rows.push_back(*row);
+            const bool full = --left == 0 || listed.rows.size() == list.limit;
+            if (full) listed.next = HistoryRows::Next{row->ended_ms, row->id + 1};
+            return !full;
+        });
+        if (!walked) return walked.error();
+        if (failed) return *std::move(failed);
+    }
+    return listed;
+}
+
 Result<std::optional<DuePosition>> Index::queue_cursor(std::string_view name_space, std::string_view queue) const {
     const Result<std::optional<std::string>> found = rows_->get(queue_cursor_key(name_space, queue));
     if (!found) return found.error();

@@ -60,6 +60,9 @@ class Index {
                                DuePosition from, std::uint32_t limit) const;
 
     Result<ListedRows> list_queue(const ListQueue& list) const;
+    // `now_ms` as for find().
+    Result<HistoryRows> list_history(const ListHistory& list, DueMs now_ms) const;
+    Result<HistoryLedger> history_ledger() const;
 
     Result<std::optional<DuePosition>> queue_cursor(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<QueueCursor>> queue_cursors() const;

@@ -1,8 +1,13 @@
+// The byte form of the index's rows. The file is long because all tables are written and read in one place, with the
+// same few bricks below, so that their keys sort alike.
 #include "store/key_layout.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <utility>
+
+#include "store/history.h"
 
 namespace duewheel {
 namespace {
@@ -11,6 +16,7 @@ constexpr char kFire = 1;
 constexpr char kExpire = 2;
 constexpr char kWholeRow = 0;
 constexpr char kOutcome = 1;
+constexpr char kMetaHistory = 'h';
 constexpr char kMetaNeeded = 'n';
 constexpr char kMetaPosition = 'p';
 constexpr char kMetaQueueCursor = 'q';
@@ -509,6 +515,93 @@ DueMs ended_ms_of_row(std::string_view key, std::string_view value) {
     if (key.front() == static_cast<char>(IndexTable::key)) return reader.instant();
     if (key.front() == static_cast<char>(IndexTable::id) && reader.is(kOutcome)) return reader.instant();
     return 0;
+}
+
+// ---- history
+
+std::string history_bound(Era era) {
+    std::string key = begin_key(IndexTable::history, 5);
+    append_number(key, era);
+    return key;
+}
+
+std::string history_key(Era era, std::string_view name_space, std::string_view queue, DueMs ended_ms, MessageId id) {
+    std::string key = begin_key(IndexTable::history, 25 + name_space.size() + queue.size());
+    append_number(key, era);
+    append_text(key, name_space);
+    append_text(key, queue);
+    append_position(key, {ended_ms, id});
+    return key;
+}
+
+std::string history_ledger_key() {
+    return begin_meta_key(kMetaHistory, 2);
+}
+
+std::uint64_t history_row_bytes(std::string_view name_space, std::string_view queue) {
+    constexpr std::uint64_t kValueBytes = 15;
+    return 25 + name_space.size() + queue.size() + kValueBytes;
+}
+
+void encode_history_value(std::string& out, const EndedRow& row) {
+    out.clear();
+    append_number(out, static_cast<std::uint8_t>(row.outcome));
+    append_number(out, static_cast<std::uint8_t>(row.cause));
+    append_number(out, static_cast<std::uint8_t>(row.maybe_delivered ? 1 : 0));
+    append_number(out, row.attempts);
+    append_instant(out, row.lateness_ms);
+}
+
+Result<EndedRow> decode_history_row(std::string_view key, std::string_view value) {
+    ByteReader of_key(key);
+    const bool is_history = of_key.is(static_cast<char>(IndexTable::history));
+    of_key.number<Era>();
+    of_key.text();
+    of_key.text();
+    const DuePosition at = of_key.position();
+    ByteReader of_value(value);
+    EndedRow row;
+    row.id = at.id;
+    row.ended_ms = at.due_ms;
+    const auto outcome = of_value.number<std::uint8_t>();
+    row.outcome = static_cast<State>(outcome);
+    row.cause = static_cast<Cause>(of_value.number<std::uint8_t>());
+    const auto flags = of_value.number<std::uint8_t>();
+    row.maybe_delivered = flags == 1;
+    row.attempts = of_value.number<std::uint32_t>();
+    row.lateness_ms = of_value.instant();
+    const bool legal = outcome >= 1 && outcome <= kStateCount && is_ended(row.outcome) && flags <= 1;
+    if (!is_history || !of_key.finished() || !of_value.finished() || !legal) return damaged("row of the history");
+    return row;
+}
+
+void HistoryLedger::encode(std::string& out) const {
+    out.clear();
+    append_number(out, next_);
+    for (const Entry& entry : entries_) {
+        append_number(out, entry.era);
+        append_number(out, entry.bytes);
+        append_instant(out, entry.from_ms);
+        append_instant(out, entry.until_ms);
+    }
+}
+
+Result<HistoryLedger> HistoryLedger::decode(std::string_view value) {
+    ByteReader reader(value);
+    HistoryLedger ledger;
+    ledger.next_ = reader.number<Era>();
+    while (reader.whole() && !reader.rest().empty()) {
+        Entry entry;
+        entry.era = reader.number<Era>();
+        entry.bytes = reader.number<std::uint64_t>();
+        entry.from_ms = reader.instant();
+        entry.until_ms = reader.instant();
+        ledger.entries_.push_back(entry);
+    }
+    const bool in_order = std::is_sorted(ledger.entries_.begin(), ledger.entries_.end(),
+                                         [](const Entry& left, const Entry& right) { return left.era < right.era; });
+    if (!reader.finished() || !in_order) return damaged("ledger of the history");
+    return ledger;
 }
 
 }  // namespace duewheel

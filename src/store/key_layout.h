@@ -16,7 +16,9 @@
 //                n, first sequence of a segment                  how many whole records in it are needed
 //                q, namespace, queue                             cursor of the queue: instant, id
 //                u, namespace, queue                             counts of the queue's messages
-//   reserved     s schedules, w watchdogs, t transactions, x dead letters, h history
+//                h                                               ledger of the history
+//   h  history  era, namespace, queue, instant, id              see store/history.h
+//   reserved     s schedules, w watchdogs, t transactions, x dead letters
 //
 // A row has the tagged form of message/record.h, with what the key says left out, and the nominal due as its distance
 // from due, which is 0 for most. `due` and `queue` hold whole rows, so that a message that falls due is read with one

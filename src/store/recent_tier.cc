@@ -80,6 +80,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
         case RecordKind::carry:
             break;
         case RecordKind::end:
+            ends_[segment].push_back({ended_row(record), queues_.number(record.state.name_space, record.state.queue)});
             if (record.state.state == State::dead) break;  // stays as an entry: its body and fields are needed
             end(record, segment);
             return kNoEntry;
@@ -174,6 +175,7 @@ bool RecentTier::sweep(SegmentNumber segment, std::size_t budget, const std::fun
         offer(number);
     }
     touched_.erase(found);
+    ends_.erase(segment);
     return true;
 }
 
@@ -192,6 +194,8 @@ EntryNumber RecentTier::take_slot(MessageId id) {
         number = free_.back();
         free_.pop_back();
     }
+    if (number / kBlock == used_.size()) used_.push_back(0);
+    ++used_[number / kBlock];
     entries_[number] = Entry{};
     entries_[number].id = id;
     by_id_.emplace(id, number);
@@ -203,6 +207,7 @@ void RecentTier::free_slot(EntryNumber number) {
     by_id_.erase(entry.id);
     if (entry.has_rare) rare_.erase(number);
     entry = Entry{};
+    --used_[number / kBlock];
     free_.push_back(number);
 }
 
@@ -258,10 +263,12 @@ void RecentTier::check() const {
     };
     std::size_t used = 0;
     std::size_t rare = 0;
+    std::vector<std::uint8_t> in_block(used_.size());
     for (EntryNumber number = 0; number < entries_.size(); ++number) {
         const Entry& entry = entries_[number];
         if (entry.id == 0) continue;
         ++used;
+        ++in_block[number / kBlock];
         rare += entry.has_rare ? 1 : 0;
         require(find(entry.id) == number, "an entry is not found by its id");
         require(!outcomes_.contains(entry.id), "a message is unfinished and ended at once");
@@ -270,6 +277,7 @@ void RecentTier::check() const {
         require(is_durable(entry.durable_state), "a durable state that is not");
         require(entry.segment == 0 || touched_.contains(entry.segment), "a dirty entry that no sweep will reach");
     }
+    require(in_block == used_, "a block's count of entries in use is off");
     require(used == by_id_.size(), "ids and entries differ in number");
     require(rare == rare_.size(), "a side-table row without its entry");
     require(used + free_.size() == entries_.size(), "an entry is neither used nor free");
@@ -283,6 +291,7 @@ std::size_t RecentTier::memory_bytes() const {
     bytes += by_id_.bucket_count() * (sizeof(std::pair<MessageId, EntryNumber>) + 1);
     bytes += outcomes_.bucket_count() * (sizeof(std::pair<MessageId, Outcome>) + 1);
     for (const auto& [segment, touched] : touched_) bytes += touched.ids.capacity() * sizeof(MessageId);
+    for (const auto& [segment, ends] : ends_) bytes += ends.capacity() * sizeof(EndInQueue);
     return bytes;
 }
 

@@ -13,8 +13,10 @@
 // Single-threaded; the owner is the shard. No I/O, no clock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +27,9 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "message/record.h"
+#include "store/history.h"
 #include "store/queue_names.h"
+
 namespace duewheel {
 
 using EntryNumber = std::uint32_t;
@@ -104,6 +108,12 @@ class RecentTier {
     std::size_t outcome_count() const { return outcomes_.size(); }
     // Entry numbers are below this; unused ones have id 0.
     EntryNumber entry_limit() const { return static_cast<EntryNumber>(entries_.size()); }
+    // For who walks all entries: where the first one at or after `from` may be, found without looking at those that are
+    // not in use; what was in use at the busiest time stays, and most of it may be empty.
+    EntryNumber skip_unused(EntryNumber from) const {
+        if (from % kBlock != 0 || from >= entries_.size() || used_[from / kBlock] != 0) return from;
+        return std::min(from + kBlock, entry_limit());
+    }
 
     // All changeable fields as the log has them (not the live state).
     MessageState durable_state(const Entry& entry) const;
@@ -134,6 +144,9 @@ class RecentTier {
     // Calls with each entry in use; slow, for start and checks.
     void for_each_entry(const std::function<void(EntryNumber, const Entry&)>& visit) const;
 
+    // How messages ended, by the segment that says so, until it has been swept; in the order of time.
+    const std::map<SegmentNumber, std::vector<EndInQueue>>& recent_ends() const { return ends_; }
+
     // Forgets how a message ended before the index has it. Breaks the tier's promise: for a planted bug alone.
     void forget_outcome(MessageId id) { outcomes_.erase(id); }
 
@@ -143,6 +156,8 @@ class RecentTier {
     std::size_t memory_bytes() const;
 
   private:
+    static constexpr EntryNumber kBlock = 64;
+
     struct Rare {
         DueMs expires_ms = 0;
         std::string order_key;
@@ -167,12 +182,14 @@ class RecentTier {
     QueueNames queues_;
     std::vector<Entry> entries_;
     std::vector<EntryNumber> free_;
+    std::vector<std::uint8_t> used_;  // entries in use, of each block of so many
     boost::unordered_flat_map<MessageId, EntryNumber> by_id_;
     boost::unordered_flat_map<MessageId, Outcome> outcomes_;
     std::unordered_map<EntryNumber, Rare> rare_;
     std::unordered_map<std::string, RecentKey> keys_;  // queue number and key joined
     std::unordered_map<MessageId, std::string> key_of_outcome_;
     std::unordered_map<SegmentNumber, Touched> touched_;
+    std::map<SegmentNumber, std::vector<EndInQueue>> ends_;
 };
 
 }  // namespace duewheel

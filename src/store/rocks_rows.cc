@@ -280,6 +280,13 @@ class RocksRows final : public SortedRows {
         return std::make_unique<RocksTableBuilder>(database_.get(), usable, incoming_, files_, directory_);
     }
 
+    Status verify_checksums() const override {
+        assert_disk_is_allowed();
+        const rocksdb::Status status = database_->VerifyChecksum();
+        if (!status.ok()) return error_of(status, directory_);
+        return {};
+    }
+
     std::uint64_t bytes() const override {
         const std::shared_lock lock(mutex_);
         std::uint64_t bytes = 0;

@@ -238,6 +238,26 @@ Status find_keys(SegmentTable& table, const Index& index) {
     return {};
 }
 
+Status add_history(SegmentTable& table, const Index& index) {
+    Result<HistoryLedger> ledger = index.history_ledger();
+    if (!ledger) return std::move(ledger).error();
+    table.history = *std::move(ledger);
+    table.history_begins_before = table.history.first_era();
+    const HistoryBounds& bounds = index.retention().history();
+    const std::vector<EndInQueue>& ends = table.effect.ends();
+    if (!ends.empty()) {
+        std::uint64_t bytes = 0;
+        for (const EndInQueue& end : ends) {
+            const QueueName& name = table.effect.queues().name(end.queue);
+            bytes += history_row_bytes(name.name_space, name.queue);
+        }
+        table.history_era = table.history.add(bytes, ends.front().row.ended_ms, ends.back().row.ended_ms, bounds);
+    }
+    table.history.shrink(table.position.totals.server_time_ms, bounds);
+    if (table.history_era < table.history.first_era()) table.history_era = 0;
+    return {};
+}
+
 // The effect of all records, in one walk over the file. `end` is left at the last footer.
 Result<SegmentEffect> read_effect(const SegmentFile& segment, Sequence previous_first_sequence, Totals& end) {
     SegmentEffect effect(segment.end().totals.sequence - segment.header().before.sequence);
@@ -267,7 +287,7 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
                                         const std::vector<Sequence>& first_sequences, const Index& index) {
     const IndexPosition before = index.position();
     const DueMs load_cursor_before_ms = before.load_cursor_ms;
-    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}};
+    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, {}, 0, 0};
     table.position.is_proven = before.is_proven;
     table.position.carried_up_to = std::max(before.carried_up_to, table.effect.carried_up_to());
     table.position.load_cursor_ms = std::max(load_cursor_before_ms, table.effect.load_cursor_ms());
@@ -276,6 +296,7 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
     const Sequence front = first_sequences.empty() ? 1 : first_sequences.front();
     if (Status counted = count_queues(table, front, index); !counted) return std::move(counted).error();
     if (Status found = find_keys(table, index); !found) return std::move(found).error();
+    if (Status added = add_history(table, index); !added) return std::move(added).error();
     return table;
 }
 

@@ -20,6 +20,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "message/record.h"
+#include "store/history.h"
 #include "store/queue_names.h"
 #include "store/store.h"
 
@@ -102,6 +103,8 @@ class SegmentEffect {
     // In the order of the log; a later one of the same queue replaces an earlier one.
     const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
     const std::map<QueueNumber, SettingsEffect>& settings() const { return settings_; }
+    // In the order of the log, which is that of time. A message that was redriven may be there twice.
+    const std::vector<EndInQueue>& ends() const { return ends_; }
     DueMs load_cursor_ms() const { return load_cursor_ms_; }   // the greatest; 0: the segment sets none
     Sequence carried_up_to() const { return carried_up_to_; }  // of its carry-done records; 0: it has none
 
@@ -122,6 +125,7 @@ class SegmentEffect {
     QueueNumber last_queue_ = kNoQueue;  // most records name the same one as the record before
     std::vector<QueueCursorRecord> queue_cursors_;
     std::map<QueueNumber, SettingsEffect> settings_;
+    std::vector<EndInQueue> ends_;
     DueMs load_cursor_ms_ = 0;
     Sequence carried_up_to_ = 0;
 };

@@ -89,6 +89,31 @@ void write_due(const SegmentTable& table, TableBuilder& into) {
     }
 }
 
+void write_history(const SegmentTable& table, TableBuilder& into) {
+    const Era begins = table.history.first_era();
+    if (begins > table.history_begins_before) {
+        into.erase_range(history_bound(table.history_begins_before), history_bound(begins));
+    }
+    if (table.history_era == 0) return;
+    std::vector<std::pair<std::string, const EndedRow*>> rows;
+    rows.reserve(table.effect.ends().size());
+    for (const EndInQueue& end : table.effect.ends()) {
+        const QueueName& name = table.effect.queues().name(end.queue);
+        rows.emplace_back(history_key(table.history_era, name.name_space, name.queue, end.row.ended_ms, end.row.id),
+                          &end.row);
+    }
+    std::sort(rows.begin(), rows.end());
+    std::string value;
+    const std::string* before = nullptr;
+    for (const auto& [key, row] : rows) {
+        // Twice at one instant, with a redrive between them: one of them tells it.
+        if (before != nullptr && *before == key) continue;
+        before = &key;
+        encode_history_value(value, *row);
+        into.put(key, value);
+    }
+}
+
 void write_ids(const SegmentTable& table, TableBuilder& into) {
     const std::vector<MessageEffect>& messages = table.effect.messages();
     std::vector<std::uint32_t> order(messages.size());
@@ -118,6 +143,8 @@ void write_keys(const SegmentTable& table, TableBuilder& into) {
 
 void write_meta(const SegmentTable& table, TableBuilder& into) {
     std::string value;
+    table.history.encode(value);
+    into.put(history_ledger_key(), value);
     for (const auto& [first_sequence, count] : table.needed) {
         if (count == 0) {
             into.erase(needed_key(first_sequence));
@@ -243,6 +270,7 @@ bool has_expire_row(const MessageEffect& message, DueMs expires_ms, DueMs load_c
 void write_rows(const SegmentTable& table, TableBuilder& into) {
     write_settings(table, into);  // in the order of the tables' bytes
     write_due(table, into);
+    write_history(table, into);
     write_ids(table, into);
     write_keys(table, into);
     write_meta(table, into);

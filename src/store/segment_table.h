@@ -8,9 +8,10 @@
 //          cursor passes no expiry that is not recorded. An expiry changes only where no row of it stands.
 //   order  put for each unfinished message with an order key.
 //   queue  put for each unfinished message, held and prepared ones too. Dead messages have no queue row.
+//   history one row for each end; eras that are too old or too much lose theirs.
 //   id     put for each message: the whole row, or the outcome.
 //   key    as worked out by the sealer.
-//   meta   the position, changed cursors and changed counts.
+//   meta   the position, changed cursors and changed counts, and the ledger of the history.
 //   settings  put for each queue that the segment gave settings.
 // Rows that stood before are erased where they are not put again; `due` loses all rows below the load cursor.
 #pragma once
@@ -21,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "store/history.h"
 #include "store/key_layout.h"
 #include "store/segment_effect.h"
 #include "store/sorted_rows.h"
@@ -39,6 +41,9 @@ struct SegmentTable {
     std::map<QueueNumber, std::optional<DuePosition>> queue_cursors;  // changed ones; nothing: removed
     std::map<Sequence, std::uint64_t> needed;                         // changed counts, by a segment's first sequence
     std::map<QueueNumber, QueueCounts> queue_counts;                  // changed ones, as of the segment's end
+    HistoryLedger history;                                            // as of the segment's end
+    Era history_begins_before = 0;                                    // the first era that had rows
+    Era history_era = 0;  // of this segment's ends; 0: it has none, or they are too old by now
 };
 
 // Whether the message gets a row in `due`, with the load cursor that is in force at the segment's end.

@@ -54,6 +54,8 @@ class SortedRows {
                         const RowVisitor& visit) const = 0;
     // One builder at a time.
     virtual std::unique_ptr<TableBuilder> build_table() = 0;
+    // Reads everything that is stored and compares it with its checksums. Codes: `damaged_index`, `io_error`.
+    virtual Status verify_checksums() const = 0;
     // What the rows take on the disk (or in memory), roughly.
     virtual std::uint64_t bytes() const = 0;
 };

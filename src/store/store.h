@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "message/message.h"
 #include "message/state_set.h"
+#include "store/history.h"
 #include "store/recent_tier.h"
 
 namespace duewheel {
@@ -86,7 +87,7 @@ struct ReadRecords {
 
 struct Question {
     std::uint64_t ticket = 0;  // comes back with the answer
-    std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ListQueue, ReadRecords> what;
+    std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ListQueue, ListHistory, ReadRecords> what;
 };
 
 struct KeyHolder {
@@ -118,7 +119,7 @@ struct RecordBytes {
 struct Answer {
     std::uint64_t ticket = 0;
     Generation generation = 0;
-    std::variant<std::optional<MessageRow>, std::vector<std::optional<KeyFacts>>, Stretch, ListedRows,
+    std::variant<std::optional<MessageRow>, std::vector<std::optional<KeyFacts>>, Stretch, ListedRows, HistoryRows,
                  std::vector<RecordBytes>>
         what;
 };

@@ -83,6 +83,7 @@ Result<Answer> StoreReader::answer(const Question& question) const {
                             index_.scan_queue(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));
             },
             [&](const ListQueue& list) { return keep(answer, index_.list_queue(list)); },
+            [&](const ListHistory& list) { return keep(answer, index_.list_history(list, now_ms)); },
             [&](const ScanOrder& scan) {
                 return keep(answer,
                             index_.scan_order(scan.name_space, scan.queue, scan.order_key, scan.from, scan.limit));

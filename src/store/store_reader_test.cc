@@ -142,6 +142,7 @@ class RaisingRows final : public SortedRows {
         return rows_->scan(lower, upper, limit, visit);
     }
     std::unique_ptr<TableBuilder> build_table() override { return rows_->build_table(); }
+    Status verify_checksums() const override { return rows_->verify_checksums(); }
     std::uint64_t bytes() const override { return rows_->bytes(); }
 
   private:

@@ -173,7 +173,7 @@ class Refused(unittest.TestCase):
     def test_a_host_that_is_none(self):
         with tempfile.TemporaryDirectory() as data:
             run = duewheeld("--data", data, "--http", "127.0.0.1:0", "--http-hosts", "a.example,http://b.example")
-            self.assertEqual(run.returncode, EXIT_REFUSED)
+            self.assertEqual(run.returncode, EXIT_USAGE)
             self.assertIn("bad_host", run.stderr)
 
 

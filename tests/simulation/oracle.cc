@@ -50,9 +50,10 @@ constexpr DueMs kNeverMs = INT64_MAX;
 
 std::string_view name_of(const Command& command) {
     constexpr std::string_view kNames[] = {
-        "put",         "put batch",     "get",     "cancel", "reschedule", "fire", "lease",           "ack",
-        "fail",        "extend",        "release", "carry",  "carry done", "list", "configure queue", "describe queue",
-        "list queues", "carry settings"};
+        "put",           "put batch", "get",     "cancel",          "reschedule",     "fire",
+        "lease",         "ack",       "fail",    "extend",          "release",        "carry",
+        "carry done",    "list",      "history", "configure queue", "describe queue", "list queues",
+        "carry settings"};
     return kNames[command.index()];
 }
 
@@ -65,6 +66,14 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
     ++run_;
     if (floor_ms < latest_now_) rare_.met(Rare::clock_went_back_over_a_restart);
     now_ = floor_ms;
+    for (auto& [query, listing] : listings_) {
+        // Where states were chosen it is a change that a message was due, and that the clock went back before it.
+        if (listing.first.states == kUnfinishedStates) continue;
+        std::erase_if(listing.standing, [this](const auto& each) {
+            const World* world = messages_[each.first - 1].certain();
+            return each.second.was_due && (world == nullptr || world->due.low > now_);
+        });
+    }
     incarnation_of_run_.push_back(0);
     queues_started();
     check_live_count(live_count, "after a restart");
@@ -133,6 +142,8 @@ ReplyToken Oracle::submitted(const Command& command) {
         ++leases_[lease->queue].open;
     } else if (const auto* list = std::get_if<ListCommand>(&command)) {
         listing_submitted(*list);
+    } else if (const auto* history = std::get_if<HistoryCommand>(&command)) {
+        history_submitted(*history);
     } else if (const auto* configure = std::get_if<ConfigureQueueCommand>(&command)) {
         configure_submitted(*configure, token);
     } else if (MessageModel* named = message_of(id_of(command))) {
@@ -286,6 +297,9 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* page = std::get_if<ListAnswer>(&reply);
                page != nullptr && std::holds_alternative<ListCommand>(request.command)) {
         list_replied(request, *page);
+    } else if (const auto* ended = std::get_if<HistoryAnswer>(&reply);
+               ended != nullptr && std::holds_alternative<HistoryCommand>(request.command)) {
+        history_replied(request, *ended);
     } else if (const auto* queue = std::get_if<QueueAnswer>(&reply);
                queue != nullptr && std::holds_alternative<ConfigureQueueCommand>(request.command)) {
         configure_replied(request, *queue);

@@ -39,8 +39,9 @@ struct OracleTotals {
 
 class Oracle {
   public:
-    Oracle(const EngineOptions& options, std::int64_t keep_ms, RareStates& rare)
-        : options_(options), keep_ms_(keep_ms), rare_(rare) {}
+    // `history_is_whole`: nothing of it ever expires or is lost.
+    Oracle(const EngineOptions& options, std::int64_t keep_ms, bool history_is_whole, RareStates& rare)
+        : options_(options), keep_ms_(keep_ms), rare_(rare), history_is_whole_(history_is_whole) {}
 
     // ---- the process
     void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
@@ -177,6 +178,13 @@ class Oracle {
     void row_listed(Listing& listing, const Request& request, const ListedMessage& listed);
     void listing_ended(const Listing& listing);
 
+    struct HistoryReading {
+        bool begun = false;
+        std::set<std::uint64_t> must_be_met;  // serials
+        std::set<std::uint64_t> met;
+    };
+    void history_submitted(const HistoryCommand& asked);
+    void history_replied(const Request& request, const HistoryAnswer& answer);
     // oracle_queues.cc
     QueueModel& queue_of(const std::string& name_space, const std::string& queue);
     static bool is_in(const MessageModel& about, const QueueKey& name);
@@ -231,6 +239,8 @@ class Oracle {
         std::uint64_t lost = 0;
     };
     std::map<std::string, QueueLeases> leases_;
+    const bool history_is_whole_;
+    std::map<std::uint64_t, HistoryReading> histories_;
     std::map<std::uint64_t, Listing> listings_;  // by the query that names each
     std::map<QueueKey, QueueModel> queues_;
     OracleTotals totals_;

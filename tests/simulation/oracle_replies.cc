@@ -125,10 +125,15 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         }
     }
     const LifePoint from{run_, answer.attempts};
-    const bool by_repeat = answer.outcome == ChangeOutcome::cancelled && !about.may_be_live();
-    const bool by_purge =
-        answer.outcome == ChangeOutcome::cancelled && about.purge != MessageModel::Purge::no;  // which came first
-    if (about.has_expired(request.submitted_ms) && !by_repeat && !by_purge && about.open.empty()) {
+    // Which of the two came first.
+    const bool by_purge = answer.outcome == ChangeOutcome::cancelled && about.purge != MessageModel::Purge::no;
+    // A message whose time is over is changed no more; that it was cancelled before may be repeated.
+    const bool is_over = about.has_expired(request.submitted_ms) && about.open.empty();
+    const Worlds& worlds = about.worlds();
+    const bool may_repeat = answer.outcome == ChangeOutcome::cancelled &&
+                            std::any_of(worlds.begin(), worlds.end(),
+                                        [](const World& world) { return world.phase == World::Phase::cancelled; });
+    if (is_over && !may_repeat && !by_purge) {
         return violate(
             "C3", "its time was over, and it was answered " + std::string(change_outcome_name(answer.outcome)), &about);
     }
@@ -139,7 +144,7 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         const bool is_cancel = std::holds_alternative<CancelCommand>(request.command);
         const Worlds before = explain(about, token, [&](const World& world) {
             if (world.phase == World::Phase::cancelled) return !world.told || world.attempts == answer.attempts;
-            return world.is_live() && is_cancel;
+            return world.is_live() && is_cancel && !is_over;
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
         World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};

@@ -66,7 +66,7 @@ void plant(PlantedBug bug) {
 #endif
 }
 
-bool plant(const std::string& name_or_number) {
+std::optional<PlantedBug> plant(const std::string& name_or_number) {
 #ifdef DUEWHEEL_PLANTED_BUGS
     for (const Planted& planted_here : kPlanted) {
         if (planted_here.name != name_or_number &&
@@ -74,12 +74,12 @@ bool plant(const std::string& name_or_number) {
             continue;
         }
         plant(planted_here.bug);
-        return true;
+        return planted_here.bug;
     }
 #else
     static_cast<void>(name_or_number);
 #endif
-    return false;
+    return std::nullopt;
 }
 
 int hunt_all(unsigned cpu_seconds_each, std::uint32_t steps) {

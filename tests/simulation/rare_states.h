@@ -104,6 +104,7 @@ namespace duewheel {
     X(leased_message_listed)              \
     X(listing_ended)                      \
     X(listing_of_several_that_stood)      \
+    X(history_of_several)                 \
     X(paused)                             \
     X(paused_at_start)                    \
     X(purge_begun)                        \

@@ -102,6 +102,9 @@ SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
     options.spare_segments = pick<std::size_t>(random, {0, 1, 1, 2});
     options.reserve_segments = pick<std::size_t>(random, {0, 0, 2});
     options.keep_ms = pick<std::int64_t>(random, {10, 5'000, 86'400'000, 20LL * 366 * 86'400'000});
+    options.history.keep_ms =
+        pick<std::int64_t>(random, {1'000, 86'400'000, 1000LL * 366 * 86'400'000, 1000LL * 366 * 86'400'000});
+    options.history.bytes_max = pick<std::uint64_t>(random, {500, 10'000, 1u << 30, 1u << 30});
     options.reads_in_order = random.chance(500'000);
     options.check_every = pick<std::uint32_t>(random, {1, 4, 16});
     options.storms = random.chance(300'000);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/engine_options.h"
+#include "store/history.h"
 
 namespace duewheel {
 
@@ -76,6 +77,7 @@ struct SimOptions {
     std::size_t reserve_segments = 0;
     std::uint64_t free_floor_bytes = 0;
     std::int64_t keep_ms = 0;  // of outcomes
+    HistoryBounds history;
 
     std::uint32_t queues = 1;
     std::uint32_t body_bytes_max = 0;

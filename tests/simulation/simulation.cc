@@ -27,6 +27,10 @@ std::uint64_t number_of(const Reply& reply) {
                 std::uint64_t sum = answer.listed.size();
                 for (const ListedMessage& listed : answer.listed) sum = sum * 31 + listed.row.id;
                 return sum;
+            } else if constexpr (requires { answer.ended; }) {
+                std::uint64_t sum = answer.ended.size();
+                for (const EndedRow& row : answer.ended) sum = sum * 31 + row.id;
+                return sum;
             } else if constexpr (requires { answer.messages; }) {
                 std::uint64_t sum = answer.messages.size();
                 for (const Delivered& delivery : answer.messages) sum = sum * 31 + delivery.id + delivery.attempt;
@@ -36,6 +40,12 @@ std::uint64_t number_of(const Reply& reply) {
             }
         },
         reply);
+}
+
+// Long and large enough for a whole run, and an index that is never built again from a log that has lost its front.
+bool is_history_whole(const SimOptions& options) {
+    return options.history.keep_ms > 10LL * 366 * 86'400'000 && options.history.bytes_max > 1u << 20 &&
+           !options.has(Fault::index_lost);
 }
 
 }  // namespace
@@ -56,9 +66,9 @@ Simulation::Simulation(const SimOptions& options, bool verbose)
       disk_random_(options.seed * 3 + 2),
       disk_(options.seed),
       rows_(std::make_unique<MemoryRowStorage>()),
-      retention_(options.keep_ms),
+      retention_(options.keep_ms, options.history),
       log_(rare_, verbose),
-      oracle_(options_.engine, options.keep_ms, rare_),
+      oracle_(options_.engine, options.keep_ms, is_history_whole(options), rare_),
       workload_(options_, oracle_, *this, Random(options.seed * 3)),
       clock_(kStart) {
     disk_.set_hook([this](DiskOperation operation, std::string_view path) { before_disk_call(operation, path); });
@@ -179,6 +189,7 @@ void Simulation::hear(const ReplyEffect& effect) {
     if (wrong()) return;
     if (!oracle_.replied(effect)) return;
     if (const auto* page = std::get_if<ListAnswer>(&effect.reply)) workload_.take_page(*page);
+    if (const auto* page = std::get_if<HistoryAnswer>(&effect.reply)) workload_.take_page(*page);
     if (const auto* answer = std::get_if<LeaseAnswer>(&effect.reply)) {
         workload_.take_leases(*answer);
         if (draining_) {

@@ -35,6 +35,9 @@ Result<Rows> all_rows(const Index& index, SortedRows& rows, std::optional<DueMs>
         position.carried_up_to = 0;
         all.erase(all.lower_bound(queue_cursor_bound(false)), all.lower_bound(queue_cursor_bound(true)));
         all.erase(all.lower_bound(due_bound({0, 0})), all.lower_bound(due_bound({*front_gone_before, 0})));
+        // How messages ended before the front is gone with it.
+        all.erase(all.lower_bound(history_bound(0)), all.lower_bound(history_bound(~Era{0})));
+        all.erase(history_ledger_key());
     }
     encode_position(all[position_key()], position);
     return all;

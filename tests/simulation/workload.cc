@@ -212,6 +212,7 @@ void Workload::lease(bool waits) {
 // ---- listings
 
 void Workload::list() {
+    if (random_.chance(350'000)) return read_history();
     // A cursor outlives the server: a page that was lost with it is asked for again.
     for (auto& [query, page] : pages_) {
         if (page.asked_in_run == oracle_.run() || !random_.chance(850'000)) continue;
@@ -276,6 +277,32 @@ void Workload::configure() {
     }
     surroundings_.submit(std::move(command));
     if (random_.chance(200'000)) lease(false);
+}
+
+// ---- history
+
+void Workload::read_history() {
+    for (auto& [query, page] : history_pages_) {
+        if (page.asked_in_run == oracle_.run()) continue;
+        page.asked_in_run = oracle_.run();
+        return surroundings_.submit(page.command);
+    }
+    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    HistoryCommand first;
+    first.name_space = queue.name_space;
+    first.queue = queue.queue;
+    first.limit = static_cast<std::uint32_t>(random_.chance(500'000) ? 1 + random_.below(6) : 1000);
+    first.query = ++listings_;
+    history_pages_[first.query] = {first, oracle_.run()};
+    surroundings_.submit(std::move(first));
+}
+
+void Workload::take_page(const HistoryAnswer& answer) {
+    const auto page = history_pages_.find(answer.query);
+    if (page == history_pages_.end()) return;
+    if (!answer.next) return void(history_pages_.erase(page));
+    page->second.asked_in_run = 0;
+    page->second.command.from = *answer.next;
 }
 
 // ---- changes
