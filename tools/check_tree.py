@@ -158,15 +158,15 @@ def module_of(path):
 
 
 def check_layers(tree):
-    """A test beside its source may also use the whole of a module that its row names one header of (an engine test
-    needs some journal), and what tests/support offers."""
+    """A test or a fixture beside its source may also use the whole of a module that its row names one header of (an
+    engine test needs some journal), and what tests/support offers."""
     for path in tree.cpp(("src/", "apps/", "include/", "examples/")):
         module = module_of(path)
         if module not in LAYERS:
             yield Finding(path, 1, "layers", f"'{module or path}' is in no row of the layer table. Add it to "
                           "ARCHITECTURE.md and to LAYERS in tools/check_tree.py, or move the file into a module.")
             continue
-        is_test = path.endswith("_test.cc")
+        is_test = path.endswith(("_test.cc", "_fixture.h"))
         open_to_it = LAYERS[module] + ([entry.split("/")[0] for entry in LAYERS[module]] if is_test else [])
         for line, header, quoted in includes(tree.text(path)):
             target = header.split("/")[0] if quoted else "include" if header.startswith("duewheel/") else None

@@ -157,10 +157,10 @@ std::string format_span(std::int64_t milliseconds) {
 }
 
 std::string format_relative(InstantMs instant, InstantMs now) {
-    constexpr std::int64_t kRoundedFrom = 10'000;
+    constexpr std::int64_t kRoundedFrom = 1'000;
     std::int64_t apart = std::abs(instant - now);
     if (apart == 0) return "now";
-    // A message that was put "in 10m" a moment ago is due in 10m, and not in 9m 59s.
+    // A message that was put "in 10m" a moment ago is due in 10m, and not in 9m 59s; one "in 5s" in 5s, and not in 4s.
     if (apart >= kRoundedFrom) apart = (apart + 500) / 1000 * 1000;
     return instant > now ? "in " + format_span(apart) : format_span(apart) + " ago";
 }

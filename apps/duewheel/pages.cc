@@ -18,7 +18,7 @@ constexpr std::uint64_t kPage = 1000;
 void StretchArguments::add_to(CLI::App& verb, std::string_view what) {
     const std::string stands = std::string(what);
     CLI::Option* first =
-        verb.add_option("--from", from, stands + " then or later: 2027-01-01T06:00, or 10m (from now), or -10m (ago)");
+        verb.add_option("--from", from, stands + " then or later: 2027-01-01T06:00, or 10m (from now), or =-10m (ago)");
     CLI::Option* last = verb.add_option("--to", to, stands + " before then; written as --from");
     first->type_name("TIME");
     last->type_name("TIME");

@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "body_argument.h"
+#include "calendar/instant_text.h"
 #include "local_time.h"
 #include "plain_text.h"
 #include "verbs.h"
@@ -15,6 +16,9 @@ struct PutArguments {
     std::string queue;
     std::string body;
     WhenArguments when;
+    std::optional<std::string> expires_in;
+    std::optional<std::string> expires;
+    std::optional<std::string> order_key;
     std::optional<std::int32_t> priority;
     std::optional<std::int64_t> retry_attempts;
     std::string retry_first;
@@ -22,6 +26,7 @@ struct PutArguments {
     std::string retry_most;
     std::string retry_jitter;
     std::string content_type;
+    std::string key;
     std::vector<std::string> headers;  // "name=value"
 };
 
@@ -38,6 +43,16 @@ Status put_headers_into(const std::vector<std::string>& headers, boost::json::ob
         pairs[name] = header.substr(equals + 1);
     }
     if (!pairs.empty()) request["headers"] = std::move(pairs);
+    return {};
+}
+
+// Adds when the message expires; a time of day is one in the zone of --at, where that is given.
+Status put_expiry_into(const PutArguments& arguments, boost::json::object& request) {
+    if (arguments.expires_in) request["expires_in"] = *arguments.expires_in;
+    if (!arguments.expires) return {};
+    const Result<InstantMs> instant = parse_local_instant(*arguments.expires, arguments.when.zone);
+    if (!instant) return Error{instant.error().code, instant.error().message, "--expires"};
+    request["expires"] = format_instant(*instant);
     return {};
 }
 
@@ -71,11 +86,14 @@ int put(Session& session, const PutArguments& arguments) {
     }
     if (Status read = put_retry_into(arguments, request); !read) return session.complain(read.error(), kExitUsage);
     if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
+    if (Status read = put_expiry_into(arguments, request); !read) return session.complain(read.error(), kExitUsage);
+    if (arguments.order_key) request["order_key"] = json_text(*arguments.order_key);
     const Result<std::string> body = read_body_argument(arguments.body);
     if (!body) return session.complain(body.error(), kExitUsage);
     put_body_into(*body, request);
     if (arguments.priority) request["priority"] = *arguments.priority;
     if (!arguments.content_type.empty()) request["content_type"] = arguments.content_type;
+    if (!arguments.key.empty()) request["key"] = arguments.key;
     const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, "/messages"), request);
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
@@ -99,6 +117,16 @@ void add_put(CLI::App& program, Session& session) {
     verb.app->add_option("BODY", options.body, "The content: a text, - for standard input, @FILE for a file")
         ->required();
     options.when.add_to(*verb.app);
+    CLI::Option* expires_in = verb.app->add_option(
+        "--expires-in", options.expires_in, "Ends by itself if nobody has taken it after this time: 250ms, 10m, PT1H");
+    takes_duration(expires_in);
+    verb.app->add_option("--expires", options.expires, "The same at a time, written as for --at, whose --tz it shares")
+        ->type_name("TIME")
+        ->excludes(expires_in);
+    verb.app
+        ->add_option("--order-key", options.order_key,
+                     "Messages of the queue with the same key go out one after the other, never two at once")
+        ->type_name("KEY");
     verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
     verb.app->add_option("--retry-attempts", options.retry_attempts,
                          "Deliveries until it is dead; 1: never tried again");
@@ -112,6 +140,7 @@ void add_put(CLI::App& program, Session& session) {
         ->add_option("--retry-jitter", options.retry_jitter, "How much a rest varies: 0.2 is a fifth of it either way")
         ->type_name("NUMBER");
     verb.app->add_option("--content-type", options.content_type, "Media type of the content")->type_name("TYPE");
+    verb.app->add_option("--key", options.key, "Makes the put safe to repeat: the same key and request is one message");
     verb.app->add_option("--header", options.headers, "Handed out with the message; as often as you like")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);

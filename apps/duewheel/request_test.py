@@ -84,6 +84,12 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(body, {"body": "Hello", "delay": "10m", "priority": -5, "content_type": "text/plain",
                                 "headers": {"a": "b", "c": "d=e"}})
         self.assertEqual(self.sent()[:2], ("POST", "/v1/queues/mail/messages"))
+        body = self.put_body("Hello", "--expires-in", "1h", "--order-key", "ann")
+        self.assertEqual(body, {"body": "Hello", "expires_in": "1h", "order_key": "ann"})
+        body = self.put_body("Hello", "--expires", "2027-01-01T06:00Z")
+        self.assertEqual(body, {"body": "Hello", "expires": "2027-01-01T06:00:00.000Z"})
+        body = self.put_body("Hello", "--at", "2027-01-01T06:00", "--tz", "Europe/Oslo", "--expires", "2027-01-01T07:00")
+        self.assertEqual(body["expires"], "2027-01-01T06:00:00.000Z")
 
     def test_names_are_percent_encoded_and_a_namespace_is_part_of_the_path(self):
         self.stub.answer = (201, PUT)
@@ -296,8 +302,8 @@ class CommandLineTest(unittest.TestCase):
         code, output, _ = self.run_program("--help")
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
-        self.assertEqual(verbs, ["put", "get", "cancel", "move", "fire", "list", "lease", "ack", "fail", "extend", "release",
-                                 "stats", "top", "check"])
+        self.assertEqual(verbs, ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend",
+                                 "release", "queue", "stats", "top", "check"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")
             self.assertEqual(code, 0)

@@ -40,13 +40,17 @@ std::int64_t ServerAnswer::number(std::string_view member) const {
 }
 
 std::string Session::path(std::string_view kind, std::string_view name, std::string_view rest) const {
-    std::string path = "/v1/";
-    if (name_space) path += "namespaces/" + percent_encode(*name_space) + "/";
-    path += kind;
+    std::string path = this->path(kind);
     path += '/';
     path += percent_encode(name);
     path += rest;
     return path;
+}
+
+std::string Session::path(std::string_view call) const {
+    std::string path = "/v1/";
+    if (name_space) path += "namespaces/" + percent_encode(*name_space) + "/";
+    return path += call;
 }
 
 std::string Session::lease_path(std::string_view lease, std::string_view rest) {

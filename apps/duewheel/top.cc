@@ -158,7 +158,7 @@ std::string frame(const std::string& server, const json::object& before, const j
 int top(Session& session, const TopArguments& arguments) {
     ServerAnswer before = session.ask("GET", "/v1/stats");
     if (!before) return before.exit_code;
-    if (arguments.once || session.json) {
+    if (arguments.once || session.json || ::isatty(STDOUT_FILENO) == 0) {
         return session.show(before,
                             [&] { std::printf("%s", frame(session.server, before.members, before.members).c_str()); });
     }
@@ -186,7 +186,7 @@ void add_top(CLI::App& program, Session& session) {
     Verb<TopArguments> verb(program, session, "top", "Watch what the server is doing; q or Ctrl-C ends it",
                             "duewheel top --once", top);
     takes_duration(verb.app->add_option("--interval", verb.options->interval, "Between two looks"));
-    verb.app->add_flag("--once", verb.options->once, "Print it once and end");
+    verb.app->add_flag("--once", verb.options->once, "Print it once and end, as where the output is no terminal");
 }
 
 }  // namespace duewheel

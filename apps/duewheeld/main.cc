@@ -8,12 +8,19 @@
 #include "configuration/setting_text.h"
 #include "server/server.h"
 #include "server/spdlog_sink.h"
+#include "server/supervisor.h"
 
 namespace {
 
 using namespace duewheel;
 
 constexpr int kExitRefused = 1;
+constexpr int kExitUsage = 2;
+
+// What no other state of the machine would make right.
+bool is_usage_error(std::string_view code) {
+    return code == "bad_address" || code == "bad_host";
+}
 
 // Tables that grow and shrink with the load, and what sealing needs for a moment, go back to the system when they are
 // freed. Left alone, the C library would learn from the first of them to keep such blocks for ever: 1 million pending
@@ -47,16 +54,24 @@ int main(int argc, char** argv) {
     if (told.exit_code) return *told.exit_code;
     const ServerOptions options = told.configuration.options();
 
-    SpdlogSink log(options.log.level);
+    SpdlogSink log(options.log);
     log_start(log, told, options);
     Result<std::unique_ptr<Server>> server = Server::open(options, log);
     if (!server) {
         log.error("cannot_start", server.error().message, {{"code", server.error().code}});
-        return kExitRefused;
+        return is_usage_error(server.error().code) ? kExitUsage : kExitRefused;
     }
-    (*server)->run([&] {
-        std::printf("ready http=%s\n", (*server)->http_address().c_str());
-        std::fflush(stdout);
-    });
+    const char* socket = std::getenv("NOTIFY_SOCKET");
+    const Supervisor supervisor(socket != nullptr ? socket : "");
+    const auto tell_supervisor = [&](std::string_view state) {
+        if (const Status told_it = supervisor.tell(state); !told_it) log.warning("not_told", told_it.error().message);
+    };
+    (*server)->run(
+        [&] {
+            std::printf("ready http=%s\n", (*server)->http_address().c_str());
+            std::fflush(stdout);
+            tell_supervisor("READY=1");
+        },
+        [&] { tell_supervisor("STOPPING=1"); });
     return EXIT_SUCCESS;
 }

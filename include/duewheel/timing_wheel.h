@@ -132,8 +132,8 @@ class TimingWheel {
     [[nodiscard]] Tick next_expiry() const;
 
     // A time at which advance_to() may have something to do: never after next_expiry(), at worst the beginning of the
-    // slot that holds the earliest timer, where it is demoted. O(1) always: for a loop whose earliest timer is cancelled
-    // often, at the price of a few wake-ups that fire nothing.
+    // slot that holds the earliest timer, where it is demoted. O(1) always: for a loop whose earliest timer is
+    // cancelled often, at the price of a few wake-ups that fire nothing.
     [[nodiscard]] Tick next_work() const;
 
     // The latest time advance_to() was given, or the constructor's.
@@ -381,7 +381,8 @@ inline void TimingWheel::unlink(Index index) {
     // Both neighbours are one only if that is the anchor.
     if (next == prev && next < kDue) mark_empty(Place{next / kSlotCount, next % kSlotCount});
 #ifdef DUEWHEEL_PLANTED_BUGS
-    if (planted_occupancy_cleared_with_node_left && next < kDue) mark_empty(Place{next / kSlotCount, next % kSlotCount});
+    if (planted_occupancy_cleared_with_node_left && next < kDue)
+        mark_empty(Place{next / kSlotCount, next % kSlotCount});
 #endif
 }
 

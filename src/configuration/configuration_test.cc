@@ -117,9 +117,9 @@ TEST(Configuration, what_is_no_toml_is_told_with_its_place) {
 }
 
 TEST(Configuration, two_settings_that_do_not_go_together_are_an_error_where_one_was_changed) {
-    EXPECT_EQ(errors_of("[limits]\nlease_min = \"1h\"\nlease_max = \"1m\""),
-              Lines{"f.toml:2: `limits.lease_min` = \"1h\" is more than `limits.lease_max` = \"1m\", so that no lease "
-                    "could be taken; change one of them."});
+    EXPECT_EQ(errors_of("[memory]\nread_ahead_min = \"1h\"\nread_ahead_max = \"1m\""),
+              Lines{"f.toml:2: `memory.read_ahead_min` = \"1h\" is more than `memory.read_ahead_max` = \"1m\", so that "
+                    "reading ahead would have no length that fits; change one of them."});
     EXPECT_EQ(errors_of("[http]\nbody_max = \"512KiB\""),
               Lines{"f.toml:2: `limits.body_max` = \"1MiB\" is more than `http.body_max` = \"512KiB\", so that a "
                     "message's body would not fit into its request; change one of them."});

@@ -13,10 +13,12 @@ constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kMinute = 60 * kSecond;
 constexpr std::int64_t kHour = 60 * kMinute;
 constexpr std::int64_t kDay = 24 * kHour;
+constexpr std::int64_t kLeaseUnasked = 30 * kSecond;  // an extension that says nothing must always be allowed
 constexpr std::int64_t kKiB = 1 << 10;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
 
+constexpr std::string_view kFormats[] = {"text", "json"};
 constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
 
 template <class T>
@@ -50,6 +52,7 @@ constexpr Setting at(Setting setting) {
 }
 
 constexpr auto kEngine = &ServerOptions::engine;
+constexpr auto kHistory = &ServerOptions::history;
 constexpr auto kHttp = &ServerOptions::http;
 constexpr auto kApi = &ServerOptions::api;
 constexpr auto kLog = &ServerOptions::log;
@@ -73,6 +76,10 @@ constexpr Setting kSettings[] = {
                                       .kind = Kind::text,
                                       .sentence = "Address and port of the HTTP API; port 0 picks a free one.",
                                       .own_flag = "--http"}),
+    at<&ServerOptions::http_hosts>(
+        {"http.hosts", Kind::texts,
+         "Names that the server goes by beside its address and localhost, such as that of a proxy before it, and hosts "
+         "whose web pages may call it; without port."}),
     at<kHttp, &Http::connections_max>({"http.connections_max", Kind::number,
                                        "Open connections; further clients wait until one closes.", 1, 1'000'000}),
     at<kHttp, &Http::body_bytes_max>(
@@ -109,8 +116,12 @@ constexpr Setting kSettings[] = {
         {"limits.headers_size_max", Kind::size, "Headers of one message, names and values together.", 0, kMiB}),
     at<kEngine, &Engine::delay_max_ms>(
         {"limits.delay_max", Kind::duration, "How far ahead a message may be due.", kSecond, 36'500 * kDay}),
-    at<kEngine, &Engine::lease_min_ms>({"limits.lease_min", Kind::duration, "The shortest lease.", 100, kHour}),
-    at<kEngine, &Engine::lease_max_ms>({"limits.lease_max", Kind::duration, "The longest lease.", kSecond, 365 * kDay}),
+    at<kEngine, &Engine::lease_min_ms>({"limits.lease_min", Kind::duration, "The shortest lease.", 100, kLeaseUnasked}),
+    at<kEngine, &Engine::lease_max_ms>(
+        {"limits.lease_max", Kind::duration, "The longest lease.", kLeaseUnasked, 365 * kDay}),
+    at<kEngine, &Engine::lease_default_ms>({"limits.lease_default", Kind::duration,
+                                            "A lease that names no time, of a queue that has no `lease` setting.", 100,
+                                            365 * kDay}),
     at<kEngine, &Engine::wait_max_ms>(
         {"limits.wait_max", Kind::duration, "How long a consumer may wait for a message.", 0, kDay}),
     at<kEngine, &Engine::lease_batch_max>(
@@ -118,6 +129,10 @@ constexpr Setting kSettings[] = {
     at<kEngine, &Engine::lease_bytes_max>(
         {"limits.lease_answer_max", Kind::size, "Messages of one lease call, its first message apart.", kKiB, kGiB}),
     at<kEngine, &Engine::queues_max>({"limits.queues_max", Kind::number, "Queues.", 1, 10'000'000}),
+    at<kEngine, &Engine::purge_chunk>({"limits.purge_chunk", Kind::number,
+                                       "Messages that a purge ends with one write to the disk; other work goes on "
+                                       "between two.",
+                                       1, 10'000}),
     at<kEngine, &Engine::waiters_per_queue_max>(
         {"limits.waiters_per_queue_max", Kind::number, "Consumers that wait on one queue.", 1, 1'000'000}),
     at<kEngine, &Engine::leased_max>({"limits.leased_max", Kind::number,
@@ -161,12 +176,21 @@ constexpr Setting kSettings[] = {
     at<&ServerOptions::spare_segments>(
         {"store.spare_segments", Kind::number, "Files of the log that are made ready ahead of use.", 1, 64}),
     at<&ServerOptions::reserve_segments>(
-        {"store.reserve_segments", Kind::number, "Further ones, so that a disk that fills up is met early.", 0, 64}),
+        {"store.reserve_segments", Kind::number, "Further ones, for what goes on while the disk is full.", 0, 64}),
+    at<&ServerOptions::free_floor_bytes>({"store.free_floor", Kind::size,
+                                          "Puts are refused (507) while the disk has less free space; 0B: only when "
+                                          "the reserve alone is left.",
+                                          0, 1024 * kGiB}),
     at<kEngine, &Engine::unsealed_segments_max>({"store.unsealed_segments_max", Kind::number,
                                                  "Full files of the log that are not in the index yet; then puts wait.",
                                                  1, 64}),
     at<&ServerOptions::keep_outcomes_ms>({"store.keep_outcomes", Kind::duration,
                                           "How long the server answers for a message that has ended.", 0, 365 * kDay}),
+    at<kHistory, &HistoryBounds::keep_ms>(
+        {"store.keep_history", Kind::duration, "How long the history tells how messages ended.", kHour, 3650 * kDay}),
+    at<kHistory, &HistoryBounds::bytes_max>({"store.history_max", Kind::size,
+                                             "History in the index, before it is compressed; the oldest goes first.",
+                                             kMiB, 1024 * kGiB}),
 
     at<kEngine, &Engine::window_entries_max>({"memory.entries_max", Kind::number,
                                               "Messages with an entry in memory, of 72 bytes and its timer; beyond, "
@@ -188,12 +212,24 @@ constexpr Setting kSettings[] = {
                                   .kind = Kind::choice,
                                   .sentence = "What is logged: this and what is graver.",
                                   .choices = kLevels}),
+    at<kLog, &LogOptions::format>({.name = "log.format",
+                                   .kind = Kind::choice,
+                                   .sentence = "Lines for people, or a JSON object a line.",
+                                   .choices = kFormats}),
+    at<kApi, &Api::requests, &RequestLogOptions::every>(
+        {"log.requests", Kind::number, "Of so many requests one is logged; 0 logs none, 1 all.", 0, 1'000'000'000}),
+    at<kApi, &Api::requests, &RequestLogOptions::slow_ms>(
+        {"log.slow_request", Kind::duration,
+         "A request that takes longer is logged, at most one a second; the time that a consumer asked to wait does not "
+         "count. 0ms logs none.",
+         0, kHour}),
 };
 
 constexpr SettingOrder kOrders[] = {
-    {"limits.lease_min", "limits.lease_max", "no lease could be taken"},
     {"retry.first", "retry.most", "the first rest would be longer than the longest"},
     {"memory.read_ahead_min", "memory.read_ahead_max", "reading ahead would have no length that fits"},
+    {"limits.lease_min", "limits.lease_default", "a lease that names no time would be refused"},
+    {"limits.lease_default", "limits.lease_max", "a lease that names no time would be refused"},
     {"limits.body_max", "http.body_max", "a message's body would not fit into its request"},
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/command.h"
@@ -12,9 +13,6 @@
 #include "store/store.h"
 
 namespace duewheel {
-
-// What a record takes at most, the body and what has a length of its own aside.
-inline constexpr std::size_t kRecordOverheadMax = 1024;
 
 // One record of a batch and its consequence.
 struct Operation {
@@ -63,6 +61,8 @@ class Batch {
                                                operation.frame_bytes - kRecordFrameBytes);
     }
 
+    // Idempotency keys that puts of this batch have taken, as key_name() spells them.
+    std::unordered_set<std::string> keys;
     bool closes_segment = false;
 
   private:

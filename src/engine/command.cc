@@ -30,6 +30,33 @@ std::string_view change_outcome_name(ChangeOutcome outcome) {
     return "unknown";
 }
 
+std::string_view cause_name(Cause cause) {
+    switch (cause) {
+        case Cause::acknowledged:
+            return "acknowledged";
+        case Cause::cancelled:
+            return "cancelled";
+        case Cause::expired:
+            return "expired";
+        case Cause::attempts_used_up:
+            return "attempts_used_up";
+        case Cause::purged:
+            return "purged";
+        case Cause::rolled_back:
+            return "rolled_back";
+        case Cause::skipped:
+            return "skipped";
+        case Cause::merged:
+            return "merged";
+        case Cause::failed:
+            return "failed";
+        case Cause::lease_lost:
+            return "lease_lost";
+        default:
+            return "other";
+    }
+}
+
 std::string_view lease_outcome_name(LeaseOutcome outcome) {
     switch (outcome) {
         case LeaseOutcome::done:
@@ -46,6 +73,8 @@ std::string_view lease_outcome_name(LeaseOutcome outcome) {
             return "held";
         case LeaseOutcome::expired:
             return "expired";
+        case LeaseOutcome::purged:
+            return "purged";
     }
     return "unknown";
 }

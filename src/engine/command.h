@@ -15,6 +15,8 @@
 
 #include "base/status.h"
 #include "message/message.h"
+#include "message/queue_counts.h"
+#include "message/queue_settings.h"
 #include "message/record.h"
 #include "message/state_set.h"
 #include "store/store.h"
@@ -42,12 +44,20 @@ struct PutCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     When when;
+    std::optional<When> expires;  // a message that nobody has taken by then ends; its delay counts from the put
     std::int32_t priority = 0;
-    RetryChoice retry;  // empty: its queue's rule, whatever that is when it fails
+    std::string order_key;  // empty: none
+    RetryChoice retry;      // empty: its queue's rule, whatever that is when it fails
     std::string body;
     std::string content_type;
     std::string headers;
     std::string traceparent;
+    std::string key;                 // idempotency key, of the namespace and queue; empty: none
+    std::uint64_t request_hash = 0;  // with a key: of the request as it was sent
+};
+// Puts that are on disk together or not at all, each with an answer of its own.
+struct PutBatchCommand {
+    std::vector<PutCommand> puts;
 };
 struct GetCommand {
     std::string name_space{kDefaultNamespace};
@@ -83,12 +93,42 @@ struct RedriveCommand {
     std::string queue;
     std::optional<std::uint64_t> max;  // none: as many as the engine allows
 };
+// Sets or changes what a queue is told to do; answered with the queue as it is then.
+struct ConfigureQueueCommand {
+    enum class What : std::uint8_t {
+        set,     // all that a user may set becomes `settings`
+        pause,   // nothing is handed out after the answer
+        resume,  // handing out goes on
+        purge,   // every message that is in the queue now ends
+        remove,  // the settings go; only from a queue that holds nothing
+    };
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    What what = What::set;
+    QueueSettings settings;  // set
+};
+struct DescribeQueueCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+};
+// Queues by name, in the order of their bytes, from the first after `after` on.
+struct ListQueuesCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string after;
+    std::uint32_t limit = 100;
+};
+// Of the cleaner: writes the settings of a queue again, if their record still stands at `place`.
+struct CarrySettingsCommand {
+    std::string name_space;
+    std::string queue;
+    Sequence place = 0;
+};
 // Takes up to `max` due messages; where none is due, waits for the first one up to `wait_ms`.
 struct LeaseCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     std::uint32_t max = 1;
-    std::int64_t lease_ms = 30'000;
+    std::optional<std::int64_t> lease_ms;  // empty: as the queue says
     std::int64_t wait_ms = 0;
 };
 // A page of a queue's unfinished messages, in (due, id) order (engine_listing.cc).
@@ -100,6 +140,16 @@ struct ListCommand {
     DueMs until_ms = std::numeric_limits<DueMs>::max();
     std::uint32_t limit = 100;
     std::uint64_t query = 0;  // whatever the interface wants to find in the answer again
+};
+// A page of how messages of a queue ended, oldest first (engine_history.cc).
+struct HistoryCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    StateSet outcomes = kEndedStates;
+    DuePosition from;  // when it ended, and its id: the first that may be in the page
+    DueMs until_ms = std::numeric_limits<DueMs>::max();
+    std::uint32_t limit = 100;
+    std::uint64_t query = 0;  // as of ListCommand
 };
 struct AckCommand {
     LeaseToken lease;
@@ -134,14 +184,21 @@ struct CarryDoneCommand {
     Sequence up_to = 0;
 };
 
-using Command = std::variant<PutCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
-                             AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand,
-                             ListCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand>;
+using Command =
+    std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
+                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
+                 HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand,
+                 HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
-    State state = State::scheduled;
-    DueMs due_ms = 0;
+    State state = State::scheduled;  // of a repeated put: as it is now
+    DueMs due_ms = 0;                // of a repeated put: as it was answered first
+    bool repeated = false;           // the key's message was there already; nothing was put
+};
+using PutResult = std::variant<Error, PutAnswer>;
+struct PutBatchAnswer {
+    std::vector<PutResult> results;  // in the order of the puts
 };
 // What is known of a message, live.
 struct MessageAnswer {
@@ -191,13 +248,18 @@ struct Delivered {
     std::string content_type;
     std::string headers;
     std::string traceparent;
+    std::string key;
 };
 struct LeaseAnswer {
     std::string queue;
     std::vector<Delivered> messages;
 };
+// Why a message ended, in the words of every interface: "acknowledged", "attempts_used_up", ...
+std::string_view cause_name(Cause cause);
+
 // What became of a lease. `expired`: it had ended before, and nothing was changed.
-enum class LeaseOutcome : std::uint8_t { done, retrying, dead, extended, released, held, expired };
+// `purged`: its queue was purged while it was leased, so it does not come again.
+enum class LeaseOutcome : std::uint8_t { done, retrying, dead, extended, released, held, expired, purged };
 std::string_view lease_outcome_name(LeaseOutcome outcome);
 
 struct LeaseEndAnswer {
@@ -218,13 +280,38 @@ struct RedriveAnswer {
     std::uint64_t redriven = 0;
     bool more = false;  // the call's limit was reached, and there may be more
 };
+struct HistoryAnswer {
+    std::string queue;
+    std::vector<EndedRow> ended;
+    std::optional<DuePosition> next;
+    std::uint64_t query = 0;
+};
 struct CarryAnswer {
     bool carried = false;
     Sequence sequence = 0;  // of the carry, or of the carry-done
 };
 
-using Reply = std::variant<Error, PutAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer, CarryAnswer,
-                           ListAnswer, RedriveAnswer>;
+// A queue as it is. `counts` and `leased` are exact; `ready` are the due messages in memory, which are all of them
+// unless there is a backlog on disk.
+struct QueueAnswer {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    QueueSettings settings;
+    QueueCounts counts;
+    std::uint64_t ready = 0;
+    std::uint64_t leased = 0;
+    std::uint64_t waiters = 0;
+    bool backlog_on_disk = false;
+    std::uint64_t purged = 0;     // by the purge that is under way, since the process started
+    std::optional<bool> removed;  // answer to a remove: whether there were settings
+};
+struct QueueListAnswer {
+    std::vector<QueueAnswer> queues;
+    bool complete = true;  // false: more come after the last one
+};
+
+using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
+                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

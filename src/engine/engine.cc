@@ -1,6 +1,7 @@
-// The frame of the engine: start, turns, and batches from being built to being applied. What commands mean stands in
-// engine_commands.cc, what falls due in engine_firing.cc, what is read from the index in engine_loading.cc, how queues
-// are looked at in engine_listing.cc.
+// The frame of the engine: start, turns, what was asked and answered. Batches stand in engine_batches.cc, what commands
+// mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
+// engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
+// engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, order keys in engine_order.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 
 #include "base/planted_bugs.h"
+#include "engine/command_size.h"
 
 namespace duewheel {
 
@@ -22,6 +24,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       segment_(start.segment),
       segment_fill_(start.segment_fill),
       segment_bytes_(start.segment_bytes != 0 ? start.segment_bytes : options.segment_bytes),
+      block_bytes_(start.block_bytes),
       unsealed_(start.unsealed.begin(), start.unsealed.end()),
       durable_load_cursor_ms_(start.load_cursor_ms),
       window_ms_(options.window_min_ms),
@@ -32,22 +35,38 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         const QueueNumber number = recent_.queues().number(cursor.queue.name_space, cursor.queue.queue);
         queue(number).cursor = queue(number).durable_cursor = cursor.position;
     }
+    for (const EngineStart::QueueState& state : start.queue_states) {
+        const QueueNumber number = recent_.queues().number(state.queue.name_space, state.queue.queue);
+        queue(number).counts = state.counts;
+        if (state.settings.revision == 0) continue;
+        take_settings(number, state.settings, state.settings_place, state.settings_bytes);
+    }
 }
 
 Engine::~Engine() = default;
 
 void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
+    const bool is_put = is_a_put(command);
+    if (is_put && store_full_ && !may_be_repeated(command)) {
+        counters_.refused_full += record_count(command);
+        return reply(token, store_full());
+    }
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
-    const bool cleans =
-        std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
-    const std::size_t waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size();
-    if (!cleans && waiting >= options_.commands_waiting_max) return reply(token, too_busy());
+    const bool cleans = std::holds_alternative<CarryCommand>(command) ||
+                        std::holds_alternative<CarrySettingsCommand>(command) ||
+                        std::holds_alternative<CarryDoneCommand>(command);
+    if (!cleans && waiting_commands() >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
     if (const auto* asked = std::get_if<RedriveCommand>(&command)) return redrive(*asked, token);
-    const bool is_put = std::holds_alternative<PutCommand>(command);
-    Pending pending{std::move(command), token, std::nullopt, 0};
+    if (auto* asked = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*asked), token);
+    if (const auto* asked = std::get_if<DescribeQueueCommand>(&command)) return describe(*asked, token);
+    if (const auto* asked = std::get_if<ListQueuesCommand>(&command)) return list_queues(*asked, token);
+    const std::size_t bytes = put_bytes(command);
+    if (waiting_bytes_ + bytes > options_.waiting_bytes_max) return reply(token, too_busy());
+    waiting_bytes_ += bytes;
+    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, bytes};
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
         pending.facts = carry->row;
         pending.facts_generation = carry->generation;
@@ -55,11 +74,24 @@ void Engine::submit(Command command, ReplyToken token) {
     (is_put ? puts_ : commands_).push_back(std::move(pending));
 }
 
+void Engine::set_store_full(bool full) {
+    store_full_ = full;
+    if (!full) return;
+    std::erase_if(puts_, [this](const Pending& put) {
+        if (may_be_repeated(put.command)) return false;
+        counters_.refused_full += record_count(put.command);
+        waiting_bytes_ -= put.bytes;
+        reply(put.token, store_full());
+        return true;
+    });
+}
+
 void Engine::advance_to(DueMs now) {
     now_ = std::max(now_, now);
     if (!started_) {
         started_ = true;
-        started_ms_ = now_;
+        // No earlier run got further than this with a delivery; see is_due_saved().
+        past_until_ms_ = std::max(now_, totals_.server_time_ms + options_.unsaved_due_max_ms);
         newest_id_before_ = totals_.id_counter * kShardsMax + options_.shard;
         incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
         loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
@@ -67,13 +99,17 @@ void Engine::advance_to(DueMs now) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;
             entry.from_past = is_from_past(entry.id, entry.due_ms);
-            settle(number);
+            join_line(number);
+        }
+        for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
+            if (recent_.entry(number).id != 0) settle(number);
         }
         for (QueueNumber number = 0; number < queues_.size(); ++number) mark(number);
     }
     fire_due();
     sweep();
     load();
+    walk_purge();
     if (serving_) serve_queues();
     walk_listings();
     build_batch();
@@ -89,7 +125,9 @@ void Engine::reply(ReplyToken token, Reply with) {
 
 Queue& Engine::queue(QueueNumber number) {
     while (queues_.size() <= number) queues_.push_back(std::make_unique<Queue>());
-    return *queues_[number];
+    Queue& at = *queues_[number];
+    if (!at.named) list_name(number);
+    return at;
 }
 
 void Engine::mark(QueueNumber number) {
@@ -97,306 +135,6 @@ void Engine::mark(QueueNumber number) {
     if (marked.marked) return;
     marked.marked = true;
     marked_.push_back(number);
-}
-
-// ---- the batch
-
-bool Engine::puts_held_back() const {
-    return unsealed_.size() >= options_.unsealed_segments_max;
-}
-
-namespace {
-
-std::size_t record_bytes_at_most(const Command& command) {
-    if (const auto* put = std::get_if<PutCommand>(&command)) {
-        return kRecordOverheadMax + put->body.size() + put->headers.size() + put->content_type.size() +
-               put->traceparent.size();
-    }
-    if (const auto* carry = std::get_if<CarryCommand>(&command))
-        return kRecordOverheadMax + carry->record_body.size() + carry->row.reason.size();
-    if (const auto* fail = std::get_if<FailCommand>(&command)) return kRecordOverheadMax + fail->reason.size();
-    return kRecordOverheadMax;
-}
-
-// Space at a segment's end for the commit that closes it.
-std::uint64_t closing_reserve(std::uint64_t segment_bytes) {
-    return std::max<std::uint64_t>(segment_bytes / 32, kClosingRoomBytes);
-}
-
-}  // namespace
-
-// Whether the batch may grow by `bytes`. A fresh segment takes a first commit of any size.
-bool Engine::has_room(std::size_t bytes) const {
-    const std::size_t grown = batch_->bytes() + bytes;
-    if (batch_->empty() && segment_fill_ == kSegmentHeaderBytes) return true;
-    if (!batch_->empty() && grown > options_.batch_bytes_max) return false;
-    return segment_fill_ + commit_size_in_segment(grown) + closing_reserve(segment_bytes_) <= segment_bytes_;
-}
-
-bool Engine::must_close_segment() const {
-    if (segment_fill_ == kSegmentHeaderBytes) return false;
-    std::size_t next = 0;
-    for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
-        if (!waiting->empty()) next = std::max(next, record_bytes_at_most(waiting->front().command));
-    }
-    if (!puts_.empty() && !puts_held_back()) next = std::max(next, record_bytes_at_most(puts_.front().command));
-    if (!attempts_.empty() || !doomed_.empty() || has_redrives_to_add() || !serving_ || confirm_at_ms_ <= now_)
-        next = std::max(next, kRecordOverheadMax);
-    return next != 0 && segment_fill_ + commit_size_in_segment(next) + closing_reserve(segment_bytes_) > segment_bytes_;
-}
-
-void Engine::build_batch() {
-    if (in_flight_ || !started_) return;
-    batch_ = std::make_unique<Batch>(totals_);
-    if (must_close_segment()) {
-        add_cursors();
-        return hand_out(true);
-    }
-    if (!serving_) {
-        Record epoch;
-        epoch.kind = RecordKind::epoch;
-        epoch.time_ms = now_;
-        epoch.incarnation = incarnation_;
-        batch_->add(epoch, kNoEntry, 0, Error{});
-        return hand_out(false);
-    }
-    take_commands(looked_up_, false);
-    take_commands(commands_, false);
-    add_attempts();
-    add_doomed();
-    add_redrives();
-    take_commands(puts_, true);
-    if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
-    batch_.reset();
-}
-
-void Engine::take_commands(std::deque<Pending>& from, bool puts) {
-    std::vector<Pending> deferred;
-    for (std::size_t left = from.size(); left > 0; --left) {
-        if (batch_->count() >= options_.batch_operations_max) break;
-        if (puts && puts_held_back()) break;
-        if (!has_room(record_bytes_at_most(from.front().command))) break;
-        Pending pending = std::move(from.front());
-        from.pop_front();
-        if (validate(pending) == Verdict::deferred) {
-            ++counters_.deferred;
-            deferred.push_back(std::move(pending));
-        }
-    }
-    // They keep their order, and come before whatever was not looked at.
-    for (auto last = deferred.rbegin(); last != deferred.rend(); ++last) from.push_front(std::move(*last));
-}
-
-// An attempt that has begun is written in the next batch, and nobody waits for it.
-void Engine::add_attempts() {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < attempts_.size(); ++i) {
-        const EntryNumber number = recent_.find(attempts_[i]);
-        if (number == kNoEntry) continue;
-        Entry& entry = recent_.entry(number);
-        if (!entry.attempt_queued) continue;
-        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch_->count() >= options_.batch_operations_max) {
-            attempts_[kept++] = attempts_[i];
-            continue;
-        }
-        entry.attempt_queued = false;
-        if (entry.begun == entry.attempts) continue;  // a change of the message wrote it along
-        if (planted(PlantedBug::attempt_count_lost_in_crash)) continue;
-        add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
-    }
-    attempts_.resize(kept);
-}
-
-void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with) {
-    if (number != kNoEntry) recent_.entry(number).in_batch = true;
-    batch_->add(record, number, token, std::move(with));
-}
-
-// The commit that closes a segment says from where a restart has to read: the load cursor, and for each queue a lower
-// bound on what is due and unfinished. A queue's cursor that falls must be written, one that rises may be.
-void Engine::add_cursors() {
-    // A segment that was made larger for its first commit has no more than the room that each has at its end.
-    const bool is_overfull = segment_fill_ + kClosingRoomBytes > segment_bytes_;
-    const std::uint64_t room = is_overfull ? kClosingRoomBytes : segment_bytes_ - segment_fill_;
-    auto fits = [&] {
-        return batch_->count() < options_.cursor_records_max &&
-               commit_size_in_segment(batch_->bytes() + kRecordOverheadMax) <= room;
-    };
-    auto add_cursor = [&](const QueueName* name, DuePosition position) {
-        Record cursor;
-        cursor.kind = RecordKind::cursor;
-        cursor.time_ms = now_;
-        cursor.state.due_ms = cursor.state.nominal_due_ms = position.due_ms;
-        if (name != nullptr) {
-            cursor.state.name_space = name->name_space;
-            cursor.state.queue = name->queue;
-            cursor.id = position.id;
-            cursor.removed = position == kNoBacklog;
-        }
-        batch_->add(cursor, kNoEntry, 0, Error{});
-    };
-    std::vector<std::pair<QueueNumber, DuePosition>> rising;
-    bool all_falling_fit = true;
-    for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        Queue& at = *queues_[number];
-        DuePosition low = std::min(at.cursor, at.reading_from.value_or(kNoBacklog));
-        const FiredKey* first = at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
-            const Entry& entry = recent_.entry(key.entry);
-            return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
-                   (entry.state == State::ready || entry.state == State::leased || entry.doomed);
-        });
-        if (first != nullptr) low = std::min(low, first->position);
-        if (low == at.durable_cursor) continue;
-        if (low > at.durable_cursor) {
-            rising.emplace_back(number, low);
-        } else if (fits()) {
-            add_cursor(&recent_.queues().name(number), low);
-        } else {
-            all_falling_fit = false;
-        }
-    }
-    const DueMs load = load_cursor();
-    if (all_falling_fit && load > durable_load_cursor_ms_ && fits()) add_cursor(nullptr, {load, 0});
-    for (const auto& [number, low] : rising) {
-        if (!fits()) break;
-        add_cursor(&recent_.queues().name(number), low);
-    }
-}
-
-void Engine::hand_out(bool closes_segment) {
-    Totals& totals = batch_->totals();
-    totals.commit += 1;
-    totals.server_time_ms = now_;
-    Commit commit;
-    commit.first_sequence = batch_->first_sequence();
-    commit.count = static_cast<std::uint32_t>(batch_->count());
-    commit.records = batch_->record_bytes();
-    commit.totals = totals;
-    commit.closes_segment = closes_segment;
-    segment_fill_ += commit_size_in_segment(commit.records.size());
-    batch_->closes_segment = closes_segment;
-    in_flight_ = true;
-    confirm_at_ms_ = kNoWakeup;
-    effects_.commit = std::move(commit);
-    if (planted(PlantedBug::answer_before_sync)) {
-        for (Operation& operation : batch_->operations()) reply(operation.token, operation.reply);
-    }
-}
-
-void Engine::committed() {
-    assert(in_flight_);
-    const std::unique_ptr<Batch> batch = std::move(batch_);
-    in_flight_ = false;
-    totals_ = batch->totals();
-    ++counters_.commits;
-    counters_.records += batch->count();
-    for (Operation& operation : batch->operations()) {
-        // Its reason stands in the commit's bytes alone.
-        if (operation.record.state.state == State::dead) {
-            operation.record.reason = decode_record(operation.record.kind, batch->body(operation))->reason;
-        }
-        apply(operation);
-    }
-    for (Operation& operation : batch->operations()) {
-        // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
-        if (operation.record.kind == RecordKind::put && operation.record.state.due_ms <= loaded_until_ms_) {
-            cache_.insert(operation.sequence, batch->body(operation));
-        }
-    }
-    if (batch->closes_segment) {
-        effects_.closed_segments.push_back(segment_);
-        // A quick sealer may have seen on the disk that the segment is full before this was told.
-        (segment_ <= taken_through_ ? to_sweep_ : unsealed_).push_back(segment_);
-        ++segment_;
-        segment_fill_ = kSegmentHeaderBytes;
-        segment_bytes_ = options_.segment_bytes;
-    }
-    // A closing commit needs no confirmation: it answers nobody, and confirms the one before it.
-    if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
-    build_batch();
-    if (planted(PlantedBug::answer_before_sync)) return;
-    for (Operation& operation : batch->operations()) reply(operation.token, std::move(operation.reply));
-}
-
-void Engine::apply(Operation& operation) {
-    const Record& record = operation.record;
-    switch (record.kind) {
-        case RecordKind::epoch:
-            serving_ = true;
-            return;
-        case RecordKind::carry_done:
-        case RecordKind::rule:
-        case RecordKind::conf:
-            return;
-        case RecordKind::cursor:
-            if (record.state.queue.empty()) {
-                durable_load_cursor_ms_ = record.state.due_ms;
-            } else {
-                const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
-                queue(number).durable_cursor =
-                    record.removed ? kNoBacklog : DuePosition{record.state.due_ms, record.id};
-            }
-            return;
-        default:
-            break;
-    }
-    bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::carry;
-    bool woken = false;
-    std::uint32_t begun = 0;
-    if (operation.entry != kNoEntry) {
-        Entry& entry = recent_.entry(operation.entry);
-        begun = entry.begun;
-        assert(entry.id == record.id && entry.in_batch);
-        entry.in_batch = false;
-        woken = entry.woken;
-        entry.woken = false;
-        if (!keeps_live) {
-            if (record.kind == RecordKind::end) cache_.erase(entry.place);
-            unlist(operation.entry);
-        }
-    } else {
-        keeps_live = false;
-    }
-    const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
-    count(record);
-    if (number == kNoEntry) return;
-    Entry& entry = recent_.entry(number);
-    if (planted(PlantedBug::attempt_count_lost_in_crash)) entry.begun = std::max(entry.begun, begun);
-    if (planted(PlantedBug::retry_counts_from_now) && record.cause == Cause::failed) {
-        entry.due_ms += now_ - record.time_ms;
-    }
-    if (!keeps_live || waits_for_due(entry.state)) return settle(number);
-    if (woken) return wake(number);
-    if (entry.state == State::ready) {  // its key may have been passed over while it was in the batch
-        queue(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
-        mark(entry.queue);
-    }
-}
-
-void Engine::count(const Record& record) {
-    switch (record.kind) {
-        case RecordKind::put:
-        case RecordKind::spawn:
-            ++counters_.accepted;
-            break;
-        case RecordKind::carry:
-            ++counters_.carried;
-            break;
-        case RecordKind::change:
-            if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
-            if (record.cause == Cause::failed) ++counters_.failed;
-            if (record.cause == Cause::held) ++counters_.held;
-            if (record.cause == Cause::kicked || record.cause == Cause::redriven) ++counters_.brought_back;
-            break;
-        case RecordKind::end:
-            if (record.state.state == State::done) ++counters_.done;
-            if (record.state.state == State::cancelled) ++counters_.cancelled;
-            if (record.state.state == State::dead) ++counters_.dead;
-            if (record.cause == Cause::failed) ++counters_.failed;
-            break;
-        default:
-            break;
-    }
 }
 
 // ---- reads and their answers
@@ -426,7 +164,9 @@ void Engine::answer(Answer answer) {
                 }
                 if (!*asked.pending->facts) {
                     return reply(asked.pending->token,
-                                 Error{"gone", "this message ended longer ago than outcomes are kept"});
+                                 Error{"gone",
+                                       "this message ended longer ago than outcomes are kept; the history of "
+                                       "its queue may still tell how"});
                 }
                 MessageRow& row = **asked.pending->facts;
                 if (row.state.name_space != read->name_space) {
@@ -437,12 +177,21 @@ void Engine::answer(Answer answer) {
             }
             looked_up_.push_back(std::move(*asked.pending));
             return;
+        case Ask::key_facts:
+            asked.pending->key_facts = std::move(std::get<std::vector<std::optional<KeyFacts>>>(answer.what));
+            asked.pending->facts_generation = answer.generation;
+            looked_up_puts_.push_back(std::move(*asked.pending));
+            return;
         case Ask::due_stretch:
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::queue_stretch:
             return take_queue_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::dead_stretch:
             return take_dead_stretch(asked.redrive, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case Ask::purge_stretch:
+            return take_purge_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
+        case Ask::order_stretch:
+            return take_order_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
         case Ask::prefetch:
             for (RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
                 cache_.insert(record.place, record.body);
@@ -450,6 +199,9 @@ void Engine::answer(Answer answer) {
             return;
         case Ask::listing:
             return finish_listing(std::move(*asked.listing), std::move(std::get<ListedRows>(answer.what)),
+                                  answer.generation);
+        case Ask::history:
+            return finish_history(*std::move(asked.history), std::move(std::get<HistoryRows>(answer.what)),
                                   answer.generation);
         case Ask::delivery:
             delivery_of_reply_.erase(asked.delivery->token);
@@ -487,15 +239,21 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- what the owner may ask
 
 bool Engine::is_idle() const {
-    return looked_up_.empty() && commands_.empty() && puts_.empty() && attempts_.empty() && doomed_.empty() &&
-           redrives_.empty() && !in_flight_;
+    const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
+        return each.second.pending || each.second.delivery || each.second.message;
+    });
+    return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() && attempts_.empty() &&
+           expiries_.empty() && doomed_.empty() && redrives_.empty() && !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
-    const bool has_work = !looked_up_.empty() || !commands_.empty() || !attempts_.empty() || !doomed_.empty() ||
-                          has_redrives_to_add() || (!puts_.empty() && !puts_held_back());
-    if (!in_flight_ && has_work) return now_;
+    const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
+    const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
+                          !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() ||
+                          (has_puts && !puts_held_back());
+    if (!in_flight_ && (has_work || purge_has_work())) return now_;
+    if (walking_purge() < purges_.size()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!in_flight_) next = std::min(next, confirm_at_ms_);
@@ -509,26 +267,18 @@ EngineCounters Engine::counters() const {
     counters.ready = ready_count_;
     counters.leased = leases_.size();
     counters.waiters = waiters_.size();
-    counters.commands_waiting = looked_up_.size() + commands_.size() + puts_.size() + asked_.size() + redrives_.size();
+    counters.commands_waiting = waiting_commands();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
-    counters.queues = queues_.size();
+    counters.queues = queues_by_name_.size();
+    counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_held_back = puts_held_back();
+    counters.store_full = store_full_;
     counters.loaded_until_ms = loaded_until_ms_;
     counters.server_time_ms = now_;
     return counters;
-}
-
-std::vector<Engine::QueueCounters> Engine::queue_counters() const {
-    std::vector<QueueCounters> all;
-    for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        const Queue& at = *queues_[number];
-        all.push_back(
-            {recent_.queues().name(number), at.ready_count, at.leased_count, at.waiters.size(), at.has_backlog()});
-    }
-    return all;
 }
 
 void Engine::check() const {
@@ -539,41 +289,68 @@ void Engine::check() const {
     };
     recent_.check();
     wheel_.check();
+    const bool new_put_waits =
+        std::any_of(puts_.begin(), puts_.end(), [](const Pending& put) { return !may_be_repeated(put.command); });
+    require(!store_full_ || !new_put_waits, "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
-    recent_.for_each_entry([&](EntryNumber, const Entry& entry) {
+    check_lines();
+    std::vector<std::uint64_t> purging(queues_.size());
+    std::size_t expiring = 0;
+    recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
+        if (entry.purging) ++purging[entry.queue];
+        const DueMs expires = expiry(number);
+        const bool expires_on_wheel =
+            expires == kNoWakeup ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(expires);
+        if (entry.expiring) {
+            if (!entry.in_batch) ++expiring;
+            require(expires <= now_ && !deadline.has_value(), "a message expires before its time, or twice");
+            require(unsettled_expiries_.contains({expires, entry.id}), "an expiry that the load cursor may pass");
+            return;
+        }
         switch (entry.state) {
             case State::ready:
                 ++ready[entry.queue];
                 require(entry.due_ms <= now_, "a message is ready before it is due");
+                require(entry.in_batch || entry.purging || expires_on_wheel ||
+                            planted(PlantedBug::expired_message_delivered),
+                        "a ready message is not on the wheel at its expiry");
                 break;
             case State::leased:
                 ++leased[entry.queue];
                 require(leases_.contains(entry.id), "a leased message without a lease");
+                require(expires == kNoWakeup || unsettled_expiries_.contains({expires, entry.id}),
+                        "the expiry of a leased message that the load cursor may pass");
                 require(entry.in_batch || deadline.has_value(), "a lease without its timer");
                 break;
             case State::scheduled:
             case State::retrying:
-                require(!started_ || entry.in_batch || entry.doomed ||
-                            (deadline && *deadline == static_cast<Tick>(entry.due_ms)),
-                        "a waiting message is not on the wheel at its due time");
+                if (!started_ || entry.in_batch || entry.purging || entry.doomed) break;
+                require(entry.blocked ? expires_on_wheel
+                                      : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
+                        "a waiting message is not on the wheel at what comes next");
                 break;
             default:
-                require(!deadline.has_value(), "a message that waits for nothing is on the wheel");
+                require(!started_ || entry.in_batch || expires_on_wheel, "a message that waits is not on the wheel");
                 break;
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
         require(!entry.doomed || waits_for_due(entry.state), "a message is both doomed and with somebody");
     });
+    std::uint64_t pending_in_all = 0;
+    require(expiring <= expiries_.size(), "a message expires whose record is not queued");
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         require(queues_[number]->ready_count == ready[number], "a queue's count of ready messages is off");
         require(queues_[number]->leased_count == leased[number], "a queue's count of leased messages is off");
+        require(queues_[number]->purging == purging[number], "a queue's count of messages to purge is off");
+        pending_in_all += queues_[number]->counts.pending;
         leased_in_all += leased[number];
         ready_in_all += ready[number];
     }
+    require(pending_in_all == totals_.live_count, "the queues do not hold as many messages as the log says");
     require(leases_.size() == leased_in_all, "a lease without its message");
     require(ready_count_ == ready_in_all, "the count of ready messages is off");
 }

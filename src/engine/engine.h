@@ -27,8 +27,13 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +42,7 @@
 #include "engine/engine_options.h"
 #include "engine/lateness.h"
 #include "engine/lease_token.h"
+#include "engine/order_line.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
 #include "journal/journal.h"
@@ -65,6 +71,7 @@ struct EngineStart {
     SegmentNumber segment = 1;  // the open segment
     std::uint64_t segment_fill = kSegmentHeaderBytes;
     std::uint64_t segment_bytes = 0;      // of the open segment; 0: what the options say
+    std::uint32_t block_bytes = 512;      // of the log
     std::vector<SegmentNumber> unsealed;  // closed ones that are not in the index
     DueMs load_cursor_ms = 0;
     struct Cursor {
@@ -72,6 +79,14 @@ struct EngineStart {
         DuePosition position;
     };
     std::vector<Cursor> queue_cursors;
+    struct QueueState {
+        QueueName queue;
+        QueueCounts counts;
+        QueueSettings settings;  // revision 0: none
+        Sequence settings_place = 0;
+        std::uint32_t settings_bytes = 0;
+    };
+    std::vector<QueueState> queue_states;
     TokenKey token_key{};
 };
 
@@ -83,6 +98,7 @@ struct EngineCounters {
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
     std::uint64_t cancelled = 0;
+    std::uint64_t expired = 0;
     std::uint64_t rescheduled = 0;
     std::uint64_t leases_lost = 0;
     std::uint64_t dead = 0;
@@ -97,6 +113,7 @@ struct EngineCounters {
     std::uint64_t deferred = 0;
     std::uint64_t carried = 0;
     std::uint64_t listed = 0;  // messages in pages
+    std::uint64_t purged = 0;
 
     std::uint64_t pending = 0;  // unfinished messages
     std::uint64_t ready = 0;    // in memory
@@ -106,9 +123,12 @@ struct EngineCounters {
     std::uint64_t in_memory = 0;
     std::uint64_t unsealed_segments = 0;
     std::uint64_t queues = 0;
+    std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
-    bool puts_held_back = false;  // waiting for segments to be sealed
+    std::uint64_t refused_full = 0;  // puts
+    bool puts_held_back = false;     // waiting for segments to be sealed
+    bool store_full = false;
     DueMs loaded_until_ms = 0;
     DueMs server_time_ms = 0;
 };
@@ -129,6 +149,15 @@ class Engine {
 
     // Whoever waits for a message gets an empty answer, and nobody waits from now on.
     void stop_waiting();
+
+    // While the store is full puts are refused with `store_full`, those too that wait already. What ends messages goes
+    // on, and so does what only moves them: it needs space in the log for a while, but nothing that cleaning could not
+    // take back.
+    void set_store_full(bool full);
+
+    // The open segment is closed with the next commit, full or not, unless nothing stands in it: so that it can be
+    // sealed.
+    void close_segment() { close_wanted_ = true; }
 
     // Tells the time without doing anything: before a command that arrived after the last turn, so that what it counts
     // from is not old.
@@ -161,7 +190,7 @@ class Engine {
     std::uint64_t incarnation() const { return incarnation_; }
     // False until the first commit of this run is durable: until then nothing is served.
     bool is_serving() const { return serving_; }
-    // Nothing accepted waits for a commit any more.
+    // Nothing that somebody waits for is on its way to the disk or from it.
     bool is_idle() const;
     EngineCounters counters() const;
 
@@ -171,6 +200,9 @@ class Engine {
         std::uint64_t leased = 0;
         std::uint64_t waiters = 0;
         bool backlog_on_disk = false;
+        std::uint64_t pending = 0;
+        bool paused = false;
+        bool has_settings = false;
     };
     std::vector<QueueCounters> queue_counters() const;
     const Lateness& lateness() const { return lateness_; }
@@ -184,7 +216,10 @@ class Engine {
         ReplyToken token = 0;
         // What the index said of the message, when the recent tier does not know it.
         std::optional<std::optional<MessageRow>> facts;
+        // Of puts with keys: what the index said of each key, in their order.
+        std::optional<std::vector<std::optional<KeyFacts>>> key_facts;
         Generation facts_generation = 0;
+        std::size_t bytes = 0;  // of a put's content
     };
     struct Lease {
         std::uint32_t attempt = 0;
@@ -196,6 +231,7 @@ class Engine {
         ReplyToken token = 0;
         LeaseAnswer answer;
         std::vector<Sequence> places;  // of answer.messages, 0: already there
+        DueMs latest_due_ms = 0;       // of its messages
     };
     struct MessageRead {
         ReplyToken token = 0;
@@ -208,6 +244,10 @@ class Engine {
         EntryNumber walked_to = 0;
         std::vector<DuePosition> nearest;        // a heap, the last on top; at most as many as the page may have
         std::optional<DuePosition> known_up_to;  // beyond it there were more than `nearest` may hold
+    };
+    struct HistoryRead {
+        ReplyToken token = 0;
+        HistoryCommand command;
     };
     struct Waiter {
         ReplyToken token = 0;
@@ -234,13 +274,17 @@ class Engine {
     };
     enum class Ask : std::uint8_t {
         facts,
+        key_facts,
         due_stretch,
         queue_stretch,
-        dead_stretch,
+        order_stretch,
         delivery,
         message,
         prefetch,
-        listing
+        listing,
+        purge_stretch,
+        dead_stretch,
+        history
     };
     struct Asked {
         Ask what = Ask::facts;
@@ -248,16 +292,17 @@ class Engine {
         DuePosition from;
         DueMs until_ms = 0;
         std::uint64_t redrive = 0;
+        std::string line;
         std::optional<Pending> pending;
         std::optional<Delivery> delivery;
         std::optional<MessageRead> message;
         std::optional<Listing> listing;
+        std::optional<HistoryRead> history;
     };
 
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
     enum class Verdict : std::uint8_t { settled, deferred, asked };
     Verdict validate(Pending& pending);
-    Verdict put(Pending& pending, PutCommand& command);
     Verdict cancel(Pending& pending, const CancelCommand& command);
     Verdict reschedule(Pending& pending, const RescheduleCommand& command);
     Verdict fire(Pending& pending, const FireCommand& command);
@@ -275,6 +320,7 @@ class Engine {
     // engine_retries.cc: attempts and what becomes of a message when they are used up; setting aside and bringing back
     Verdict fail(Pending& pending, const FailCommand& command);
     Verdict release(Pending& pending, const ReleaseCommand& command);
+    std::optional<Verdict> end_with_lease(Pending& pending, EntryNumber number);
     Verdict hold(Pending& pending, const HoldCommand& command);
     Verdict hold_lease(Pending& pending, const HoldLeaseCommand& command);
     Verdict kick(Pending& pending, const KickCommand& command);
@@ -295,6 +341,19 @@ class Engine {
     bool redrive_chunk(Redrive& job);
     bool has_redrives_to_add() const;
 
+    // engine_puts.cc: puts, with or without keys, one or many
+    struct KeyLook {
+        enum class What : std::uint8_t { free, held, ask, busy } what = What::free;
+        KeyFacts holder;
+    };
+    Verdict put(Pending& pending, PutCommand& command);
+    Verdict put_batch(Pending& pending, PutBatchCommand& command);
+    std::optional<Verdict> look_keys(Pending& pending, std::span<const PutCommand> puts,
+                                     std::vector<std::optional<KeyFacts>>& holders);
+    KeyLook look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const;
+    bool is_key_free(DueMs ended_ms) const;
+    PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
+
     // What is known of the message that a command names.
     struct Known {
         enum class What : std::uint8_t { entry, ended, unknown, gone, ask, busy } what = What::gone;
@@ -303,6 +362,7 @@ class Engine {
         bool admitted = false;  // from the facts, for this command
     };
     Known look(Pending& pending, MessageId id, const std::string* name_space);
+    Known expire_or(Known known);
     std::optional<ChangeAnswer> too_late(const Entry& entry) const;
     Status check_lease_time(std::int64_t lease_ms) const;
     std::optional<Verdict> not_here(const Known& known, Pending& pending, MessageId id);
@@ -311,14 +371,52 @@ class Engine {
     void add(EntryNumber number, Record record, ReplyToken token, Reply reply);
     // The entry that a lease token still holds, or what to say instead.
     std::optional<Verdict> look_lease(Pending& pending, const LeaseToken& lease, Known& known);
-    Result<DueMs> resolve(const When& when) const;
+    Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
     static Error not_waiting(State state);
     static ChangeAnswer ended_answer(const MessageRow& row);
+    static Error store_full();
     void reply(ReplyToken token, Reply reply);
 
-    // engine.cc: batches
+    // engine_settings.cc
+    Verdict configure(Pending& pending, const ConfigureQueueCommand& command);
+    Verdict remove_settings(Pending& pending, QueueNumber number);
+    Verdict carry_settings(Pending& pending, const CarrySettingsCommand& command);
+    Status check_settings(const QueueSettings& settings) const;
+    Status check_room(QueueNumber number);
+    void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
+    void apply_settings(std::string_view record_body, Operation& operation);
+    void take_settings(QueueNumber number, const QueueSettings& settings, Sequence place, std::uint32_t record_bytes);
+    QueueAnswer describe(QueueNumber number) const;
+    void describe(const DescribeQueueCommand& command, ReplyToken token);
+    void list_queues(const ListQueuesCommand& command, ReplyToken token);
+    Error queue_limit() const;
+    void list_name(QueueNumber number);
+    void release_names(SegmentNumber swept);
+
+    // engine_purge.cc
+    struct PurgeWalk {
+        QueueNumber queue = 0;
+        EntryNumber next_entry = 0;  // first those in memory are walked, then the rows of the index
+        bool walked_entries = false;
+        DuePosition next_row;
+        bool asking = false;
+        bool walked = false;
+    };
+    bool is_purged(const Entry& entry) const;
+    bool take_for_purge(EntryNumber number);
+    Verdict purge(EntryNumber number, Pending& pending, Reply reply);
+    static ChangeAnswer purged_answer(ChangeAnswer answer);
+    void begin_purge(QueueNumber number);
+    std::size_t walking_purge() const;
+    void walk_purge();
+    void take_purge_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
+    void add_purged();
+    bool is_over(const PurgeWalk& walk) const;
+    bool purge_has_work() const;
+
+    // engine_batches.cc
     void build_batch();
     void take_commands(std::deque<Pending>& from, bool puts);
     void add_attempts();
@@ -327,8 +425,17 @@ class Engine {
     void hand_out(bool closes_segment);
     void apply(Operation& operation);
     void count(const Record& record);
+    void place_applied(EntryNumber number, bool keeps_live, bool woken);
     bool has_room(std::size_t bytes) const;
+    std::uint64_t size_in_segment(std::size_t record_bytes) const;
+    // Space at a segment's end for the commit that closes it: of every segment, and of one that is not overfull.
+    std::uint64_t closing_room() const;
+    std::uint64_t closing_reserve() const;
     bool puts_held_back() const;
+    std::size_t waiting_commands() const;
+
+    // What a command's record takes at most, its texts of any length aside.
+    static constexpr std::size_t kRecordOverheadMax = 1280;
 
     // engine_firing.cc
     // A wheel cookie is an entry's number, or a waiter's with this bit.
@@ -337,20 +444,54 @@ class Engine {
     void wake(EntryNumber number);
     void settle(EntryNumber number);  // after a change: on the wheel, ready, or out of memory
     void make_ready(EntryNumber number);
+    void list_ready(EntryNumber number);
     void evict(EntryNumber number);
     void end_lease(EntryNumber number);
     void unlist(EntryNumber number);  // off the wheel, the ready list and the leases
     void arm(EntryNumber number, DueMs at);
+    void arm_expiry(EntryNumber number);
     void serve_queues();
     void serve(QueueNumber number);
     bool grant(QueueNumber number, const Waiter& waiter);
     void fill(Delivered& message, std::string_view record_body);
     void finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records);
+    bool is_due_saved(const Delivery& delivery) const;
+    void hand_over_held();
+    void give_back(const Delivery& delivery);
     void drop_waiter(std::uint64_t waiter);
     void mark(QueueNumber number);
     Queue& queue(QueueNumber number);
     bool delivery_may_hide(const Entry& entry) const;
     bool is_from_past(MessageId id, DueMs due_ms) const;
+
+    // engine_expiry.cc
+    static Error expires_too_soon(std::string field);
+    DueMs expiry(EntryNumber number) const;
+    bool has_expired(EntryNumber number) const;
+    void unsettled_expiry(EntryNumber number);
+    void settled_expiry(EntryNumber number);
+    void begin_expiry(EntryNumber number);
+    Verdict expire(EntryNumber number, Pending& pending);
+    void add_expiries();
+    bool may_leave(EntryNumber number) const;
+
+    // engine_order.cc
+    // What becomes of a message that leaves its line: it changes or ends; or memory gives it up, and the line, or its
+    // queue's cursor, will find it again.
+    enum class Leaving : std::uint8_t { changes, to_disk, to_queue };
+    static std::string line_name(QueueNumber queue, std::string_view order_key);
+    std::string line_name(EntryNumber number) const;
+    static DuePosition place_in_line(const Entry& entry);
+    void join_line(EntryNumber number);
+    void leave_line(EntryNumber number, Leaving leaving);
+    bool wait_in_line(EntryNumber number);
+    void unready(EntryNumber number);
+    void advance_line(const std::string& name);
+    void ask_line(const std::string& name, OrderLine& line);
+    void take_order_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
+    void take_head(OrderLine& line, const Stretch& stretch);
+    std::vector<DuePosition> bounds_of_lines() const;
+    void check_lines() const;
 
     // engine_loading.cc
     void load();
@@ -361,6 +502,7 @@ class Engine {
     void read_backlog(QueueNumber number);
     void prefetch(const std::vector<MessageRow>& rows);
     EntryNumber admit(const MessageRow& row);
+    void drop(EntryNumber number, Leaving leaving = Leaving::to_disk);
     void sweep();
     std::uint64_t ask(Question question, Asked asked);
     DueMs load_cursor() const;
@@ -368,30 +510,40 @@ class Engine {
     // engine_listing.cc
     void list(const ListCommand& command, ReplyToken token);
     void walk_listings();
-    void walk(Listing& listing, EntryNumber until);
+    std::uint32_t walk(Listing& listing, std::uint32_t budget);
+    void look_at(Listing& listing, QueueNumber queue, const Entry& entry) const;
     void ask_index(Listing listing);
     void finish_listing(Listing listing, ListedRows sealed, Generation generation);
     ListedMessage listed(const Entry& entry) const;
     ListedMessage listed(MessageRow row) const;
     State live_state(State state, DueMs due_ms) const;
 
+    // engine_history.cc
+    void list_history(HistoryCommand command, ReplyToken token);
+    void finish_history(HistoryRead read, HistoryRows sealed, Generation generation);
+    DueMs add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
+                          std::vector<EndedRow>& page) const;
+
     EngineOptions options_;
     RecentTier& recent_;
     LeaseSigner signer_;
     TimingWheel wheel_;
     DueMs now_ = 0;
-    DueMs started_ms_ = 0;
+    DueMs past_until_ms_ = 0;         // an earlier run may have handed out what was due until then
     MessageId newest_id_before_ = 0;  // given out by an earlier run
     std::uint64_t incarnation_ = 0;
     bool serving_ = false;
     bool started_ = false;
     bool stopping_ = false;
+    bool store_full_ = false;
+    bool close_wanted_ = false;
 
     // the log
     Totals totals_;
     SegmentNumber segment_ = 1;
     std::uint64_t segment_fill_ = 0;
     std::uint64_t segment_bytes_ = 0;  // of the open one
+    const std::uint32_t block_bytes_;
     std::deque<SegmentNumber> unsealed_;
     std::deque<SegmentNumber> to_sweep_;
     SegmentNumber taken_through_ = 0;
@@ -402,24 +554,37 @@ class Engine {
     // commands and the batch
     std::deque<Pending> looked_up_;  // came back with their facts
     std::deque<Pending> commands_;   // all but puts
+    std::deque<Pending> looked_up_puts_;
     std::deque<Pending> puts_;
+    std::size_t waiting_bytes_ = 0;    // of the puts among all of these, and of those being looked up
     std::vector<MessageId> attempts_;  // begun, their record not yet written
     std::vector<MessageId> doomed_;    // attempts used up, their end not yet written
     std::deque<Redrive> redrives_;
     std::uint64_t next_redrive_ = 1;
     std::unique_ptr<Batch> batch_;  // being built or in flight
     bool in_flight_ = false;
-    std::vector<EntryNumber> woken_;
+    std::deque<MessageId> expiries_;  // come, their record not yet written
 
     // queues
     std::vector<std::unique_ptr<Queue>> queues_;
+    std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
     std::vector<QueueNumber> marked_;
     std::unordered_map<MessageId, Lease> leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;
     std::unordered_map<ReplyToken, std::uint64_t> waiter_of_reply_;
     std::unordered_map<ReplyToken, std::uint64_t> delivery_of_reply_;  // the ticket of a delivery being read
+    std::vector<Delivery> held_;  // complete; they wait for a commit that says how late it is
     std::uint64_t next_waiter_ = 1;
     std::uint64_t ready_count_ = 0;
+
+    // purges: one walks at a time; whatever belongs to any of them is handed out no more
+    std::deque<PurgeWalk> purges_;
+    std::deque<MessageId> to_purge_;  // in memory and with nobody
+    // Expiries that have come, or that come while their message is leased, and are not recorded.
+    std::set<DuePosition> unsettled_expiries_;
+    std::unordered_map<std::string, OrderLine> lines_;
+    std::deque<std::string> lines_to_ask_;
+    std::uint32_t lines_asking_ = 0;
 
     // loading
     std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms

@@ -16,8 +16,22 @@ Error Engine::unknown_id(MessageId id) {
     return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted here: check the id", "id"};
 }
 
+Error Engine::queue_limit() const {
+    return {"queue_limit",
+            "there are " + std::to_string(options_.queues_max) +
+                " queues already: use an existing one, or raise the setting limits.queues_max",
+            "queue"};
+}
+
 Error Engine::too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
+}
+
+Error Engine::store_full() {
+    return {"store_full",
+            "the server's disk is nearly full, so nothing new is taken; what is here can be leased, acknowledged, "
+            "moved and "
+            "cancelled. Free space on the disk of the data directory: puts are then taken again by themselves"};
 }
 
 Engine::Verdict Engine::validate(Pending& pending) {
@@ -25,6 +39,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
         [&](auto& command) -> Verdict {
             using T = std::decay_t<decltype(command)>;
             if constexpr (std::is_same_v<T, PutCommand>) return put(pending, command);
+            if constexpr (std::is_same_v<T, PutBatchCommand>) return put_batch(pending, command);
             if constexpr (std::is_same_v<T, CancelCommand>) return cancel(pending, command);
             if constexpr (std::is_same_v<T, RescheduleCommand>) return reschedule(pending, command);
             if constexpr (std::is_same_v<T, FireCommand>) return fire(pending, command);
@@ -37,6 +52,8 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, HoldCommand>) return hold(pending, command);
             if constexpr (std::is_same_v<T, HoldLeaseCommand>) return hold_lease(pending, command);
             if constexpr (std::is_same_v<T, KickCommand>) return kick(pending, command);
+            if constexpr (std::is_same_v<T, ConfigureQueueCommand>) return configure(pending, command);
+            if constexpr (std::is_same_v<T, CarrySettingsCommand>) return carry_settings(pending, command);
             assert(false && "a command that changes nothing is answered when it is submitted");
             return Verdict::settled;
         },
@@ -59,7 +76,7 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
         const Entry& entry = recent_.entry(known.entry);
         known.what = is_foreign(entry.queue) ? What::unknown : What::entry;
         if (entry.in_batch && !planted(PlantedBug::second_command_in_batch_not_checked)) known.what = What::busy;
-        return known;
+        return expire_or(known);
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
         if (is_foreign(outcome->queue)) return known.what = What::unknown, known;
@@ -88,12 +105,20 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
     known.what = What::entry;
     known.entry = admit(row);
     known.admitted = true;
+    return expire_or(known);
+}
+
+// A message whose time is over can be nothing else any more: the command waits for that to be on disk.
+Engine::Known Engine::expire_or(Known known) {
+    if (known.what != Known::What::entry || !has_expired(known.entry)) return known;
+    begin_expiry(known.entry);
+    known.what = Known::What::busy;
     return known;
 }
 
 // An entry that came into memory for a command which changed nothing goes back to where it was.
 void Engine::withdraw(const Known& known) {
-    if (known.admitted && !recent_.entry(known.entry).in_batch) recent_.drop(known.entry);
+    if (known.admitted && !recent_.entry(known.entry).in_batch) drop(known.entry);
 }
 
 // What to do where there is no entry to work on; nothing when there is one, or an outcome.
@@ -128,7 +153,7 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
 // A message of an earlier run that was due before this one began may have been handed out without a trace. Its id
 // tells: its record may have been carried since.
 bool Engine::is_from_past(MessageId id, DueMs due_ms) const {
-    return due_ms <= started_ms_ && id <= newest_id_before_;
+    return due_ms <= past_until_ms_ && id <= newest_id_before_;
 }
 
 // A record that takes the message from what the log says to the next version; the caller sets what changes.
@@ -141,11 +166,14 @@ Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     record.time_ms = now_;
     record.cause = cause;
     record.state = recent_.durable_state(entry);
-    record.previous = {record.state.state, record.state.version, record.state.due_ms, record.state.queue, 0, 0};
+    record.previous = {record.state.state, record.state.version, record.state.due_ms, record.state.queue, 0, 0, 0};
     if (record.state.state == State::dead) {
         record.previous.ended_ms = recent_.ended_ms(entry);
     } else {
         record.previous.term = digest_term(entry.id, record.state);
+    }
+    if (!record.state.order_key.empty() && record.state.nominal_due_ms != record.state.due_ms) {
+        record.previous.nominal_due_ms = record.state.nominal_due_ms;
     }
     record.state.version += 1;
     if (!planted(PlantedBug::attempt_count_lost_in_crash)) record.state.attempts = entry.begun;
@@ -153,56 +181,19 @@ Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     return record;
 }
 
-Result<DueMs> Engine::resolve(const When& when) const {
+Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const char* at_field) const {
     const DueMs latest = now_ + options_.delay_max_ms;
     const bool too_long = when.at_ms ? *when.at_ms > latest : when.delay_ms > options_.delay_max_ms;
     if (too_long) {
         return Error{"delay_too_long",
-                     "the due time is more than " + std::to_string(options_.delay_max_ms / (24LL * 3600 * 1000)) +
-                         " days ahead: choose an earlier one, or raise the limit delay_max",
-                     when.at_ms ? "due" : "delay"};
+                     "that time is more than " + std::to_string(options_.delay_max_ms / (24LL * 3600 * 1000)) +
+                         " days ahead: choose an earlier one, or raise the setting limits.delay_max",
+                     when.at_ms ? at_field : delay_field};
     }
     return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
 }
 
 // ---- a message's own commands
-
-Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
-    const Result<DueMs> due = resolve(command.when);
-    if (!due) return reply(pending.token, due.error()), Verdict::settled;
-    if (recent_.queues().find(command.name_space, command.queue) == kNoQueue &&
-        recent_.queues().size() >= options_.queues_max) {
-        reply(pending.token, Error{"queue_limit",
-                                   "there are " + std::to_string(options_.queues_max) +
-                                       " queues already: use an existing one, or raise the limit",
-                                   "queue"});
-        return Verdict::settled;
-    }
-    std::optional<RetryRule> retry;
-    if (!command.retry.is_empty()) {
-        const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
-        Result<RetryRule> chosen = chosen_rule(command.retry, queue_retry_rule(queue));
-        if (!chosen) return reply(pending.token, std::move(chosen).error()), Verdict::settled;
-        retry = *chosen;
-    }
-    Record record;
-    record.kind = RecordKind::put;
-    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
-    record.time_ms = 0;  // content.put_ms says it
-    record.state.due_ms = record.state.nominal_due_ms = *due;
-    record.state.priority = command.priority;
-    record.state.retry = retry;
-    record.state.name_space = std::move(command.name_space);
-    record.state.queue = std::move(command.queue);
-    record.content.put_ms = now_;
-    record.content.content_type = command.content_type;
-    record.content.headers = command.headers;
-    record.content.traceparent = command.traceparent;
-    record.content.body = command.body;
-    const PutAnswer answer{record.id, *due <= now_ ? State::ready : State::scheduled, *due};
-    add(kNoEntry, std::move(record), pending.token, answer);
-    return Verdict::settled;
-}
 
 ChangeAnswer Engine::ended_answer(const MessageRow& row) {
     ChangeAnswer answer;
@@ -273,6 +264,9 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         reply(pending.token, *late);
         return withdraw(known), Verdict::settled;
     }
+    if (is_purged(entry)) {
+        return purge(known.entry, pending, purged_answer(answer));
+    }
     if (entry.state == State::held || entry.state == State::prepared) {
         reply(pending.token, not_waiting(entry.state));
         return withdraw(known), Verdict::settled;
@@ -282,9 +276,16 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         reply(pending.token, answer);
         return withdraw(known), Verdict::settled;
     }
+    if (due >= expiry(known.entry)) {
+        reply(pending.token, expires_too_soon("due"));
+        return withdraw(known), Verdict::settled;
+    }
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
+    if (!record.state.key.empty() && record.state.first_due_ms == 0) {
+        record.state.first_due_ms = record.state.nominal_due_ms;
+    }
     record.state.due_ms = record.state.nominal_due_ms = due;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
@@ -346,7 +347,8 @@ Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
 
 Status Engine::check_lease_time(std::int64_t lease_ms) const {
     if (lease_ms < options_.lease_min_ms) {
-        return Error{"lease_too_short", "a lease lasts at least " + std::to_string(options_.lease_min_ms) + " ms",
+        return Error{"lease_too_short",
+                     "a lease lasts at least " + std::to_string(options_.lease_min_ms) + " ms: ask for a longer one",
                      "lease"};
     }
     if (lease_ms > options_.lease_max_ms) {
@@ -443,7 +445,9 @@ Engine::Verdict Engine::carry_done(Pending& pending, const CarryDoneCommand& com
 // ---- commands that change nothing durable
 
 void Engine::get(const GetCommand& command, ReplyToken token) {
-    Pending pending{command, token, std::nullopt, 0};
+    Pending pending;
+    pending.command = command;
+    pending.token = token;
     const MessageId id = command.id;
     if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
         return reply(token, unknown_id(id));
@@ -481,10 +485,7 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
 
 // Completes the answer with the content of the message, which stands in the log.
 void Engine::answer_get(MessageRow row, ReplyToken token) {
-    // A message that fell due but stays on disk behind its queue's cursor is ready like the ones in memory.
-    if (waits_for_due(row.state.state) && row.state.due_ms <= now_ && recent_.find(row.id) == kNoEntry) {
-        row.state.state = State::ready;
-    }
+    row.state.state = live_state(row.state.state, row.state.due_ms);
     MessageRead read;
     read.token = token;
     if (const auto held = leases_.find(row.id); held != leases_.end())
@@ -502,7 +503,9 @@ void Engine::answer_get(MessageRow row, ReplyToken token) {
 }
 
 void Engine::lease(const LeaseCommand& command, ReplyToken token) {
-    if (Status legal = check_lease_time(command.lease_ms); !legal) return reply(token, std::move(legal).error());
+    if (command.lease_ms) {
+        if (Status legal = check_lease_time(*command.lease_ms); !legal) return reply(token, std::move(legal).error());
+    }
     if (command.max == 0 || command.max > options_.lease_batch_max) {
         return reply(token, Error{"bad_max", "max is from 1 to " + std::to_string(options_.lease_batch_max), "max"});
     }
@@ -519,9 +522,7 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
             none.queue = command.queue;
             return reply(token, std::move(none));
         }
-        if (recent_.queues().size() >= options_.queues_max) {
-            return reply(token, Error{"queue_limit", "there are too many queues to wait on a new one", "queue"});
-        }
+        if (recent_.queues().in_use() >= options_.queues_max) return reply(token, queue_limit());
         number = recent_.queues().number(command.name_space, command.queue);
     }
     Queue& at = queue(number);
@@ -530,7 +531,9 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     }
     at.asked_ms = now_;
     const std::uint64_t waiter = next_waiter_++;
-    waiters_[waiter] = {token, number, command.max, command.lease_ms, {}};
+    const std::int64_t by_queue =
+        at.conf && at.conf->settings.lease_ms != 0 ? at.conf->settings.lease_ms : options_.lease_default_ms;
+    waiters_[waiter] = {token, number, command.max, command.lease_ms.value_or(by_queue), {}};
     if (token != 0) waiter_of_reply_[token] = waiter;
     at.waiters.push_back(waiter);
     if (serving_) serve(number);

@@ -38,23 +38,26 @@ void Engine::wake(EntryNumber number) {
         ++counters_.leases_lost;
         return end_lease(number);
     }
-    if (!waits_for_due(entry.state)) return;
-    if (planted(PlantedBug::fires_with_changed_version)) return make_ready(number);
+    if (entry.state == State::ready && planted(PlantedBug::expired_message_delivered)) return;
+    if (waits_for_due(entry.state) && planted(PlantedBug::fires_with_changed_version)) return make_ready(number);
     settle(number);
 }
 
 // Puts an entry whose state has just become the durable one to where it belongs.
 void Engine::settle(EntryNumber number) {
+    if (take_for_purge(number) || recent_.entry(number).doomed) return;
     Entry& entry = recent_.entry(number);
     const bool early = planted(PlantedBug::fires_a_tick_early) && entry.due_ms == now_ + 1;
+    if (has_expired(number)) return begin_expiry(number);
+    if (entry.state == State::ready) return;
     if (!waits_for_due(entry.state)) {
-        if (entry.segment == 0) recent_.drop(number);
+        may_leave(number) ? drop(number) : arm_expiry(number);
     } else if (entry.due_ms <= now_ || early) {
         make_ready(number);
-    } else if (entry.segment == 0 && entry.due_ms >= loaded_until_ms_) {
-        recent_.drop(number);
+    } else if (may_leave(number) && entry.due_ms >= loaded_until_ms_) {
+        drop(number);
     } else {
-        arm(number, entry.due_ms);
+        arm(number, std::min(entry.due_ms, expiry(number)));
     }
 }
 
@@ -65,16 +68,30 @@ void Engine::arm(EntryNumber number, DueMs at) {
     }
 }
 
+// While the message waits for nothing but a consumer, or for those before it.
+void Engine::arm_expiry(EntryNumber number) {
+    const DueMs at = expiry(number);
+    if (at != kNoWakeup) return arm(number, at);
+    static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
+}
+
+// A message that expires soon stays in memory beyond the queue's limit: the wheel has to hold it anyway.
 void Engine::make_ready(EntryNumber number) {
+    if (take_for_purge(number)) return;
     Entry& entry = recent_.entry(number);
     assert(is_legal_move(entry.state, State::ready));
     if (is_used_up(entry)) return doom(number);
+    mark(entry.queue);
+    if (queue(entry.queue).ready_count >= options_.ready_max && may_leave(number)) return evict(number);
+    if (entry.has_rare && wait_in_line(number)) return;
+    list_ready(number);
+}
+
+void Engine::list_ready(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
     Queue& at = queue(entry.queue);
     mark(entry.queue);
-    if (at.ready_count >= options_.ready_max && entry.segment == 0 && !entry.in_batch && !entry.attempt_queued) {
-        return evict(number);
-    }
-    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    arm_expiry(number);
     entry.state = State::ready;
     ++at.ready_count;
     ++ready_count_;
@@ -88,11 +105,10 @@ void Engine::make_ready(EntryNumber number) {
 void Engine::evict(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     ++counters_.evicted;
-    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     if (!planted(PlantedBug::slot_over_cap_drops_rest)) {
         queue(entry.queue).lower_cursor({entry.due_ms, entry.id});
     }
-    recent_.drop(number);
+    drop(number, Leaving::to_queue);
 }
 
 // Lost, or given back: the message is due as it was before.
@@ -103,6 +119,16 @@ void Engine::end_lease(EntryNumber number) {
     --queue(entry.queue).leased_count;
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.state = entry.durable_state;
+    settled_expiry(number);
+    const bool purged = is_purged(entry);
+    if (purged || has_expired(number)) {
+        // Its line lets nobody go before the end of this message is on disk.
+        if (const std::string line = line_name(number); !line.empty()) lines_.at(line).out = 0;
+        if (!purged) return begin_expiry(number);
+        if (entry.purging) to_purge_.push_back(entry.id);  // the walk met it while it was leased
+        static_cast<void>(take_for_purge(number));
+        return;
+    }
     make_ready(number);
 }
 
@@ -113,6 +139,8 @@ void Engine::unlist(EntryNumber number) {
     entry.attempt_queued = false;
     entry.doomed = false;
     entry.in_fired = false;  // its key there is out of date from now on
+    entry.expiring = false;
+    settled_expiry(number);
     Queue& at = queue(entry.queue);
     if (entry.state == State::ready) {
         --at.ready_count;
@@ -135,7 +163,8 @@ void Engine::serve_queues() {
 
 void Engine::serve(QueueNumber number) {
     Queue& at = queue(number);
-    while (!at.waiters.empty() && at.ready_count > 0) {
+    const bool holds = at.paused && !(planted(PlantedBug::pause_lets_one_through) && at.ready_count == 1);
+    while (!holds && !at.waiters.empty() && at.ready_count > 0) {
         const auto waiting = waiters_.find(at.waiters.front());
         if (waiting == waiters_.end()) {  // gave up
             at.waiters.pop_front();
@@ -167,11 +196,15 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
             const bool passes = planted(PlantedBug::fire_during_cancel_in_flight) ||
                                 (planted(PlantedBug::lease_ends_twice) && entry.begun > 0);
             return entry.id == key.position.id && entry.state == State::ready && entry.due_ms == key.position.due_ms &&
-                   (!entry.in_batch || passes);
+                   (!entry.in_batch || passes) && !is_purged(entry);
         });
         if (first == nullptr) break;
         const EntryNumber taken = first->entry;
         Entry& entry = recent_.entry(taken);
+        if (has_expired(taken) && !planted(PlantedBug::expired_message_delivered)) {  // the wheel is behind the clock
+            begin_expiry(taken);
+            continue;
+        }
         bytes += entry.record_bytes;
         if (bytes > options_.lease_bytes_max && !delivery.answer.messages.empty()) break;
         at.ready.pop();
@@ -183,6 +216,7 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
         ++at.leased_count;
         const DueMs until = now_ + waiter.lease_ms;
         leases_[entry.id] = {entry.begun, until, now_};
+        unsettled_expiry(taken);
         arm(taken, until);
         if (!entry.attempt_queued) {
             entry.attempt_queued = true;
@@ -197,6 +231,8 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
         message.attempt = entry.begun;
         lateness_.record(now_, now_ - entry.due_ms);
         message.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
+        delivery.latest_due_ms = std::max(delivery.latest_due_ms, entry.due_ms);
+        message.key = recent_.key(entry);
         delivery.places.push_back(entry.place);
         if (!cache_.holds(entry.place)) missing.push_back(entry.place);
     }
@@ -244,9 +280,25 @@ void Engine::finish_delivery(Delivery delivery, const std::vector<RecordBytes>& 
             return;
         }
         fill(delivery.answer.messages[i], read->body);
+        delivery.places[i] = 0;
+    }
+    if (!is_due_saved(delivery)) {
+        held_.push_back(std::move(delivery));
+        return;
     }
     counters_.delivered += delivery.answer.messages.size();
     reply(delivery.token, std::move(delivery.answer));
+}
+
+// A death may hide a delivery whose attempt was not durable yet, and the next run knows of the time only what the
+// commits say: its clock may have been set back. So nothing is handed out that fell due long after the newest of them.
+// The attempt's own commit, which is on its way already, says how late it is; where commits are frequent nobody waits.
+bool Engine::is_due_saved(const Delivery& delivery) const {
+    return delivery.latest_due_ms <= totals_.server_time_ms + options_.unsaved_due_max_ms;
+}
+
+void Engine::hand_over_held() {
+    for (Delivery& delivery : std::exchange(held_, {})) finish_delivery(std::move(delivery), {});
 }
 
 // The consumer's time is over: it gets an empty answer.
@@ -279,11 +331,23 @@ void Engine::forget(ReplyToken token) {
         waiter_of_reply_.erase(waiter);
         return drop_waiter(number);
     }
+    const auto held =
+        std::find_if(held_.begin(), held_.end(), [&](const Delivery& delivery) { return delivery.token == token; });
+    if (held != held_.end()) {
+        const Delivery delivery = std::move(*held);
+        held_.erase(held);
+        return give_back(delivery);
+    }
     const auto reading = delivery_of_reply_.find(token);
     if (reading == delivery_of_reply_.end()) return;
     Delivery& delivery = *asked_.at(reading->second).delivery;
     delivery_of_reply_.erase(reading);
     delivery.token = 0;
+    give_back(delivery);
+}
+
+// Who was to have them is gone: its messages are ready again.
+void Engine::give_back(const Delivery& delivery) {
     for (const Delivered& message : delivery.answer.messages) {
         const EntryNumber number = recent_.find(message.id);
         const auto held = leases_.find(message.id);

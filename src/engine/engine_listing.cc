@@ -4,7 +4,7 @@
 // What holds: a message that stands unchanged while a listing goes from its first page to its last is in exactly one of
 // them. One that is put, moved, taken or ended meanwhile may be in a page or not, and is never twice in one.
 //
-// How. Entries in memory are in no order (that would cost every put), so they are walked: `list_chunk` slots a turn,
+// How. Entries in memory are in no order (that would cost every put), so they are walked: `list_chunk` of them a turn,
 // whoever lists, keeping the positions of the nearest ones, at most as many as the page may have. Then the index is
 // asked for the same stretch. An entry only ever leaves memory for the index, so whatever stood unchanged was met in
 // one of the two or in both: what left memory before the walk came by is in the index by then, and what came into
@@ -12,9 +12,10 @@
 // everywhere. An answer of the index that is older than its newest table is asked again: ends that memory knew when the
 // page was begun may have been forgotten since.
 //
-// Cost of a page: one look at each slot of memory (2 to 6 ns each, spread over turns of some 100 us), one bounded walk
-// of the index by a reader. A page may be short, or empty, although another follows: where few of the index's rows are
-// in the wanted states, the walk ends after `list_walk_max` of them.
+// Cost of a page: one look at each entry in memory, of whatever queue (2 to 6 ns each, spread over turns of some 100
+// us; what is not in use is skipped in blocks), and one bounded walk of the index by a reader. A page may be short, or
+// empty, although another follows: where few of the index's rows are in the wanted states, the walk ends after
+// `list_walk_max` of them.
 #include <algorithm>
 #include <cassert>
 
@@ -63,40 +64,43 @@ void Engine::list(const ListCommand& command, ReplyToken token) {
 }
 
 void Engine::walk_listings() {
-    EntryNumber budget = options_.list_chunk;
+    std::uint32_t budget = options_.list_chunk;
     while (!listings_.empty() && budget > 0) {
-        Listing& listing = listings_.front();
-        const EntryNumber limit = recent_.entry_limit();
-        const EntryNumber until = limit - listing.walked_to < budget ? limit : listing.walked_to + budget;
-        budget -= until - listing.walked_to;
-        walk(listing, until);
-        if (listing.walked_to < limit) return;
-        Listing walked = std::move(listing);
+        budget = walk(listings_.front(), budget);
+        if (listings_.front().walked_to < recent_.entry_limit()) return;
+        Listing walked = std::move(listings_.front());
         listings_.pop_front();
         ask_index(std::move(walked));
     }
 }
 
-void Engine::walk(Listing& listing, EntryNumber until) {
-    const ListCommand& command = listing.command;
-    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
-    std::vector<DuePosition>& nearest = listing.nearest;
-    const EntryNumber from = std::exchange(listing.walked_to, until);
-    if (queue == kNoQueue) return;  // so far known to the index alone
-    for (EntryNumber number = from; number < until; ++number) {
-        const Entry& entry = recent_.entry(number);
-        if (entry.queue != queue || entry.id == 0) continue;
-        const DuePosition at{entry.due_ms, entry.id};
-        if (at < command.from || at.due_ms >= command.until_ms) continue;
-        if (listing.known_up_to && *listing.known_up_to < at) continue;
-        if (!command.states.contains(live_state(entry.state, entry.due_ms))) continue;
-        nearest.push_back(at);
-        std::push_heap(nearest.begin(), nearest.end());
-        if (nearest.size() <= command.limit) continue;
-        std::pop_heap(nearest.begin(), nearest.end());
-        nearest.pop_back();
-        listing.known_up_to = nearest.front();
+// Returns what is left of the budget.
+std::uint32_t Engine::walk(Listing& listing, std::uint32_t budget) {
+    const QueueNumber queue = recent_.queues().find(listing.command.name_space, listing.command.queue);
+    if (queue == kNoQueue) listing.walked_to = recent_.entry_limit();  // so far known to the index alone
+    const EntryNumber limit = recent_.entry_limit();
+    for (; listing.walked_to < limit && budget > 0; --budget) {
+        const EntryNumber number = listing.walked_to;
+        listing.walked_to = recent_.skip_unused(number);
+        if (listing.walked_to == number) look_at(listing, queue, recent_.entry(listing.walked_to++));
     }
+    return budget;
+}
+
+void Engine::look_at(Listing& listing, QueueNumber queue, const Entry& entry) const {
+    if (entry.queue != queue || entry.id == 0) return;
+    const ListCommand& command = listing.command;
+    const DuePosition at{entry.due_ms, entry.id};
+    if (at < command.from || at.due_ms >= command.until_ms) return;
+    if (listing.known_up_to && *listing.known_up_to < at) return;
+    if (!command.states.contains(live_state(entry.state, entry.due_ms))) return;
+    std::vector<DuePosition>& nearest = listing.nearest;
+    nearest.push_back(at);
+    std::push_heap(nearest.begin(), nearest.end());
+    if (nearest.size() <= command.limit) return;
+    std::pop_heap(nearest.begin(), nearest.end());
+    nearest.pop_back();
+    listing.known_up_to = nearest.front();
 }
 
 void Engine::ask_index(Listing listing) {
@@ -176,7 +180,8 @@ ListedMessage Engine::listed(MessageRow row) const {
     return message;
 }
 
-// A message that fell due is ready, also where it waits behind its queue's cursor or for its turn on the wheel.
+// A message that fell due is ready, also where it waits behind its queue's cursor, for those before it with its order
+// key, or for its turn on the wheel.
 State Engine::live_state(State state, DueMs due_ms) const {
     return waits_for_due(state) && due_ms <= now_ ? State::ready : state;
 }

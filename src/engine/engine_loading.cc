@@ -10,7 +10,15 @@ namespace duewheel {
 EntryNumber Engine::admit(const MessageRow& row) {
     const EntryNumber number = recent_.admit(row);
     recent_.entry(number).from_past = is_from_past(row.id, row.state.due_ms);
+    join_line(number);
     return number;
+}
+
+// Memory gives up a message that the index has; who finds it again is said by `leaving`.
+void Engine::drop(EntryNumber number, Leaving leaving) {
+    static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
+    leave_line(number, leaving);
+    recent_.drop(number);
 }
 
 // Everything due before loaded_until_ms_ belongs in memory. The bound is raised first and the rows are asked for
@@ -51,24 +59,22 @@ void Engine::take_due_stretch(const Asked& asked, Stretch stretch, Generation ge
     const bool stale = generation != generation_.load(std::memory_order_relaxed);
     if (stale && !planted(PlantedBug::old_iterator_reinserts_cancelled)) return load();
     if (planted(PlantedBug::loader_skips_last_key) && !stretch.rows.empty()) {
-        const DuePosition last{stretch.rows.back().state.due_ms, stretch.rows.back().id};
         stretch.rows.pop_back();
-        loaded_to_ = stretch.complete ? DuePosition{asked.until_ms, 0} : DuePosition{last.due_ms, last.id + 1};
+        loaded_to_ = stretch.complete ? DuePosition{asked.until_ms, 0} : stretch.next;
     } else if (stretch.complete) {
         loaded_to_ = {asked.until_ms, 0};
     } else {
         assert(!stretch.rows.empty());
-        loaded_to_ = {stretch.rows.back().state.due_ms, stretch.rows.back().id + 1};
+        loaded_to_ = stretch.next;
     }
     for (const MessageRow& row : stretch.rows) {
         ++window_rows_;
         if (recent_.find(row.id) != kNoEntry) continue;
         if (recent_.outcome(row.id) != nullptr && !planted(PlantedBug::merge_prefers_index)) continue;
         if (recent_.outcome(row.id) != nullptr) recent_.forget_outcome(row.id);
-        if (!waits_for_due(row.state.state)) continue;
+        if (is_ended(row.state.state)) continue;
         ++counters_.loaded;
-        const EntryNumber number = admit(row);
-        settle(number);
+        settle(admit(row));
     }
     prefetch(stretch.rows);
     load();
@@ -80,7 +86,7 @@ void Engine::read_backlog(QueueNumber number) {
     Queue& at = queue(number);
     if (at.cursor == kNoBacklog || at.reading_from) return;
     const bool asked_lately =
-        !at.waiters.empty() || (at.asked_ms != 0 && now_ - at.asked_ms < options_.asked_lately_ms);
+        !at.paused && (!at.waiters.empty() || (at.asked_ms != 0 && now_ - at.asked_ms < options_.asked_lately_ms));
     const std::uint32_t kept =
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
     if (at.ready_count > kept || (is_crowded() && !asked_lately)) return;
@@ -106,15 +112,14 @@ void Engine::take_queue_stretch(const Asked& asked, Stretch stretch, Generation 
     const bool stale = generation != generation_.load(std::memory_order_relaxed);
     if (stale && !planted(PlantedBug::old_iterator_reinserts_cancelled)) return at.lower_cursor(asked.from);
     if (!stretch.complete) {
-        const MessageRow& last = stretch.rows.back();
-        at.lower_cursor({last.state.due_ms, last.id + 1});
+        at.lower_cursor(stretch.next);
         if (planted(PlantedBug::queue_cursor_passes_unfinished)) stretch.rows.pop_back();
     }
     for (const MessageRow& row : stretch.rows) {
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
         if (!waits_for_due(row.state.state) || row.state.due_ms > now_) continue;
         ++counters_.loaded;
-        make_ready(admit(row));  // or behind the cursor again, where memory has enough
+        settle(admit(row));  // ready; or behind the cursor again, where memory has enough
     }
     prefetch(stretch.rows);
 }
@@ -143,12 +148,9 @@ void Engine::sweep() {
     if (to_sweep_.empty()) return;
     const bool done = recent_.sweep(to_sweep_.front(), options_.sweep_chunk, [this](EntryNumber number) {
         Entry& entry = recent_.entry(number);
-        // Its next record will be swept in its turn.
-        if (entry.in_batch || entry.attempt_queued || entry.doomed) return;
+        if (!may_leave(number)) return;  // what is in a batch or expires will be swept in its turn
         if (waits_for_due(entry.state)) {
-            if (entry.due_ms < loaded_until_ms_) return;
-            static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
-            recent_.drop(number);
+            if (entry.blocked || entry.due_ms >= loaded_until_ms_) drop(number);
         } else if (entry.state == State::ready) {
             Queue& at = queue(entry.queue);
             if (at.ready_count <= options_.ready_max) return;
@@ -156,10 +158,12 @@ void Engine::sweep() {
             --ready_count_;
             evict(number);
         } else if (entry.state != State::leased) {
-            recent_.drop(number);
+            drop(number);
         }
     });
-    if (done) to_sweep_.pop_front();
+    if (!done) return;
+    release_names(to_sweep_.front());
+    to_sweep_.pop_front();
 }
 
 // Below it every message has been handed to its queue: what a restart need not load from the wheel's feed.
@@ -168,6 +172,7 @@ DueMs Engine::load_cursor() const {
     const Tick next = wheel_.next_work();
     DueMs cursor = std::min(now_, loaded_to_.due_ms);
     if (next < static_cast<Tick>(cursor)) cursor = static_cast<DueMs>(next);
+    if (!unsettled_expiries_.empty()) cursor = std::min(cursor, unsettled_expiries_.begin()->due_ms);
     return std::max(cursor, durable_load_cursor_ms_);
 }
 

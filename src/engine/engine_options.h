@@ -22,8 +22,17 @@ struct EngineOptions {
     std::uint32_t queues_max = 100'000;
     std::uint32_t waiters_per_queue_max = 10'000;
     std::uint32_t leased_max = 1'000'000;
-    std::size_t commands_waiting_max = 200'000;  // for the disk: to be written or to be looked up
-    std::size_t reading_bytes_max = 64u << 20;   // contents that are being read for whoever asked to see them
+    std::size_t commands_waiting_max = 200'000;      // for the disk: to be written or to be looked up
+    std::size_t waiting_bytes_max = 256u << 20;      // of the puts among them
+    std::int64_t keys_kept_ms = 24LL * 3600 * 1000;  // after the end of the message that holds them
+    std::size_t reading_bytes_max = 64u << 20;       // contents that are being read for whoever asked to see them
+
+    std::int64_t lease_default_ms = 30'000;               // of a lease that names no time, where its queue has none
+    std::uint64_t pending_limit_max = 1'000'000'000'000;  // what a queue's limits.pending may be
+
+    // Purges: messages ended in one batch, entries looked at in one turn.
+    std::uint32_t purge_chunk = 1'000;
+    std::uint32_t purge_walk = 10'000;
 
     // Where neither message nor queue has a rule of its own.
     RetryRule retry{10, 1'000, 2'000, 3'600'000, 200};
@@ -37,6 +46,10 @@ struct EngineOptions {
     std::uint32_t batch_operations_max = 4'096;
     std::size_t batch_bytes_max = 8u << 20;
     std::int64_t confirm_after_ms = 5;
+
+    // A message that fell due longer than this after the newest durable commit is handed out with the next one: so a
+    // start knows of each message whether an earlier run may have handed it out, also where the clock was set back.
+    std::int64_t unsaved_due_max_ms = 100;
 
     // The log's segments.
     std::uint64_t segment_bytes = 64u << 20;
@@ -52,11 +65,12 @@ struct EngineOptions {
     std::uint32_t idle_backlog = 256;  // entries kept of a backlog that nobody has asked for lately
     std::int64_t asked_lately_ms = 10'000;
     std::uint32_t backlogs_reading_max = 16;  // at once
+    std::uint32_t order_questions_max = 256;  // at once: which message of an order key comes first
     std::size_t record_cache_bytes = 32u << 20;
     std::uint32_t sweep_chunk = 4'096;  // entries a turn
 
     // Listing.
-    std::uint32_t list_limit_max = 1'000;  // messages of a page
+    std::uint32_t list_limit_max = 1'000;  // messages, or queues, of a page
     std::uint32_t list_chunk = 32'768;     // entries looked at in a turn, of all listings
     std::uint32_t list_walk_max = 10'000;  // rows of the index looked at for a page
     std::uint32_t listings_max = 1'000;    // at once

@@ -22,8 +22,10 @@ constexpr std::string_view kNoReason = "failed without a reason";
 
 }  // namespace
 
-const RetryRule& Engine::queue_retry_rule(QueueNumber) const {
-    return options_.retry;
+const RetryRule& Engine::queue_retry_rule(QueueNumber number) const {
+    if (number >= queues_.size()) return options_.retry;
+    const std::optional<RetryRule>& own = queues_[number]->retry;
+    return own ? *own : options_.retry;
 }
 
 const RetryRule& Engine::retry_rule(const Entry& entry) const {
@@ -42,17 +44,23 @@ bool Engine::is_used_up(const Entry& entry) const {
 
 // ---- how a lease ends without an ack
 
+// Where the message may not come back because its queue is purged or its time is over, its end.
+std::optional<Engine::Verdict> Engine::end_with_lease(Pending& pending, EntryNumber number) {
+    if (is_purged(recent_.entry(number))) return purge(number, pending, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
+    if (expiry(number) <= now_) return expire(number, pending);
+    return std::nullopt;
+}
+
 Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
     if (command.retry_in_ms) {
-        if (const Result<DueMs> due = resolve({std::nullopt, *command.retry_in_ms}); !due) {
-            Error error = due.error();
-            error.field = "retry_in";
-            return reply(pending.token, std::move(error)), Verdict::settled;
+        if (const Result<DueMs> due = resolve({std::nullopt, *command.retry_in_ms}, "retry_in"); !due) {
+            return reply(pending.token, due.error()), Verdict::settled;
         }
     }
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
+    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     if (is_used_up(entry)) {
         assert(is_legal_move(entry.state, State::dead));
         Record record = death_of(entry, command.reason.empty() ? kNoReason : std::string_view(command.reason));
@@ -81,6 +89,7 @@ Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command)
     if (!due) return reply(pending.token, due.error()), Verdict::settled;
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     Record record = changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
     record.state.state = State::scheduled;
     if (command.delay_ms > 0) record.state.due_ms = *due;  // else it is due as it was
@@ -103,6 +112,10 @@ void Engine::doom(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (entry.doomed) return;
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    // Its line lets nobody go before the end of this message is on disk.
+    if (const std::string line = line_name(number); !line.empty() && lines_.at(line).out == entry.id) {
+        lines_.at(line).out = 0;
+    }
     entry.doomed = true;
     doomed_.push_back(entry.id);
     // A restart before its end is durable must find it again: it bounds its queue's cursor like what is ready.
@@ -116,7 +129,7 @@ void Engine::add_doomed() {
         const EntryNumber number = recent_.find(doomed_[i]);
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
-        if (!entry.doomed) continue;  // a command has changed it
+        if (!entry.doomed || entry.purging) continue;  // a command has changed it, or a purge ends it
         if (entry.in_batch || !has_room(kRecordOverheadMax) || batch_->count() >= options_.batch_operations_max) {
             doomed_[kept++] = doomed_[i];
             continue;
@@ -139,6 +152,7 @@ Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
         return withdraw(known), Verdict::settled;
     }
     const ChangeAnswer answer{ChangeOutcome::held, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
+    if (is_purged(entry)) return purge(known.entry, pending, purged_answer(answer));
     if (entry.state == State::held) {  // already: there is nothing to write
         reply(pending.token, answer);
         return withdraw(known), Verdict::settled;
@@ -156,6 +170,7 @@ Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
 Engine::Verdict Engine::hold_lease(Pending& pending, const HoldLeaseCommand& command) {
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     assert(is_legal_move(entry.state, State::held));
     Record record = changed(entry, RecordKind::change, Cause::held);
@@ -166,13 +181,15 @@ Engine::Verdict Engine::hold_lease(Pending& pending, const HoldLeaseCommand& com
     return Verdict::settled;
 }
 
-// Due as it was, or now if that has passed, with all attempts of its rule before it.
+// Due as it was, or now if that has passed, with all attempts of its rule before it. What was dead has no expiry any
+// more: somebody wants it, however late.
 Record Engine::return_of(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     record.state.due_ms = std::max(entry.due_ms, now_);
     record.state.attempts_forgiven = record.state.attempts;
+    if (entry.state == State::dead) record.state.expires_ms = 0;
     return record;
 }
 
@@ -182,6 +199,9 @@ Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
+    if (is_purged(entry) && entry.state != State::leased) {
+        return purge(known.entry, pending, purged_answer(answer));
+    }
     if (entry.state != State::held && entry.state != State::dead) {
         answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
         reply(pending.token, answer);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,14 +19,21 @@ inline constexpr DueMs kStart = 1'000'000;
 // Owner of one engine: carries out every effect at once, unless told to hold commits back.
 class TrialEngine {
   public:
-    explicit TrialEngine(EngineOptions options = {}, EngineStart start = {}) : engine_(options, start, recent_) {
+    // `prepare` may fill the index before the engine looks at anything.
+    explicit TrialEngine(
+        EngineOptions options = {}, EngineStart start = {},
+        const std::function<void(TrialEngine&)>& prepare = [](TrialEngine&) {})
+        : engine_(options, start, recent_), block_bytes_(start.block_bytes) {
+        prepare(*this);
         turn(0);
         EXPECT_TRUE(engine_.is_serving());
     }
-
     // The process died, and what was durable is replayed.
     TrialEngine(const EngineOptions& options, const TrialEngine& earlier)
-        : engine_(options, start_after(earlier), replay(earlier, recent_)), now_(earlier.now_), log_(earlier.log_) {
+        : engine_(options, start_after(earlier), replay(earlier, recent_)),
+          block_bytes_(earlier.block_bytes_),
+          now_(earlier.now_),
+          log_(earlier.log_) {
         turn(0);
         EXPECT_TRUE(engine_.is_serving());
     }
@@ -146,11 +154,21 @@ class TrialEngine {
     bool hold_questions = false;
     std::map<MessageId, MessageRow> index;
     std::uint64_t largest_closing_commit = 0;
+    std::uint64_t largest_segment = 0;
 
   private:
     static EngineStart start_after(const TrialEngine& earlier) {
         EngineStart start;
         start.totals = earlier.engine_.totals();
+        std::map<std::string, QueueCounts> counts;
+        for (const Record& record : earlier.log()) {
+            const bool moves =
+                record.kind == RecordKind::put || record.kind == RecordKind::change || record.kind == RecordKind::end;
+            if (!moves) continue;
+            if (record.previous.version != 0) counts[record.state.queue].leave(record.previous.state);
+            counts[record.state.queue].enter(record.state.state);
+        }
+        for (const auto& [queue, of] : counts) start.queue_states.push_back({{"default", queue}, of, {}, 0, 0});
         return start;
     }
     static RecentTier& replay(const TrialEngine& earlier, RecentTier& into) {
@@ -169,6 +187,9 @@ class TrialEngine {
             rest.remove_prefix(frame.frame_bytes);
         }
         EXPECT_EQ(commit.totals.sequence, log_.empty() ? 0 : log_.rbegin()->first);
+        segment_fill_ += commit_size_in_segment(commit.records.size(), block_bytes_);
+        largest_segment = std::max(largest_segment, segment_fill_);
+        if (commit.closes_segment) segment_fill_ = kSegmentHeaderBytes;
     }
     Answer read(const Question& question) {
         Answer answer{question.ticket, engine_.generation().load(), {}};
@@ -184,6 +205,18 @@ class TrialEngine {
             answer.what = found == index.end() ? std::nullopt : std::optional(found->second);
         } else if (const auto* dead = std::get_if<ScanDead>(&question.what)) {
             answer.what = dead_rows(*dead);
+        } else if (const auto* backlog = std::get_if<ScanQueue>(&question.what)) {
+            answer.what = walk(*backlog);
+        } else if (const auto* order = std::get_if<ScanOrder>(&question.what)) {
+            answer.what = scan(*order);
+        } else if (const auto* wanted = std::get_if<FindKeys>(&question.what)) {
+            std::vector<std::optional<KeyFacts>> facts;
+            for (const FindKeys::Key& key : wanted->keys) facts.push_back(find_key(key));
+            answer.what = std::move(facts);
+        } else if (const auto* listing = std::get_if<ListQueue>(&question.what)) {
+            answer.what = list(*listing);
+        } else if (std::holds_alternative<ListHistory>(question.what)) {
+            answer.what = HistoryRows{};
         } else {
             answer.what = Stretch{};
         }
@@ -205,8 +238,72 @@ class TrialEngine {
         return stretch;
     }
 
+    Stretch walk(const ScanQueue& scan) const {
+        std::map<DuePosition, MessageRow> rows;
+        for (const auto& [id, row] : index) {
+            const DuePosition at{row.state.due_ms, id};
+            const bool here = row.state.queue == scan.queue && row.state.name_space == scan.name_space;
+            if (here && !is_ended(row.state.state) && at >= scan.from && at.due_ms < scan.until_ms) rows[at] = row;
+        }
+        Stretch stretch;
+        for (const auto& [at, row] : rows) {
+            if (stretch.rows.size() < scan.limit) stretch.rows.push_back(row);
+        }
+        stretch.complete = stretch.rows.size() < scan.limit;
+        return stretch;
+    }
+
+    Stretch scan(const ScanOrder& order) const {
+        std::map<DuePosition, MessageRow> placed;
+        for (const auto& [id, row] : index) {
+            const MessageState& state = row.state;
+            const DuePosition at{state.nominal_due_ms, id};
+            const bool belongs = state.order_key == order.order_key && state.queue == order.queue &&
+                                 state.name_space == order.name_space && !is_ended(state.state) && at >= order.from;
+            if (belongs) placed.emplace(at, row);
+        }
+        Stretch stretch;
+        for (const auto& [at, row] : placed) {
+            if (stretch.rows.size() == order.limit) break;
+            stretch.rows.push_back(row);
+            stretch.next = {at.due_ms, at.id + 1};
+        }
+        stretch.complete = stretch.rows.size() < order.limit;
+        return stretch;
+    }
+    std::optional<KeyFacts> find_key(const FindKeys::Key& key) const {
+        std::optional<KeyFacts> facts;
+        for (const auto& [id, row] : index) {
+            const MessageState& state = row.state;
+            if (state.key != key.key || state.queue != key.queue || state.name_space != key.name_space) continue;
+            facts = KeyFacts{{id, state.request_hash, state.nominal_due_ms, row.ended_ms}, state.state};
+        }
+        return facts;
+    }
+
+    ListedRows list(const ListQueue& list) const {
+        std::map<DuePosition, MessageRow> placed;
+        for (const auto& [id, row] : index) {
+            const MessageState& state = row.state;
+            const DuePosition at{state.due_ms, id};
+            const bool belongs = state.queue == list.queue && state.name_space == list.name_space &&
+                                 list.states.contains(state.state) && at >= list.from && at.due_ms < list.until_ms;
+            if (belongs) placed.emplace(at, row);
+        }
+        ListedRows listed;
+        for (const auto& [at, row] : placed) {
+            listed.rows.push_back(row);
+            if (listed.rows.size() < list.limit) continue;
+            listed.next = DuePosition{at.due_ms, at.id + 1};
+            break;
+        }
+        return listed;
+    }
+
     RecentTier recent_;
     Engine engine_;
+    const std::uint32_t block_bytes_;
+    std::uint64_t segment_fill_ = kSegmentHeaderBytes;
     DueMs now_ = kStart;
     SegmentNumber sealed_ = 0;
     ReplyToken next_token_ = 1;

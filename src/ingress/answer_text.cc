@@ -1,11 +1,15 @@
 #include "ingress/answer_text.h"
 
+#include <cassert>
+
 #include "calendar/instant_text.h"
 #include "ingress/base64.h"
 #include "ingress/json_writer.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/problem.h"
+#include "ingress/queue_text.h"
+#include "ingress/retry_text.h"
 #include "ingress/utf8.h"
 
 namespace duewheel {
@@ -45,30 +49,23 @@ HttpResponse write(const Error& error) {
     return problem(error);
 }
 
+constexpr int put_status(const PutAnswer& answer) {
+    return answer.repeated ? 200 : 201;
+}
+
+void write_members(JsonWriter& json, const PutAnswer& answer) {
+    write_id(json, answer.id);
+    json.text("state", state_name(answer.state));
+    write_instant(json, "due", "due_ms", answer.due_ms);
+}
+
 HttpResponse write(const PutAnswer& answer) {
     std::string body;
     JsonWriter json(body);
     json.open();
-    write_id(json, answer.id);
-    json.text("state", state_name(answer.state));
-    write_instant(json, "due", "due_ms", answer.due_ms);
+    write_members(json, answer);
     json.close();
-    return json_response(201, std::move(body));
-}
-
-// Thousandths as a JSON number: 1500 is 1.5.
-std::string decimal(std::uint32_t thousandths) {
-    std::string text = std::to_string(thousandths / 1000);
-    if (thousandths % 1000 == 0) return text;
-    std::string decimals = std::to_string(1000 + thousandths % 1000).substr(1);
-    decimals.erase(decimals.find_last_not_of('0') + 1);
-    return text + "." + decimals;
-}
-
-void write_rule(JsonWriter& json, const RetryRule& rule) {
-    json.open("retry").number("attempts", rule.attempts).number("first", rule.first_ms);
-    json.json("factor", decimal(rule.factor_permille)).number("most", rule.most_ms);
-    json.json("jitter", decimal(rule.jitter_permille)).close();
+    return json_response(put_status(answer), std::move(body));
 }
 
 // What a message is apart from its content, for an object that is open.
@@ -79,6 +76,9 @@ void write_row(JsonWriter& json, const MessageRow& row) {
     json.text("queue", state.queue).text("state", state_name(state.state));
     write_instant(json, "due", "due_ms", state.due_ms);
     if (state.nominal_due_ms != state.due_ms) json.number("nominal_due_ms", state.nominal_due_ms);
+    if (state.expires_ms != 0) write_instant(json, "expires", "expires_ms", state.expires_ms);
+    if (!state.order_key.empty()) json.text("order_key", state.order_key);
+    if (!state.key.empty()) json.text("key", state.key);
     json.number("priority", state.priority).number("attempts", state.attempts);
     json.boolean("maybe_delivered", state.maybe_delivered);
 }
@@ -88,7 +88,7 @@ HttpResponse write(const MessageAnswer& answer) {
     JsonWriter json(body);
     json.open();
     write_row(json, answer.row);
-    if (answer.row.state.retry) write_rule(json, *answer.row.state.retry);
+    if (answer.row.state.retry) write_retry(json, *answer.row.state.retry);
     if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
@@ -120,6 +120,7 @@ HttpResponse write(const LeaseAnswer& answer) {
         write_id(json, message.id);
         json.text("queue", answer.queue).text("lease", lease_text(message.lease));
         json.number("lease_until_ms", message.lease_until_ms);
+        if (!message.key.empty()) json.text("key", message.key);
         write_content(json, message);
         json.number("occurrence", message.occurrence).number("due_ms", message.due_ms);
         json.number("delivered_ms", message.delivered_ms).number("lateness_ms", message.delivered_ms - message.due_ms);
@@ -130,12 +131,17 @@ HttpResponse write(const LeaseAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+void write_members(JsonWriter& json, const LeaseEndAnswer& answer) {
+    json.text("outcome", lease_outcome_name(answer.outcome));
+    if (answer.due_ms != 0) write_instant(json, "due", "due_ms", answer.due_ms);
+    if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
+}
+
 HttpResponse write(const LeaseEndAnswer& answer) {
     std::string body;
     JsonWriter json(body);
-    json.open().text("outcome", lease_outcome_name(answer.outcome));
-    if (answer.due_ms != 0) write_instant(json, "due", "due_ms", answer.due_ms);
-    if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
+    json.open();
+    write_members(json, answer);
     json.close();
     return json_response(200, std::move(body));
 }
@@ -157,6 +163,48 @@ HttpResponse write(const ListAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+HttpResponse write(const QueueAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    write_queue(json, answer);
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const QueueListAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().open_array("queues");
+    for (const QueueAnswer& queue : answer.queues) write_queue(json, queue);
+    json.close_array();
+    if (!answer.complete) json.text("cursor", queue_cursor(answer.queues.back().queue));
+    json.close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const HistoryAnswer& answer) {
+    std::string body;
+    body.reserve(64 + 200 * answer.ended.size());
+    JsonWriter json(body);
+    json.open().open_array("ended");
+    for (const EndedRow& row : answer.ended) {
+        json.open();
+        write_id(json, row.id);
+        json.text("queue", answer.queue).text("outcome", state_name(row.outcome)).text("cause", cause_name(row.cause));
+        write_instant(json, "ended", "ended_ms", row.ended_ms);
+        if (row.outcome == State::done) json.number("lateness_ms", row.lateness_ms);
+        json.number("attempts", row.attempts).boolean("maybe_delivered", row.maybe_delivered);
+        json.close();
+    }
+    json.close_array();
+    if (answer.next) json.text("cursor", list_cursor_text({answer.next->due_ms, answer.next->id}, answer.query));
+    json.close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const PutBatchAnswer&) {
+    return problem({"internal", "a reply went astray"});
+}
+
 HttpResponse write(const RedriveAnswer& answer) {
     std::string body;
     JsonWriter json(body);
@@ -168,10 +216,44 @@ HttpResponse write(const CarryAnswer&) {
     return problem({"internal", "a reply went astray"});
 }
 
+void write_part(JsonWriter& json, const Reply& part, bool with_status) {
+    if (const auto* error = std::get_if<Error>(&part)) return write_problem(json, *error);
+    if (const auto* put = std::get_if<PutAnswer>(&part)) {
+        if (with_status) json.number("status", put_status(*put));
+        return write_members(json, *put);
+    }
+    if (const auto* end = std::get_if<LeaseEndAnswer>(&part)) return write_members(json, *end);
+    assert(false && "no part of a batch is answered like this");
+}
+
 }  // namespace
 
 HttpResponse answer_text(const Reply& reply) {
     return std::visit([](const auto& answer) { return write(answer); }, reply);
+}
+
+HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
+    std::string body;
+    body.reserve(parts.size() * 120 + 16);
+    JsonWriter json(body);
+    if (!of_puts) json.open().open_array("results");
+    for (const Reply& part : parts) {
+        if (of_puts) {
+            JsonWriter line(body);
+            line.open();
+            write_part(line, part, true);
+            line.close();
+            body += '\n';
+        } else {
+            json.open();
+            write_part(json, part, false);
+            json.close();
+        }
+    }
+    if (!of_puts) json.close_array().close();
+    HttpResponse response = json_response(200, std::move(body));
+    if (of_puts) response.content_type = "application/x-ndjson";
+    return response;
 }
 
 HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine::QueueCounters>& queues,
@@ -183,9 +265,10 @@ HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine
     json.number("pending", counters.pending).number("ready", counters.ready).number("leased", counters.leased);
     json.number("waiters", counters.waiters).number("accepted", counters.accepted);
     json.number("delivered", counters.delivered).number("done", counters.done).number("failed", counters.failed);
-    json.number("cancelled", counters.cancelled).number("rescheduled", counters.rescheduled);
-    json.number("leases_lost", counters.leases_lost).number("dead", counters.dead).number("held", counters.held);
-    json.number("brought_back", counters.brought_back).number("commits", counters.commits);
+    json.number("cancelled", counters.cancelled).number("expired", counters.expired);
+    json.number("rescheduled", counters.rescheduled).number("leases_lost", counters.leases_lost);
+    json.number("dead", counters.dead).number("held", counters.held).number("brought_back", counters.brought_back);
+    json.number("commits", counters.commits);
     json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
     json.boolean("puts_held_back", counters.puts_held_back);
     json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);

@@ -84,9 +84,12 @@ TEST(AnswerText, of_a_message_that_waits_and_of_one_that_has_ended) {
     ended.lease_until_ms = kDue + 60;
     ended.has_content = false;
     ended.put_ms = 0;
+    ended.row.state.expires_ms = kDue + 1000;
+    ended.row.state.order_key = "ann";
     expect_json(answer_text(ended), 200,
                 R"({"id":"1024","namespace":"team","queue":"mail","state":"done","due":"2027-01-01T06:00:00.250Z",)"
-                R"("due_ms":1798783200250,"nominal_due_ms":1798783200200,"priority":-5,"attempts":2,)"
+                R"("due_ms":1798783200250,"nominal_due_ms":1798783200200,"expires":"2027-01-01T06:00:01.250Z",)"
+                R"("expires_ms":1798783201250,"order_key":"ann","priority":-5,"attempts":2,)"
                 R"("maybe_delivered":true,"lease_until_ms":1798783200310,"ended":"2027-01-01T06:00:00.300Z",)"
                 R"("ended_ms":1798783200300})");
 }
@@ -189,6 +192,7 @@ TEST(AnswerText, of_the_statistics) {
     counters.done = 7;
     counters.failed = 8;
     counters.cancelled = 9;
+    counters.expired = 90;
     counters.rescheduled = 10;
     counters.leases_lost = 11;
     counters.commits = 12;
@@ -197,7 +201,7 @@ TEST(AnswerText, of_the_statistics) {
     counters.puts_held_back = true;
     const std::string levels =
         R"({"server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"accepted":5,"delivered":6,)"
-        R"("done":7,"failed":8,"cancelled":9,"rescheduled":10,"leases_lost":11,"dead":0,"held":0,"brought_back":0,"commits":12,"in_memory":13,)"
+        R"("done":7,"failed":8,"cancelled":9,"expired":90,"rescheduled":10,"leases_lost":11,"dead":0,"held":0,"brought_back":0,"commits":12,"in_memory":13,)"
         R"("unsealed_segments":14,"puts_held_back":true,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
         R"("lateness_most_ms":17,"queues":[)";
     expect_json(stats_text(counters, {}, {5, 15, 16, 17}), 200, levels + "]}");

@@ -15,6 +15,7 @@
 #include "ingress/lease_text.h"
 #include "net/http_target.h"
 #include "net/loopback_fixture.h"
+#include "support/recording_log.h"
 
 namespace duewheel {
 
@@ -80,9 +81,15 @@ inline std::string describe(const Command& command) {
         [&](const auto& c) -> std::string {
             using T = std::decay_t<decltype(c)>;
             if constexpr (std::is_same_v<T, PutCommand>) {
-                return "put " + c.name_space + " " + c.queue + when(c.when) + " priority=" + number(c.priority) +
+                return "put " + c.name_space + " " + c.queue + when(c.when) +
+                       (c.expires ? " expires:" + when(*c.expires) : "") +
+                       (c.order_key.empty() ? "" : " order_key=" + c.order_key) + " priority=" + number(c.priority) +
                        " body=" + c.body + " type=" + c.content_type + " headers=" + c.headers +
-                       " trace=" + c.traceparent + retry(c.retry);
+                       " trace=" + c.traceparent + (c.key.empty() ? "" : " key=" + c.key) + retry(c.retry);
+            } else if constexpr (std::is_same_v<T, PutBatchCommand>) {
+                std::string all = "batch";
+                for (const PutCommand& put : c.puts) all += "\n" + describe(Command(put));
+                return all;
             } else if constexpr (std::is_same_v<T, GetCommand>) {
                 return "get" + message(c);
             } else if constexpr (std::is_same_v<T, CancelCommand>) {
@@ -101,7 +108,7 @@ inline std::string describe(const Command& command) {
                 return "hold " + lease_text(c.lease);
             } else if constexpr (std::is_same_v<T, LeaseCommand>) {
                 return "lease " + c.name_space + " " + c.queue + " max=" + number(c.max) +
-                       " lease=" + number(c.lease_ms) + " wait=" + number(c.wait_ms);
+                       " lease=" + (c.lease_ms ? number(*c.lease_ms) : "-") + " wait=" + number(c.wait_ms);
             } else if constexpr (std::is_same_v<T, AckCommand>) {
                 return "ack " + lease_text(c.lease);
             } else if constexpr (std::is_same_v<T, FailCommand>) {
@@ -114,6 +121,19 @@ inline std::string describe(const Command& command) {
             } else if constexpr (std::is_same_v<T, ListCommand>) {
                 return "list " + c.name_space + " " + c.queue + " states=" + number(c.states.bits()) +
                        " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
+            } else if constexpr (std::is_same_v<T, HistoryCommand>) {
+                return "history " + c.name_space + " " + c.queue + " outcomes=" + number(c.outcomes.bits()) +
+                       " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
+            } else if constexpr (std::is_same_v<T, ConfigureQueueCommand>) {
+                constexpr std::string_view kWhats[] = {"set", "pause", "resume", "purge", "remove"};
+                const QueueSettings& settings = c.settings;
+                return std::string(kWhats[static_cast<std::size_t>(c.what)]) + " queue " + c.name_space + " " +
+                       c.queue + (settings.paused ? " paused" : "") + " pending=" + number(settings.pending_max) +
+                       " lease=" + number(settings.lease_ms);
+            } else if constexpr (std::is_same_v<T, DescribeQueueCommand>) {
+                return "describe " + c.name_space + " " + c.queue;
+            } else if constexpr (std::is_same_v<T, ListQueuesCommand>) {
+                return "list queues " + c.name_space + " after=" + c.after + " limit=" + number(c.limit);
             } else {
                 return "not a command of this API";
             }
@@ -145,8 +165,9 @@ class PlayedShard final : public CommandPort {
 class ApiServer {
   public:
     explicit ApiServer(HttpApiOptions options = {})
-        : api_(shard_, with_pages(std::move(options))),
-          server_([this](const HttpRequest& request, HttpReply reply) { api_.handle(request, std::move(reply)); }),
+        : api_(shard_, with_pages(std::move(options)), log_),
+          server_([this](const HttpRequest& request, HttpReply reply) { api_.handle(request, std::move(reply)); }, {},
+                  group_of_call),
           client_(server_.port()) {
         server_.on_loop([this] {
             shard_.answer_soon = [this](ReplyToken token) {
@@ -173,6 +194,7 @@ class ApiServer {
 
     LoopbackServer& server() { return server_; }
     HttpApi& api() { return api_; }
+    RecordingLog& log() { return log_; }
     PlayedShard& shard() { return shard_; }
     Readiness readiness{true, {}};
 
@@ -183,6 +205,7 @@ class ApiServer {
         return options;
     }
 
+    RecordingLog log_;
     PlayedShard shard_;
     Reply reply_;
     HttpApi api_;

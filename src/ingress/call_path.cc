@@ -7,9 +7,10 @@ namespace {
 
 using What = CallPath::What;
 
-// "/v1/COLLECTION/NAME:VERB" or "/v1/COLLECTION/NAME/PART".
+// "/v1/COLLECTION/NAME:VERB" or "/v1/COLLECTION/NAME/PART"; without a name "/v1/COLLECTION:VERB".
 struct Shape {
     What what;
+    bool named;
     std::string_view collection;
     std::string_view verb;
     std::string_view part;
@@ -18,19 +19,39 @@ struct Shape {
 
 // In the order of What.
 constexpr Shape kShapes[] = {
-    {What::put, "queues", "", "messages", "GET, HEAD, POST"},
-    {What::lease, "queues", "lease", "", "POST"},
-    {What::message, "messages", "", "", "GET, HEAD, DELETE, PATCH"},
-    {What::fire, "messages", "fire", "", "POST"},
-    {What::ack, "leases", "ack", "", "POST"},
-    {What::fail, "leases", "fail", "", "POST"},
-    {What::extend, "leases", "extend", "", "POST"},
-    {What::release, "leases", "release", "", "POST"},
-    {What::hold, "messages", "hold", "", "POST"},
-    {What::kick, "messages", "kick", "", "POST"},
-    {What::redrive, "queues", "redrive", "", "POST"},
-    {What::hold_lease, "leases", "hold", "", "POST"},
+    {What::put, true, "queues", "", "messages", "GET, HEAD, POST"},
+    {What::put_batch, true, "queues", "", "messages:batch", "POST"},
+    {What::lease, true, "queues", "lease", "", "POST"},
+    {What::message, true, "messages", "", "", "GET, HEAD, DELETE, PATCH"},
+    {What::fire, true, "messages", "fire", "", "POST"},
+    {What::ack, true, "leases", "ack", "", "POST"},
+    {What::fail, true, "leases", "fail", "", "POST"},
+    {What::extend, true, "leases", "extend", "", "POST"},
+    {What::release, true, "leases", "release", "", "POST"},
+    {What::queue, true, "queues", "", "", "GET, HEAD, PUT, DELETE"},
+    {What::pause, true, "queues", "pause", "", "POST"},
+    {What::resume, true, "queues", "resume", "", "POST"},
+    {What::purge, true, "queues", "purge", "", "POST"},
+    {What::redrive, true, "queues", "redrive", "", "POST"},
+    {What::hold, true, "messages", "hold", "", "POST"},
+    {What::kick, true, "messages", "kick", "", "POST"},
+    {What::hold_lease, true, "leases", "hold", "", "POST"},
+    {What::queues, false, "queues", "", "", "GET, HEAD"},
+    {What::ack_batch, false, "leases", "ack", "", "POST"},
+    {What::fail_batch, false, "leases", "fail", "", "POST"},
+    {What::extend_batch, false, "leases", "extend", "", "POST"},
+    {What::release_batch, false, "leases", "release", "", "POST"},
+    {What::history, false, "history", "", "", "GET, HEAD"},
 };
+
+// Cuts what follows the last colon off; false where nothing follows it.
+bool cut_verb(std::string_view& name, std::string_view& verb) {
+    const std::size_t colon = name.rfind(':');
+    if (colon == std::string_view::npos) return true;
+    verb = name.substr(colon + 1);
+    name = name.substr(0, colon);
+    return !verb.empty();
+}
 
 }  // namespace
 
@@ -42,20 +63,20 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
         path.name_space = segments[1];
         segments = segments.subspan(2);
     }
-    if (segments.size() != 2 && segments.size() != 3) return std::nullopt;
-    path.name = segments[1];
+    if (segments.empty() || segments.size() > 3) return std::nullopt;
+    std::string_view collection = segments[0];
     std::string_view verb;
     std::string_view part;
+    const bool named = segments.size() > 1;
+    if (named) path.name = segments[1];
     if (segments.size() == 3) {
         part = segments[2];
         if (part.empty()) return std::nullopt;
-    } else if (const std::size_t colon = path.name.rfind(':'); colon != std::string_view::npos) {
-        verb = path.name.substr(colon + 1);
-        path.name = path.name.substr(0, colon);
-        if (verb.empty()) return std::nullopt;
+    } else if (!cut_verb(named ? path.name : collection, verb)) {
+        return std::nullopt;
     }
     const auto* shape = std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& each) {
-        return each.collection == segments[0] && each.verb == verb && each.part == part;
+        return each.named == named && each.collection == collection && each.verb == verb && each.part == part;
     });
     if (shape == std::end(kShapes)) return std::nullopt;
     path.what = shape->what;

@@ -14,6 +14,7 @@ struct CallPath {
     // `put` stands for the messages of a queue: GET lists them.
     enum class What {
         put,
+        put_batch,
         lease,
         message,
         fire,
@@ -21,10 +22,20 @@ struct CallPath {
         fail,
         extend,
         release,
+        queue,
+        pause,
+        resume,
+        purge,
+        redrive,
         hold,
         kick,
-        redrive,
-        hold_lease
+        hold_lease,
+        queues,  // all of them: without a name
+        ack_batch,
+        fail_batch,
+        extend_batch,
+        release_batch,
+        history
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
     std::string_view name;                            // of the queue, the message's id, the lease's token

@@ -12,8 +12,10 @@ namespace {
 
 // "what namespace name", or "none".
 std::string found(const std::string& path) {
-    static constexpr const char* kNames[] = {"put",    "lease",   "message", "fire", "ack",     "fail",
-                                             "extend", "release", "hold",    "kick", "redrive", "hold_lease"};
+    static constexpr const char* kNames[] = {
+        "put",        "put_batch", "lease",     "message",    "fire",         "ack",          "fail", "extend",
+        "release",    "queue",     "pause",     "resume",     "purge",        "redrive",      "hold", "kick",
+        "hold_lease", "queues",    "ack_batch", "fail_batch", "extend_batch", "release_batch"};
     std::vector<std::string_view> segments;
     split_path(path, segments);
     const std::optional<CallPath> call = find_call(segments);
@@ -31,6 +33,17 @@ TEST(CallPath, names_the_call) {
     EXPECT_EQ(found("/v1/leases/t:fail"), "fail default t");
     EXPECT_EQ(found("/v1/leases/t:extend"), "extend default t");
     EXPECT_EQ(found("/v1/leases/t:release"), "release default t");
+    EXPECT_EQ(found("/v1/queues/q"), "queue default q");
+    EXPECT_EQ(found("/v1/queues/q:pause"), "pause default q");
+    EXPECT_EQ(found("/v1/queues/q:resume"), "resume default q");
+    EXPECT_EQ(found("/v1/queues/q:purge"), "purge default q");
+    EXPECT_EQ(found("/v1/queues"), "queues default ");
+    EXPECT_EQ(found("/v1/namespaces/n/queues"), "queues n ");
+    EXPECT_EQ(found("/v1/queues/q/messages:batch"), "put_batch default q");
+    EXPECT_EQ(found("/v1/leases:ack"), "ack_batch default ");
+    EXPECT_EQ(found("/v1/leases:fail"), "fail_batch default ");
+    EXPECT_EQ(found("/v1/namespaces/n/leases:extend"), "extend_batch n ");
+    EXPECT_EQ(found("/v1/leases:release"), "release_batch default ");
     EXPECT_EQ(found("/v1/leases/t:hold"), "hold_lease default t");
     EXPECT_EQ(found("/v1/messages/12:hold"), "hold default 12");
     EXPECT_EQ(found("/v1/messages/12:kick"), "kick default 12");
@@ -59,8 +72,11 @@ TEST(CallPath, finds_nothing_beside_the_table) {
                              "/v2/queues/q/messages",
                              "/V1/queues/q/messages",
                              "//v1/queues/q/messages",
-                             "/v1/queues",
-                             "/v1/queues/q",
+                             "/v1/leases",
+                             "/v1/leases:",
+                             "/v1/leases:fire",
+                             "/v1/queues:ack",
+                             "/v1/queues/q/messages:put",
                              "/v1/queues/q/",
                              "/v1/queues/q/lease",
                              "/v1/queues/q/messages/",
@@ -82,7 +98,6 @@ TEST(CallPath, finds_nothing_beside_the_table) {
                              "/v1/leases/t:fire",
                              "/v1/namespaces/n",
                              "/v1/namespaces/n/",
-                             "/v1/namespaces/n/queues",
                              "/v1/namespaces/n/namespaces/m/queues/q/messages",
                              "/v1/x/n/queues/q/messages",
                              "/queues/q/messages"}) {

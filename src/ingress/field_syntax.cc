@@ -47,4 +47,16 @@ bool is_traceparent(std::string_view text) {
     return !is_zero(text.substr(3, 32)) && !is_zero(text.substr(36, 16));
 }
 
+std::string_view traceparent_of(const HttpRequest& request) {
+    std::string_view found;
+    bool seen = false;
+    for (const HttpField& field : request.fields) {
+        if (!equal_ignoring_case(field.name, "traceparent")) continue;
+        if (seen) return {};
+        seen = true;
+        if (is_traceparent(field.value)) found = field.value;
+    }
+    return found;
+}
+
 }  // namespace duewheel

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "net/http_message.h"
+
 namespace duewheel {
 
 inline constexpr std::size_t kMediaTypeBytesMax = 256;
@@ -21,5 +23,8 @@ std::string_view essence(std::string_view media_type);
 // W3C Trace Context, 3.2: "00-" trace id, "-" parent id, "-" flags, in small hexadecimal digits, neither id all zeros.
 // A later version may say more after that.
 bool is_traceparent(std::string_view text);
+
+// The request's trace; empty when it has none, more than one, or one that is malformed.
+std::string_view traceparent_of(const HttpRequest& request);
 
 }  // namespace duewheel

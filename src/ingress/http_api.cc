@@ -3,10 +3,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/system_clock.h"
 #include "ingress/answer_text.h"
+#include "ingress/batch_request.h"
 #include "ingress/call_path.h"
 #include "ingress/json_writer.h"
 #include "ingress/problem.h"
+#include "ingress/query_request.h"
 #include "ingress/request_command.h"
 
 namespace duewheel {
@@ -45,45 +48,144 @@ HttpResponse readiness_text(const Readiness& readiness) {
 
 }  // namespace
 
-HttpApi::HttpApi(CommandPort& port, HttpApiOptions options) : port_(port), options_(std::move(options)) {}
+HttpApi::HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log)
+    : port_(port), options_(std::move(options)), log_(log, options_.requests) {}
 
 void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
+    RequestNote note = RequestLog::note(request, monotonic_now_ns());
+    if (Status fine = check_caller(request, options_.callers); !fine) {
+        return refuse(std::move(reply), note, fine.error());
+    }
+    handle(request, std::move(note), std::move(reply));
+}
+
+void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply reply) {
+    const auto say = [&](HttpResponse response, std::string_view code = {}) {
+        answer(std::move(reply), note, std::move(response), code);
+    };
     const std::string_view path = request.path;
     if (path == "/healthz" || path == "/readyz" || path == "/metrics" || path == "/v1/stats") {
-        if (!is_read(request)) return reply.answer(method_not_allowed("GET, HEAD"));
-        if (path == "/healthz") return reply.answer(plain(200, "text/plain", "ok\n"));
-        if (path == "/readyz") return reply.answer(readiness_text(options_.readiness()));
-        if (path == "/v1/stats") return reply.answer(stats_text(port_.counters(), port_.queues(), port_.lateness()));
-        return reply.answer(plain(200, "text/plain; version=0.0.4", options_.metrics()));
+        if (!is_read(request)) return say(method_not_allowed("GET, HEAD"), "method_not_allowed");
+        if (const auto none = QueryRequest::parse(request.query, {}); !none) {
+            return refuse(std::move(reply), note, none.error());
+        }
+        if (path == "/healthz") return say(plain(200, "text/plain", "ok\n"));
+        if (path == "/readyz") return say(readiness_text(options_.readiness()));
+        if (path == "/v1/stats") return say(stats_text(port_.counters(), port_.queues(), port_.lateness()));
+        return say(plain(200, "text/plain; version=0.0.4", options_.metrics()));
     }
     const std::optional<CallPath> call = find_call(request.segments);
     if (!call) {
-        return reply.answer(problem({"unknown_path", "there is no such call: docs/http_api.md lists the calls"}));
+        return refuse(std::move(reply), note,
+                      Error{"unknown_path", "there is no such call: docs/http_api.md lists the calls"});
     }
     const std::string_view allowed = allowed_methods(*call);
-    if (!allows(allowed, request.method)) return reply.answer(method_not_allowed(allowed));
-    submit(read_command(request, *call, options_), std::move(reply));
+    if (!allows(allowed, request.method)) return say(method_not_allowed(allowed), "method_not_allowed");
+    if (is_batch(call->what)) {
+        Result<BatchRequest> batch = read_batch(request, *call, options_);
+        if (!batch) return refuse(std::move(reply), note, batch.error());
+        return submit_batch(*std::move(batch), call->what == CallPath::What::put_batch, std::move(note),
+                            std::move(reply));
+    }
+    Result<Command> command = read_command(request, *call, options_);
+    if (!command) return refuse(std::move(reply), note, command.error());
+    submit(*std::move(command), std::move(note), std::move(reply));
 }
 
-void HttpApi::submit(Result<Command> command, HttpReply reply) {
-    if (!command) return reply.answer(problem(command.error()));
+void HttpApi::submit(Command command, RequestNote note, HttpReply reply) {
     const ReplyToken token = next_token_++;
     // A client that closed its sending side may still read: it gets its answer. But it may as well be gone, and must
     // not be handed a message then.
-    if (std::holds_alternative<LeaseCommand>(*command)) {
+    if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
+        note.wait_ms = lease->wait_ms;
         reply.on_client_gone([this, token] {
             waiting_.erase(token);
             port_.forget(token);
         });
     }
-    waiting_.emplace(token, std::move(reply));
-    port_.submit(*std::move(command), token);
+    waiting_.emplace(token, Waiting{std::move(reply), std::move(note), nullptr, 0});
+    port_.submit(std::move(command), token);
+}
+
+void HttpApi::submit_batch(BatchRequest request, bool of_puts, RequestNote note, HttpReply reply) {
+    auto batch =
+        std::make_shared<Batch>(Batch{std::move(reply), std::move(note), of_puts, {}, {}, request.commands.size()});
+    for (std::optional<Error>& refused : request.refused) {
+        if (!refused) batch->asked.push_back(batch->parts.size());
+        batch->parts.push_back(refused ? Reply(*std::move(refused)) : Reply());
+    }
+    if (batch->missing == 0) return answer(std::move(batch->reply), batch->note, batch_text(batch->parts, of_puts));
+    for (std::size_t i = 0; i < request.commands.size(); ++i) {
+        const ReplyToken token = next_token_++;
+        waiting_.emplace(token, Waiting{std::nullopt, {}, batch, i});
+        port_.submit(std::move(request.commands[i]), token);
+    }
 }
 
 void HttpApi::deliver(ReplyToken token, Reply reply) {
     auto waiting = waiting_.extract(token);
     if (waiting.empty()) return;  // the client left
-    waiting.mapped().answer(answer_text(reply));
+    Waiting& who = waiting.mapped();
+    if (who.batch) return deliver_part(*who.batch, who.part, std::move(reply));
+    const Error* error = std::get_if<Error>(&reply);
+    answer(*std::move(who.single), who.note, answer_text(reply), error != nullptr ? error->code : std::string_view());
+}
+
+void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
+    if (auto* puts = std::get_if<PutBatchAnswer>(&reply)) {
+        for (std::size_t i = 0; i < puts->results.size(); ++i) {
+            batch.parts[batch.asked[i]] =
+                std::visit([](auto& result) { return Reply(std::move(result)); }, puts->results[i]);
+        }
+    } else if (batch.of_puts) {  // refused as a whole
+        return refuse(std::move(batch.reply), batch.note, std::get<Error>(reply));
+    } else {
+        batch.parts[batch.asked[part]] = std::move(reply);
+    }
+    if (--batch.missing == 0) answer(std::move(batch.reply), batch.note, batch_text(batch.parts, batch.of_puts));
+}
+
+void HttpApi::answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code) {
+    if (!note.traceparent.empty()) response.headers.push_back({"traceparent", note.traceparent});
+    reply.answer(response);
+    log_.answered(note, response.status, code, monotonic_now_ns());
+}
+
+void HttpApi::refuse(HttpReply reply, const RequestNote& note, const Error& error) {
+    answer(std::move(reply), note, problem(error), error.code);
+}
+
+HttpResponse HttpApi::refuse(int status, std::string_view code, std::string_view message) {
+    log_.refused(status, code, monotonic_now_ns());
+    return format_http_error(status, code, message);
+}
+
+HttpGroup group_of_call(const HttpRequest& request) {
+    using What = CallPath::What;
+    constexpr HttpGroup kPuts = kFirstOwnGroup;
+    constexpr HttpGroup kCancels = kFirstOwnGroup + 1;
+    constexpr HttpGroup kLeaseEnds = kFirstOwnGroup + 2;
+    if (is_read(request)) return kReadsGroup;
+    const std::optional<CallPath> call = find_call(request.segments);
+    if (!call) return kAlone;
+    switch (call->what) {
+        case What::put:
+        case What::put_batch:
+            return kPuts;
+        case What::message:
+            return request.method == "DELETE" ? kCancels : kAlone;
+        case What::ack:
+        case What::fail:
+        case What::extend:
+        case What::release:
+        case What::ack_batch:
+        case What::fail_batch:
+        case What::extend_batch:
+        case What::release_batch:
+            return kLeaseEnds;
+        default:
+            return kAlone;
+    }
 }
 
 HttpResponse format_http_error(int status, std::string_view code, std::string_view message) {

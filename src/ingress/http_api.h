@@ -4,11 +4,16 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/log.h"
+#include "ingress/caller.h"
 #include "ingress/command_port.h"
+#include "ingress/request_log.h"
 #include "net/http_server.h"
 
 namespace duewheel {
@@ -21,31 +26,68 @@ struct Readiness {
 struct HttpApiOptions {
     std::size_t body_bytes_max = 1u << 20;
     std::size_t queue_name_bytes_max = 200;
+    std::size_t key_bytes_max = 256;
+    std::size_t batch_max = 1'000;  // messages of a put, leases of an end
     std::size_t headers_max = 32;
     std::size_t headers_bytes_max = 8u << 10;
+    CallerRules callers;
+    RequestLogOptions requests;
     std::function<std::string()> metrics;
     std::function<Readiness()> readiness;
 };
 
+struct BatchRequest;
+
 class HttpApi {
   public:
-    // The port outlives the API.
-    HttpApi(CommandPort& port, HttpApiOptions options);
+    // Port and log outlive the API.
+    HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log);
 
     void handle(const HttpRequest& request, HttpReply reply);
     // The shard's reply to one of this API's commands.
     void deliver(ReplyToken token, Reply reply);
+    // The answer to a request that the HTTP server refuses by itself.
+    HttpResponse refuse(int status, std::string_view code, std::string_view message);
 
     std::size_t waiting() const { return waiting_.size(); }
 
   private:
-    void submit(Result<Command> command, HttpReply reply);
+    // A request with many parts, while their replies gather.
+    struct Batch {
+        HttpReply reply;
+        RequestNote note;
+        bool of_puts = false;
+        std::vector<Reply> parts;
+        std::vector<std::size_t> asked;  // the parts that the engine was asked for, in that order
+        std::size_t missing = 0;
+    };
+    // Who gets a reply: a request of its own, or one part of a batch.
+    struct Waiting {
+        std::optional<HttpReply> single;
+        RequestNote note;  // of a single request
+        std::shared_ptr<Batch> batch;
+        std::size_t part = 0;
+    };
+
+    void submit_batch(BatchRequest request, bool of_puts, RequestNote note, HttpReply reply);
+    void deliver_part(Batch& batch, std::size_t part, Reply reply);
+    void handle(const HttpRequest& request, RequestNote note, HttpReply reply);
+    void submit(Command command, RequestNote note, HttpReply reply);
+    // `code` is that of a refusal.
+    void answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code = {});
+    void refuse(HttpReply reply, const RequestNote& note, const Error& error);
 
     CommandPort& port_;
     const HttpApiOptions options_;
-    std::unordered_map<ReplyToken, HttpReply> waiting_;
+    RequestLog log_;
+    std::unordered_map<ReplyToken, Waiting> waiting_;
     ReplyToken next_token_ = 1;
 };
+
+// For HttpServer: which calls of one connection may be worked on side by side. Puts are accepted in their order,
+// cancels may come in any, and those that end or extend leases are carried out in order for each message. Everything
+// else that changes something goes alone: a lease, and what moves a message.
+HttpGroup group_of_call(const HttpRequest& request);
 
 // For HttpServer: its own refusals as problem documents.
 HttpResponse format_http_error(int status, std::string_view code, std::string_view message);

@@ -69,7 +69,7 @@ TEST(HttpApi, refuses_json_that_is_none) {
         {put("{\"body\":\"\xed\xa0\x80\"}"), 400, "bad_utf8", ""},
         {put("{\"body\":\"\xf4\x90\x80\x80\"}"), 400, "bad_utf8", ""},
         {put("{\"body\":\"\xe2\x82"), 400, "bad_utf8", ""},
-        {put(nested(33)), 400, "too_deep", "", "32"},
+        {put(nested(33)), 400, "too_deep", "", "32 levels deep: nest less"},
         {put(std::string(100'000, '[')), 400, "too_deep", ""},
         {put(nested(32)), 400, "unknown_member", "a"},
         {put("[]"), 400, "wrong_type", "", "an array"},
@@ -106,6 +106,10 @@ TEST(HttpApi, refuses_members_that_it_does_not_know_or_knows_twice) {
         {raw({{"Duewheel-Dealy", "1s"}}), 400, "unknown_member", "Duewheel-Dealy"},
         {{"POST", kPut, "{}", "", {{"Duewheel-Delay", "1s"}}}, 400, "conflicting_members", "Duewheel-Delay"},
         {{"POST", kPut + "?delay=10m", "{}"}, 400, "unknown_parameter", ""},
+        {{"GET", "/v1/stats?x=1"}, 400, "unknown_parameter", "x"},
+        {{"GET", "/healthz?x=1"}, 400, "unknown_parameter", "x"},
+        {{"GET", "/readyz?x=1"}, 400, "unknown_parameter", "x"},
+        {{"GET", "/metrics?x=1"}, 400, "unknown_parameter", "x"},
     });
     // The name comes back shortened, and whole letters only.
     ApiServer server;
@@ -145,10 +149,18 @@ TEST(HttpApi, refuses_durations_instants_and_numbers_that_are_none) {
         {put(R"({"due":-1})"), 400, "bad_instant", "due"},
         {put(R"({"due":253402300800000})"), 400, "bad_instant", "due"},
         {put(R"({"due":1.5})"), 400, "bad_instant", "due"},
+        {put(R"({"expires_in":-1})"), 400, "negative_duration", "expires_in"},
+        {put(R"({"expires":"soon"})"), 400, "bad_instant", "expires"},
+        {put(R"({"expires":1,"expires_in":1})"), 400, "conflicting_members", "expires"},
+        {put(R"({"order_key":""})"), 400, "bad_order_key", "order_key"},
+        {put(R"({"order_key":"a\nb"})"), 400, "bad_order_key", "order_key"},
+        {put(R"({"order_key":")" + std::string(257, 'k') + R"("})"), 400, "bad_order_key", "order_key"},
+        {put(R"({"order_key":7})"), 400, "wrong_type", "order_key"},
         {put(R"({"priority":2147483648})"), 400, "out_of_range", "priority"},
         {put(R"({"priority":-2147483649})"), 400, "out_of_range", "priority"},
         {put(R"({"priority":0.5})"), 400, "wrong_type", "priority", "a fraction"},
         {put(R"({"priority":1e400})"), 400, "out_of_range", "priority"},
+        {put(R"({"delay":1e99999999999})"), 400, "out_of_range", "delay", "without one"},
         {{"POST", kTake, R"({"max":1.5})"}, 400, "wrong_type", "max"},
         {{"POST", kTake, R"({"lease":"long"})"}, 400, "bad_duration", "lease"},
         {{"POST", kTake, R"({"wait":-1})"}, 400, "negative_duration", "wait"},
@@ -209,8 +221,6 @@ TEST(HttpApi, refuses_paths_that_lead_nowhere) {
                              "/v1",
                              "/v1/",
                              "/v2/stats",
-                             "/v1/queues",
-                             "/v1/queues/q",
                              "/v1/queues/q/",
                              "/v1/queues/q/lease",
                              "/v1/queues/q:messages",
@@ -224,7 +234,6 @@ TEST(HttpApi, refuses_paths_that_lead_nowhere) {
                              "/v1/leases/x",
                              "/v1/leases/x:nonsense",
                              "/v1/namespaces/n",
-                             "/v1/namespaces/n/queues",
                              "/v1/stats/",
                              "/v1/namespaces/n/stats",
                              "/V1/stats",
@@ -347,7 +356,7 @@ TEST(HttpApi, every_route_reaches_the_shard_and_answers) {
          LeaseAnswer{"q", {delivered}},
          "lease default q max=5 lease=60000 wait=2000",
          lease},
-        {{"POST", kTake}, LeaseAnswer{"q", {}}, "lease default q max=1 lease=30000 wait=0", R"({"messages":[]})"},
+        {{"POST", kTake}, LeaseAnswer{"q", {}}, "lease default q max=1 lease=- wait=0", R"({"messages":[]})"},
         {{"POST", "/v1/leases/" + kLease + ":ack"},
          LeaseEndAnswer{LeaseOutcome::done},
          "ack " + kLease,
@@ -395,7 +404,7 @@ TEST(HttpApi, numbers_beyond_every_limit_reach_the_engine_beyond_it) {
         const std::string answer =
             server.ask({"POST", kTake, "{\"max\":" + std::string(max) + "}"}, Error{"bad_max", "No.", "max"});
         EXPECT_EQ(status_of(answer), 400);
-        EXPECT_EQ(server.command(), "lease default q max=" + std::string(seen) + " lease=30000 wait=0") << max;
+        EXPECT_EQ(server.command(), "lease default q max=" + std::string(seen) + " lease=- wait=0") << max;
     }
     for (const char* code :
          {"lease_too_short", "lease_too_long", "wait_too_long", "delay_too_long", "bad_lease_token"}) {
@@ -451,6 +460,116 @@ TEST(HttpApi, a_client_that_leaves_is_forgotten) {
         server.shard().silent = false;
     });
     EXPECT_EQ(status_of(server.ask({"GET", "/healthz"})), 200);
+}
+
+// "Host: x" is what every request of these tests says.
+TEST(HttpApi, is_called_by_names_of_the_server_alone_where_these_are_known) {
+    HttpApiOptions options;
+    options.callers = {true, {"y"}, {}};
+    ApiServer server(std::move(options));
+    for (const Call& call : {Call{"GET", "/healthz"}, Call{"GET", "/v1/stats"}, put("{}"), Call{"GET", "/nowhere"}}) {
+        const std::string answer = server.ask(call);
+        EXPECT_EQ(status_of(answer), 403) << call.target;
+        EXPECT_EQ(member_of(answer, "code"), "foreign_host");
+        EXPECT_EQ(server.command(), "");
+    }
+}
+
+// A page anywhere could send a form to a server on its reader's machine, which need not be JSON.
+TEST(HttpApi, a_page_of_another_host_changes_nothing_whatever_it_sends) {
+    ApiServer server;
+    const std::vector<std::pair<std::string, std::string>> evil{{"Origin", "http://evil.example"}};
+    for (const Call& call :
+         {Call{"POST", kPut, "{}", "", evil}, Call{"POST", kPut, "x", "text/plain", evil},
+          Call{"POST", kPut, "a=b", "application/x-www-form-urlencoded", evil}, Call{"POST", kTake, "", "", evil},
+          Call{"DELETE", "/v1/messages/1", "", "", evil}, Call{"PATCH", "/v1/messages/1", "{}", "", evil},
+          Call{"POST", "/v1/leases/" + kLease + ":ack", "", "", evil}, Call{"OPTIONS", kPut, "", "", evil}}) {
+        const std::string answer = server.ask(call);
+        EXPECT_EQ(status_of(answer), 403) << call.method << " " << call.target;
+        EXPECT_EQ(member_of(answer, "code"), "foreign_origin");
+        EXPECT_EQ(member_of(answer, "field"), "Origin");
+        EXPECT_EQ(server.command(), "");
+        EXPECT_EQ(answer.find("Access-Control"), std::string::npos);
+    }
+    server.ask({"POST", kPut, "{}", "", {{"Origin", "http://x"}}});
+    EXPECT_NE(server.command(), "") << "its own page";
+    server.ask({"GET", "/v1/messages/1", "", "", evil});
+    EXPECT_NE(server.command(), "") << "reading, of which the page is shown nothing";
+}
+
+TEST(HttpApi, an_answer_carries_the_trace_of_its_request) {
+    const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    ApiServer server;
+    const std::vector<std::pair<std::string, std::string>> traced{{"Traceparent", trace}};
+    for (const Call& call : {Call{"POST", kPut, "{}", "", traced}, Call{"POST", kPut, "{", "", traced},
+                             Call{"GET", "/healthz", "", "", traced}, Call{"GET", "/nowhere", "", "", traced}}) {
+        EXPECT_NE(server.ask(call).find("\r\ntraceparent: " + trace + "\r\n"), std::string::npos) << call.target;
+    }
+    EXPECT_EQ(server.ask({"GET", "/healthz", "", "", {{"traceparent", trace + "0"}}}).find("traceparent"),
+              std::string::npos);
+    EXPECT_EQ(server.ask({"GET", "/healthz"}).find("traceparent"), std::string::npos);
+}
+
+TEST(HttpApi, requests_are_logged_as_its_options_say) {
+    HttpApiOptions options;
+    options.requests.every = 2;
+    ApiServer server(std::move(options));
+    for (int i = 0; i < 3; ++i) server.ask({"GET", "/healthz"});
+    server.ask(put("{"));
+    server.ask({"GET", "/v1/messages/1"}, Error{"too_busy", "Later."});
+    server.server().on_loop([] {});
+    std::vector<std::string> lines = server.log().lines();
+    for (std::string& line : lines) {
+        const std::size_t micros = line.find(" micros=");
+        if (micros != std::string::npos) line.erase(micros, line.find(' ', micros + 1) - micros);
+    }
+    EXPECT_EQ(lines,
+              (std::vector<std::string>{
+                  "info request: A request was answered. method=GET path=/healthz status=200 remote=127.0.0.1",
+                  "info request: A request was answered. method=GET path=/healthz status=200 remote=127.0.0.1",
+                  "warning limit_refused: Requests are refused at a limit. code=too_busy status=503 count=1",
+                  "info request: A request was answered. method=GET path=/v1/messages/1 status=503 code=too_busy "
+                  "remote=127.0.0.1"}));
+}
+
+// A put and a lease in one write were answered with an empty lease, and a look behind a cancel found the message still
+// scheduled: reads and leases act when they are submitted, changes when they are committed.
+TEST(HttpApi, pipelined_calls_act_as_if_sent_one_after_the_other) {
+    const Call take{"POST", kTake, "{}"};
+    const Call look{"GET", "/v1/messages/1"};
+    const Call cancel{"DELETE", "/v1/messages/1"};
+    const Call move{"PATCH", "/v1/messages/1", R"({"delay":1})"};
+    const Call ack{"POST", "/v1/leases/" + kLease + ":ack"};
+    const Call release{"POST", "/v1/leases/" + kLease + ":release"};
+    const Call puts{"POST", kPut + ":batch", "{}\n", "application/x-ndjson"};
+    // How many of each sequence may be submitted before the first is answered.
+    const std::vector<std::pair<std::vector<Call>, std::size_t>> sequences{
+        {{put("{}"), take}, 1},      {{cancel, look}, 1},   {{put("{}"), put("{}"), puts, take}, 3},
+        {{put("{}"), cancel}, 1},    {{put("{}"), ack}, 1}, {{ack, release, ack, take}, 3},
+        {{cancel, cancel, move}, 2}, {{move, move}, 1},     {{take, take}, 1},
+        {{take, put("{}")}, 1},      {{ack, put("{}")}, 1}, {{look, look, put("{}"), look}, 2},
+    };
+    for (const auto& [calls, together] : sequences) {
+        std::string requests;
+        for (const Call& call : calls) requests += CallRequest(call).bytes();
+        SCOPED_TRACE(requests);
+        ApiServer server;
+        server.server().on_loop([&] { server.shard().silent = true; });
+        RawClient client(server.server().port());
+        client.send(requests);
+        std::size_t answered = 0;
+        std::size_t expected = together;
+        while (answered < calls.size()) {
+            ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() >= expected; }));
+            server.server().on_loop([&] {
+                EXPECT_EQ(server.shard().submitted.size(), expected);
+                server.api().deliver(server.shard().submitted[answered].second, Error{"gone", "Answered by the test."});
+            });
+            ++answered;
+            if (answered == expected) ++expected;
+        }
+        for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(member_of(client.answer(), "code"), "gone");
+    }
 }
 
 TEST(HttpApi, answers_go_to_those_who_asked) {

@@ -19,7 +19,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kDepthMax = 32;
-constexpr std::size_t kMembersMax = 1000;
+constexpr std::size_t kMembersMax = 1100;  // a batch has up to 1,000 parts
 constexpr std::size_t kNameBytesShown = 64;
 
 }  // namespace
@@ -35,6 +35,7 @@ class JsonRequest::Collector {
     Collector(std::string_view body, JsonRequest& into) : body_(body), into_(into) {}
 
     Kind root() const { return root_; }
+    std::string_view name() const { return name_; }  // of the newest member
     bool too_many() const { return into_.members_.size() > kMembersMax; }
 
     using Code = json::error_code;
@@ -54,16 +55,14 @@ class JsonRequest::Collector {
         return add(Kind::number, gathered(part), code);
     }
     bool on_double(double, json::string_view part, Code& code) { return add(Kind::number, gathered(part), code); }
-    bool on_bool(bool, Code& code) { return add(Kind::boolean, {}, code); }
+    bool on_bool(bool value, Code& code) { return add(Kind::boolean, value ? "true" : "false", code); }
     bool on_null(Code& code) { return add(Kind::null, {}, code); }
     bool on_comment_part(json::string_view, Code&) { return true; }
     bool on_comment(json::string_view, Code&) { return true; }
 
   private:
-    // Members of the object, and of objects directly in it.
-    bool is_listed() const {
-        return root_ == Kind::object && (depth_ == 1 || (depth_ == 2 && second_ == Kind::object));
-    }
+    // Members of the object, and of objects and arrays directly in it.
+    bool is_listed() const { return root_ == Kind::object && (depth_ == 1 || depth_ == 2); }
     bool enter(Kind kind, Code& code) {
         if (!add(kind, {}, code)) return false;
         if (++depth_ == 2) second_ = kind;
@@ -72,7 +71,7 @@ class JsonRequest::Collector {
     bool add(Kind kind, std::string_view text, Code& code) {
         if (depth_ == 0) root_ = kind;
         if (!is_listed()) return true;
-        into_.members_.push_back({name_, kind, depth_ == 2, text});
+        into_.members_.push_back({depth_ == 2 && second_ == Kind::array ? "" : name_, kind, depth_ == 2, text});
         if (!too_many()) return true;
         code = json::error::syntax;
         return false;
@@ -127,15 +126,15 @@ std::string field_name(std::string_view name) {
     return std::string(cut_utf8(name, kNameBytesShown));
 }
 
-Error unknown_member(const std::string& prefix, std::string_view name, std::initializer_list<std::string_view> known) {
-    std::string detail = quoted(prefix + std::string(name)) + " is not known here";
-    if (known.size() == 0) {
+Error unknown_member(std::string_view name, const std::string& within, std::span<const std::string_view> known) {
+    std::string detail = quoted(within + std::string(name)) + " is not known here";
+    if (known.empty()) {
         detail += ": this call takes no members";
     } else {
         const std::string_view shown = cut_utf8(name, kNameBytesShown);
         detail.append("; the nearest that is known is `").append(nearest_name(shown, known)).append("`");
     }
-    return {"unknown_member", std::move(detail), prefix + field_name(name)};
+    return {"unknown_member", std::move(detail), within + field_name(name)};
 }
 
 }  // namespace
@@ -150,10 +149,20 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body) {
     json::basic_parser<Collector> parser(options, body, request);
     const std::size_t read = std::min(parser.write_some(false, body.data(), body.size(), code), body.size());
     if (parser.handler().too_many()) {
-        return Error{"too_many_members", "the body has more than " + std::to_string(kMembersMax) + " members"};
+        return Error{"too_many_members",
+                     "the body has more than " + std::to_string(kMembersMax) +
+                         " members: send fewer, in several requests where they are parts of a batch"};
     }
     if (code == json::error::too_deep) {
-        return Error{"too_deep", "the body is nested more than " + std::to_string(kDepthMax) + " levels deep"};
+        return Error{"too_deep", "the body is nested more than " + std::to_string(kDepthMax) +
+                                     " levels deep: nest less; deep JSON goes into a message's body as a text"};
+    }
+    if (code == json::error::exponent_overflow) {
+        return Error{"out_of_range",
+                     "the number at " + position(body, read) +
+                         " has an exponent beyond all that is counted here: "
+                         "write it without one",
+                     field_name(parser.handler().name())};
     }
     const bool more = body.find_first_not_of(" \t\r\n", read) != std::string_view::npos;
     if (code || more) {
@@ -168,16 +177,16 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body) {
     return request;
 }
 
-Status JsonRequest::only(std::initializer_list<std::string_view> known) const {
+Status JsonRequest::only(std::span<const std::string_view> known) const {
     // Ends soon whatever was sent: after as many members as are known, one is unknown or stands twice.
     for (auto member = members_.begin(); member != members_.end(); ++member) {
         if (member->nested) continue;
         if (std::find(known.begin(), known.end(), member->name) == known.end()) {
-            return unknown_member(prefix_, member->name, known);
+            return unknown_member(member->name, within_, known);
         }
         if (find(member->name) != &*member) {
             return Error{"duplicate_member", quoted(full_name(member->name)) + " is given twice: give each member once",
-                         prefix_ + field_name(member->name)};
+                         within_ + field_name(member->name)};
         }
     }
     return {};
@@ -209,8 +218,8 @@ std::string_view JsonRequest::kind_name(Kind kind) {
 }
 
 Error JsonRequest::wrong_type(std::string_view member, std::string_view wanted, Kind found) const {
-    std::string detail = "`";
-    detail.append(full_name(member)).append("` is ").append(kind_name(found)).append("; it has to be ").append(wanted);
+    std::string detail = "`" + full_name(member);
+    detail.append("` is ").append(kind_name(found)).append("; it has to be ").append(wanted);
     return {"wrong_type", std::move(detail), full_name(member)};
 }
 
@@ -258,6 +267,27 @@ Result<std::optional<std::int64_t>> JsonRequest::integer(std::string_view member
     if (number.whole) return std::optional(number.value);
     return Error{"wrong_type", "`" + full_name(member) + "` is a number with a fraction; it has to be a whole number",
                  full_name(member)};
+}
+
+Result<std::optional<bool>> JsonRequest::boolean(std::string_view member) const {
+    const Member* found = find(member);
+    if (found == nullptr) return std::optional<bool>();
+    if (found->kind != Kind::boolean) return wrong_type(member, "true or false", found->kind);
+    return std::optional(found->text == "true");
+}
+
+Result<std::optional<JsonRequest>> JsonRequest::object(std::string_view member) const {
+    const Member* found = find(member);
+    if (found == nullptr) return std::optional<JsonRequest>();
+    if (found->kind != Kind::object) return wrong_type(member, "an object", found->kind);
+    JsonRequest inner;
+    inner.within_ = full_name(member) + ".";
+    const Member* const end = members_.data() + members_.size();
+    for (const Member* each = found + 1; each != end && each->nested; ++each) {
+        inner.members_.push_back(*each);
+        inner.members_.back().nested = false;
+    }
+    return std::optional(std::move(inner));
 }
 
 Result<std::optional<std::int64_t>> JsonRequest::thousandths(std::string_view member) const {
@@ -332,17 +362,22 @@ Result<JsonRequest::Texts> JsonRequest::texts(std::string_view member) const {
     return all;
 }
 
-Result<std::optional<JsonRequest>> JsonRequest::object(std::string_view member) const {
+Result<std::vector<std::string_view>> JsonRequest::text_list(std::string_view member) const {
     const Member* found = find(member);
-    if (found == nullptr) return std::optional<JsonRequest>();
-    if (found->kind != Kind::object) return wrong_type(member, "an object", found->kind);
-    JsonRequest within;
-    within.prefix_ = full_name(member) + ".";
+    if (found == nullptr) {
+        return Error{"missing_member", "`" + std::string(member) + "` is missing: give an array of texts",
+                     std::string(member)};
+    }
+    if (found->kind != Kind::array) return wrong_type(member, "an array of texts", found->kind);
+    std::vector<std::string_view> all;
     const Member* const end = members_.data() + members_.size();
     for (const Member* each = found + 1; each != end && each->nested; ++each) {
-        within.members_.push_back({each->name, each->kind, false, each->text});
+        if (each->kind != Kind::text) {
+            return wrong_type(std::string(member) + "[" + std::to_string(all.size()) + "]", "a text", each->kind);
+        }
+        all.push_back(each->text);
     }
-    return std::optional<JsonRequest>(std::move(within));
+    return all;
 }
 
 }  // namespace duewheel

@@ -1,14 +1,15 @@
 // Reads a JSON request body strictly: one object, only the members that the call knows, each of the right type, none
 // twice. Whatever is wrong is named: the member, what was found, what would be right.
 //
-// No tree is built. One pass over the text lists the members of the object, and those of objects directly in it; a text
-// without escapes stays where it is. Numbers are kept as they are written and understood exactly: a binary fraction
-// would round 9007199254740993.0 before anybody could object.
+// No tree is built. One pass over the text lists the members of the object, and those of objects and arrays directly in
+// it; a text without escapes stays where it is. Numbers are kept as they are written and understood exactly: a
+// binary fraction would round 9007199254740993.0 before anybody could object.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,12 +22,13 @@ namespace duewheel {
 // Its views live as long as it and the body that it was read from.
 class JsonRequest {
   public:
-    // Codes: bad_utf8, bad_json (with line and column, in bytes), too_deep, too_many_members, wrong_type (not an
-    // object). An empty body is an empty object. O(body).
+    // Codes: bad_utf8, bad_json (with line and column, in bytes), too_deep, too_many_members, out_of_range (a number
+    // whose exponent cannot be read), wrong_type (not an object). An empty body is an empty object. O(body).
     static Result<JsonRequest> parse(std::string_view body);
 
     // To be called first. `unknown_member`, naming the nearest one that is known; `duplicate_member`.
-    Status only(std::initializer_list<std::string_view> known) const;
+    Status only(std::span<const std::string_view> known) const;
+    Status only(std::initializer_list<std::string_view> known) const { return only({known.begin(), known.size()}); }
 
     bool has(std::string_view member) const { return find(member) != nullptr; }
     // Each: nothing where the member is absent; `wrong_type` where it is of another type.
@@ -37,21 +39,24 @@ class JsonRequest {
     Result<std::optional<std::int64_t>> thousandths(std::string_view member) const;
     // "10m", ISO 8601, or milliseconds as a number. Codes: bad_duration, negative_duration.
     Result<std::optional<std::int64_t>> duration_ms(std::string_view member) const;
+    Result<std::optional<bool>> boolean(std::string_view member) const;
+    // An object directly in this one, whose members are read as this one's are; errors name them `member.name`. Lives
+    // no longer than this.
+    Result<std::optional<JsonRequest>> object(std::string_view member) const;
     // RFC 3339, or milliseconds since 1970 as a number. Code: bad_instant.
     Result<std::optional<std::int64_t>> instant_ms(std::string_view member) const;
     // An object whose values are all texts, in its order, names that stand twice included.
     using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
     Result<Texts> texts(std::string_view member) const;
-
-    // An object, to be read as this one is, for as long as this one lives; its errors name `member.` with theirs.
-    Result<std::optional<JsonRequest>> object(std::string_view member) const;
+    // An array of texts, in its order; `missing_member` where there is none.
+    Result<std::vector<std::string_view>> text_list(std::string_view member) const;
 
   private:
     enum class Kind : std::uint8_t { null, boolean, number, text, array, object };
     struct Member {
         std::string_view name;
         Kind kind;
-        bool nested;            // of the object that comes before it
+        bool nested;            // of the object or array that comes before it; in an array without a name
         std::string_view text;  // of a text its letters, of a number how it is written
     };
     class Collector;
@@ -59,12 +64,13 @@ class JsonRequest {
     static std::string_view kind_name(Kind kind);
     Error wrong_type(std::string_view member, std::string_view wanted, Kind found) const;
     // What errors call a member.
-    std::string full_name(std::string_view member) const { return prefix_ + std::string(member); }
+    std::string full_name(std::string_view member) const { return within_ + std::string(member); }
     const Member* find(std::string_view member) const;
 
     std::string prefix_;  // "retry." in the object of that name
     std::vector<Member> members_;
     std::vector<char> decoded_;  // texts that had escapes; never moves
+    std::string within_;         // "limits." where this is the object of that name
 };
 
 // As JsonRequest's members, for texts that come in header fields. `name` is what errors call the value.

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "ingress/base64.h"
 #include "ingress/query_request.h"
+#include "ingress/request_command.h"
 #include "ingress/request_members.h"
 
 namespace duewheel {
@@ -47,22 +48,23 @@ Error bad_cursor() {
         "cursor"};
 }
 
-Result<StateSet> read_states(std::string_view text) {
+Result<StateSet> read_states(std::string_view text, const StateSet& legal, std::string_view parameter,
+                             std::string_view names) {
     StateSet states;
     while (true) {
         const std::string_view name = text.substr(0, text.find(','));
         bool known = false;
         for (int number = 1; number <= kStateCount; ++number) {
             const auto state = static_cast<State>(number);
-            if (!kUnfinishedStates.contains(state) || state_name(state) != name) continue;
+            if (!legal.contains(state) || state_name(state) != name) continue;
             states.insert(state);
             known = true;
         }
         if (!known) {
             return Error{"bad_state",
-                         "state is one or more of prepared, scheduled, ready, leased, retrying and held, with commas "
-                         "between them; leave it out for all",
-                         "state"};
+                         std::string(parameter) + " is one or more of " + std::string(names) +
+                             ", with commas between them; leave it out for all",
+                         std::string(parameter)};
         }
         if (name.size() == text.size()) return states;
         text.remove_prefix(name.size() + 1);
@@ -109,7 +111,8 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list) {
         QueryRequest::parse(request.query, {"state", "due_after", "due_before", "limit", "cursor"});
     if (!query) return query.error();
     if (const std::optional<std::string_view> states = query->text("state")) {
-        const Result<StateSet> read = read_states(*states);
+        const Result<StateSet> read =
+            read_states(*states, kUnfinishedStates, "state", "prepared, scheduled, ready, leased, retrying and held");
         if (!read) return read.error();
         list.states = *read;
     }
@@ -124,6 +127,35 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list) {
         list.from = {position->at_ms, position->id};
     }
     return Command(std::move(list));
+}
+
+Result<Command> read_history(const HttpRequest& request, HistoryCommand history, const HttpApiOptions& options) {
+    const Result<QueryRequest> query =
+        QueryRequest::parse(request.query, {"queue", "from", "to", "outcome", "limit", "cursor"});
+    if (!query) return query.error();
+    const std::optional<std::string_view> queue = query->text("queue");
+    if (!queue) return Error{"missing_parameter", "say of which queue: ?queue=NAME", "queue"};
+    Result<std::string> name = check_queue_name(std::string(*queue), options);
+    if (!name) return std::move(name).error();
+    history.queue = *std::move(name);
+    if (const std::optional<std::string_view> outcomes = query->text("outcome")) {
+        const Result<StateSet> read =
+            read_states(*outcomes, kEndedStates, "outcome", "done, cancelled, expired and dead");
+        if (!read) return read.error();
+        history.outcomes = *read;
+    }
+    Status read = take(query->instant_ms("from"), history.from.due_ms);
+    if (read) read = take(query->instant_ms("to"), history.until_ms);
+    if (read) read = take(query->integer("limit", 1, kListLimitMax), history.limit);
+    if (!read) return std::move(read).error();
+    history.query =
+        list_query(history.name_space, history.queue, history.outcomes.bits(), history.from.due_ms, history.until_ms);
+    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
+        const Result<ListPosition> position = parse_list_cursor(*cursor, history.query);
+        if (!position) return position.error();
+        history.from = {position->at_ms, position->id};
+    }
+    return Command(std::move(history));
 }
 
 }  // namespace duewheel

@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "engine/command.h"
+#include "ingress/http_api.h"
 #include "net/http_message.h"
 
 namespace duewheel {
@@ -37,5 +38,8 @@ std::uint64_t list_query(std::string_view name_space, std::string_view queue, st
 
 // Reads `state`, `due_after`, `due_before`, `limit` and `cursor` into a command whose queue is known.
 Result<Command> read_list(const HttpRequest& request, ListCommand list);
+
+// Reads `queue`, `from`, `to`, `outcome`, `limit` and `cursor`.
+Result<Command> read_history(const HttpRequest& request, HistoryCommand history, const HttpApiOptions& options);
 
 }  // namespace duewheel

@@ -98,6 +98,28 @@ TEST(ListRequest, a_plus_that_became_a_space_is_explained) {
     EXPECT_NE(command.error().message.find("%2B"), std::string::npos) << command.error().message;
 }
 
+TEST(HistoryRequest, needs_a_queue_and_takes_the_rest) {
+    const auto history_of = [](const std::string& target) { return std::get<HistoryCommand>(read(target).value()); };
+    EXPECT_EQ(read("/v1/history").error().code, "missing_parameter");
+    EXPECT_EQ(read("/v1/history?queue=-x").error().code, "bad_queue_name");
+    EXPECT_EQ(read("/v1/history?queue=mail&outcome=ready").error().code, "bad_state");
+    EXPECT_EQ(read("/v1/history?queue=mail&state=done").error().code, "unknown_parameter");
+    EXPECT_EQ(read("/v1/history/x?queue=mail").error().code, "unknown_path");
+    EXPECT_EQ(history_of("/v1/history?queue=mail").outcomes, kEndedStates);
+    EXPECT_EQ(history_of("/v1/namespaces/team/history?queue=mail").name_space, "team");
+    const HistoryCommand history = history_of("/v1/history?queue=a%2Fb&from=5&to=9&outcome=done,dead&limit=7");
+    EXPECT_EQ(history.queue, "a/b");
+    EXPECT_EQ(history.outcomes, (StateSet{State::done, State::dead}));
+    EXPECT_EQ(history.from, (DuePosition{5, 0}));
+    EXPECT_EQ(history.until_ms, 9);
+    EXPECT_EQ(history.limit, 7u);
+    const std::string cursor = list_cursor_text({6, 1024}, history_of("/v1/history?queue=mail").query);
+    EXPECT_EQ(history_of("/v1/history?queue=mail&cursor=" + cursor).from, (DuePosition{6, 1024}));
+    EXPECT_EQ(read("/v1/history?queue=post&cursor=" + cursor).error().code, "bad_cursor");
+    // The states of one and the outcomes of the other have no number in common.
+    EXPECT_EQ(read("/v1/queues/mail/messages?cursor=" + cursor).error().code, "bad_cursor");
+}
+
 TEST(ListCursor, leads_on_in_its_own_listing) {
     const std::string path = "/v1/queues/mail/messages?state=ready&limit=5";
     const ListCommand first = list_of(path);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "ingress/json_writer.h"
-
 namespace duewheel {
 namespace {
 
@@ -15,38 +13,49 @@ constexpr ProblemKind kKinds[] = {
     {"bad_id", 400, "Not a message id"},
     {"bad_instant", 400, "Not an instant"},
     {"bad_json", 400, "Not JSON"},
+    {"bad_key", 400, "Not an idempotency key"},
     {"bad_lease_token", 400, "Not a lease token"},
     {"bad_max", 400, "Out of range"},
     {"bad_message_header", 400, "Not a message header"},
     {"bad_namespace", 400, "Not a namespace's name"},
+    {"bad_order_key", 400, "Not an order key"},
     {"bad_parameter", 400, "Not a valid parameter"},
     {"bad_path", 400, "Not a valid path"},
     {"bad_queue_name", 400, "Not a queue name"},
     {"bad_request", 400, "Not a valid HTTP request"},
     {"bad_state", 400, "Not a state"},
     {"bad_utf8", 400, "Not UTF-8"},
+    {"batch_too_large", 413, "Too many at once"},
     {"body_too_large", 413, "Body too large"},
     {"conflicting_members", 400, "Members exclude each other"},
     {"delay_too_long", 400, "Too far in the future"},
     {"duplicate_member", 400, "Member given twice"},
     {"duplicate_parameter", 400, "Parameter given twice"},
     {"expectation_failed", 417, "Expectation not met"},
+    {"expires_too_soon", 400, "Expires before it is due"},
+    {"foreign_host", 403, "Not a name of this server"},
+    {"foreign_origin", 403, "Not a page of this server"},
     {"gone", 410, "Gone"},
     {"header_too_large", 431, "Header too large"},
     {"headers_too_large", 400, "Message headers too large"},
     {"http_version", 505, "HTTP version not spoken"},
     {"internal", 500, "A bug in the server"},
+    {"key_conflict", 409, "Key used with another request"},
     {"lease_too_long", 400, "Lease too long"},
     {"lease_too_short", 400, "Lease too short"},
     {"method_not_allowed", 405, "Method not allowed"},
     {"missing_member", 400, "Member missing"},
+    {"missing_parameter", 400, "Parameter missing"},
     {"negative_duration", 400, "Negative duration"},
     {"not_implemented", 501, "Not spoken here"},
     {"not_waiting", 409, "The message does not wait"},
     {"out_of_range", 400, "Out of range"},
     {"overloaded", 503, "Too much at once"},
+    {"queue_full", 429, "Queue full"},
     {"queue_limit", 429, "Too many queues"},
+    {"queue_not_empty", 409, "Queue not empty"},
     {"request_timeout", 408, "The request took too long"},
+    {"store_full", 507, "The disk is nearly full"},
     {"target_too_long", 414, "Target too long"},
     {"too_busy", 503, "Too busy"},
     {"too_deep", 400, "Nested too deeply"},
@@ -55,7 +64,9 @@ constexpr ProblemKind kKinds[] = {
     {"unknown_member", 400, "Unknown member"},
     {"unknown_parameter", 400, "Unknown parameter"},
     {"unknown_path", 404, "No such path"},
+    {"unknown_queue", 404, "No such queue"},
     {"unsupported_media_type", 415, "Media type not understood"},
+    {"unsupported_target", 400, "Target not served"},
     {"wait_too_long", 400, "Wait too long"},
     {"waiter_limit", 429, "Too many consumers wait"},
     {"wrong_type", 400, "Wrong type"},
@@ -78,18 +89,32 @@ const ProblemKind* find_problem_kind(std::string_view code) {
     return found != std::end(kKinds) && found->code == code ? found : nullptr;
 }
 
-HttpResponse problem(const Error& error) {
+namespace {
+
+const ProblemKind& kind_of(const Error& error) {
     const ProblemKind* kind = find_problem_kind(error.code);
-    if (kind == nullptr) kind = find_problem_kind("internal");
+    return kind != nullptr ? *kind : *find_problem_kind("internal");
+}
+
+}  // namespace
+
+void write_problem(JsonWriter& json, const Error& error) {
+    const ProblemKind& kind = kind_of(error);
+    json.text("type", "about:blank").text("title", kind.title).number("status", kind.status);
+    json.text("code", kind.code).text("detail", error.message);
+    if (!error.field.empty()) json.text("field", error.field);
+}
+
+HttpResponse problem(const Error& error) {
+    const ProblemKind& kind = kind_of(error);
     HttpResponse response;
-    response.status = kind->status;
+    response.status = kind.status;
     response.content_type = "application/problem+json";
     JsonWriter json(response.body);
-    json.open().text("type", "about:blank").text("title", kind->title).number("status", kind->status);
-    json.text("code", kind->code).text("detail", error.message);
-    if (!error.field.empty()) json.text("field", error.field);
+    json.open();
+    write_problem(json, error);
     json.close();
-    if (kind->status == 503 || kind->status == 429) {
+    if (kind.status == 429 || kind.status == 503 || kind.status == 507) {
         response.headers.push_back({"Retry-After", std::to_string(kRetryAfterSeconds)});
     }
     return response;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "ingress/json_writer.h"
 #include "net/http_message.h"
 
 namespace duewheel {
@@ -22,7 +23,9 @@ std::span<const ProblemKind> problem_kinds();
 // Null for a code that nobody has listed: a bug, answered as `internal`.
 const ProblemKind* find_problem_kind(std::string_view code);
 
-// {"type","title","status","code","detail","field"} as application/problem+json.
+// The members of a problem document: "type", "title", "status", "code", "detail", "field".
+void write_problem(JsonWriter& json, const Error& error);
+// As application/problem+json.
 HttpResponse problem(const Error& error);
 
 }  // namespace duewheel

@@ -27,9 +27,9 @@ std::string content_of(const fs::path& path) {
 // Of what stops a start, ends the process, refuses bytes on the disk, or is met by a client library: no request is
 // answered with these.
 const std::set<std::string, std::less<>> kInternalCodes = {
-    "bad_address",   "bad_answer",  "bad_setting",    "bad_size",    "bad_checksum", "bad_footer",   "bad_header",
-    "damaged_index", "damaged_log", "damaged_record", "forbidden",   "io_error",     "log_failed",   "newer_format",
-    "no_space",      "not_found",   "port_in_use",    "torn_record", "unreachable",  "unsafe_listen"};
+    "bad_address",  "bad_answer",    "bad_host",    "bad_setting",    "bad_size",    "bad_checksum", "bad_footer",
+    "bad_header",   "damaged_index", "damaged_log", "damaged_record", "forbidden",   "io_error",     "log_failed",
+    "newer_format", "no_space",      "not_found",   "port_in_use",    "torn_record", "unreachable",  "unsafe_listen"};
 
 // The code that stands at the beginning of `text`, such as `"bad_id",`; empty where none does.
 std::string code_at(std::string_view text) {
@@ -134,7 +134,7 @@ TEST(Problem, says_when_to_come_again_only_where_that_helps) {
     for (const ProblemKind& kind : problem_kinds()) {
         const HttpResponse response = problem({kind.code, "detail", "field"});
         EXPECT_EQ(response.status, kind.status);
-        const bool later = kind.status == 503 || kind.status == 429;
+        const bool later = kind.status == 429 || kind.status == 503 || kind.status == 507;
         ASSERT_EQ(response.headers.size(), later ? 1u : 0u) << kind.code;
         if (later) {
             EXPECT_EQ(response.headers[0].name, "Retry-After");

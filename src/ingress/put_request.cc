@@ -11,14 +11,17 @@
 #include "ingress/json_writer.h"
 #include "ingress/request_members.h"
 #include "ingress/retry_request.h"
+#include "ingress/utf8.h"
+#include "message/request_hash.h"
 
 namespace duewheel {
 namespace {
 
+constexpr std::size_t kOrderKeyBytesMax = 256;
+
 // What a put's header fields say.
 struct PutFields {
-    std::optional<std::string_view> content_type, delay, due, priority, retry, traceparent;
-    bool two_traceparents = false;
+    std::optional<std::string_view> content_type, delay, due, expires_in, expires, order_key, priority, key, retry;
 };
 
 bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
@@ -26,15 +29,11 @@ bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
 }
 
 Error unknown_field(std::string_view name) {
-    if (equal_ignoring_case(name, "Idempotency-Key")) {
-        return {"unknown_member",
-                "Idempotency-Key is not understood here yet: put without it, and know that a put sent twice is two "
-                "messages",
-                "Idempotency-Key"};
-    }
     const std::string shown(name.substr(0, 64));
     return {"unknown_member",
-            shown + " is not known here; Duewheel-Delay, Duewheel-Due, Duewheel-Priority and Duewheel-Retry are",
+            shown +
+                " is not known here; Duewheel-Delay, Duewheel-Due, Duewheel-Expires-In, Duewheel-Expires, "
+                "Duewheel-Order-Key, Duewheel-Priority and Duewheel-Retry are",
             shown};
 }
 
@@ -44,16 +43,15 @@ Result<PutFields> read_fields(const HttpRequest& request) {
         std::optional<std::string_view>* place = nullptr;
         if (equal_ignoring_case(field.name, "Content-Type")) {
             place = &fields.content_type;
-        } else if (equal_ignoring_case(field.name, "traceparent")) {
-            fields.two_traceparents |= fields.traceparent.has_value();
-            fields.traceparent = field.value;
-            continue;
         } else if (equal_ignoring_case(field.name, "Idempotency-Key")) {
-            return unknown_field(field.name);
+            place = &fields.key;
         } else if (begins_ignoring_case(field.name, "Duewheel-")) {
             const std::string_view name = field.name.substr(9);
             if (equal_ignoring_case(name, "Delay")) place = &fields.delay;
             if (equal_ignoring_case(name, "Due")) place = &fields.due;
+            if (equal_ignoring_case(name, "Expires-In")) place = &fields.expires_in;
+            if (equal_ignoring_case(name, "Expires")) place = &fields.expires;
+            if (equal_ignoring_case(name, "Order-Key")) place = &fields.order_key;
             if (equal_ignoring_case(name, "Priority")) place = &fields.priority;
             if (equal_ignoring_case(name, "Retry")) place = &fields.retry;
             if (place == nullptr) return unknown_field(field.name);
@@ -152,6 +150,27 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
     return check_body(put.body, options);
 }
 
+// An idempotency key: a text of its client's choosing.
+Status read_key(std::string_view text, std::string_view name, const HttpApiOptions& options, std::string& into) {
+    const bool fits = !text.empty() && text.size() <= options.key_bytes_max && is_utf8(text) &&
+                      std::none_of(text.begin(), text.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+    if (!fits) {
+        return Error{"bad_key",
+                     "an idempotency key has 1 to " + std::to_string(options.key_bytes_max) +
+                         " bytes of UTF-8 without control characters; a random UUID is a good one",
+                     std::string(name)};
+    }
+    into = text;
+    return {};
+}
+
+// In a field the key may stand in quotes, as the drafts for Idempotency-Key have it: they do not belong to it.
+std::string_view without_quotes(std::string_view text) {
+    const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+    return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 Error bad_priority(std::string_view name) {
     return {"out_of_range",
             "`" + std::string(name) +
@@ -170,6 +189,37 @@ Status read_priority(const JsonRequest& request, std::int32_t& into) {
     return {};
 }
 
+Status read_order_key(std::optional<std::string_view> order_key, std::string_view name, std::string& into) {
+    if (!order_key) return {};
+    const bool has_control = std::any_of(order_key->begin(), order_key->end(),
+                                         [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+    if (order_key->empty() || order_key->size() > kOrderKeyBytesMax || has_control || !is_utf8(*order_key)) {
+        return Error{"bad_order_key",
+                     "`" + std::string(name) + "` is a text of 1 to " + std::to_string(kOrderKeyBytesMax) +
+                         " bytes in UTF-8 without control characters; messages with the same one go out one after the "
+                         "other",
+                     std::string(name)};
+    }
+    into = *order_key;
+    return {};
+}
+
+Status read_json_order_key(const JsonRequest& request, std::string& into) {
+    const Result<std::optional<std::string_view>> order_key = request.text("order_key");
+    if (!order_key) return order_key.error();
+    return read_order_key(*order_key, "order_key", into);
+}
+
+Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
+    if (request.has("expires_in") && request.has("expires")) {
+        return Error{"conflicting_members", "give `expires_in` or `expires`, not both: they name two times", "expires"};
+    }
+    if (!request.has("expires_in") && !request.has("expires")) return {};
+    When& expires = into.emplace();
+    if (Status read = take(request.duration_ms("expires_in"), expires.delay_ms); !read) return read;
+    return take(request.instant_ms("expires"), expires.at_ms);
+}
+
 Status read_content_type(const JsonRequest& request, std::string& into) {
     if (Status read = take(request.text("content_type"), into); !read) return read;
     if (into.empty() || is_media_type(into)) return {};
@@ -179,50 +229,84 @@ Status read_content_type(const JsonRequest& request, std::string& into) {
                  "content_type"};
 }
 
-Status keep(Result<RetryChoice> read, RetryChoice& into) {
+Status take_retry(Result<RetryChoice> read, RetryChoice& into) {
     if (!read) return std::move(read).error();
     into = *read;
     return {};
 }
 
-Result<Command> read_json_put(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
-                              PutCommand put) {
-    if (fields.delay || fields.due || fields.priority || fields.retry) {
-        return Error{"conflicting_members",
-                     "Duewheel- fields go with a raw body: in JSON give the members of those names",
-                     fields.delay      ? "Duewheel-Delay"
-                     : fields.due      ? "Duewheel-Due"
-                     : fields.priority ? "Duewheel-Priority"
-                                       : "Duewheel-Retry"};
-    }
-    const Result<JsonRequest> json = JsonRequest::parse(request.body);
-    if (!json) return json.error();
-    Status read = json->only({"body", "body_base64", "delay", "due", "priority", "retry", "headers", "content_type"});
-    if (read) read = read_when(*json, put.when);
-    if (read) read = read_priority(*json, put.priority);
-    if (read) read = keep(read_retry(*json), put.retry);
-    if (read) read = read_content_type(*json, put.content_type);
-    if (read) read = read_message_headers(*json, options, put.headers);
-    if (read) read = read_body(*json, options, put);
-    if (!read) return std::move(read).error();
-    return Command(std::move(put));
+// A field that says what a member of JSON would say; empty where there is none.
+std::string_view first_of_raw(const PutFields& fields) {
+    if (fields.delay) return "Duewheel-Delay";
+    if (fields.due) return "Duewheel-Due";
+    if (fields.expires_in) return "Duewheel-Expires-In";
+    if (fields.expires) return "Duewheel-Expires";
+    if (fields.order_key) return "Duewheel-Order-Key";
+    if (fields.priority) return "Duewheel-Priority";
+    return fields.retry ? "Duewheel-Retry" : "";
 }
 
-Status read_raw_when(const PutFields& fields, When& when) {
-    if (fields.delay && fields.due) {
-        return Error{"conflicting_members", "give Duewheel-Delay or Duewheel-Due, not both: they name two times",
-                     "Duewheel-Due"};
+// The key as a member, which must be that of the field where both are given.
+Status read_key_member(const JsonRequest& request, const HttpApiOptions& options, std::string& into) {
+    const Result<std::optional<std::string_view>> key = request.text("key");
+    if (!key) return key.error();
+    if (!*key) return {};
+    if (!into.empty() && into != **key) {
+        return Error{"conflicting_members", "`key` and the field Idempotency-Key name two keys: give one of them",
+                     "key"};
     }
-    if (fields.delay) {
-        const Result<std::int64_t> delay = read_duration(*fields.delay, "Duewheel-Delay");
-        if (!delay) return delay.error();
-        when.delay_ms = *delay;
+    return read_key(**key, "key", options, into);
+}
+
+Result<Command> read_json_request(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
+                                  PutCommand put) {
+    if (const std::string_view name = first_of_raw(fields); !name.empty()) {
+        return Error{"conflicting_members",
+                     "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due`, `expires_in`, "
+                     "`expires`, `order_key`, `priority` and `retry`",
+                     std::string(name)};
     }
-    if (fields.due) {
-        const Result<std::int64_t> due = read_instant(*fields.due, "Duewheel-Due");
-        if (!due) return due.error();
-        when.at_ms = *due;
+    if (fields.key) {
+        if (Status read = read_key(without_quotes(*fields.key), "Idempotency-Key", options, put.key); !read) {
+            return std::move(read).error();
+        }
     }
+    Result<PutCommand> read = read_json_put(request.body, options, std::move(put));
+    if (!read) return std::move(read).error();
+    return Command(*std::move(read));
+}
+
+// A duration or an instant from the field that is there; nothing where neither is.
+Result<std::optional<When>> read_raw_time(std::optional<std::string_view> delay, std::string_view delay_name,
+                                          std::optional<std::string_view> at, std::string_view at_name) {
+    When when;
+    if (delay && at) {
+        return Error{
+            "conflicting_members",
+            "give " + std::string(delay_name) + " or " + std::string(at_name) + ", not both: they name two times",
+            std::string(at_name)};
+    }
+    if (!delay && !at) return std::optional<When>();
+    if (delay) {
+        const Result<std::int64_t> read = read_duration(*delay, delay_name);
+        if (!read) return read.error();
+        when.delay_ms = *read;
+    } else {
+        const Result<std::int64_t> read = read_instant(*at, at_name);
+        if (!read) return read.error();
+        when.at_ms = *read;
+    }
+    return std::optional<When>(when);
+}
+
+Status read_raw_times(const PutFields& fields, PutCommand& put) {
+    const Result<std::optional<When>> due = read_raw_time(fields.delay, "Duewheel-Delay", fields.due, "Duewheel-Due");
+    if (!due) return due.error();
+    put.when = due->value_or(When{});
+    Result<std::optional<When>> expires =
+        read_raw_time(fields.expires_in, "Duewheel-Expires-In", fields.expires, "Duewheel-Expires");
+    if (!expires) return std::move(expires).error();
+    put.expires = *expires;
     return {};
 }
 
@@ -245,13 +329,23 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
                      "Content-Type"};
     }
     put.content_type = *fields.content_type;
-    Status read = read_raw_when(fields, put.when);
+    Status read = read_raw_times(fields, put);
+    if (read) read = read_order_key(fields.order_key, "Duewheel-Order-Key", put.order_key);
+    if (read && fields.key) read = read_key(without_quotes(*fields.key), "Idempotency-Key", options, put.key);
+    if (read && !put.key.empty()) {
+        put.request_hash = hash_request(request.body);
+        for (const auto& field : {fields.content_type, fields.delay, fields.due, fields.expires_in, fields.expires,
+                                  fields.order_key, fields.priority}) {
+            put.request_hash = hash_request(field.value_or(""), put.request_hash);
+        }
+        if (fields.retry) put.request_hash = hash_request(*fields.retry, put.request_hash);
+    }
     if (read && fields.priority) {
         const char* end = fields.priority->data() + fields.priority->size();
         const auto [stopped, failed] = std::from_chars(fields.priority->data(), end, put.priority);
         if (failed != std::errc() || stopped != end) read = bad_priority("Duewheel-Priority");
     }
-    if (read && fields.retry) read = keep(read_retry_field(*fields.retry, "Duewheel-Retry"), put.retry);
+    if (read && fields.retry) read = take_retry(read_retry_field(*fields.retry, "Duewheel-Retry"), put.retry);
     if (read) read = check_body(request.body, options);
     if (!read) return std::move(read).error();
     put.body = request.body;
@@ -264,6 +358,25 @@ bool is_json(const HttpRequest& request) {
     return says_json(request.header("Content-Type"));
 }
 
+Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put) {
+    const Result<JsonRequest> json = JsonRequest::parse(text);
+    if (!json) return json.error();
+    Status read = json->only({"body", "body_base64", "delay", "due", "expires_in", "expires", "order_key", "priority",
+                              "retry", "headers", "content_type", "key"});
+    if (read) read = read_when(*json, put.when);
+    if (read) read = read_expiry(*json, put.expires);
+    if (read) read = read_json_order_key(*json, put.order_key);
+    if (read) read = read_priority(*json, put.priority);
+    if (read) read = take_retry(read_retry(*json), put.retry);
+    if (read) read = read_content_type(*json, put.content_type);
+    if (read) read = read_message_headers(*json, options, put.headers);
+    if (read) read = read_key_member(*json, options, put.key);
+    if (read) read = read_body(*json, options, put);
+    if (!read) return std::move(read).error();
+    if (!put.key.empty()) put.request_hash = hash_request(text);
+    return put;
+}
+
 Result<Command> read_put(const HttpRequest& request, std::string name_space, std::string queue,
                          const HttpApiOptions& options) {
     const Result<PutFields> fields = read_fields(request);
@@ -271,10 +384,8 @@ Result<Command> read_put(const HttpRequest& request, std::string name_space, std
     PutCommand put;
     put.name_space = std::move(name_space);
     put.queue = std::move(queue);
-    if (fields->traceparent && !fields->two_traceparents && is_traceparent(*fields->traceparent)) {
-        put.traceparent = *fields->traceparent;
-    }
-    if (says_json(fields->content_type)) return read_json_put(request, *fields, options, std::move(put));
+    put.traceparent = traceparent_of(request);
+    if (says_json(fields->content_type)) return read_json_request(request, *fields, options, std::move(put));
     return read_raw_put(request, *fields, options, std::move(put));
 }
 

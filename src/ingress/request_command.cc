@@ -9,6 +9,7 @@
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/put_request.h"
+#include "ingress/queue_request.h"
 #include "ingress/request_members.h"
 #include "ingress/utf8.h"
 #include "net/http_target.h"
@@ -17,6 +18,12 @@ namespace duewheel {
 namespace {
 
 constexpr std::size_t kReasonBytesMax = 1024;
+constexpr std::string_view kLeaseMembers[] = {"max", "lease", "wait"};
+constexpr std::string_view kWhenMembers[] = {"delay", "due"};
+constexpr std::string_view kFailMembers[] = {"reason", "retry_in"};
+constexpr std::string_view kExtendMembers[] = {"lease"};
+constexpr std::string_view kReleaseMembers[] = {"delay"};
+constexpr std::string_view kRedriveMembers[] = {"max"};
 
 constexpr std::array<bool, 256> kNameLetters = [] {
     std::array<bool, 256> set{};
@@ -42,22 +49,6 @@ Result<std::string> decode(std::string_view raw) {
     return decoded;
 }
 
-Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options) {
-    Result<std::string> name = decode(path.name_space);
-    if (name && !is_name(*name, options.queue_name_bytes_max)) {
-        return Error{"bad_namespace", name_rule("a namespace's", options.queue_name_bytes_max), "namespace"};
-    }
-    return name;
-}
-
-Result<std::string> read_queue(const CallPath& path, const HttpApiOptions& options) {
-    Result<std::string> name = decode(path.name);
-    if (name && !is_name(*name, options.queue_name_bytes_max)) {
-        return Error{"bad_queue_name", name_rule("a queue's", options.queue_name_bytes_max), "queue"};
-    }
-    return name;
-}
-
 Result<MessageId> read_id(const CallPath& path) {
     const Result<std::string> text = decode(path.name);
     if (!text) return text.error();
@@ -78,20 +69,8 @@ Result<LeaseToken> read_token(const CallPath& path) {
     return *token;
 }
 
-// The members of a request that takes these and no others.
-Result<JsonRequest> read_members(const HttpRequest& request, std::initializer_list<std::string_view> known) {
-    if (!request.body.empty() && !is_json(request)) {
-        return Error{"unsupported_media_type", "this call takes JSON: say so with Content-Type: application/json",
-                     "Content-Type"};
-    }
-    Result<JsonRequest> json = JsonRequest::parse(request.body);
-    if (!json) return json;
-    if (Status fine = json->only(known); !fine) return std::move(fine).error();
-    return json;
-}
-
 Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
-    const Result<JsonRequest> json = read_members(request, {"max", "lease", "wait"});
+    const Result<JsonRequest> json = read_members(request, kLeaseMembers);
     if (!json) return json.error();
     std::int64_t most = lease.max;
     Status read = take(json->integer("max"), most);
@@ -105,7 +84,7 @@ Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
 }
 
 Result<Command> read_redrive(const HttpRequest& request, RedriveCommand redrive) {
-    const Result<JsonRequest> json = read_members(request, {"max"});
+    const Result<JsonRequest> json = read_members(request, kRedriveMembers);
     if (!json) return json.error();
     std::optional<std::int64_t> most;
     if (Status read = take(json->integer("max"), most); !read) return std::move(read).error();
@@ -114,7 +93,7 @@ Result<Command> read_redrive(const HttpRequest& request, RedriveCommand redrive)
 }
 
 Result<Command> read_reschedule(const HttpRequest& request, RescheduleCommand reschedule) {
-    const Result<JsonRequest> json = read_members(request, {"delay", "due"});
+    const Result<JsonRequest> json = read_members(request, kWhenMembers);
     if (!json) return json.error();
     if (!json->has("delay") && !json->has("due")) {
         return Error{"missing_member", "give `delay` (such as \"10m\") or `due` (such as \"2027-01-01T06:00:00Z\")",
@@ -137,63 +116,103 @@ Result<Command> read_message_call(const HttpRequest& request, const CallPath& pa
     return Command(GetCommand{std::move(name_space), *id});
 }
 
-Result<Command> read_ack(const HttpRequest& request, const LeaseToken& token) {
-    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    return Command(AckCommand{token});
-}
-
-Result<Command> read_hold(const HttpRequest& request, const LeaseToken& token) {
-    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    return Command(HoldLeaseCommand{token});
-}
-
-Result<Command> read_fail(const HttpRequest& request, const LeaseToken& token) {
-    const Result<JsonRequest> json = read_members(request, {"reason", "retry_in"});
-    if (!json) return json.error();
-    FailCommand fail{token, {}, std::nullopt};
-    std::string_view reason;
-    Status read = take(json->text("reason"), reason);
-    if (read) read = take(json->duration_ms("retry_in"), fail.retry_in_ms);
-    if (!read) return std::move(read).error();
-    // Cut, not refused: a failure must get through, however much there is to say about it.
-    fail.reason = cut_utf8(reason, kReasonBytesMax);
-    return Command(std::move(fail));
-}
-
-Result<Command> read_extend(const HttpRequest& request, const LeaseToken& token) {
-    const Result<JsonRequest> json = read_members(request, {"lease"});
-    if (!json) return json.error();
-    ExtendCommand extend{token};
-    if (Status read = take(json->duration_ms("lease"), extend.lease_ms); !read) return std::move(read).error();
-    return Command(extend);
-}
-
-Result<Command> read_release(const HttpRequest& request, const LeaseToken& token) {
-    const Result<JsonRequest> json = read_members(request, {"delay"});
-    if (!json) return json.error();
-    ReleaseCommand release{token};
-    if (Status read = take(json->duration_ms("delay"), release.delay_ms); !read) return std::move(read).error();
-    return Command(release);
-}
-
-Result<Command> read_lease_end(const HttpRequest& request, const CallPath& path) {
+// The command that ends or extends one lease, the one that the path names.
+Result<Command> read_one_lease_end(const HttpRequest& request, const CallPath& path) {
     const Result<LeaseToken> token = read_token(path);
     if (!token) return token.error();
-    switch (path.what) {
-        case CallPath::What::ack:
-            return read_ack(request, *token);
-        case CallPath::What::fail:
-            return read_fail(request, *token);
-        case CallPath::What::extend:
-            return read_extend(request, *token);
-        case CallPath::What::hold_lease:
-            return read_hold(request, *token);
-        default:
-            return read_release(request, *token);
-    }
+    const Result<JsonRequest> json = read_members(request, lease_end_members(path.what));
+    if (!json) return json.error();
+    Result<Command> command = read_lease_end(*json, path.what);
+    if (command) set_lease(*command, *token);
+    return command;
 }
 
 }  // namespace
+
+Result<std::string> check_queue_name(std::string name, const HttpApiOptions& options) {
+    if (is_name(name, options.queue_name_bytes_max)) return name;
+    return Error{"bad_queue_name", name_rule("a queue's", options.queue_name_bytes_max), "queue"};
+}
+
+Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options) {
+    Result<std::string> name = decode(path.name_space);
+    if (name && !is_name(*name, options.queue_name_bytes_max)) {
+        return Error{"bad_namespace", name_rule("a namespace's", options.queue_name_bytes_max), "namespace"};
+    }
+    return name;
+}
+
+Result<std::string> read_queue(const CallPath& path, const HttpApiOptions& options) {
+    Result<std::string> name = decode(path.name);
+    return name ? check_queue_name(*std::move(name), options) : name;
+}
+
+std::span<const std::string_view> lease_end_members(CallPath::What what) {
+    switch (what) {
+        case CallPath::What::fail:
+        case CallPath::What::fail_batch:
+            return kFailMembers;
+        case CallPath::What::extend:
+        case CallPath::What::extend_batch:
+            return kExtendMembers;
+        case CallPath::What::release:
+        case CallPath::What::release_batch:
+            return kReleaseMembers;
+        default:
+            return {};
+    }
+}
+
+Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what) {
+    switch (what) {
+        case CallPath::What::fail:
+        case CallPath::What::fail_batch: {
+            FailCommand fail;
+            std::string_view reason;
+            Status read = take(json.text("reason"), reason);
+            if (read) read = take(json.duration_ms("retry_in"), fail.retry_in_ms);
+            if (!read) return std::move(read).error();
+            // Cut, not refused: a failure must get through, however much there is to say about it.
+            fail.reason = cut_utf8(reason, kReasonBytesMax);
+            return Command(std::move(fail));
+        }
+        case CallPath::What::extend:
+        case CallPath::What::extend_batch: {
+            ExtendCommand extend;
+            if (Status read = take(json.duration_ms("lease"), extend.lease_ms); !read) return std::move(read).error();
+            return Command(extend);
+        }
+        case CallPath::What::release:
+        case CallPath::What::release_batch: {
+            ReleaseCommand release;
+            if (Status read = take(json.duration_ms("delay"), release.delay_ms); !read) return std::move(read).error();
+            return Command(release);
+        }
+        case CallPath::What::hold_lease:
+            return Command(HoldLeaseCommand{});
+        default:
+            return Command(AckCommand{});
+    }
+}
+
+void set_lease(Command& command, const LeaseToken& lease) {
+    std::visit(
+        [&](auto& ends) {
+            if constexpr (requires { ends.lease = lease; }) ends.lease = lease;
+        },
+        command);
+}
+
+Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known) {
+    if (!request.body.empty() && !is_json(request)) {
+        return Error{"unsupported_media_type", "this call takes JSON: say so with Content-Type: application/json",
+                     "Content-Type"};
+    }
+    Result<JsonRequest> json = JsonRequest::parse(request.body);
+    if (!json) return json;
+    if (Status fine = json->only(known); !fine) return std::move(fine).error();
+    return json;
+}
 
 Status read_when(const JsonRequest& request, When& into) {
     if (request.has("delay") && request.has("due")) {
@@ -204,13 +223,24 @@ Status read_when(const JsonRequest& request, When& into) {
 }
 
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
-    const bool lists = path.what == CallPath::What::put && request.method != "POST";
+    const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::queues ||
+                       (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
     }
     Result<std::string> name_space = read_namespace(path, options);
     if (!name_space) return std::move(name_space).error();
     switch (path.what) {
+        case CallPath::What::queues:
+            return read_queue_list(request, *std::move(name_space));
+        case CallPath::What::queue:
+        case CallPath::What::pause:
+        case CallPath::What::resume:
+        case CallPath::What::purge: {
+            Result<std::string> queue = read_queue(path, options);
+            if (!queue) return std::move(queue).error();
+            return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue));
+        }
         case CallPath::What::put:
         case CallPath::What::lease:
         case CallPath::What::redrive: {
@@ -228,13 +258,16 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             }
             return read_lease(request, {.name_space = *std::move(name_space), .queue = *std::move(queue)});
         }
+        case CallPath::What::history:
+            if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+            return read_history(request, {.name_space = *std::move(name_space)}, options);
         case CallPath::What::message:
         case CallPath::What::fire:
         case CallPath::What::hold:
         case CallPath::What::kick:
             return read_message_call(request, path, *std::move(name_space));
         default:
-            return read_lease_end(request, path);
+            return read_one_lease_end(request, path);
     }
 }
 

@@ -13,4 +13,7 @@ namespace duewheel {
 // carried out is for the engine to say.
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options);
 
+// The name as it is, decoded already, or code bad_queue_name.
+Result<std::string> check_queue_name(std::string name, const HttpApiOptions& options);
+
 }  // namespace duewheel

@@ -56,6 +56,19 @@ TEST(RequestCommand, every_call_has_its_command) {
          "put default mail delay=1500 priority=-7 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Due", "2027-01-01T06:00:00Z"}}},
          "put default mail at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", R"({"expires_in":"1h","order_key":"ann å"})"},
+         "put default mail delay=0 expires: delay=3600000 order_key=ann å priority=0 body= type= headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", R"({"delay":5,"expires":"2027-01-01T06:00:00Z"})"},
+         "put default mail delay=5 expires: at=1798783200000 priority=0 body= type= headers= trace="},
+        {{"POST",
+          "/v1/queues/mail/messages",
+          "raw",
+          "text/plain",
+          {{"Duewheel-Expires-In", "1h"}, {"Duewheel-Order-Key", "ann"}}},
+         "put default mail delay=0 expires: delay=3600000 order_key=ann priority=0 body=raw type=text/plain headers= "
+         "trace="},
+        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Expires", "1798783200000"}}},
+         "put default mail delay=0 expires: at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/queues/mail/messages",
           R"({"retry":{"attempts":5,"first":"1s","factor":1.5,"most":250,"jitter":0.2}})"},
          "put default mail delay=0 priority=0 body= type= headers= trace= attempts=5 first=1000 factor=1500 most=250 "
@@ -75,10 +88,10 @@ TEST(RequestCommand, every_call_has_its_command) {
         {{"PATCH", "/v1/messages/1024", R"({"due":0})"}, "reschedule default 1024 at=0"},
         {{"POST", "/v1/messages/1024:fire"}, "fire default 1024"},
         {{"POST", "/v1/messages/1024:fire", "{}"}, "fire default 1024"},
-        {{"POST", "/v1/queues/mail:lease"}, "lease default mail max=1 lease=30000 wait=0"},
+        {{"POST", "/v1/queues/mail:lease"}, "lease default mail max=1 lease=- wait=0"},
         {{"POST", "/v1/queues/mail:lease", R"({"max":1000,"lease":"PT1H","wait":"20s"})"},
          "lease default mail max=1000 lease=3600000 wait=20000"},
-        {{"POST", "/v1/namespaces/a%2Fb/queues/%24%28c%29:lease"}, "lease a/b $(c) max=1 lease=30000 wait=0"},
+        {{"POST", "/v1/namespaces/a%2Fb/queues/%24%28c%29:lease"}, "lease a/b $(c) max=1 lease=- wait=0"},
         {{"POST", "/v1/leases/" + kLease + ":ack"}, "ack " + kLease},
         {{"POST", "/v1/leases/" + kLease + ":fail"}, "fail " + kLease + " reason= retry_in=-"},
         {{"POST", "/v1/leases/" + kLease + ":fail", R"({"reason":"no","retry_in":0})"},
@@ -238,11 +251,59 @@ TEST(RequestCommand, fields_are_given_once_and_known) {
     EXPECT_EQ(code({{"Content-Type", "text/plain"}}), "duplicate_member Content-Type");
     EXPECT_EQ(code({{"duewheel-", "x"}}), "unknown_member duewheel-");
     EXPECT_EQ(code({{"Duewheel-Delays", "x"}}), "unknown_member Duewheel-Delays");
-    EXPECT_EQ(code({{"Idempotency-Key", "k"}}), "unknown_member Idempotency-Key");
-    EXPECT_EQ(code({{"Idempotency-Key", "k"}}, "application/json"), "unknown_member Idempotency-Key");
-    for (const char* name : {"Duewheel-Delay", "Duewheel-Due", "Duewheel-Priority", "Duewheel-Retry"}) {
+    EXPECT_EQ(code({{"Idempotency-Key", "k"}, {"idempotency-key", "k"}}), "duplicate_member idempotency-key");
+    EXPECT_EQ(code({{"Duewheel-Expires-In", "1s"}, {"Duewheel-Expires", "1"}}), "conflicting_members Duewheel-Expires");
+    EXPECT_EQ(code({{"Duewheel-Expires", "soon"}}), "bad_instant Duewheel-Expires");
+    EXPECT_EQ(code({{"Duewheel-Order-Key", ""}}), "bad_order_key Duewheel-Order-Key");
+    EXPECT_EQ(code({{"Duewheel-Order-Key", "\xff"}}), "bad_order_key Duewheel-Order-Key");
+    for (const char* name : {"Duewheel-Delay", "Duewheel-Due", "Duewheel-Expires-In", "Duewheel-Expires",
+                             "Duewheel-Order-Key", "Duewheel-Priority", "Duewheel-Retry"}) {
         EXPECT_EQ(code({{name, "1"}}, "application/json"), "conflicting_members " + std::string(name));
     }
+}
+
+PutCommand put_of(Call call) {
+    const Result<Command> command = read(std::move(call));
+    EXPECT_TRUE(command) << command.error().message;
+    return command ? std::get<PutCommand>(*command) : PutCommand{};
+}
+
+TEST(RequestCommand, a_key_comes_as_a_field_or_as_a_member) {
+    const std::string path = "/v1/queues/q/messages";
+    EXPECT_EQ(put_of({"POST", path, R"({"key":"order 7"})"}).key, "order 7");
+    EXPECT_EQ(put_of({"POST", path, "{}", "", {{"Idempotency-Key", "order 7"}}}).key, "order 7");
+    EXPECT_EQ(put_of({"POST", path, "x", "text/plain", {{"Idempotency-Key", "\"order 7\""}}}).key, "order 7");
+    EXPECT_EQ(put_of({"POST", path, R"({"key":"k"})", "", {{"Idempotency-Key", "k"}}}).key, "k");
+    EXPECT_EQ(put_of({"POST", path, R"({"key":")" + std::string(256, 'k') + "\"}"}).key.size(), 256u);
+    const auto code = [&](const std::string& body, std::vector<std::pair<std::string, std::string>> fields) {
+        const Result<Command> command = read({"POST", path, body, "application/json", std::move(fields)});
+        return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
+    };
+    EXPECT_EQ(code(R"({"key":"a"})", {{"Idempotency-Key", "b"}}), "conflicting_members key");
+    EXPECT_EQ(code(R"({"key":""})", {}), "bad_key key");
+    EXPECT_EQ(code(R"({"key":7})", {}), "wrong_type key");
+    EXPECT_EQ(code(R"({"key":")" + std::string(257, 'k') + "\"}", {}), "bad_key key");
+    EXPECT_EQ(code(R"({"key":"a\u0000b"})", {}), "bad_key key");
+    EXPECT_EQ(code("{}", {{"Idempotency-Key", "\"\""}}), "bad_key Idempotency-Key");
+    EXPECT_EQ(code("{}", {{"Idempotency-Key", "\xff"}}), "bad_key Idempotency-Key");
+}
+
+TEST(RequestCommand, requests_with_a_key_are_told_apart_by_what_was_sent) {
+    const std::string path = "/v1/queues/q/messages";
+    const auto hash = [&](const std::string& body, const std::string& type = "",
+                          std::vector<std::pair<std::string, std::string>> fields = {}) {
+        fields.emplace_back("Idempotency-Key", "k");
+        return put_of({"POST", path, body, type, std::move(fields)}).request_hash;
+    };
+    EXPECT_EQ(hash(R"({"body":"a"})"), hash(R"({"body":"a"})"));
+    EXPECT_NE(hash(R"({"body":"a"})"), hash(R"({"body":"b"})"));
+    EXPECT_NE(hash("x", "text/plain"), hash("x", "text/html"));
+    EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1s"}}), hash("x", "text/plain", {{"Duewheel-Delay", "2s"}}));
+    EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1"}}),
+              hash("x", "text/plain", {{"Duewheel-Priority", "1"}}));
+    // A trace is of one try, not of the request.
+    EXPECT_EQ(hash("x", "text/plain", {{"traceparent", "a"}}), hash("x", "text/plain", {{"traceparent", "b"}}));
+    EXPECT_EQ(put_of({"POST", path, "{}"}).request_hash, 0u);
 }
 
 // A reason is for people: cut where a letter ends, not refused.
@@ -308,6 +369,14 @@ RandomPut random_put(Random& random) {
             break;
         default:
             break;
+    }
+    if (random.chance(300'000)) object["order_key"] = put.order_key = "k" + std::to_string(random.below(100));
+    if (random.chance(200'000)) {
+        put.expires = When{std::nullopt, number / 2};
+        object["expires_in"] = number / 2;
+    } else if (random.chance(200'000)) {
+        put.expires = When{number % kLastInstant, 0};
+        object["expires"] = format_instant(number % kLastInstant);
     }
     if (random.chance(300'000)) {
         put.priority = static_cast<std::int32_t>(random.next());

@@ -1,12 +1,19 @@
 // Members that more than one call takes, and how many are read in a row.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/status.h"
 #include "engine/command.h"
+#include "ingress/call_path.h"
+#include "ingress/http_api.h"
 #include "ingress/json_request.h"
+#include "net/http_message.h"
 
 namespace duewheel {
 
@@ -17,6 +24,19 @@ Status take(Result<std::optional<T>> read, Into& into) {
     if (*read) into = static_cast<Into>(**read);
     return {};
 }
+
+// The members of a request that takes these and no others.
+Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known);
+
+// The path's namespace and queue, decoded. Codes: bad_path, bad_namespace, bad_queue_name.
+Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options);
+Result<std::string> read_queue(const CallPath& path, const HttpApiOptions& options);
+
+// The members of the command that ends or extends a lease by this call, whose token is still to be set.
+Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what);
+void set_lease(Command& command, const LeaseToken& lease);
+// The members that it takes beside the token.
+std::span<const std::string_view> lease_end_members(CallPath::What what);
 
 // `delay` or `due`; `conflicting_members` where both are given. An instant in the past is due now.
 Status read_when(const JsonRequest& request, When& into);

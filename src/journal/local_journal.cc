@@ -7,12 +7,14 @@
 
 namespace duewheel {
 
-LocalJournal::LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options)
+LocalJournal::LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options,
+                           std::uint64_t marked)
     : files_(files),
       directory_(std::move(directory)),
       options_(options),
       identity_(options.identity),
-      spares_(files, directory_, options.segment_bytes, options.spare_count + options.reserve_count) {
+      spares_(files, directory_, options.segment_bytes, options.spare_count + options.reserve_count),
+      mark_(files, directory_, marked) {
     assert(options.block_bytes == 512 || options.block_bytes == 4096);
     assert(options.segment_bytes % options.block_bytes == 0 && options.segment_bytes <= kSegmentBytesMax);
     assert(options.segment_bytes > kSegmentHeaderBytes);
@@ -24,7 +26,7 @@ Result<std::unique_ptr<LocalJournal>> LocalJournal::open(FileSystem& files, cons
     Result<FoundLog> log = find_log(files, directory);
     if (!log) return std::move(log).error();
     if (Status mended = mend_log(files, directory, *log); !mended) return std::move(mended).error();
-    std::unique_ptr<LocalJournal> journal(new LocalJournal(files, directory, options));
+    std::unique_ptr<LocalJournal> journal(new LocalJournal(files, directory, options, log->marked_newest));
     if (Status started = journal->start(std::move(*log)); !started) return std::move(started).error();
     return journal;
 }
@@ -36,12 +38,15 @@ Status LocalJournal::start(FoundLog log) {
         SegmentHeader first;
         first.identity = options_.identity;
         first.block_bytes = options_.block_bytes;
-        return begin_segment(first, options_.segment_bytes);
+        if (Status begun = begin_segment(first, options_.segment_bytes); !begun) return begun;
+        return mark_newest();
     }
     newest_ = log.segments.back();
     identity_ = newest_->header().identity;
     for (auto& segment : log.segments) catalog_.add(std::move(segment));
-    return {};
+    // Where an earlier run had no time for it. On a full disk the next commit makes up for it.
+    Status marked = mark_newest();
+    return !marked && marked.error().code == "no_space" ? Status() : marked;
 }
 
 Status LocalJournal::commit(const Commit& commit) {
@@ -49,6 +54,7 @@ Status LocalJournal::commit(const Commit& commit) {
     if (newest()->end().closed) {
         if (Status rolled = roll(commit); !rolled) return rolled;
     }
+    if (Status marked = mark_newest(); !marked) return marked;
     const std::shared_ptr<SegmentFile> segment = newest();
     const SegmentEnd end = segment->end();
     const SegmentHeader& header = segment->header();
@@ -77,6 +83,13 @@ Status LocalJournal::roll(const Commit& commit) {
     return begin_segment(next, std::max(options_.segment_bytes, needed));
 }
 
+// Costs nothing but in the first commit of a segment.
+Status LocalJournal::mark_newest() {
+    const Status raised = mark_.raise(newest()->header().number);
+    if (raised || raised.error().code == "no_space") return raised;
+    return fail("note the newest segment in " + directory_, raised.error());
+}
+
 Status LocalJournal::begin_segment(const SegmentHeader& header, std::uint64_t bytes) {
     Result<SpareSegment> spare = spares_.take(bytes);
     if (spare) return give_name(std::move(*spare), header);
@@ -89,13 +102,16 @@ Status LocalJournal::give_name(SpareSegment spare, SegmentHeader header) {
     header.segment_bytes = spare.bytes;
     const std::string head = encode_segment_header(header);
     const std::string path = directory_ + "/" + segment_name(header.first_sequence());
-    Status done = spare.file->write_at(0, std::as_bytes(std::span(head)));
-    if (!done && done.error().code == "no_space") {
+    Status written = spare.file->write_at(0, std::as_bytes(std::span(head)));
+    Status done = written;
+    if (done) done = spare.file->sync_data();
+    const bool synced = done.ok();
+    if (done) done = files_.rename(directory_ + "/" + spare.name, path);
+    const bool is_still_a_spare = !written || (synced && !done);
+    if (is_still_a_spare && done.error().code == "no_space") {
         spares_.give_back(std::move(spare));
         return done;
     }
-    if (done) done = spare.file->sync_data();
-    if (done) done = files_.rename(directory_ + "/" + spare.name, path);
     if (done && !planted(PlantedBug::directory_not_synced)) done = files_.sync_directory(directory_);
     if (!done) return fail("begin segment " + path, done.error());
     const SegmentEnd end{header.before, header.link, kSegmentHeaderBytes, false};
@@ -110,6 +126,11 @@ Status LocalJournal::give_name(SpareSegment spare, SegmentHeader header) {
 Status LocalJournal::prepare_spares() {
     if (const std::optional<Error> failed = failure()) return *failed;
     return spares_.prepare();
+}
+
+Result<bool> LocalJournal::give_up_spare(std::size_t keep) {
+    if (const std::optional<Error> failed = failure()) return *failed;
+    return spares_.give_up(keep);
 }
 
 Status LocalJournal::drop_before(Sequence sequence) {

@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "journal/journal.h"
+#include "journal/newest_mark.h"
 #include "journal/recovery.h"
 #include "journal/segment_catalog.h"
 #include "journal/spare_segments.h"
@@ -25,7 +26,7 @@ struct JournalOptions {
     std::uint64_t segment_bytes = 64 << 20;  // a multiple of the block size, above the header's
     std::uint32_t block_bytes = 512;         // 512 or 4096; of a log that is there, its own counts
     std::size_t spare_count = 1;             // zero-filled segments ready for the next roll
-    std::size_t reserve_count = 2;           // and more of them, so that a disk that fills up is met early
+    std::size_t reserve_count = 3;           // and more of them, for what goes on while the disk is full
     LogIdentity identity;                    // 32 random bytes; used only when the log is created
 };
 
@@ -54,6 +55,10 @@ class LocalJournal final : public Journal {
     // is ready stays ready.
     Status prepare_spares();
     std::size_t ready_spares() const { return spares_.ready(); }
+    std::size_t spares_held() const { return spares_.held(); }  // ready, or found at the start
+    std::size_t spares_wanted() const { return spares_.wanted(); }
+    // Removes a spare segment, so that something else gets its space; false where no more than `keep` are there.
+    Result<bool> give_up_spare(std::size_t keep);
 
     // Unlinks the segments that lie wholly below `sequence`, the oldest first, each one durably before the next, so
     // that a crash leaves no hole. The newest stays. Readers that hold one go on reading it. One thread at a time.
@@ -78,12 +83,13 @@ class LocalJournal final : public Journal {
     const std::optional<Cut>& cut() const { return cut_; }
 
   private:
-    LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options);
+    LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options, std::uint64_t marked);
 
     Status start(FoundLog log);
     Status begin_segment(const SegmentHeader& header, std::uint64_t bytes);
     Status give_name(SpareSegment spare, SegmentHeader header);
     Status roll(const Commit& commit);
+    Status mark_newest();
     Status fail(std::string_view action, const Error& error);
     std::optional<Error> failure() const;
     std::shared_ptr<SegmentFile> newest() const;
@@ -93,6 +99,7 @@ class LocalJournal final : public Journal {
     const JournalOptions options_;
     LogIdentity identity_;
     SpareSegments spares_;
+    NewestMark mark_;  // of the committer
     SegmentCatalog catalog_;
     std::optional<Cut> cut_;
 

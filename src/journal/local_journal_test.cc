@@ -76,8 +76,8 @@ TEST(LocalJournal, a_commit_larger_than_a_fresh_segment_gets_one_of_its_size) {
     EXPECT_EQ(log.compare(*opened(disk, options)), "");
 }
 
-// A segment that was exactly as large as its first commit could never be closed: the simulator found the commit that was
-// to close it written past the segment's end.
+// A segment that was exactly as large as its first commit could never be closed: the simulator found the commit that
+// was to close it written past the segment's end.
 TEST(LocalJournal, a_segment_made_for_a_large_commit_has_room_for_one_that_closes_it) {
     SimDisk disk;
     Random random(4);
@@ -315,6 +315,62 @@ TEST(LocalJournal, a_full_disk_is_an_answer_that_can_be_waited_out) {
     EXPECT_EQ(log.compare(*opened(disk, options)), "");
 }
 
+// The rest of a full disk was filled with zeros and given back every second, and was gone for everybody else meanwhile.
+TEST(LocalJournal, a_spare_is_not_begun_where_it_does_not_fit) {
+    SimDisk disk;
+    JournalOptions options = trial_options();
+    options.spare_count = 1;
+    auto journal = opened(disk, options);
+    disk.set_capacity(disk.used_bytes() + options.segment_bytes - 1);
+    const std::uint64_t written = disk.count(DiskOperation::write);
+    EXPECT_EQ(journal->prepare_spares().error().code, "no_space");
+    EXPECT_EQ(disk.count(DiskOperation::write), written);
+    disk.set_capacity(disk.used_bytes() + options.segment_bytes);
+    EXPECT_TRUE(journal->prepare_spares().ok());
+    EXPECT_EQ(journal->ready_spares(), 1u);
+}
+
+TEST(LocalJournal, a_spare_is_given_up_for_something_else_but_for_those_to_be_kept) {
+    SimDisk disk;
+    JournalOptions options = trial_options();
+    options.spare_count = 1;
+    options.reserve_count = 1;
+    auto journal = opened(disk, options);
+    ASSERT_TRUE(journal->prepare_spares().ok());
+    disk.set_capacity(disk.used_bytes());
+    EXPECT_EQ(journal->give_up_spare(2).value(), false);
+    EXPECT_EQ(journal->give_up_spare(1).value(), true);
+    EXPECT_EQ(journal->ready_spares(), 1u);
+    EXPECT_EQ(disk.free_bytes("/").value(), options.segment_bytes);
+    EXPECT_EQ(journal->give_up_spare(1).value(), false);
+    journal.reset();
+    EXPECT_EQ(opened(disk, options)->give_up_spare(0).value(), true) << "one found at the start too";
+}
+
+// A spare that bore the header of a segment that was never born was cut to nothing before it was filled again: on a
+// full disk another program could take its space.
+TEST(LocalJournal, a_spare_found_with_something_in_it_is_cleaned_on_a_full_disk) {
+    SimDisk disk;
+    JournalOptions options = trial_options();
+    options.spare_count = 1;
+    ASSERT_TRUE(opened(disk, options)->prepare_spares().ok());
+    std::string spare;
+    for (const std::string& name : disk.list(kDirectory).value()) {
+        if (name.starts_with("spare-")) spare = std::string(kDirectory) + "/" + name;
+    }
+    {
+        const auto file = disk.open(spare, OpenMode::read_write).value();
+        ASSERT_TRUE(file->write_at(0, std::as_bytes(std::span("a header"))).ok());
+        ASSERT_TRUE(file->truncate(options.segment_bytes + 700).ok());
+    }
+    auto journal = opened(disk, options);
+    disk.set_capacity(0);
+    ASSERT_TRUE(journal->prepare_spares().ok());
+    EXPECT_EQ(journal->ready_spares(), 1u);
+    const auto file = disk.open(spare, OpenMode::read).value();
+    EXPECT_EQ(file->size().value(), options.segment_bytes);
+}
+
 TEST(LocalJournal, a_full_disk_while_a_spare_is_made_larger_is_an_answer_too) {
     SimDisk disk;
     Random random(14);
@@ -381,6 +437,28 @@ TEST(LocalJournal, a_failed_step_of_a_roll_stops_it_too) {
             ASSERT_TRUE(journal->commit(commit).ok());
         }
     }
+}
+
+// The mark of the newest segment costs one sync more at a roll, and none between two of them.
+TEST(LocalJournal, a_commit_syncs_once_and_a_roll_names_and_marks_its_segment) {
+    SimDisk disk;
+    Random random(26);
+    TrialLog log(3, 500);
+    JournalOptions options = trial_options();
+    options.spare_count = 2;
+    auto journal = opened(disk, options);
+    ASSERT_TRUE(journal->prepare_spares().ok());
+    const auto syncs = [&disk] {
+        return std::pair(disk.count(DiskOperation::sync_data), disk.count(DiskOperation::sync_directory));
+    };
+    for (int commits = 0; commits < 30; ++commits) {
+        const bool rolls = journal->room().closed;
+        const auto before = syncs();
+        commit_some(*journal, log, random, 1);
+        EXPECT_EQ(syncs(), std::pair(before.first + (rolls ? 2 : 1), before.second + (rolls ? 2 : 0)));
+        if (rolls) break;
+    }
+    EXPECT_EQ(journal->room().number, 2u);
 }
 
 TEST(LocalJournal, places_are_read_while_the_committer_commits_and_old_segments_go) {

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "base/planted_bugs.h"
+#include "journal/newest_mark.h"
 #include "journal/spare_segments.h"
 
 namespace duewheel {
@@ -124,6 +125,17 @@ Result<std::vector<Candidate>> open_segments(FileSystem& files, const std::strin
     return candidates;
 }
 
+Status check_mark(const std::string& directory, const std::vector<Candidate>& candidates, std::uint64_t marked) {
+    const std::uint64_t newest = candidates.empty() ? 0 : candidates.back().header.number;
+    if (newest >= marked) return {};
+    const std::string last =
+        newest == 0 ? "there is no segment at all" : "the last one in place is " + std::to_string(newest);
+    return Error{"damaged_log", "segment " + std::to_string(marked) + " of the log in " + directory +
+                                    " is missing, as the file " + NewestMark::name_of(marked) + " tells; " + last +
+                                    ". Nothing was changed. Put the files seg-* back that were moved away, or restore "
+                                    "a backup"};
+}
+
 // What stands after the last whole commit of the newest segment: zeros, a torn commit, or damage.
 Status judge_end(const Candidate& newest, const CommitReader& reader, const Error& objection, FoundLog& log) {
     const Result<NonZero> rest = find_non_zero(*newest.file, reader.position(), newest.size);
@@ -191,9 +203,13 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
     for (const std::string& name : *names) {
         if (sequence_of_segment_name(name) != 0) segment_names.push_back(name);
         if (SpareSegments::is_spare_name(name)) log.spares.push_back(name);
+        log.marked_newest = std::max(log.marked_newest, NewestMark::number_of(name));
     }
     Result<std::vector<Candidate>> candidates = open_segments(files, directory, segment_names);
     if (!candidates) return std::move(candidates).error();
+    if (Status reached = check_mark(directory, *candidates, log.marked_newest); !reached) {
+        return std::move(reached).error();
+    }
     for (std::size_t i = 0; i + 1 < candidates->size(); ++i) {
         Candidate& candidate = (*candidates)[i];
         const SegmentHeader& next = (*candidates)[i + 1].header;
@@ -226,13 +242,11 @@ Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log) 
     return files.sync_directory(directory);
 }
 
-Result<FoundLog> verify_log(FileSystem& files, const std::string& directory, const CommitVisitor& visitor) {
-    Result<FoundLog> log = find_log(files, directory);
-    if (!log) return log;
-    for (const auto& segment : log->segments) {
-        if (Status scanned = segment->scan(visitor); !scanned) return std::move(scanned).error();
+Status verify_log(const FoundLog& log, const CommitVisitor& visitor) {
+    for (const auto& segment : log.segments) {
+        if (Status scanned = segment->scan(visitor); !scanned) return scanned;
     }
-    return log;
+    return {};
 }
 
 }  // namespace duewheel

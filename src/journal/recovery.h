@@ -39,11 +39,13 @@ struct Cut {
 struct FoundLog {
     std::vector<std::shared_ptr<SegmentFile>> segments;  // in order; each open for reading
     std::vector<std::string> spares;                     // names in the directory
+    std::uint64_t marked_newest = 0;                     // number of a segment (newest_mark.h); 0: no mark
     std::uint64_t last_commit_offset = 0;                // in the newest segment; 0: it has none
     std::optional<Cut> cut;
 };
 
-// Reads all headers and the whole newest segment; older ones are not read, see SegmentFile::scan(). Changes nothing.
+// Reads all headers and the whole newest segment; older ones are not read, see SegmentFile::scan(). Changes nothing. A
+// log that does not reach its mark is damaged.
 // Codes: `damaged_log`, `newer_format`, `not_found` (no such directory), `io_error`.
 Result<FoundLog> find_log(FileSystem& files, const std::string& directory);
 
@@ -51,8 +53,8 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory);
 // found is durable on return.
 Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log);
 
-// Reads and checks everything in a directory and changes nothing: what `duewheel check` does. The visitor sees every
-// commit that is whole. Returns what was found; codes as of find_log().
-Result<FoundLog> verify_log(FileSystem& files, const std::string& directory, const CommitVisitor& visitor);
+// Reads and checks every commit of a log and changes nothing: what `duewheel check` does. Codes as of find_log(), and
+// the visitor's.
+Status verify_log(const FoundLog& log, const CommitVisitor& visitor);
 
 }  // namespace duewheel

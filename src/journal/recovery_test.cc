@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "journal/newest_mark.h"
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
 
@@ -104,6 +105,62 @@ TEST(Recovery, a_missing_segment_in_the_middle_is_refused) {
     EXPECT_EQ(segments_on(disk).size(), 3u);
 }
 
+// The file of the newest segment was taken away, and what had been acknowledged in it was gone without a word: start
+// and check said that all was well. A log whose segments were all taken away was begun anew beside them.
+TEST(Recovery, a_log_that_lost_its_newest_segments_is_refused_untouched_and_comes_back_with_them) {
+    for (const std::size_t lost : {1, 2, 4}) {
+        SCOPED_TRACE(lost);
+        SimDisk disk;
+        Random random(24);
+        TrialLog log(3, 500);
+        {
+            auto journal = opened(disk, trial_options());
+            fill_segments(*journal, log, random, 4);
+            commit_some(*journal, log, random, 1);
+        }
+        const std::vector<std::string> all = segments_on(disk);
+        ASSERT_EQ(all.size(), 4u);
+        const auto move = [&](const std::string& from, const std::string& to) {
+            const std::string path = std::string(kDirectory) + "/";
+            for (std::size_t i = all.size() - lost; i < all.size(); ++i) {
+                ASSERT_TRUE(disk.rename(path + from + all[i], path + to + all[i]).ok());
+            }
+        };
+        move("", "away-");
+        const std::vector<std::string> before = disk.list(kDirectory).value();
+        const auto refused = LocalJournal::open(disk, kDirectory, trial_options());
+        ASSERT_FALSE(refused.ok());
+        EXPECT_EQ(refused.error().code, "damaged_log");
+        EXPECT_NE(refused.error().message.find("segment 4 of the log"), std::string::npos) << refused.error().message;
+        EXPECT_EQ(disk.list(kDirectory).value(), before);
+        EXPECT_EQ(find_log(disk, kDirectory).error().code, "damaged_log") << "what `duewheel check` asks";
+        move("away-", "");
+        EXPECT_EQ(log.compare(*opened(disk, trial_options())), "");
+    }
+}
+
+TEST(Recovery, a_log_without_a_mark_is_taken_as_it_is_and_marked) {
+    SimDisk disk;
+    Random random(25);
+    TrialLog log(3, 500);
+    {
+        auto journal = opened(disk, trial_options());
+        fill_segments(*journal, log, random, 3);
+    }
+    const std::string mark = std::string(kDirectory) + "/" + NewestMark::name_of(3);
+    ASSERT_TRUE(disk.remove(mark).ok());
+    EXPECT_EQ(log.compare(*opened(disk, trial_options())), "");
+    EXPECT_TRUE(disk.open(mark, OpenMode::read).ok());
+}
+
+TEST(Recovery, names_of_marks_are_told_from_others) {
+    EXPECT_EQ(NewestMark::number_of(NewestMark::name_of(17)), 17u);
+    for (const char* name : {"newest-", "newest-17", "newest-0000000000000000001x", "newest-000000000000000000017",
+                             "newest-00000000000000000000", "seg-00000000000000000017.log"}) {
+        EXPECT_EQ(NewestMark::number_of(name), 0u) << name;
+    }
+}
+
 TEST(Recovery, a_renamed_segment_is_refused) {
     SimDisk disk;
     Random random(20);
@@ -193,8 +250,9 @@ TEST(Recovery, checking_changes_nothing_and_tells_what_would_be_cut) {
     disk.flip(path, end + 700, std::byte{'x'});
     const std::uint64_t writes = disk.count(DiskOperation::write);
     std::uint64_t commits = 0;
-    const auto found = verify_log(disk, kDirectory, [&](const CommitInLog&) { return ++commits, Status(); });
+    const auto found = find_log(disk, kDirectory);
     ASSERT_TRUE(found.ok()) << found.error().message;
+    ASSERT_TRUE(verify_log(*found, [&](const CommitInLog&) { return ++commits, Status(); }).ok());
     EXPECT_EQ(commits, log.commits().size());
     ASSERT_TRUE(found->cut);
     EXPECT_EQ(found->cut->path, path);
@@ -202,7 +260,7 @@ TEST(Recovery, checking_changes_nothing_and_tells_what_would_be_cut) {
     EXPECT_EQ(found->cut->bytes, 701u);
     EXPECT_EQ(found->cut->head, std::string(700, '\0') + "x");
     EXPECT_EQ(disk.count(DiskOperation::write), writes);
-    EXPECT_EQ(verify_log(disk, "/nowhere", {}).error().code, "not_found");
+    EXPECT_EQ(find_log(disk, "/nowhere").error().code, "not_found");
 }
 
 }  // namespace

@@ -222,10 +222,10 @@ Sequence sequence_of_segment_name(std::string_view name) {
 }
 
 Error damaged_log(const std::string& path, std::uint64_t offset, std::string_view what) {
-    return Error{"damaged_log", "the log is damaged in " + path + " at offset " + std::to_string(offset) + ": " +
-                                    std::string(what) +
-                                    "; nothing was changed. Run `duewheel check` on the data directory, then restore a "
-                                    "backup or repair it."};
+    return Error{"damaged_log",
+                 "the log is damaged in " + path + " at offset " + std::to_string(offset) + ": " + std::string(what) +
+                     "; nothing was changed. Run `duewheel check` on the data directory to see what else is "
+                     "damaged, then restore a backup."};
 }
 
 Error newer_log(const std::string& path, std::uint64_t offset) {

@@ -93,6 +93,16 @@ TEST(SegmentFormat, names_sort_as_sequences_do_and_nothing_else_is_taken_for_one
     }
 }
 
+// It advised to repair the log, for which there is no tool.
+TEST(SegmentFormat, damage_is_told_with_file_offset_and_what_can_be_done) {
+    const Error error = damaged_log("journal/seg-1.log", 512, "a record ends early");
+    EXPECT_EQ(error.code, "damaged_log");
+    EXPECT_NE(error.message.find("journal/seg-1.log at offset 512: a record ends early"), std::string::npos);
+    EXPECT_NE(error.message.find("`duewheel check`"), std::string::npos);
+    EXPECT_NE(error.message.find("restore a backup"), std::string::npos);
+    EXPECT_EQ(error.message.find("repair"), std::string::npos);
+}
+
 TEST(SegmentFormat, the_hash_in_footers_depends_on_the_secret) {
     LogIdentity one = trial_identity(1);
     const std::uint64_t before = one.hash();

@@ -111,9 +111,30 @@ void SpareSegments::give_back(SpareSegment spare) {
     found_.push_back(std::move(spare));
 }
 
+Result<bool> SpareSegments::give_up(std::size_t keep) {
+    SpareSegment spare;
+    {
+        const std::lock_guard lock(mutex_);
+        if (ready_.size() + found_.size() <= keep) return false;
+        std::vector<SpareSegment>& from = found_.empty() ? ready_ : found_;
+        spare = std::move(from.back());
+        from.pop_back();
+    }
+    spare.file.reset();
+    Status removed = files_.remove(path(spare.name));
+    if (removed) removed = files_.sync_directory(directory_);  // many file systems give the space back only then
+    if (!removed) return std::move(removed).error();
+    return true;
+}
+
 std::size_t SpareSegments::ready() const {
     const std::lock_guard lock(mutex_);
     return ready_.size();
+}
+
+std::size_t SpareSegments::held() const {
+    const std::lock_guard lock(mutex_);
+    return ready_.size() + found_.size();
 }
 
 std::uint64_t SpareSegments::bytes() const {
@@ -125,6 +146,12 @@ std::uint64_t SpareSegments::bytes() const {
 }
 
 Result<SpareSegment> SpareSegments::fill_new(std::uint64_t bytes) {
+    const Result<std::uint64_t> free = files_.free_bytes(directory_);
+    if (!free) return free.error();
+    if (*free < bytes) {
+        return Error{"no_space", "a segment takes " + std::to_string(bytes) + " bytes, but the disk of " + directory_ +
+                                     " has " + std::to_string(*free) + " left"};
+    }
     std::string name(kNameStart);
     {
         const std::lock_guard lock(mutex_);
@@ -144,13 +171,17 @@ Result<SpareSegment> SpareSegments::fill_new(std::uint64_t bytes) {
 }
 
 // Makes sure of the zeros of one with unknown content; removes it where that fails. Zeros that are there need no other
-// sync: a spare has its name since they were synced.
+// sync: a spare has its name since they were synced. Others are written over what is there, because that takes no space
+// on a full disk.
 Status SpareSegments::clean(SpareSegment& spare) {
+    const Result<std::uint64_t> size = spare.file->size();
+    if (!size) return size.error();
     spare.bytes = segment_bytes_;
     const Result<bool> zeros = all_zeros(*spare.file, segment_bytes_);
     if (!zeros) return zeros.error();
     if (*zeros) return {};
-    Status filled = spare.file->truncate(0);
+    Status filled;
+    if (*size > segment_bytes_) filled = spare.file->truncate(segment_bytes_);
     if (filled) filled = fill(*spare.file, 0, segment_bytes_);
     if (!filled) {
         spare.file.reset();

@@ -5,6 +5,9 @@
 // A file being filled is named `spare-<n>.filling`; it becomes `spare-<n>` when its zeros are synced. A spare found at
 // the start may bear the header of a segment that was never born; such a one is filled again before it is used.
 //
+// A spare is begun only where the disk has room for all of it: filling the rest of a full disk again and again, to find
+// that it does not suffice, would take that rest from others.
+//
 // It decides nothing about who may use the last ones: it says how many there are.
 #pragma once
 
@@ -42,8 +45,12 @@ class SpareSegments {
     Result<SpareSegment> take(std::uint64_t bytes);
     // Gives back one that was taken and could not be used; it may bear anything.
     void give_back(SpareSegment spare);
+    // Removes one, so that something else gets its space; false where no more than `keep` are there.
+    Result<bool> give_up(std::size_t keep);
 
+    std::size_t wanted() const { return wanted_; }
     std::size_t ready() const;
+    std::size_t held() const;     // ready or not
     std::uint64_t bytes() const;  // on disk, ready or not
 
     static bool is_spare_name(std::string_view name);

@@ -43,6 +43,7 @@ struct MessageState {
     std::string order_key;
     std::string key;                 // empty: no idempotency key
     std::uint64_t request_hash = 0;  // of the request that brought the key
+    DueMs first_due_ms = 0;          // keyed: what its put was answered; 0: the nominal due
     std::optional<RetryRule> retry;  // its own; else its queue's holds
     // Of its attempts, those that do not count against the rule: they were given back, or came before a redrive.
     std::uint32_t attempts_forgiven = 0;

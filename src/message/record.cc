@@ -1,4 +1,5 @@
-// It is long because there is one line to write and one to read for each field of the log, and they belong together.
+// The byte form of records. The file is long because each field of each kind is written, read and checked here, next to
+// one another, so that a field cannot be written and forgotten in reading.
 #include "message/record.h"
 
 #define XXH_INLINE_ALL
@@ -29,6 +30,7 @@ enum Tag : std::uint32_t {
     kKey = 12,
     kRequestHash = 13,
     kRetry = 14,  // a text of the fields below
+    kFirstDue = 15,
 
     kId = 16,
     kPlace = 17,
@@ -41,6 +43,7 @@ enum Tag : std::uint32_t {
     kPreviousDue = 23,
     kPreviousQueue = 24,  // left out when it is the same
     kPreviousTerm = 25,
+    kPreviousNominalDue = 26,
     kPreviousEnded = 27,
 
     kLeaseAttempt = 30,
@@ -168,6 +171,7 @@ void write_state(FieldWriter& to, const MessageState& state) {
     to.text(kKey, state.key);
     to.number(kRequestHash, state.request_hash);
     write_retry(to, state);
+    to.signed_number(kFirstDue, state.first_due_ms);
 }
 
 // True when the field was one of a message's changeable ones.
@@ -215,6 +219,9 @@ bool read_state_field(FieldReader& from, MessageState& state) {
             return true;
         case kRetry:
             read_retry(from, state);
+            return true;
+        case kFirstDue:
+            from.signed_number(state.first_due_ms);
             return true;
         default:
             return false;
@@ -323,6 +330,7 @@ void write_previous(FieldWriter& to, const Previous& previous, const MessageStat
     to.signed_number(kPreviousDue, previous.due_ms);
     to.text(kPreviousQueue, previous.queue, now.queue);
     to.number(kPreviousTerm, previous.term);
+    to.signed_number(kPreviousNominalDue, previous.nominal_due_ms);
     to.signed_number(kPreviousEnded, previous.ended_ms);
 }
 
@@ -345,6 +353,9 @@ bool read_previous_field(FieldReader& from, Previous& previous) {
             return true;
         case kPreviousEnded:
             from.signed_number(previous.ended_ms);
+            return true;
+        case kPreviousNominalDue:
+            from.signed_number(previous.nominal_due_ms);
             return true;
         default:
             return false;
@@ -474,6 +485,9 @@ Error damaged(std::string what) {
 
 // What each kind cannot be without.
 Status check_complete(const Record& record) {
+    if (record.kind == RecordKind::conf && (record.name.empty() || record.subject == 0)) {
+        return damaged("settings of nothing");
+    }
     const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
                             record.kind == RecordKind::change || record.kind == RecordKind::attempt ||
                             record.kind == RecordKind::end || record.kind == RecordKind::carry;

@@ -46,9 +46,10 @@ struct Previous {
     State state = State::scheduled;
     std::uint32_t version = 0;  // 0: nothing stood before
     DueMs due_ms = 0;
-    std::string queue;       // the namespace never changes
-    std::uint64_t term = 0;  // its share of the digest; 0 where it was dead
-    DueMs ended_ms = 0;      // where it was dead: since when
+    std::string queue;         // the namespace never changes
+    std::uint64_t term = 0;    // its share of the digest; 0 where it was dead
+    DueMs nominal_due_ms = 0;  // of a message with an order key, where it was another than due_ms
+    DueMs ended_ms = 0;        // where it was dead: since when
 
     bool operator==(const Previous&) const = default;
 };
@@ -135,7 +136,9 @@ struct Record {
     DueMs ended_ms = 0;            // carry of an ended message
 
     // rule, conf: what kind of thing (1 schedule, 2 watchdog; 1 queue, 2 namespace, 3 target), its name in
-    // state.name_space, and its value; an empty value removes it. rule: when it is next due, how far it has come.
+    // state.name_space, and its value; an empty value removes it. conf: `place` and `record_bytes` are those of the
+    // conf record before it, `previous` its revision and term; a conf that says the same again carries it. rule: when
+    // it is next due, how far it has come.
     std::uint32_t subject = 0;
     std::string_view name;
     std::string_view value;

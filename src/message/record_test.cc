@@ -52,6 +52,7 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
                            static_cast<DueMs>(number()),
                            chance() ? state.queue : "other",
                            random(),
+                           chance() ? static_cast<DueMs>(number()) : 0,
                            chance() ? static_cast<DueMs>(number()) : 0};
     }
     MessageContent& content = record.content;
@@ -66,6 +67,10 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     content.body = text();
     record.subject = static_cast<std::uint32_t>(random() % 4);
     record.name = text();
+    if (record.kind == RecordKind::conf) {  // of something
+        record.subject = 1;
+        record.name = "q";
+    }
     record.value = text();
     record.removed = chance();
     record.up_to = number();

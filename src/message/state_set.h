@@ -35,4 +35,6 @@ class StateSet {
 inline constexpr StateSet kUnfinishedStates{State::prepared, State::scheduled, State::ready,
                                             State::leased,   State::retrying,  State::held};
 
+inline constexpr StateSet kEndedStates{State::done, State::cancelled, State::expired, State::dead};
+
 }  // namespace duewheel

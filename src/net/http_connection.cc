@@ -94,10 +94,16 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
         parsed += consumed;
         switch (state) {
             case RequestParser::State::complete:
+                if (must_hold(parser_.request())) {
+                    held_in_parser_ = parser_.in_body();
+                    if (held_in_parser_) return parsed;
+                    // It looks into `bytes`, which will not stay: it is read again from its beginning.
+                    parser_.reset();
+                    note_phase(true);
+                    return parsed - consumed;
+                }
                 dispatch();
                 if (closed_) return parsed;
-                parser_.reset();
-                note_phase(true);
                 break;
             case RequestParser::State::body_expected:
                 send_continue();
@@ -113,6 +119,13 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
     return parsed;
 }
 
+bool HttpConnection::must_hold(const HttpRequest& request) {
+    const HttpGroup group = all_->grouping(request);
+    holding_ = !slots_.empty() && (group == kAlone || group != group_);
+    if (!holding_) group_ = group;
+    return holding_;
+}
+
 void HttpConnection::dispatch() {
     ++all_->counters.requests;
     all_->handler_called = true;
@@ -125,6 +138,9 @@ void HttpConnection::dispatch() {
     if (framing.close) no_more_requests_ = true;
     const std::uint64_t sequence = open_slot(framing);
     all_->handler(request, HttpReply(shared_from_this(), sequence));
+    if (closed_) return;
+    parser_.reset();
+    note_phase(true);
 }
 
 void HttpConnection::refuse(const HttpRefusal& refusal) {
@@ -145,15 +161,22 @@ void HttpConnection::refuse(const HttpRefusal& refusal) {
 }
 
 bool HttpConnection::may_parse() const {
-    return !closed_ && !no_more_requests_ && slots_.size() < all_->limits.pipeline_max &&
-           pending_output() < all_->limits.output_bytes_max;
+    return !closed_ && !no_more_requests_ && !(holding_ && !slots_.empty()) &&
+           slots_.size() < all_->limits.pipeline_max && pending_output() < all_->limits.output_bytes_max;
 }
 
 void HttpConnection::resume_reading() {
     if (read_waiting_ || !may_parse()) return;
     // The client is not to blame for a pause of ours.
     reading_since_ = all_->sweep;
-    if (!input_.empty()) take_input({});
+    holding_ = false;
+    if (std::exchange(held_in_parser_, false)) {
+        group_ = all_->grouping(parser_.request());
+        dispatch();
+        if (!closed_) take_input({});
+    } else if (!input_.empty()) {
+        take_input({});
+    }
     if (!closed_ && (no_more_requests_ || may_parse())) wait_readable();
 }
 

@@ -8,7 +8,9 @@
 //   any ── refusal, or the last answer is written ──► lingering ── client closed, or time is up ──► closed
 //
 // `slots_` holds one entry for every request that is not answered in full yet, in order. The front one writes straight
-// into `output_`; those behind it wait in their slot. Reading pauses while too many slots or too much output wait.
+// into `output_`; those behind it wait in their slot. Reading pauses while too many slots or too much output wait, and
+// while a request is held back because of those before it (HttpGrouping). A client that leaves during such a pause is
+// noticed after it.
 #pragma once
 
 #include <array>
@@ -50,6 +52,7 @@ struct HttpConnections {
     HttpLimits limits;
     HttpHandler handler;
     HttpErrorFormatter format_error;
+    HttpGrouping grouping;
     HttpCounters counters;
     std::vector<std::shared_ptr<HttpConnection>> open;
     std::vector<std::shared_ptr<HttpConnection>> to_flush;  // have something to write or may read on
@@ -104,6 +107,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void on_input_end();
     void take_input(std::string_view bytes);
     std::size_t parse(std::string_view bytes);
+    bool must_hold(const HttpRequest& request);
     void dispatch();
     void refuse(const HttpRefusal& refusal);
     void send_continue();
@@ -147,6 +151,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::uint64_t first_sequence_ = 0;  // of slots_.front()
     std::size_t waiting_bytes_ = 0;     // in slots
     std::size_t held_bytes_ = 0;        // this connection's part of HttpConnections::unfinished_bytes
+    HttpGroup group_ = kAlone;          // of what the slots are of
+    // The next request waits until no slot is left: in `input_`, or, where it came in pieces, in the parser.
+    bool holding_ = false;
+    bool held_in_parser_ = false;
     Phase phase_ = Phase::idle;
     bool fresh_ = true;                                                          // no byte arrived yet
     std::uint64_t reading_since_ = 0, writing_since_ = 0, lingering_since_ = 0;  // in sweeps

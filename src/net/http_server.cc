@@ -92,17 +92,21 @@ struct Listener {
     explicit Listener(asio::io_context& context) : acceptor(context.get_executor()) {}
 
     Acceptor acceptor;
+    BoundAddress bound;
+    bool listening = false;
     bool paused = false;
 };
 
 }  // namespace
 
 struct HttpServer::Parts final : AfterTurn {
-    Parts(EventLoop& on_loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error);
+    Parts(EventLoop& on_loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error,
+          HttpGrouping grouping);
     ~Parts();
 
     bool after_turn() override;
-    Result<BoundAddress> listen(std::string_view address);
+    Result<BoundAddress> bind(std::string_view address);
+    Status start_accepting();
     void wait_for_client(const std::shared_ptr<Listener>& listener);
     void accept_clients(const std::shared_ptr<Listener>& listener);
     void add_connection(TcpSocket socket, const tcp::endpoint& peer);
@@ -129,11 +133,12 @@ struct HttpServer::Parts final : AfterTurn {
 };
 
 HttpServer::Parts::Parts(EventLoop& on_loop, const HttpLimits& limits, HttpHandler handler,
-                         HttpErrorFormatter format_error)
+                         HttpErrorFormatter format_error, HttpGrouping grouping)
     : loop(on_loop), sweep_timer(loop.context().get_executor()), drain_timer(loop.context().get_executor()) {
     all.limits = limits;
     all.handler = std::move(handler);
     all.format_error = std::move(format_error);
+    all.grouping = std::move(grouping);
     all.on_close = [this] { on_connection_closed(); };
     loop.add(*this);
 }
@@ -152,7 +157,7 @@ bool HttpServer::Parts::after_turn() {
     return std::exchange(all.handler_called, false);
 }
 
-Result<BoundAddress> HttpServer::Parts::listen(std::string_view address) {
+Result<BoundAddress> HttpServer::Parts::bind(std::string_view address) {
     const auto endpoint = parse_endpoint(address);
     if (!endpoint) return endpoint.error();
     auto listener = std::make_shared<Listener>(loop.context());
@@ -161,14 +166,24 @@ Result<BoundAddress> HttpServer::Parts::listen(std::string_view address) {
     acceptor.open(endpoint->protocol(), error);
     if (!error) acceptor.set_option(Acceptor::reuse_address(true), error);
     if (!error) acceptor.bind(*endpoint, error);
-    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (!error) acceptor.non_blocking(true, error);
     if (error) return listen_error(address, error);
     const tcp::endpoint bound = acceptor.local_endpoint(error);
     if (error) return listen_error(address, error);
+    listener->bound = {bound.address().to_string(), bound.port()};
     listeners.push_back(std::move(listener));
-    wait_for_client(listeners.back());
-    return BoundAddress{bound.address().to_string(), bound.port()};
+    return listeners.back()->bound;
+}
+
+Status HttpServer::Parts::start_accepting() {
+    for (const auto& listener : listeners) {
+        if (std::exchange(listener->listening, true)) continue;
+        error_code error;
+        listener->acceptor.listen(asio::socket_base::max_listen_connections, error);
+        if (error) return listen_error(listener->bound.text(), error);
+        wait_for_client(listener);
+    }
+    return {};
 }
 
 void HttpServer::Parts::wait_for_client(const std::shared_ptr<Listener>& listener) {
@@ -282,12 +297,27 @@ void HttpServer::Parts::report_drained() {
     loop.post(std::exchange(drained, nullptr));
 }
 
-HttpServer::HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error)
-    : parts_(std::make_unique<Parts>(loop, limits, std::move(handler), std::move(format_error))) {}
+HttpServer::HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error,
+                       HttpGrouping grouping)
+    : parts_(std::make_unique<Parts>(loop, limits, std::move(handler), std::move(format_error), std::move(grouping))) {}
 HttpServer::~HttpServer() = default;
 
 Result<BoundAddress> HttpServer::listen(std::string_view address) {
-    return parts_->listen(address);
+    Result<BoundAddress> bound = parts_->bind(address);
+    if (!bound) return bound;
+    if (Status accepting = parts_->start_accepting(); !accepting) {
+        parts_->listeners.pop_back();
+        return std::move(accepting).error();
+    }
+    return bound;
+}
+
+Result<BoundAddress> HttpServer::bind(std::string_view address) {
+    return parts_->bind(address);
+}
+
+Status HttpServer::start_accepting() {
+    return parts_->start_accepting();
 }
 
 void HttpServer::stop_accepting() {
@@ -301,6 +331,10 @@ void HttpServer::drain(std::chrono::milliseconds deadline, std::function<void()>
 
 const HttpCounters& HttpServer::counters() const {
     return parts_->all.counters;
+}
+
+HttpGroup group_by_method(const HttpRequest& request) {
+    return request.method == "GET" || request.method == "HEAD" ? kReadsGroup : kAlone;
 }
 
 std::string BoundAddress::text() const {

@@ -1,8 +1,9 @@
 // An HTTP/1.1 server on one thread's EventLoop.
 //
-// Requests of one connection may wait for their answers side by side (pipelining); the answers leave in the order of
-// the requests, and those that are ready by the end of a round of the loop leave in one write. A handler may answer at
-// once or keep the HttpReply and answer in a later round: an engine that commits in batches answers a whole batch.
+// Requests of one connection may wait for their answers side by side (pipelining), as far as the grouping allows: the
+// effects are to be those of one after the other. The answers leave in the order of the requests, and those that are
+// ready by the end of a round of the loop leave in one write. A handler may answer at once or keep the HttpReply and
+// answer in a later round: an engine that commits in batches answers a whole batch.
 //
 // The server defends itself before it calls anybody: limits and deadlines are in http_limits.h, what counts as a
 // request in request_parser.h. It does not speak TLS or HTTP/2, sends no Date (it has no clock), compresses nothing and
@@ -84,6 +85,17 @@ class HttpReply {
 
 using HttpHandler = std::function<void(const HttpRequest&, HttpReply)>;
 
+// What of one connection may be worked on side by side: requests of one group. A request of another group, or one that
+// goes alone, is handed to the handler when everything before it is answered (RFC 9112, 9.3.2). Numbers from
+// kFirstOwnGroup on are the owner's.
+using HttpGroup = unsigned;
+inline constexpr HttpGroup kAlone = 0;
+inline constexpr HttpGroup kReadsGroup = 1;
+inline constexpr HttpGroup kFirstOwnGroup = 2;
+using HttpGrouping = std::function<HttpGroup(const HttpRequest&)>;
+// GET and HEAD side by side, everything else alone.
+HttpGroup group_by_method(const HttpRequest& request);
+
 // How the server words its own refusals: `code` is snake_case and stable, `message` a sentence.
 using HttpErrorFormatter = std::function<HttpResponse(int status, std::string_view code, std::string_view message)>;
 
@@ -100,7 +112,7 @@ class HttpServer {
   public:
     // `loop` must outlive the server, which must not be destroyed from within a handler.
     HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler handler,
-               HttpErrorFormatter format_error = plain_problem);
+               HttpErrorFormatter format_error = plain_problem, HttpGrouping grouping = group_by_method);
     ~HttpServer();
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
@@ -108,6 +120,10 @@ class HttpServer {
     // Accepts on "127.0.0.1:7420", "[::1]:7420" or "localhost:7420"; port 0 picks a free one. Several are possible.
     // Errors: bad_address, port_in_use, forbidden (a port below 1024 without the privilege), io_error.
     Result<BoundAddress> listen(std::string_view address);
+    // The two halves of listen(), for a server that is to know early that it has its address and to be reached late:
+    // until start_accepting(), which listens on all addresses that were bound, clients are refused by the system.
+    Result<BoundAddress> bind(std::string_view address);
+    Status start_accepting();
     // Closes the listening sockets. What is connected stays.
     void stop_accepting();
     // Stops accepting, closes idle connections, answers what arrived and closes each connection after its last answer;

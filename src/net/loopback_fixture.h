@@ -29,7 +29,8 @@ inline constexpr std::chrono::seconds kPatience{20};
 
 class LoopbackServer final : private AfterTurn {
   public:
-    explicit LoopbackServer(HttpHandler handler, const HttpLimits& limits = {});
+    explicit LoopbackServer(HttpHandler handler, const HttpLimits& limits = {},
+                            HttpGrouping grouping = group_by_method);
     ~LoopbackServer();
 
     int port() const { return port_; }

@@ -242,7 +242,9 @@ RequestParser::State RequestParser::refuse_body(BodyReader::State state) {
         refuse(413, "body_too_large",
                "The request's body is longer than " + std::to_string(limits_->body_bytes_max) + " bytes.");
     } else {
-        refuse(400, "bad_request", "The request's chunks are malformed.");
+        refuse(400, "bad_request",
+               "The request's chunks are malformed: send each as its size in hexadecimal digits, its bytes, and a last "
+               "one of size 0.");
     }
     return State::refused;
 }

@@ -19,14 +19,35 @@ std::uint64_t LogCleaning::log_bytes() const {
     return bytes;
 }
 
+Sequence LogCleaning::begins_at() const {
+    return carried_.empty() ? parts_.journal().first_sequence() : carried_.back().up_to;
+}
+
 bool LogCleaning::log_is_too_long() const {
     const std::uint64_t bytes = log_bytes();
+    const std::uint64_t needed = parts_.engine().totals().needed_bytes;
     const std::uint64_t left = kSegmentsLeft * parts_.journal().room().segment_bytes;
-    return bytes > std::max(rest_until_bytes_, 2 * parts_.engine().totals().needed_bytes + left);
+    if (was_full_ && begins_at() < full_pass_until_ && bytes > needed + needed / 4 + left) return true;
+    return bytes > std::max(rest_until_bytes_, 2 * needed + left);
+}
+
+bool LogCleaning::is_far_ahead() const {
+    std::uint64_t bytes = 0;
+    for (const Carried& carried : carried_) bytes += carried.carried_bytes;
+    return was_full_ && bytes >= parts_.journal().room().segment_bytes;
+}
+
+// Closing it early wastes its rest, so two segments at least have to go for it; and the commit that says so needs
+// another one.
+bool LogCleaning::waits_for_open_segment() const {
+    if (!was_full_ || carried_.size() < 2 || parts_.journal().ready_spares() == 0) return false;
+    const SegmentRoom room = parts_.journal().room();
+    const auto newest = parts_.journal().catalog().snapshot().back();
+    return !room.closed && carried_.front().last_carry >= newest->first_sequence();
 }
 
 void LogCleaning::begin_next_segment() {
-    const Sequence from = carried_.empty() ? 0 : carried_.back().up_to;
+    const Sequence from = begins_at();
     for (const std::shared_ptr<const SegmentFile>& segment : parts_.journal().catalog().snapshot()) {
         if (segment->first_sequence() < from) continue;
         if (segment->header().number > parts_.index().position().segment) return;  // not in the index yet
@@ -38,6 +59,9 @@ void LogCleaning::begin_next_segment() {
 }
 
 LogCleaning::Step LogCleaning::next() {
+    const bool is_full = parts_.space().is_full();
+    if (is_full && !was_full_) full_pass_until_ = parts_.engine().totals().sequence + 1;
+    was_full_ = is_full;
     if (running_ || replies_awaited_ > 0 || stating_) return Step::none;
     Step step = Step::none;
     if (to_drop_) {
@@ -45,8 +69,12 @@ LogCleaning::Step LogCleaning::next() {
     } else if (!carried_.empty() && carried_.front().last_carry <= parts_.index().position().totals.sequence) {
         step = Step::measure;
     } else {
-        if (cleaner_ == nullptr && log_is_too_long()) begin_next_segment();
-        if (cleaner_ != nullptr) step = Step::find;
+        if (cleaner_ == nullptr && log_is_too_long() && !is_far_ahead()) begin_next_segment();
+        if (cleaner_ != nullptr) {
+            step = Step::find;
+        } else if (waits_for_open_segment()) {
+            parts_.engine().close_segment();
+        }
     }
     running_ = step != Step::none;
     return step;
@@ -89,6 +117,13 @@ void LogCleaning::done(Found found) {
         case Step::find:
             for (CarryCandidate& candidate : found.candidates) {
                 carrying_.carried_bytes += kRecordBytesAbout + candidate.body.size();
+                if (candidate.is_settings()) {
+                    CarrySettingsCommand settings{std::move(candidate.row.state.name_space),
+                                                  std::move(candidate.row.state.queue), candidate.row.place};
+                    ++replies_awaited_;
+                    parts_.engine().submit(std::move(settings), kTokenBit | replies_awaited_);
+                    continue;
+                }
                 CarryCommand command;
                 command.row = std::move(candidate.row);
                 command.generation = found.generation;

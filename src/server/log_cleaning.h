@@ -10,7 +10,14 @@
 //
 // It begins when the log is larger than twice what is needed and a few segments. Outcomes that are still kept are
 // needed too but not counted; so where more than half of a segment had to be carried, cleaning rests until the log has
-// grown by a quarter. It is passive: its owner runs the blocking steps and hands replies in. Of the shard's thread, but
+// grown by a quarter.
+//
+// While the store is full it works harder, because what it gains is what ends that: it begins as soon as a quarter of
+// what is needed is not, goes once over all that stood in the log when the store became full, however little each
+// segment brings, and has the open segment closed when the carries in it are all that is waited for. It carries no more
+// ahead than a segment, so that the reserve suffices.
+//
+// It is passive: its owner runs the blocking steps and hands replies in. Of the shard's thread, but
 // for run().
 #pragma once
 
@@ -67,7 +74,10 @@ class LogCleaning {
     };
 
     std::uint64_t log_bytes() const;  // of what is not carried yet
+    Sequence begins_at() const;       // the part that is not carried yet
     bool log_is_too_long() const;
+    bool is_far_ahead() const;
+    bool waits_for_open_segment() const;
     void begin_next_segment();
 
     ShardParts& parts_;
@@ -80,6 +90,8 @@ class LogCleaning {
     std::optional<Sequence> to_drop_;
     std::uint64_t rest_until_bytes_ = 0;  // of the log: too little was gained last time
     std::uint64_t segments_dropped_ = 0;
+    bool was_full_ = false;
+    Sequence full_pass_until_ = 0;
 };
 
 }  // namespace duewheel

@@ -28,6 +28,27 @@ bool is_loopback(std::string_view address) {
     return address.starts_with("127.") || address.starts_with("[::1]") || address.starts_with("localhost:");
 }
 
+// A name or an address as it stands in a Host field, without a port.
+bool is_host(std::string_view text) {
+    const bool bracketed = text.size() > 2 && text.front() == '[' && text.back() == ']';
+    if (bracketed) text = text.substr(1, text.size() - 2);
+    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+               c == '_' || (bracketed && c == ':');
+    });
+}
+
+// Beyond loopback the server cannot know by which names it is called: it checks them when it was told.
+CallerRules caller_rules(const ServerOptions& options) {
+    CallerRules rules;
+    rules.check_host = is_loopback(options.http_address) || !options.http_hosts.empty();
+    rules.trusted_hosts = options.http_hosts;
+    rules.own_hosts = options.http_hosts;
+    rules.own_hosts.insert(rules.own_hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
+    rules.own_hosts.push_back(options.http_address.substr(0, options.http_address.rfind(':')));
+    return rules;
+}
+
 }  // namespace
 
 // In the order in which they are built; torn down the other way round.
@@ -35,15 +56,16 @@ struct Server::Parts {
     Parts(const ServerOptions& server_options, LogSink& log_sink)
         : options(server_options),
           log(log_sink),
-          retention(options.keep_outcomes_ms),
+          retention(options.keep_outcomes_ms, options.history),
           rows(
               posix_file_system(), options.data_directory + "/index",
               [this](std::string_view key, std::string_view value) { return has_row_expired(retention, key, value); }) {
     }
 
     Status open();
+    Status bind();
     Status listen();
-    EventLoop::TimePoint turn(const std::function<void()>& ready);
+    EventLoop::TimePoint turn();
     void stop(int signal);
     void leave_when_idle();
     [[noreturn]] void broken(const Error& error);
@@ -58,6 +80,8 @@ struct Server::Parts {
     std::unique_ptr<HttpApi> api;
     std::unique_ptr<HttpServer> http;
     std::string http_address;
+    std::function<void()> ready;
+    std::function<void()> when_stopping;
     bool told_ready = false;
     bool stopping = false;
     bool drained = false;
@@ -67,20 +91,33 @@ struct Server::Parts {
 // The end: nothing may be answered any more, and the loop's thread may be in the middle of something.
 void Server::Parts::broken(const Error& error) {
     log.error("broken", error.message, {{"code", error.code}});
+    if (error.code == "damaged_index") {
+        const Status condemned = rows.condemn();
+        log.warning("index_condemned",
+                    condemned ? "Nothing is lost: the next start builds the index again from the log."
+                              : "The index can be built again from the log, but this could not be noted for the next "
+                                "start: remove it by hand.",
+                    {{"index", options.data_directory + "/index"},
+                     {"error", condemned ? std::string() : condemned.error().message}});
+    }
     _exit(kExitBrokenWorld);
 }
 
 Status Server::Parts::open() {
-    if (!is_loopback(options.http_address) && !options.unsafe_plain_listen) {
-        return Error{"unsafe_listen", options.http_address +
-                                          " is no loopback address, and without TLS and tokens whoever reaches it may "
-                                          "do everything: listen on 127.0.0.1, or allow it with the setting "
-                                          "unsafe_plain_listen = true (--unsafe-plain-listen)"};
+    for (const std::string& host : options.http_hosts) {
+        if (is_host(host)) continue;
+        return Error{"bad_host", "\"" + host +
+                                     "\" in the setting http.hosts is no host: write a name such as queue.example.org, "
+                                     "without scheme, port and path"};
     }
+    // The address first: a wrong or a taken one must not be told only after a store was made or recovered.
+    if (Status bound = bind(); !bound) return bound;
     ShardOptions shard_options;
     shard_options.engine = options.engine;
+    shard_options.engine.keys_kept_ms = options.keep_outcomes_ms;  // as long as the index keeps them
     shard_options.spare_segments = options.spare_segments;
     shard_options.reserve_segments = options.reserve_segments;
+    shard_options.free_floor_bytes = options.free_floor_bytes;
     Status drawn = secure_random_bytes(shard_options.identity.instance);
     if (drawn) drawn = secure_random_bytes(shard_options.identity.token_key);
     if (!drawn) return drawn;
@@ -92,37 +129,52 @@ Status Server::Parts::open() {
     return listen();
 }
 
+Status Server::Parts::bind() {
+    http = std::make_unique<HttpServer>(
+        loop, options.http,
+        [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
+        [this](int status, std::string_view code, std::string_view message) {
+            return api->refuse(status, code, message);
+        },
+        group_of_call);
+    const Result<BoundAddress> bound = http->bind(options.http_address);
+    if (!bound) return bound.error();
+    http_address = bound->text();
+    if (is_loopback(http_address) || options.unsafe_plain_listen) return {};
+    return Error{"unsafe_listen", options.http_address +
+                                      " is no loopback address, and without TLS and tokens whoever reaches it may do "
+                                      "everything: listen on 127.0.0.1, or allow it with the setting "
+                                      "unsafe_plain_listen = true (--unsafe-plain-listen)"};
+}
+
+// Clients are let in when there is somebody to answer them.
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
+    api_options.callers = caller_rules(options);
     api_options.metrics = [this] { return metrics_page(*shard, http->counters()); };
     api_options.readiness = [this] {
         Readiness readiness;
         readiness.ready = shard->is_serving() && !stopping;
         if (!shard->is_serving()) readiness.reasons.push_back("the first commit of this run is not durable yet");
         if (stopping) readiness.reasons.push_back("the server is stopping");
+        // Acks and cancels must still be sent here: they are what makes space.
+        if (shard->parts().space().is_full()) readiness.reasons.push_back("puts are refused: the disk is nearly full");
         return readiness;
     };
-    api = std::make_unique<HttpApi>(*shard, std::move(api_options));
+    api = std::make_unique<HttpApi>(*shard, std::move(api_options), log);
     shard->deliver_replies_to([this](ReplyToken token, Reply reply) { api->deliver(token, std::move(reply)); });
-    http = std::make_unique<HttpServer>(
-        loop, options.http,
-        [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
-        [](int status, std::string_view code, std::string_view message) {
-            return format_http_error(status, code, message);
-        });
-    Result<BoundAddress> bound = http->listen(options.http_address);
-    if (!bound) return std::move(bound).error();
-    http_address = bound->text();
+    if (Status accepting = http->start_accepting(); !accepting) return accepting;
     if (options.unsafe_plain_listen) {
         log.warning("unsafe_listen", "Requests are taken without TLS and without tokens.", {{"address", http_address}});
     }
     return {};
 }
 
-EventLoop::TimePoint Server::Parts::turn(const std::function<void()>& ready) {
+EventLoop::TimePoint Server::Parts::turn() {
     const EventLoop::TimePoint next = shard->turn();
     if (!told_ready && shard->is_serving()) {
         told_ready = true;
+        log.info("ready", "Requests are served.", {{"http", http_address}});
         ready();
     }
     if (!drained) return next;
@@ -134,6 +186,7 @@ void Server::Parts::stop(int signal) {
     if (stopping) return;  // a second signal makes nothing faster; kill -9 does, and is safe
     stopping = true;
     log.info("stopping", "Stopping: requests that arrived are answered first.", {{"signal", signal}});
+    when_stopping();
     shard->stop_waiting();
     stop_by_ns = monotonic_now_ns() + std::chrono::nanoseconds(options.drain).count();
     http->drain(options.drain, [this] { drained = true; });
@@ -160,11 +213,13 @@ std::string Server::http_address() const {
     return parts_->http_address;
 }
 
-void Server::run(const std::function<void()>& ready) {
+void Server::run(std::function<void()> ready, std::function<void()> stopping) {
+    parts_->ready = std::move(ready);
+    parts_->when_stopping = std::move(stopping);
     parts_->loop.on_signals({SIGTERM, SIGINT}, [this](int signal) { parts_->stop(signal); });
     {
         const DiskForbidden on_this_thread;
-        parts_->loop.run([this, &ready] { return parts_->turn(ready); });
+        parts_->loop.run([this] { return parts_->turn(); });
     }
     parts_->log.info("stopped", "Stopped.");
 }

@@ -17,15 +17,17 @@ namespace duewheel {
 
 class Server {
   public:
-    // Recovers and listens. Codes: those of ShardParts::open() and HttpServer::listen(), `unsafe_listen`.
+    // Takes its address, recovers, and lets clients in. Codes: those of ShardParts::open() and HttpServer::listen(),
+    // `unsafe_listen`, `bad_host`.
     static Result<std::unique_ptr<Server>> open(const ServerOptions& options, LogSink& log);
     ~Server();
 
     // "127.0.0.1:7420", with the port that was picked where 0 was asked for.
     std::string http_address() const;
 
-    // Runs until a signal stops it. `ready` is called once, when requests are served.
-    void run(const std::function<void()>& ready);
+    // Runs until a signal stops it. `ready` is called once, when requests are served, and `stopping` once, when the
+    // signal came.
+    void run(std::function<void()> ready, std::function<void()> stopping);
 
   private:
     Server();

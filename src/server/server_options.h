@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "engine/engine_options.h"
@@ -15,8 +16,11 @@
 
 namespace duewheel {
 
+enum class LogFormat { text, json };
+
 struct LogOptions {
     LogLevel level = LogLevel::info;
+    LogFormat format = LogFormat::text;
 };
 
 struct ServerOptions {
@@ -26,10 +30,13 @@ struct ServerOptions {
     std::chrono::milliseconds drain{10'000};  // from a stop to its end, if what arrived cannot be answered sooner
     EngineOptions engine;
     HttpLimits http;
-    HttpApiOptions api;  // its limits; what is to be called is the server's
+    std::vector<std::string> http_hosts;  // names beside its address that the server goes by, and whose pages may call
+    HttpApiOptions api;  // limits, and what is logged; what is to be called, and who may call, is the server's affair
     std::size_t spare_segments = 1;
-    std::size_t reserve_segments = 2;
+    std::size_t reserve_segments = 3;
+    std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off
     std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
+    HistoryBounds history;
     LogOptions log;
 };
 

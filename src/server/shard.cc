@@ -11,6 +11,9 @@ namespace duewheel {
 namespace {
 
 constexpr int kRetryWhenFullSeconds = 1;
+constexpr std::int64_t kTendNs = 10'000'000'000;
+constexpr std::int64_t kTendCloselyNs = 1'000'000'000;
+constexpr int kPatrolPauseSeconds = 1;
 constexpr DueMs kClockWarningMs = 5'000;
 constexpr std::size_t kQuestionsAJob = 16;
 
@@ -32,15 +35,18 @@ Shard::Shard(EventLoop& loop, ShardParts& parts, LogSink& log, BrokenWorld broke
                      "The clock is behind the time that the log has seen; server time goes on from there.",
                      {{"behind_ms", ahead_ms}});
     }
+    if (parts_.space().is_full()) say_space();
     seal();  // what an earlier run left full
-    fill_spares();
+    tend_space();
 }
 
 Shard::~Shard() = default;
 
 // What arrives before the turn of its round counts from now, not from the last turn, which may be minutes ago.
 void Shard::tell_time() {
-    parts_.engine().set_time(clock_.now_ms(boot_now_ns()));
+    const DueMs now_ms = clock_.now_ms(boot_now_ns());
+    parts_.engine().set_time(now_ms);
+    parts_.expire_by(now_ms);
 }
 
 void Shard::submit(Command command, ReplyToken token) {
@@ -55,13 +61,19 @@ void Shard::forget(ReplyToken token) {
 
 EventLoop::TimePoint Shard::turn() {
     Engine& engine = parts_.engine();
-    engine.advance_to(clock_.now_ms(boot_now_ns()));
+    const DueMs now_ms = clock_.now_ms(boot_now_ns());
+    engine.advance_to(now_ms);
+    parts_.expire_by(now_ms);
     carry_out(engine.take_effects());
+    if (monotonic_now_ns() >= tend_at_ns_) tend_space();
+    if (!patrolling_ && engine.is_serving()) patrol();
     const DueMs next = engine.next_wakeup();
-    if (next == Engine::kNoWakeup) return EventLoop::kOnEvents;
     if (next <= engine.now()) return EventLoop::kAtOnce;
-    const std::int64_t in_ns = clock_.ns_until(next, boot_now_ns());
-    return EventLoop::TimePoint(std::chrono::nanoseconds(monotonic_now_ns() + in_ns));
+    std::int64_t at_ns = tend_at_ns_;
+    if (next != Engine::kNoWakeup) {
+        at_ns = std::min(at_ns, monotonic_now_ns() + clock_.ns_until(next, boot_now_ns()));
+    }
+    return EventLoop::TimePoint(std::chrono::nanoseconds(at_ns));
 }
 
 void Shard::carry_out(Effects effects) {
@@ -71,7 +83,7 @@ void Shard::carry_out(Effects effects) {
     if (!effects.questions.empty()) read(std::move(effects.questions));
     for (std::size_t i = 0; i < effects.closed_segments.size(); ++i) {
         seal();
-        fill_spares();
+        tend_space();
     }
     bool cleaning_moved = false;
     for (ReplyEffect& effect : effects.replies) {
@@ -89,10 +101,13 @@ void Shard::commit(Commit commit) {
     const std::int64_t start_ns = monotonic_now_ns();
     committer_.run([this, commit = std::move(commit), start_ns] {
         // A full disk is met only where a segment begins, and has changed nothing: the same commit is tried again.
+        bool told = false;
         for (Status done = parts_.commit(commit); !done; done = parts_.commit(commit)) {
             if (done.error().code != "no_space") broken_(done.error());
-            log_.warning("commit_waits", "The disk is full; what is to be saved waits until there is space.",
-                         {{"error", done.error().message}});
+            if (!std::exchange(told, true)) {
+                log_.warning("commit_waits", "The disk is full; what is to be saved waits until there is space.",
+                             {{"error", done.error().message}});
+            }
             if (!committer_.pause(kRetryWhenFullSeconds)) return;
         }
         loop_.post([this, start_ns] {
@@ -141,12 +156,15 @@ void Shard::seal() {
             const std::int64_t start_ns = monotonic_now_ns();
             const Result<SegmentNumber> sealed = parts_.seal_next();
             if (!sealed && sealed.error().code == "no_space") {
-                log_.warning("seal_waits", "The disk is too full to build the index; it is tried again.",
-                             {{"error", sealed.error().message}});
+                if (!std::exchange(seal_waits_, true)) {
+                    log_.warning("seal_waits", "The disk is too full to build the index; it is tried again.",
+                                 {{"error", sealed.error().message}});
+                }
                 if (sealer_.pause(kRetryWhenFullSeconds)) seal();
                 return;
             }
             if (!sealed) broken_(sealed.error());
+            seal_waits_ = false;
             if (*sealed == 0) return;
             const SegmentNumber number = *sealed;
             loop_.post([this, number, start_ns] {
@@ -158,17 +176,37 @@ void Shard::seal() {
     });
 }
 
-void Shard::fill_spares() {
-    if (fill_queued_.exchange(true)) return;
-    sealer_.run([this] {
-        fill_queued_ = false;
-        const Status filled = parts_.prepare_spares();
-        if (filled) return;
-        if (filled.error().code != "no_space") broken_(filled.error());
-        log_.warning("spares_wait", "The disk is too full for a spare segment; it is tried again.",
-                     {{"error", filled.error().message}});
-        if (sealer_.pause(kRetryWhenFullSeconds)) fill_spares();
+void Shard::tend_space() {
+    tend_at_ns_ = monotonic_now_ns() + (parts_.space().is_close() ? kTendCloselyNs : kTendNs);
+    if (tend_queued_.exchange(true)) return;
+    tender_.run([this] {
+        tend_queued_ = false;
+        const Result<SpaceSeen> seen = parts_.tend_space();
+        if (!seen) broken_(seen.error());
+        loop_.post([this, seen = *seen] { tell_space(seen); });
     });
+}
+
+void Shard::tell_space(const SpaceSeen& seen) {
+    const bool was_full = parts_.space().is_full();
+    parts_.tell_space(seen);
+    const SpaceWatch& space = parts_.space();
+    if (space.is_close()) tend_at_ns_ = std::min(tend_at_ns_, monotonic_now_ns() + kTendCloselyNs);
+    if (space.is_full() != was_full) say_space();
+    if (space.is_full()) clean();
+}
+
+void Shard::say_space() const {
+    const SpaceWatch& space = parts_.space();
+    const SpaceSeen& seen = space.seen();
+    if (!space.is_full()) {
+        return log_.info("store_has_space", "The disk has space again: puts are taken.",
+                         {{"free_bytes", seen.free_bytes}});
+    }
+    log_.warning("store_full", "The disk is nearly full: puts are refused until there is space.",
+                 {{"free_bytes", seen.free_bytes},
+                  {"wanted_bytes", space.resume_bytes()},
+                  {"spare_segments", seen.ready_spares}});
 }
 
 void Shard::clean() {
@@ -177,6 +215,21 @@ void Shard::clean() {
     if (step != LogCleaning::Step::drop) return run_cleaning(step);
     // A segment goes only when every read that was asked for before has ended.
     reader_.run([this, step] { loop_.post([this, step] { run_cleaning(step); }); });
+}
+
+// Old segments are read once after the start, which did not: one, then a pause, so that nobody waits for the disk long.
+void Shard::patrol() {
+    patrolling_ = true;
+    patrol_.run([this] {
+        std::uint64_t segments = 0;
+        for (;; ++segments) {
+            const Result<bool> more = parts_.verify_next_segment();
+            if (!more) broken_(more.error());
+            if (!*more) break;
+            if (!patrol_.pause(kPatrolPauseSeconds)) return;
+        }
+        log_.info("log_verified", "Every segment of the log was read and is whole.", {{"segments", segments}});
+    });
 }
 
 void Shard::run_cleaning(LogCleaning::Step step) {

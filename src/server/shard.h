@@ -1,5 +1,7 @@
 // One running shard: its thread's loop does sockets, engine and wheel without a hand-off; a committer writes and syncs,
-// a reader looks things up, a sealer builds tables. This file is the only place where they meet.
+// a reader looks things up, a sealer builds tables, a patrol reads old segments, and one more tends the disk: it fills
+// spare segments and sees how much space is left, after each full segment, every ten seconds, and every second when it
+// is scarce. This file is the only place where they meet.
 //
 // Every blocking step runs on its worker and comes back as a function posted to the loop, which is then followed by a
 // turn. A broken world (a failed write, a damaged log or index) ends the process through `broken`.
@@ -68,9 +70,12 @@ class Shard final : public CommandPort {
     void tell_time();
     void read_some(std::vector<Question> questions);
     void seal();
-    void fill_spares();
+    void tend_space();
+    void tell_space(const SpaceSeen& seen);
+    void say_space() const;
     void clean();
     void run_cleaning(LogCleaning::Step step);
+    void patrol();
 
     EventLoop& loop_;
     ShardParts& parts_;
@@ -81,13 +86,18 @@ class Shard final : public CommandPort {
     LogCleaning cleaning_{parts_};
     // One such job at a time is queued or running, so that those that wait for space do not pile up.
     std::atomic<bool> seal_queued_{false};
-    std::atomic<bool> fill_queued_{false};
+    std::atomic<bool> tend_queued_{false};
+    std::int64_t tend_at_ns_ = 0;
+    bool seal_waits_ = false;  // for space, and that was said; of the sealer
     ShardTimes times_;
+    bool patrolling_ = false;
 
     // Last: their threads end before anything that their jobs use goes away.
     Worker committer_{"dw-commit"};
     Worker reader_{"dw-read"};
     Worker sealer_{"dw-seal"};
+    Worker tender_{"dw-space"};
+    Worker patrol_{"dw-patrol"};
 };
 
 }  // namespace duewheel

@@ -4,44 +4,138 @@
 #include <cstring>
 #include <map>
 
+#include "journal/segment_format.h"
+#include "server/queue_replay.h"
+#include "store/index_proof.h"
 #include "store/index_recovery.h"
+#include "store/log_audit.h"
 #include "store/sealer.h"
 
 namespace duewheel {
+namespace {
 
+// An index without a log is what is left when the log was moved away: beginning another one beside it would keep the
+// first from ever being put back.
+Status refuse_index_without_log(FileSystem& files, const std::string& directory) {
+    if (const auto segments = files.list(directory + "/journal"); segments) {
+        for (const std::string& name : *segments) {
+            if (sequence_of_segment_name(name) != 0) return {};
+        }
+    }
+    const auto index = files.list(directory + "/index");
+    if (!index || index->empty()) return {};
+    return Error{"damaged_log", "there is an index in " + directory + ", but the log that it was built from is gone: " +
+                                    directory + "/journal holds no segment. Nothing was changed. Put the files seg-* " +
+                                    "back or restore a backup; to begin with nothing, name an empty directory"};
+}
+
+Error lost_records(const std::string& what) {
+    return {"damaged_log", "the messages are not those that the log promises: " + what +
+                               ". Put missing segments back, or restore the log from a backup; `duewheel check` tells "
+                               "more"};
+}
+
+// Where a step needs space: on a full disk a spare segment is given up for it, but for `keep` of them, and it is tried
+// once more.
+template <class Step>
+Status with_space_of_a_spare(LocalJournal& journal, std::size_t keep, Step step) {
+    Status done = step();
+    if (done || done.error().code != "no_space") return done;
+    const Result<bool> given = journal.give_up_spare(keep);
+    if (!given) return given.error();
+    return *given ? step() : done;
+}
+
+constexpr std::size_t kSparesOfTheLog = 1;
+
+// The system's words say what happened, and not what to do.
+Error unusable(const std::string& directory, Error error) {
+    if (error.code != "in_use" && error.code != "no_space") {
+        error.message +=
+            ". The data directory has to be a directory that the server's user may write to: choose "
+            "another with --data, or change the owner or the permissions of " +
+            directory;
+    }
+    return error;
+}
+
+}  // namespace
+
+ShardParts::ShardParts(FileSystem& files, std::string directory, const ShardOptions& options)
+    : files_(files),
+      directory_(std::move(directory)),
+      space_({options.free_floor_bytes, options.engine.segment_bytes, options.reserve_segments}) {}
+
+// Damage to the index may be met only while what it lacks is worked out. It is built anew then, once: what is met a
+// second time has another reason.
 Result<std::unique_ptr<ShardParts>> ShardParts::open(FileSystem& files, const std::string& directory, RowStorage& rows,
                                                      Retention& retention, const ShardOptions& options, LogSink& log) {
-    auto parts = std::unique_ptr<ShardParts>(new ShardParts);
-    if (Status made = files.make_directories(directory); !made) return std::move(made).error();
+    Result<std::unique_ptr<ShardParts>> opened = try_to_open(files, directory, rows, retention, options, log);
+    if (opened || opened.error().code != "damaged_index") return opened;
+    log.warning("index_condemned", "The index turned out to be damaged.", {{"error", opened.error().message}});
+    if (Status condemned = rows.condemn(); !condemned) return std::move(condemned).error();
+    return try_to_open(files, directory, rows, retention, options, log);
+}
+
+Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, const std::string& directory,
+                                                            RowStorage& rows, Retention& retention,
+                                                            const ShardOptions& options, LogSink& log) {
+    auto parts = std::unique_ptr<ShardParts>(new ShardParts(files, directory, options));
+    if (Status made = files.make_directories(directory); !made) return unusable(directory, made.error());
     Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
-    if (!lock) return std::move(lock).error();
+    if (!lock) return unusable(directory, lock.error());
     parts->lock_ = *std::move(lock);
+    parts->retention_ = &retention;
+    Status done = parts->open_journal(options, log);
+    if (done) done = parts->open_index_of_log(rows, log);
+    if (done) done = parts->recover(options, log);
+    if (!done) return std::move(done).error();
+    // Puts are refused from the first moment on where the disk is full already: before the spares that were found have
+    // been looked at.
+    Result<SpaceSeen> seen = parts->see_space(false);
+    if (!seen) return std::move(seen).error();
+    const LocalJournal& journal = parts->journal();
+    seen->ready_spares = journal.spares_held();
+    seen->spares_refused =
+        seen->ready_spares < journal.spares_wanted() && seen->free_bytes < options.engine.segment_bytes;
+    parts->tell_space(*seen);
+    return parts;
+}
+
+Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
+    if (Status whole = refuse_index_without_log(files_, directory_); !whole) return whole;
 
     JournalOptions journal_options;
     journal_options.segment_bytes = options.engine.segment_bytes;
     journal_options.spare_count = options.spare_segments;
     journal_options.reserve_count = options.reserve_segments;
     journal_options.identity = options.identity;
-    Result<std::unique_ptr<LocalJournal>> journal = LocalJournal::open(files, directory + "/journal", journal_options);
+    Result<std::unique_ptr<LocalJournal>> journal =
+        LocalJournal::open(files_, directory_ + "/journal", journal_options);
     if (!journal) return std::move(journal).error();
-    parts->journal_ = *std::move(journal);
-    if (const std::optional<Cut>& cut = parts->journal_->cut()) {
+    journal_ = *std::move(journal);
+    if (const std::optional<Cut>& cut = journal_->cut()) {
         log.warning("log_cut", "The end of the log was never acknowledged and was cut off.",
                     {{"file", cut->path}, {"offset", cut->offset}, {"bytes", cut->bytes}, {"head", cut->head}});
     }
+    return {};
+}
 
-    parts->retention_ = &retention;
-    retention.set_now(parts->journal_->totals().server_time_ms);
-    Result<OpenedIndex> index = open_index(rows, retention, parts->journal_->catalog());
-    if (!index) return std::move(index).error();
-    parts->index_ = std::move(index->index);
-    if (index->discarded) {
-        parts->recovery_.index_rebuilt = true;
-        log.warning("index_discarded", "The index is of no use and is built anew from the log.",
-                    {{"why", *index->discarded}});
-    }
-    if (Status recovered = parts->recover(options, log); !recovered) return std::move(recovered).error();
-    return parts;
+// Even an index that is only read needs a little space to be opened, so the last spare goes too: without it there would
+// be no server.
+Status ShardParts::open_index_of_log(RowStorage& rows, LogSink& log) {
+    retention_->set_now(journal_->totals().server_time_ms);
+    return with_space_of_a_spare(*journal_, 0, [&]() -> Status {
+        Result<OpenedIndex> index = open_index(rows, *retention_, journal_->catalog());
+        if (!index) return std::move(index).error();
+        index_ = std::move(index->index);
+        if (index->discarded) {
+            recovery_.index_rebuilt = true;
+            log.warning("index_discarded", "The index is of no use and is built anew from the log.",
+                        {{"why", *index->discarded}});
+        }
+        return {};
+    });
 }
 
 Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
@@ -55,22 +149,34 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
         return numbers;
     };
     // A few full segments are replayed and sealed in the background, as they would have been; many are an index that
-    // has to be rebuilt first, because the recent tier would not fit into memory. So has one that knows nothing of a
-    // log whose front is gone: only sealing can begin inside.
-    const bool knows_nothing = index_->position().segment == 0 && journal_->first_sequence() > 1;
-    if (knows_nothing || unsealed().size() > options.engine.unsealed_segments_max) {
-        if (Status sealed = seal_missing(journal_->catalog(), *index_); !sealed) return sealed;
+    // has to be rebuilt first, because the recent tier would not fit into memory. So has one that was begun inside a
+    // log whose front is gone: it knows all messages only where all that were carried are in it.
+    const bool begins_inside = !index_->position().is_proven && journal_->first_sequence() > 1;
+    if (begins_inside || unsealed().size() > options.engine.unsealed_segments_max) {
+        const Status sealed = with_space_of_a_spare(*journal_, kSparesOfTheLog,
+                                                    [&] { return seal_missing(journal_->catalog(), *index_); });
+        // Acks that went on while the disk was full have left a few more than usual: they fit into memory too.
+        const std::size_t few = options.engine.unsealed_segments_max + journal_->spares_wanted() + 1;
+        const bool may_wait =
+            !sealed && sealed.error().code == "no_space" && !begins_inside && unsealed().size() <= few;
+        if (!sealed && !may_wait) return sealed;
     }
 
     EngineStart start;
     start.totals = journal_->totals();
     start.unsealed = unsealed();
     const SegmentRoom room = journal_->room();
+    verify_before_ = room.number;
     start.segment = static_cast<SegmentNumber>(room.closed ? room.number + 1 : room.number);
     start.segment_fill = room.closed ? kSegmentHeaderBytes : room.used_bytes;
     start.segment_bytes = room.closed ? 0 : room.segment_bytes;
+    start.block_bytes = journal_->block_bytes();
     std::memcpy(start.token_key.data(), journal_->identity().token_key.data(), start.token_key.size());
-    if (Status replayed = replay(start); !replayed) return replayed;
+    Sequence carried_up_to = 0;
+    std::vector<Index::Settings> settings;
+    if (Status replayed = replay(start, settings, carried_up_to); !replayed) return replayed;
+    if (Status proven = prove(start.totals, settings, log); !proven) return proven;
+    if (Status repeated = repeat_drop(carried_up_to, log); !repeated) return repeated;
     log.info("recovered", "The log was replayed.",
              {{"records", recovery_.replayed_records},
               {"pending", start.totals.live_count},
@@ -80,9 +186,12 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     return {};
 }
 
-// Reads what the index does not hold, and adds it up beside: what every footer says must be what its records add up to.
-Status ShardParts::replay(EngineStart& start) {
+// Reads what the index does not hold, and adds it up beside: the log must be what it says of itself.
+Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to) {
     const IndexPosition position = index_->position();
+    // Of an empty index: a log whose front is gone begins with what its first header says.
+    const Totals begin =
+        position.segment == 0 ? journal_->catalog().snapshot().front()->header().before : position.totals;
     start.load_cursor_ms = position.load_cursor_ms;
     std::map<std::pair<std::string, std::string>, DuePosition> cursors;
     Result<std::vector<Index::QueueCursor>> sealed = index_->queue_cursors();
@@ -90,16 +199,19 @@ Status ShardParts::replay(EngineStart& start) {
     for (const Index::QueueCursor& cursor : *sealed) {
         cursors[{cursor.queue.name_space, cursor.queue.queue}] = cursor.position;
     }
-    Totals totals = position.totals;
-    Status replayed = journal_->replay(position.totals.sequence + 1, [&](const CommitInLog& commit) -> Status {
-        if (commit.totals.commit <= position.totals.commit) return {};
+    QueueReplay queues;
+    if (Status begun = queues.begin(*index_); !begun) return begun;
+    LogAudit audit(begin, position.carried_up_to);
+    Status replayed = journal_->replay(begin.sequence + 1, [&](const CommitInLog& commit) -> Status {
+        if (commit.totals.commit <= begin.commit) return {};
         for (const FramedRecord& frame : commit.records) {
             Result<Record> record = decode_record(frame.kind, frame.body);
             if (!record) return std::move(record).error();
             const auto bytes = static_cast<std::uint32_t>(frame.frame_bytes);
-            add_to_totals(totals, *record, bytes);
+            if (Status added = audit.add(*record, frame.sequence, bytes); !added) return added;
             recent_.apply(*record, frame.sequence, static_cast<SegmentNumber>(commit.segment_number), bytes);
             recovery_.replayed_bytes += bytes;
+            queues.apply(*record, frame.sequence, bytes);
             if (record->kind != RecordKind::cursor) continue;
             if (record->state.queue.empty()) {
                 start.load_cursor_ms = std::max(start.load_cursor_ms, record->state.due_ms);
@@ -110,34 +222,106 @@ Status ShardParts::replay(EngineStart& start) {
             }
         }
         recovery_.replayed_records += commit.count;
-        const bool agree = totals.digest == commit.totals.digest && totals.live_count == commit.totals.live_count &&
-                           totals.needed_bytes == commit.totals.needed_bytes;
-        if (!agree) {
-            return Error{"damaged_log", "commit " + std::to_string(commit.totals.commit) + " of segment " +
-                                            std::to_string(commit.segment_number) + " at offset " +
-                                            std::to_string(commit.offset) +
-                                            " does not add up to what its footer says: run `duewheel check`"};
-        }
-        return {};
+        return audit.close(commit);
     });
     if (!replayed) return replayed;
+    if (Status whole = audit.check_front(journal_->first_sequence()); !whole) return whole;
+    carried_up_to = audit.carried_up_to();
     for (const auto& [name, at] : cursors) start.queue_cursors.push_back({{name.first, name.second}, at});
+    settings = queues.settings();
+    return queues.finish(start.queue_states);
+}
+
+// No segment that is gone may be needed. An index that was begun since the last proof is compared with the log, row by
+// row; one that was proven goes on from there, because each table follows from the one before and the log alone.
+Status ShardParts::prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log) {
+    const Result<std::optional<std::string>> lost = find_lost_need(*index_, journal_->first_sequence());
+    if (!lost) return lost.error();
+    if (*lost) return lost_records(**lost);
+    if (index_->position().is_proven) return {};
+    std::vector<Sequence> first_sequences;
+    for (const SegmentSummary& segment : journal_->catalog().list()) first_sequences.push_back(segment.first_sequence);
+    const Result<std::optional<std::string>> difference =
+        find_difference(*index_, recent_, settings, totals, first_sequences);
+    if (!difference) return difference.error();
+    if (*difference) return lost_records(**difference);
+    Status marked = index_->mark_proven();
+    if (!marked && marked.error().code != "no_space") return marked;
+    if (!marked) {
+        log.warning("proof_not_kept",
+                    "The disk is too full to note that the index was proven; the next start proves it.",
+                    {{"error", marked.error().message}});
+    }
     return {};
 }
 
-Result<SegmentNumber> ShardParts::seal_next() {
-    const std::uint64_t next = index_->position().segment + 1;
+// What a carry-done released and an earlier run had no time to unlink. Only where the index has come far enough to know
+// that nothing in it is needed; where it has not, cleaning comes by again.
+Status ShardParts::repeat_drop(Sequence carried_up_to, LogSink& log) {
+    const Sequence up_to = std::min(carried_up_to, index_->position().totals.sequence + 1);
+    const Result<std::optional<std::string>> needed = find_lost_need(*index_, up_to);
+    if (!needed) return needed.error();
+    if (*needed) return {};
+    const Sequence front = journal_->first_sequence();
+    if (Status dropped = journal_->drop_before(up_to); !dropped) return dropped;
+    if (journal_->first_sequence() != front) {
+        log.info("drop_repeated", "Segments that were released before the last stop were removed.",
+                 {{"first_sequence", journal_->first_sequence()}});
+    }
+    return {};
+}
+
+Result<bool> ShardParts::verify_next_segment() {
     for (const std::shared_ptr<const SegmentFile>& segment : journal_->catalog().snapshot()) {
+        const std::uint64_t number = segment->header().number;
+        if (number <= verified_segment_) continue;
+        if (number >= verify_before_) break;
+        if (Status read = segment->scan([](const CommitInLog&) { return Status(); }); !read) {
+            return std::move(read).error();
+        }
+        verified_segment_ = number;
+        return true;
+    }
+    return false;
+}
+
+Result<SegmentNumber> ShardParts::seal_next() {
+    const auto segments = journal_->catalog().snapshot();
+    // An empty index begins where the log does.
+    const std::uint64_t position = index_->position().segment;
+    const std::uint64_t next = position == 0 ? segments.front()->header().number : position + 1;
+    for (const std::shared_ptr<const SegmentFile>& segment : segments) {
         if (segment->header().number != next) continue;
         const SegmentEnd end = segment->end();
         if (!end.closed) break;
         retention_->set_now(end.totals.server_time_ms);
-        if (Status sealed = seal_segment(*segment, journal_->catalog(), *index_); !sealed) {
-            return std::move(sealed).error();
-        }
+        Status sealed = with_space_of_a_spare(*journal_, kSparesOfTheLog, [&] {
+            const Status built = seal_segment(*segment, journal_->catalog(), *index_);
+            table_waits_ = !built;
+            return built;
+        });
+        if (!sealed) return std::move(sealed).error();
         return static_cast<SegmentNumber>(next);
     }
     return SegmentNumber{0};
+}
+
+Result<SpaceSeen> ShardParts::see_space(bool spares_refused) const {
+    const Result<std::uint64_t> free = files_.free_bytes(directory_);
+    if (!free) return free.error();
+    return SpaceSeen{*free, journal_->ready_spares(), spares_refused};
+}
+
+Result<SpaceSeen> ShardParts::tend_space() {
+    if (table_waits_) return see_space(true);
+    Status filled = journal_->prepare_spares();
+    if (!filled && filled.error().code != "no_space") return std::move(filled).error();
+    return see_space(!filled);
+}
+
+void ShardParts::tell_space(const SpaceSeen& seen) {
+    space_.see(seen);
+    engine_->set_store_full(space_.is_full());
 }
 
 }  // namespace duewheel

@@ -8,7 +8,9 @@
 //     DIR/index/      the index: can be thrown away and is then built anew from the log (store/index_recovery.h)
 //
 // Recovery: open the log and cut its torn end; open the index; replay what the index does not hold into the recent
-// tier, checking sequence, checksums and totals; give the engine its start. An operator is not needed.
+// tier, checking sequence, checksums, totals and that nothing is missing before the log's front; prove an index that
+// was built anew; unlink what had been released; give the engine its start. An operator is not needed, unless records
+// are missing: then it refuses with `damaged_log` and serves nothing.
 #pragma once
 
 #include <atomic>
@@ -20,6 +22,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "journal/local_journal.h"
+#include "server/space_watch.h"
 #include "store/index.h"
 #include "store/retention.h"
 #include "store/store.h"
@@ -29,8 +32,9 @@ namespace duewheel {
 struct ShardOptions {
     EngineOptions engine;
     std::size_t spare_segments = 1;
-    std::size_t reserve_segments = 2;
-    LogIdentity identity;  // used when the data directory is created: 32 random bytes
+    std::size_t reserve_segments = 3;
+    std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off
+    LogIdentity identity;                         // used when the data directory is created: 32 random bytes
 };
 
 struct RecoveryReport {
@@ -51,6 +55,9 @@ class ShardParts {
     const Engine& engine() const { return *engine_; }
     const RecoveryReport& recovery() const { return recovery_; }
 
+    // What ended long enough ago counts as gone from now on, also while no segment is sealed, which tells the time too.
+    void expire_by(DueMs now_ms) { retention_->set_now(now_ms); }
+
     // The committer's step: returns when the commit is durable. An error is the end.
     Status commit(const Commit& commit) { return journal_->commit(commit); }
 
@@ -58,9 +65,21 @@ class ShardParts {
     Result<Answer> read(const Question& question) const { return reader_->answer(question); }
 
     // The sealer's steps. Seals the oldest full segment that the index does not hold, and returns its number: the
-    // shard's thread then calls engine().table_taken() with it. 0: there is none. `no_space`: try again later.
+    // shard's thread then calls engine().table_taken() with it. 0: there is none. `no_space`: try again later, when
+    // cleaning had its turn. On a full disk a spare segment is given up for the table, but for the last one, because
+    // only what is in the index can be cleaned away.
     Result<SegmentNumber> seal_next();
-    Status prepare_spares() { return journal_->prepare_spares(); }
+
+    // The step of who tends the disk: fills spare segments as far as there is space, and sees what is left. Whoever
+    // waits for space with a table goes first. The shard's thread then calls tell_space() with it.
+    Result<SpaceSeen> tend_space();
+    void tell_space(const SpaceSeen& seen);
+    // Of the shard's thread.
+    const SpaceWatch& space() const { return space_; }
+
+    // The patrol's step, one thread at a time: reads the next segment that was full when this began, the oldest first,
+    // and checks every byte of it. False: there is none left. `damaged_log` names file and offset.
+    Result<bool> verify_next_segment();
 
     // The cleaner's steps (server/log_cleaning.h).
     const Index& index() const { return *index_; }
@@ -68,11 +87,21 @@ class ShardParts {
     const LocalJournal& journal() const { return *journal_; }
 
   private:
-    ShardParts() = default;
+    ShardParts(FileSystem& files, std::string directory, const ShardOptions& options);
 
+    static Result<std::unique_ptr<ShardParts>> try_to_open(FileSystem& files, const std::string& directory,
+                                                           RowStorage& rows, Retention& retention,
+                                                           const ShardOptions& options, LogSink& log);
+    Status open_journal(const ShardOptions& options, LogSink& log);
+    Status open_index_of_log(RowStorage& rows, LogSink& log);
     Status recover(const ShardOptions& options, LogSink& log);
-    Status replay(EngineStart& start);
+    Status replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to);
+    Status prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log);
+    Status repeat_drop(Sequence carried_up_to, LogSink& log);
+    Result<SpaceSeen> see_space(bool spares_refused) const;
 
+    FileSystem& files_;
+    const std::string directory_;
     std::unique_ptr<DirectoryLock> lock_;
     Retention* retention_ = nullptr;
     std::unique_ptr<LocalJournal> journal_;
@@ -81,6 +110,10 @@ class ShardParts {
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<StoreReader> reader_;
     RecoveryReport recovery_;
+    SpaceWatch space_;
+    std::atomic<bool> table_waits_{false};  // for space
+    std::uint64_t verified_segment_ = 0;    // of the patrol: the number of the one it read last
+    std::uint64_t verify_before_ = 0;       // the newest one of the start was read by the start
 };
 
 }  // namespace duewheel

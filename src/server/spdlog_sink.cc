@@ -5,6 +5,8 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include "server/json_log_line.h"
+
 namespace duewheel {
 namespace {
 
@@ -24,10 +26,13 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
 
 }  // namespace
 
-SpdlogSink::SpdlogSink(LogLevel least)
-    : logger_(std::make_unique<spdlog::logger>("duewheel", std::make_shared<spdlog::sinks::stderr_sink_mt>())) {
-    logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
-    logger_->set_level(spdlog_level(least));
+SpdlogSink::SpdlogSink(const LogOptions& options)
+    : format_(options.format),
+      logger_(std::make_unique<spdlog::logger>("duewheel", std::make_shared<spdlog::sinks::stderr_sink_mt>())) {
+    // In JSON the time is one more member, before those of the event.
+    logger_->set_pattern(format_ == LogFormat::json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z",%v)"
+                                                    : "%Y-%m-%dT%H:%M:%S.%e%z %v");
+    logger_->set_level(spdlog_level(options.level));
     logger_->flush_on(spdlog::level::debug);
 }
 
@@ -35,8 +40,12 @@ SpdlogSink::~SpdlogSink() = default;
 
 void SpdlogSink::write(LogLevel level, std::string_view event, std::string_view message,
                        std::span<const LogField> fields) {
-    const std::string line = log_line(level, event, message, fields);
-    logger_->log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
+    if (!logger_->should_log(spdlog_level(level))) return;
+    const bool json = format_ == LogFormat::json;
+    const std::string line =
+        json ? json_log_line(level, event, message, fields) : log_line(level, event, message, fields);
+    const std::string_view shown = std::string_view(line).substr(json ? 1 : 0);  // the brace stands before the time
+    logger_->log(spdlog_level(level), spdlog::string_view_t(shown.data(), shown.size()));
 }
 
 }  // namespace duewheel

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/log.h"
+#include "server/server_options.h"
 
 namespace spdlog {
 class logger;
@@ -13,13 +14,14 @@ namespace duewheel {
 
 class SpdlogSink final : public LogSink {
   public:
-    explicit SpdlogSink(LogLevel least);
+    explicit SpdlogSink(const LogOptions& options);
     ~SpdlogSink() override;
 
     void write(LogLevel level, std::string_view event, std::string_view message,
                std::span<const LogField> fields) override;
 
   private:
+    const LogFormat format_;
     std::unique_ptr<spdlog::logger> logger_;
 };
 

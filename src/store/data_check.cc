@@ -1,101 +1,70 @@
 #include "store/data_check.h"
 
-#include <algorithm>
-
-#include "message/totals.h"
 #include "store/index.h"
+#include "store/index_audit.h"
+#include "store/index_proof.h"
 #include "store/key_layout.h"
+#include "store/log_audit.h"
 #include "store/retention.h"
 #include "store/rocks_rows.h"
 
 namespace duewheel {
 namespace {
 
-constexpr std::size_t kWalkRows = 10'000;
-
-// Adds the records up beside the footers. A log whose front is gone begins with what its first header says.
-class Adder {
-  public:
-    explicit Adder(DataReport& report) : report_(report) {}
-
-    Status take(const CommitInLog& commit) {
-        ++report_.commits;
-        report_.records += commit.count;
+// Reads every commit and adds it up. A log whose front is gone begins with what its first header says.
+Status check_log(const FoundLog& log, DataReport& report) {
+    if (log.segments.empty()) return {};
+    LogAudit audit(log.segments.front()->header().before, 0);
+    const CommitVisitor visitor = [&](const CommitInLog& commit) -> Status {
+        ++report.commits;
+        report.records += commit.count;
         for (const FramedRecord& frame : commit.records) {
             Result<Record> record = decode_record(frame.kind, frame.body);
             if (!record) return std::move(record).error();
-            add_to_totals(totals_, *record, frame.frame_bytes);
+            if (Status added = audit.add(*record, frame.sequence, frame.frame_bytes); !added) return added;
         }
-        if (!started_) {  // where the front is gone, what came before it is only told by the first footer
-            started_ = true;
-            if (commit.totals.commit > 1) totals_ = commit.totals;
-        }
-        if (totals_.digest != commit.totals.digest || totals_.live_count != commit.totals.live_count ||
-            totals_.needed_bytes != commit.totals.needed_bytes) {
-            return Error{"damaged_log", "segment " + std::to_string(commit.segment_number) + ", offset " +
-                                            std::to_string(commit.offset) + ": commit " +
-                                            std::to_string(commit.totals.commit) +
-                                            " does not add up to what its footer says"};
-        }
-        report_.pending = commit.totals.live_count;
-        report_.sequence = commit.totals.sequence;
-        return {};
-    }
+        report.pending = commit.totals.live_count;
+        report.sequence = commit.totals.sequence;
+        return audit.close(commit);
+    };
+    if (Status verified = verify_log(log, visitor); !verified) return verified;
+    return audit.check_front(log.segments.front()->first_sequence());
+}
 
-  private:
-    DataReport& report_;
-    Totals totals_;
-    bool started_ = false;
-};
-
-Error damaged_index(std::string what) {
+Error damaged_index(const std::string& what) {
     return {"damaged_index", what + ": the log is whole, so remove the directory `index` and it is built anew"};
 }
 
-Status check_index(Index& index, Sequence log_front, DataReport& report) {
+Status check_index(const Index& index, const FoundLog& log, DataReport& report) {
     const IndexPosition position = index.position();
     report.index_sequence = position.totals.sequence;
+    report.index_messages = position.totals.live_count;
     if (position.totals.sequence > report.sequence) {
         return Error{"damaged_log", "the index knows record " + std::to_string(position.totals.sequence) +
                                         ", but the log ends at " + std::to_string(report.sequence)};
     }
-    std::uint64_t digest = 0;
-    std::uint64_t live = 0;
-    Status broken;
-    std::string from = id_key(0);
-    const std::string end = id_key(kMessageIdMax + 1);
-    for (bool more = true; more;) {
-        more = false;
-        std::size_t seen = 0;
-        const Status walked =
-            index.rows().scan(from, end, kWalkRows, [&](std::string_view key, std::string_view value) {
-                from.assign(key).push_back('\0');
-                more = ++seen == kWalkRows;
-                const Result<MessageRow> row = decode_id_row(key, value);
-                if (!row) {
-                    broken = row.error();
-                    return false;
-                }
-                const bool dead = row->state.state == State::dead;
-                if (is_ended(row->state.state) && !dead) return true;
-                if (row->place < log_front || row->place > position.totals.sequence) {
-                    broken = damaged_index("message " + std::to_string(row->id) + " stands at record " +
-                                           std::to_string(row->place) + ", which is not in the log");
-                    return false;
-                }
-                if (dead) return true;
-                ++live;
-                digest += digest_term(row->id, row->state);
-                return true;
-            });
-        if (!walked) return walked;
-        if (!broken.ok()) return broken;
+    // One that was begun inside the log and has not come to its end knows only a part of the messages.
+    report.index_is_complete = position.is_proven || position.first_segment <= 1;
+    if (!report.index_is_complete || log.segments.empty()) return {};
+    std::vector<Sequence> first_sequences;
+    for (const std::shared_ptr<SegmentFile>& segment : log.segments) {
+        first_sequences.push_back(segment->first_sequence());
     }
-    report.index_messages = live;
-    if (live != position.totals.live_count || digest != position.totals.digest) {
-        return damaged_index("the index holds " + std::to_string(live) + " unfinished messages and the log says " +
-                             std::to_string(position.totals.live_count) + ", or they differ");
-    }
+    const Result<std::vector<Index::Settings>> settings = index.settings();
+    if (!settings) return settings.error();
+    const Result<std::optional<std::string>> difference =
+        find_difference(index, RecentTier(), *settings, position.totals, first_sequences);
+    if (!difference) return difference.error();
+    if (*difference) return damaged_index(**difference);
+    return {};
+}
+
+// Every stored byte, and every table against the rows by id.
+Status check_tables(const Index& index) {
+    if (Status verified = index.rows().verify_checksums(); !verified) return verified;
+    const Result<std::optional<std::string>> disagreement = find_disagreement(index);
+    if (!disagreement) return disagreement.error();
+    if (*disagreement) return damaged_index(**disagreement);
     return {};
 }
 
@@ -109,15 +78,14 @@ Result<DataReport> check_data_directory(FileSystem& files, const std::string& di
     if (!lock) return std::move(lock).error();
 
     DataReport report;
-    Adder adder(report);
-    const Result<FoundLog> found =
-        verify_log(files, directory + "/journal", [&](const CommitInLog& commit) { return adder.take(commit); });
+    const Result<FoundLog> found = find_log(files, directory + "/journal");
     if (!found) return found.error();
     report.segments = found->segments.size();
     for (const std::shared_ptr<SegmentFile>& segment : found->segments) {
         report.log_bytes += segment->header().segment_bytes;
     }
     report.torn_end = found->cut;
+    if (Status checked = check_log(*found, report); !checked) return std::move(checked).error();
     if (Result<std::vector<std::string>> there = files.list(directory + "/index"); !there || there->empty()) {
         return report;
     }
@@ -126,8 +94,8 @@ Result<DataReport> check_data_directory(FileSystem& files, const std::string& di
     Result<std::unique_ptr<Index>> index = Index::open(rows, retention);
     if (!index) return std::move(index).error();
     report.has_index = true;
-    const Sequence front = found->segments.empty() ? 1 : found->segments.front()->first_sequence();
-    if (Status checked = check_index(**index, front, report); !checked) return std::move(checked).error();
+    if (Status checked = check_index(**index, *found, report); !checked) return std::move(checked).error();
+    if (Status checked = check_tables(**index); !checked) return std::move(checked).error();
     return report;
 }
 

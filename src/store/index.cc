@@ -1,6 +1,7 @@
 #include "store/index.h"
 
 #include <cassert>
+#include <limits>
 #include <utility>
 
 namespace duewheel {
@@ -15,11 +16,12 @@ Result<Stretch> read_stretch(const SortedRows& rows, const std::string& lower, c
     if (lower >= upper) return stretch;
     std::optional<Error> failed;
     const Status walked = rows.scan(lower, upper, limit, [&](std::string_view key, std::string_view value) {
-        Result<MessageRow> row = decode(key, value);
-        if (row) {
-            stretch.rows.push_back(*std::move(row));
+        Result<PlacedRow> placed = decode(key, value);
+        if (placed) {
+            stretch.next = {placed->at.due_ms, placed->at.id + 1};
+            stretch.rows.push_back(std::move(placed->row));
         } else {
-            failed = std::move(row).error();
+            failed = std::move(placed).error();
         }
         return !failed;
     });
@@ -81,6 +83,13 @@ Result<Stretch> Index::scan_queue(std::string_view name_space, std::string_view 
                         decode_queue_row);
 }
 
+Result<Stretch> Index::scan_order(std::string_view name_space, std::string_view queue, std::string_view order_key,
+                                  DuePosition from, std::uint32_t limit) const {
+    constexpr DuePosition kEnd{std::numeric_limits<DueMs>::max(), std::numeric_limits<MessageId>::max()};
+    return read_stretch(*rows_, order_row_key(name_space, queue, order_key, from),
+                        order_row_key(name_space, queue, order_key, kEnd), limit, decode_order_row);
+}
+
 Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     assert(list.limit > 0 && list.walk_max > 0);
     ListedRows listed;
@@ -90,13 +99,13 @@ Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     std::optional<Error> failed;
     std::uint32_t walked = 0;
     const Status status = rows_->scan(lower, upper, list.walk_max, [&](std::string_view key, std::string_view value) {
-        Result<MessageRow> row = decode_queue_row(key, value);
+        Result<PlacedRow> row = decode_queue_row(key, value);
         if (!row) {
             failed = std::move(row).error();
             return false;
         }
-        const DuePosition after{row->state.due_ms, row->id + 1};
-        if (list.states.contains(row->state.state)) listed.rows.push_back(*std::move(row));
+        const DuePosition after{row->at.due_ms, row->at.id + 1};
+        if (list.states.contains(row->row.state.state)) listed.rows.push_back(std::move(row->row));
         const bool full = ++walked == list.walk_max || listed.rows.size() == list.limit;
         if (full) listed.next = after;
         return !full;
@@ -112,6 +121,46 @@ Result<Stretch> Index::scan_dead(std::string_view name_space, std::string_view q
                         decode_dead_row);
 }
 
+Result<HistoryLedger> Index::history_ledger() const {
+    const Result<std::optional<std::string>> found = rows_->get(history_ledger_key());
+    if (!found) return found.error();
+    if (!*found) return HistoryLedger();
+    return HistoryLedger::decode(**found);
+}
+
+Result<HistoryRows> Index::list_history(const ListHistory& list, DueMs now_ms) const {
+    assert(list.limit > 0 && list.walk_max > 0);
+    HistoryRows listed;
+    const Result<HistoryLedger> ledger = history_ledger();
+    if (!ledger) return ledger.error();
+    const DueMs kept_from_ms = now_ms - retention_.history().keep_ms;
+    DuePosition from{list.from_ms, list.from_id};
+    if (from.due_ms < kept_from_ms) from = {kept_from_ms, 0};
+    std::optional<Error> failed;
+    std::uint32_t left = list.walk_max;
+    for (const HistoryLedger::Entry& era : ledger->entries()) {
+        if (era.until_ms < from.due_ms) continue;
+        if (era.from_ms >= list.until_ms || listed.next) break;
+        const std::string lower = history_key(era.era, list.name_space, list.queue, from.due_ms, from.id);
+        const std::string upper = history_key(era.era, list.name_space, list.queue, list.until_ms, 0);
+        if (lower >= upper) continue;
+        const Status walked = rows_->scan(lower, upper, left, [&](std::string_view key, std::string_view value) {
+            Result<EndedRow> row = decode_history_row(key, value);
+            if (!row) {
+                failed = std::move(row).error();
+                return false;
+            }
+            if (list.outcomes.contains(row->outcome)) listed.rows.push_back(*row);
+            const bool full = --left == 0 || listed.rows.size() == list.limit;
+            if (full) listed.next = HistoryRows::Next{row->ended_ms, row->id + 1};
+            return !full;
+        });
+        if (!walked) return walked.error();
+        if (failed) return *std::move(failed);
+    }
+    return listed;
+}
+
 Result<std::optional<DuePosition>> Index::queue_cursor(std::string_view name_space, std::string_view queue) const {
     const Result<std::optional<std::string>> found = rows_->get(queue_cursor_key(name_space, queue));
     if (!found) return found.error();
@@ -121,42 +170,98 @@ Result<std::optional<DuePosition>> Index::queue_cursor(std::string_view name_spa
     return std::optional<DuePosition>(*at);
 }
 
+namespace {
+
+// All rows between two keys, each taken by `take(key, value)`, which answers a Status.
+template <class Take>
+Status take_rows(const SortedRows& rows, const std::string& lower, const std::string& upper, Take&& take) {
+    Status taken;
+    const Status walked = rows.scan(lower, upper, ~std::size_t{0}, [&](std::string_view key, std::string_view value) {
+        taken = take(key, value);
+        return taken.ok();
+    });
+    return walked.ok() ? std::move(taken) : walked;
+}
+
+QueueName owned(const QueueOfKey& names) {
+    return {std::string(names.name_space), std::string(names.queue)};
+}
+
+}  // namespace
+
 Result<std::vector<Index::QueueCursor>> Index::queue_cursors() const {
     std::vector<QueueCursor> cursors;
-    std::optional<Error> failed;
-    const Status walked =
-        rows_->scan(queue_cursor_bound(false), queue_cursor_bound(true), ~std::size_t{0},
-                    [&](std::string_view key, std::string_view value) {
-                        const Result<QueueOfKey> names = decode_queue_cursor_key(key);
-                        const Result<DuePosition> at = decode_queue_cursor(value);
-                        if (names && at) {
-                            cursors.push_back({{std::string(names->name_space), std::string(names->queue)}, *at});
-                        } else {
-                            failed = names ? at.error() : names.error();
-                        }
-                        return !failed;
-                    });
-    if (!walked) return walked.error();
-    if (failed) return *std::move(failed);
+    const Status taken = take_rows(*rows_, queue_cursor_bound(false), queue_cursor_bound(true),
+                                   [&](std::string_view key, std::string_view value) -> Status {
+                                       const Result<QueueOfKey> names = decode_queue_cursor_key(key);
+                                       if (!names) return names.error();
+                                       const Result<DuePosition> at = decode_queue_cursor(value);
+                                       if (!at) return at.error();
+                                       cursors.push_back({owned(*names), *at});
+                                       return {};
+                                   });
+    if (!taken) return taken.error();
     return cursors;
+}
+
+Result<QueueCounts> Index::queue_counts(std::string_view name_space, std::string_view queue) const {
+    const Result<std::optional<std::string>> found = rows_->get(queue_counts_key(name_space, queue));
+    if (!found) return found.error();
+    if (!*found) return QueueCounts{};
+    return decode_queue_counts(**found);
+}
+
+Result<std::vector<Index::Counts>> Index::queue_counts() const {
+    std::vector<Counts> all;
+    const Status taken = take_rows(*rows_, queue_counts_bound(false), queue_counts_bound(true),
+                                   [&](std::string_view key, std::string_view value) -> Status {
+                                       const Result<QueueOfKey> names = decode_queue_counts_key(key);
+                                       if (!names) return names.error();
+                                       const Result<QueueCounts> counts = decode_queue_counts(value);
+                                       if (!counts) return counts.error();
+                                       all.push_back({owned(*names), *counts});
+                                       return {};
+                                   });
+    if (!taken) return taken.error();
+    return all;
+}
+
+Result<std::optional<SettingsRow>> Index::settings(std::string_view name_space, std::string_view queue) const {
+    const Result<std::optional<std::string>> found = rows_->get(settings_key(name_space, queue));
+    if (!found) return found.error();
+    if (!*found) return std::optional<SettingsRow>();
+    Result<SettingsRow> row = decode_settings(**found);
+    if (!row) return std::move(row).error();
+    return std::optional<SettingsRow>(*std::move(row));
+}
+
+Result<std::vector<Index::Settings>> Index::settings() const {
+    std::vector<Settings> all;
+    const Status taken = take_rows(*rows_, settings_bound(false), settings_bound(true),
+                                   [&](std::string_view key, std::string_view value) -> Status {
+                                       const Result<QueueOfKey> names = decode_settings_key(key);
+                                       if (!names) return names.error();
+                                       Result<SettingsRow> row = decode_settings(value);
+                                       if (!row) return std::move(row).error();
+                                       all.push_back({owned(*names), *std::move(row)});
+                                       return {};
+                                   });
+    if (!taken) return taken.error();
+    return all;
 }
 
 Result<std::map<Sequence, std::uint64_t>> Index::needed_counts() const {
     std::map<Sequence, std::uint64_t> counts;
-    std::optional<Error> failed;
-    const Status walked = rows_->scan(needed_bound(false), needed_bound(true), ~std::size_t{0},
-                                      [&](std::string_view key, std::string_view value) {
-                                          const Result<Sequence> first_sequence = decode_needed_key(key);
-                                          const Result<std::uint64_t> count = decode_needed(value);
-                                          if (first_sequence && count) {
-                                              counts.emplace(*first_sequence, *count);
-                                          } else {
-                                              failed = first_sequence ? count.error() : first_sequence.error();
-                                          }
-                                          return !failed;
-                                      });
-    if (!walked) return walked.error();
-    if (failed) return *std::move(failed);
+    const Status taken = take_rows(*rows_, needed_bound(false), needed_bound(true),
+                                   [&](std::string_view key, std::string_view value) -> Status {
+                                       const Result<Sequence> first_sequence = decode_needed_key(key);
+                                       if (!first_sequence) return first_sequence.error();
+                                       const Result<std::uint64_t> count = decode_needed(value);
+                                       if (!count) return count.error();
+                                       counts.emplace(*first_sequence, *count);
+                                       return {};
+                                   });
+    if (!taken) return taken.error();
     return counts;
 }
 
@@ -167,6 +272,19 @@ Status Index::take_in(const SegmentTable& table) {
     if (Status taken = builder->take_in(); !taken) return taken;
     const std::lock_guard lock(mutex_);
     position_ = table.position;
+    return {};
+}
+
+Status Index::mark_proven() {
+    IndexPosition proven = position();
+    proven.is_proven = true;
+    std::string value;
+    encode_position(value, proven);
+    const std::unique_ptr<TableBuilder> builder = rows_->build_table();
+    builder->put(position_key(), value);
+    if (Status taken = builder->take_in(); !taken) return taken;
+    const std::lock_guard lock(mutex_);
+    position_ = proven;
     return {};
 }
 

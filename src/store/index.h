@@ -31,6 +31,14 @@ class Index {
 
         bool operator==(const QueueCursor&) const = default;
     };
+    struct Counts {
+        QueueName queue;
+        QueueCounts counts;
+    };
+    struct Settings {
+        QueueName queue;
+        SettingsRow row;
+    };
 
     // Codes: `damaged_index` (discard the storage and build it again), `newer_format`, `no_space`, `io_error`. The
     // arguments outlive the index.
@@ -44,23 +52,36 @@ class Index {
     Result<std::optional<MessageRow>> find(MessageId id, DueMs now_ms) const;
     Result<std::optional<KeyHolder>> find_key(std::string_view name_space, std::string_view queue, std::string_view key,
                                               DueMs now_ms) const;
-    // Rows from `from` on that are due before `until_ms`, in (due, id) order, at most `limit`, which is above 0.
+    // As asked for by ScanDue, ScanQueue and ScanOrder (store.h); `limit` is above 0.
     Result<Stretch> scan_due(DuePosition from, DueMs until_ms, std::uint32_t limit) const;
     Result<Stretch> scan_queue(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
                                std::uint32_t limit) const;
+    Result<Stretch> scan_order(std::string_view name_space, std::string_view queue, std::string_view order_key,
+                               DuePosition from, std::uint32_t limit) const;
 
     Result<ListedRows> list_queue(const ListQueue& list) const;
     // Dead messages that died at or after `from` and before `until_ms`, by (time of death, id), at most `limit`.
     Result<Stretch> scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
                               std::uint32_t limit) const;
+    // `now_ms` as for find().
+    Result<HistoryRows> list_history(const ListHistory& list, DueMs now_ms) const;
+    Result<HistoryLedger> history_ledger() const;
 
     Result<std::optional<DuePosition>> queue_cursor(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<QueueCursor>> queue_cursors() const;
-    // Segments (by first sequence) that hold whole records which are needed, and how many.
+    // Nothing of a queue that is not known is counted.
+    Result<QueueCounts> queue_counts(std::string_view name_space, std::string_view queue) const;
+    Result<std::vector<Counts>> queue_counts() const;
+    Result<std::optional<SettingsRow>> settings(std::string_view name_space, std::string_view queue) const;
+    Result<std::vector<Settings>> settings() const;
+    // Segments (by first sequence) that hold whole records or settings which are needed, and how many.
     Result<std::map<Sequence, std::uint64_t>> needed_counts() const;
 
     // All of it, durably, or nothing. Code `no_space` may be tried again with the same table.
     Status take_in(const SegmentTable& table);
+    // Notes that the rows were compared with the log's totals: they need not be again while this index lasts, because
+    // whatever is taken in from now on goes on from there. Code `no_space` as above.
+    Status mark_proven();
 
     std::uint64_t bytes() const { return rows_->bytes(); }
     SortedRows& rows() const { return *rows_; }

@@ -1,18 +1,27 @@
+// The byte form of the index's rows. The file is long because all tables are written and read in one place, with the
+// same few bricks below, so that their keys sort alike.
 #include "store/key_layout.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <utility>
+
+#include "store/history.h"
 
 namespace duewheel {
 namespace {
 
 constexpr char kFire = 1;
+constexpr char kExpire = 2;
 constexpr char kWholeRow = 0;
 constexpr char kOutcome = 1;
+constexpr char kMetaHistory = 'h';
 constexpr char kMetaNeeded = 'n';
 constexpr char kMetaPosition = 'p';
 constexpr char kMetaQueueCursor = 'q';
+constexpr char kMetaQueueCounts = 'u';
+constexpr char kQueueSettings = 1;
 
 template <class T>
 void append_number(std::string& out, T value) {
@@ -132,6 +141,12 @@ std::string due_key(DuePosition at) {
     return key;
 }
 
+std::string expire_key(DuePosition at) {
+    std::string key = due_bound(at);
+    key.push_back(kExpire);
+    return key;
+}
+
 std::string due_bound(DuePosition at) {
     std::string key = begin_key(IndexTable::due, 18);
     append_position(key, at);
@@ -155,6 +170,16 @@ std::string dead_key(std::string_view name_space, std::string_view queue, DuePos
 std::string id_key(MessageId id) {
     std::string key = begin_key(IndexTable::id, 9);
     append_number(key, id);
+    return key;
+}
+
+std::string order_row_key(std::string_view name_space, std::string_view queue, std::string_view order_key,
+                          DuePosition at) {
+    std::string key = begin_key(IndexTable::order, 23 + name_space.size() + queue.size() + order_key.size());
+    append_text(key, name_space);
+    append_text(key, queue);
+    append_text(key, order_key);
+    append_position(key, at);
     return key;
 }
 
@@ -183,16 +208,58 @@ std::string queue_cursor_key(std::string_view name_space, std::string_view queue
     return key;
 }
 
+std::string queue_counts_key(std::string_view name_space, std::string_view queue) {
+    std::string key = begin_meta_key(kMetaQueueCounts, 6 + name_space.size() + queue.size());
+    append_text(key, name_space);
+    append_text(key, queue);
+    return key;
+}
+
+std::string settings_key(std::string_view name_space, std::string_view queue) {
+    std::string key = begin_key(IndexTable::settings, 6 + name_space.size() + queue.size());
+    key.push_back(kQueueSettings);
+    append_text(key, name_space);
+    append_text(key, queue);
+    return key;
+}
+
 std::string needed_bound(bool end) {
     return begin_meta_key(static_cast<char>(kMetaNeeded + (end ? 1 : 0)), 2);
 }
 std::string queue_cursor_bound(bool end) {
     return begin_meta_key(static_cast<char>(kMetaQueueCursor + (end ? 1 : 0)), 2);
 }
+std::string queue_counts_bound(bool end) {
+    return begin_meta_key(static_cast<char>(kMetaQueueCounts + (end ? 1 : 0)), 2);
+}
+std::string settings_bound(bool end) {
+    std::string key = begin_key(IndexTable::settings, 2);
+    key.push_back(static_cast<char>(kQueueSettings + (end ? 1 : 0)));
+    return key;
+}
 
 void encode_due_value(std::string& out, const MessageRow& row) {
     MessageRow rest = row;
     leave_out_due(rest);
+    out.clear();
+    encode_row(out, rest);
+}
+
+void encode_expire_value(std::string& out, const MessageRow& row) {
+    MessageRow rest = row;
+    rest.id = 0;
+    rest.state.expires_ms = 0;
+    out.clear();
+    encode_row(out, rest);
+}
+
+void encode_order_value(std::string& out, const MessageRow& row) {
+    MessageRow rest = row;
+    rest.id = 0;
+    rest.state.due_ms = rest.state.nominal_due_ms = minus(row.state.due_ms, row.state.nominal_due_ms);
+    rest.state.name_space = kDefaultNamespace;
+    rest.state.queue.clear();
+    rest.state.order_key.clear();
     out.clear();
     encode_row(out, rest);
 }
@@ -235,6 +302,7 @@ void encode_key_value(std::string& out, const KeyHolder& holder) {
     append_instant(out, holder.ended_ms);
     append_number(out, holder.id);
     append_number(out, holder.request_hash);
+    append_instant(out, holder.due_ms);
 }
 
 void encode_position(std::string& out, const IndexPosition& position) {
@@ -250,6 +318,8 @@ void encode_position(std::string& out, const IndexPosition& position) {
     append_number(out, position.totals.needed_bytes);
     append_number(out, position.totals.id_counter);
     append_instant(out, position.totals.server_time_ms);
+    append_number(out, position.carried_up_to);
+    append_number(out, static_cast<std::uint8_t>(position.is_proven ? 1 : 0));
 }
 
 void encode_needed(std::string& out, std::uint64_t count) {
@@ -262,18 +332,38 @@ void encode_queue_cursor(std::string& out, DuePosition at) {
     append_position(out, at);
 }
 
-Result<MessageRow> decode_due_row(std::string_view key, std::string_view value) {
+void encode_queue_counts(std::string& out, const QueueCounts& counts) {
+    out.clear();
+    append_number(out, counts.pending);
+    append_number(out, counts.held);
+    append_number(out, counts.dead);
+}
+
+void encode_settings(std::string& out, const SettingsRow& row) {
+    out.clear();
+    append_number(out, row.place);
+    append_number(out, row.record_bytes);
+    out.append(row.value);
+}
+
+Result<PlacedRow> decode_due_row(std::string_view key, std::string_view value) {
     ByteReader reader(key);
     const bool is_due = reader.is(static_cast<char>(IndexTable::due));
     const DuePosition at = reader.position();
-    if (!is_due || !reader.is(kFire) || !reader.finished()) return damaged("key of the due table");
+    const auto kind = static_cast<char>(reader.number<std::uint8_t>());
+    if (!is_due || (kind != kFire && kind != kExpire) || !reader.finished()) return damaged("key of the due table");
     Result<MessageRow> row = decode_row(value);
     if (!row) return damaged("row of the due table");
-    fill_in_due(*row, at);
-    return row;
+    if (kind == kFire) {
+        fill_in_due(*row, at);
+    } else {
+        row->id = at.id;
+        row->state.expires_ms = at.due_ms;
+    }
+    return PlacedRow{at, *std::move(row)};
 }
 
-Result<MessageRow> decode_queue_row(std::string_view key, std::string_view value) {
+Result<PlacedRow> decode_queue_row(std::string_view key, std::string_view value) {
     ByteReader reader(key);
     const bool is_queue = reader.is(static_cast<char>(IndexTable::queue));
     const std::string_view name_space = reader.text();
@@ -285,10 +375,29 @@ Result<MessageRow> decode_queue_row(std::string_view key, std::string_view value
     fill_in_due(*row, at);
     row->state.name_space = name_space;
     row->state.queue = queue;
-    return row;
+    return PlacedRow{at, *std::move(row)};
 }
 
-Result<MessageRow> decode_dead_row(std::string_view key, std::string_view value) {
+Result<PlacedRow> decode_order_row(std::string_view key, std::string_view value) {
+    ByteReader reader(key);
+    const bool is_order = reader.is(static_cast<char>(IndexTable::order));
+    const std::string_view name_space = reader.text();
+    const std::string_view queue = reader.text();
+    const std::string_view order_key = reader.text();
+    const DuePosition at = reader.position();
+    if (!is_order || !reader.finished()) return damaged("key of the order table");
+    Result<MessageRow> row = decode_row(value);
+    if (!row) return damaged("row of the order table");
+    row->id = at.id;
+    row->state.due_ms = plus(row->state.due_ms, at.due_ms);
+    row->state.nominal_due_ms = at.due_ms;
+    row->state.name_space = name_space;
+    row->state.queue = queue;
+    row->state.order_key = order_key;
+    return PlacedRow{at, *std::move(row)};
+}
+
+Result<PlacedRow> decode_dead_row(std::string_view key, std::string_view value) {
     ByteReader reader(key);
     const bool is_dead = reader.is(static_cast<char>(IndexTable::dead));
     const std::string_view name_space = reader.text();
@@ -301,7 +410,7 @@ Result<MessageRow> decode_dead_row(std::string_view key, std::string_view value)
     row->ended_ms = at.due_ms;
     row->state.name_space = name_space;
     row->state.queue = queue;
-    return row;
+    return PlacedRow{at, *std::move(row)};
 }
 
 Result<MessageRow> decode_id_row(std::string_view key, std::string_view value) {
@@ -326,6 +435,7 @@ Result<KeyHolder> decode_key_value(std::string_view value) {
     holder.ended_ms = reader.instant();
     holder.id = reader.number<MessageId>();
     holder.request_hash = reader.number<std::uint64_t>();
+    holder.due_ms = reader.instant();
     if (!reader.finished()) return damaged("row of the key table");
     return holder;
 }
@@ -338,6 +448,10 @@ Result<IndexPosition> decode_position(std::string_view value) {
                                          std::to_string(kIndexFormatVersion) +
                                          ": open the data with the version that wrote it"};
     }
+    if (reader.whole() && version < kIndexFormatVersion) {
+        return Error{"damaged_index", "the index has the older format " + std::to_string(version) +
+                                          ". Nothing is lost: remove the index and it is built again from the log"};
+    }
     IndexPosition position;
     position.segment = reader.number<std::uint64_t>();
     position.first_segment = reader.number<std::uint64_t>();
@@ -349,7 +463,10 @@ Result<IndexPosition> decode_position(std::string_view value) {
     position.totals.needed_bytes = reader.number<std::uint64_t>();
     position.totals.id_counter = reader.number<std::uint64_t>();
     position.totals.server_time_ms = reader.instant();
-    if (!reader.finished() || version == 0) return damaged("position");
+    position.carried_up_to = reader.number<Sequence>();
+    const auto proven = reader.number<std::uint8_t>();
+    if (!reader.finished() || proven > 1) return damaged("position");
+    position.is_proven = proven == 1;
     return position;
 }
 
@@ -376,15 +493,52 @@ Result<DuePosition> decode_queue_cursor(std::string_view value) {
     return at;
 }
 
-Result<QueueOfKey> decode_queue_cursor_key(std::string_view key) {
+Result<QueueCounts> decode_queue_counts(std::string_view value) {
+    ByteReader reader(value);
+    QueueCounts counts;
+    counts.pending = reader.number<std::uint64_t>();
+    counts.held = reader.number<std::uint64_t>();
+    counts.dead = reader.number<std::uint64_t>();
+    if (!reader.finished()) return damaged("count of a queue's messages");
+    return counts;
+}
+
+Result<SettingsRow> decode_settings(std::string_view value) {
+    ByteReader reader(value);
+    SettingsRow row;
+    row.place = reader.number<Sequence>();
+    row.record_bytes = reader.number<std::uint32_t>();
+    row.value = reader.rest();
+    if (!reader.whole() || row.value.empty()) return damaged("settings");
+    return row;
+}
+
+namespace {
+
+// Of a key that is a table, a kind, and the names of a queue.
+Result<QueueOfKey> decode_names(std::string_view key, IndexTable table, char kind, std::string_view what) {
     ByteReader reader(key);
-    const bool is_meta = reader.is(static_cast<char>(IndexTable::meta));
-    const bool is_cursor = reader.is(kMetaQueueCursor);
+    const bool is_table = reader.is(static_cast<char>(table));
+    const bool is_kind = reader.is(kind);
     QueueOfKey names;
     names.name_space = reader.text();
     names.queue = reader.text();
-    if (!is_meta || !is_cursor || !reader.finished()) return damaged("key of a cursor");
+    if (!is_table || !is_kind || !reader.finished()) return damaged("key of " + std::string(what));
     return names;
+}
+
+}  // namespace
+
+Result<QueueOfKey> decode_queue_cursor_key(std::string_view key) {
+    return decode_names(key, IndexTable::meta, kMetaQueueCursor, "a cursor");
+}
+
+Result<QueueOfKey> decode_queue_counts_key(std::string_view key) {
+    return decode_names(key, IndexTable::meta, kMetaQueueCounts, "a queue's counts");
+}
+
+Result<QueueOfKey> decode_settings_key(std::string_view key) {
+    return decode_names(key, IndexTable::settings, kQueueSettings, "settings");
 }
 
 DueMs ended_ms_of_row(std::string_view key, std::string_view value) {
@@ -393,6 +547,93 @@ DueMs ended_ms_of_row(std::string_view key, std::string_view value) {
     if (key.front() == static_cast<char>(IndexTable::key)) return reader.instant();
     if (key.front() == static_cast<char>(IndexTable::id) && reader.is(kOutcome)) return reader.instant();
     return 0;
+}
+
+// ---- history
+
+std::string history_bound(Era era) {
+    std::string key = begin_key(IndexTable::history, 5);
+    append_number(key, era);
+    return key;
+}
+
+std::string history_key(Era era, std::string_view name_space, std::string_view queue, DueMs ended_ms, MessageId id) {
+    std::string key = begin_key(IndexTable::history, 25 + name_space.size() + queue.size());
+    append_number(key, era);
+    append_text(key, name_space);
+    append_text(key, queue);
+    append_position(key, {ended_ms, id});
+    return key;
+}
+
+std::string history_ledger_key() {
+    return begin_meta_key(kMetaHistory, 2);
+}
+
+std::uint64_t history_row_bytes(std::string_view name_space, std::string_view queue) {
+    constexpr std::uint64_t kValueBytes = 15;
+    return 25 + name_space.size() + queue.size() + kValueBytes;
+}
+
+void encode_history_value(std::string& out, const EndedRow& row) {
+    out.clear();
+    append_number(out, static_cast<std::uint8_t>(row.outcome));
+    append_number(out, static_cast<std::uint8_t>(row.cause));
+    append_number(out, static_cast<std::uint8_t>(row.maybe_delivered ? 1 : 0));
+    append_number(out, row.attempts);
+    append_instant(out, row.lateness_ms);
+}
+
+Result<EndedRow> decode_history_row(std::string_view key, std::string_view value) {
+    ByteReader of_key(key);
+    const bool is_history = of_key.is(static_cast<char>(IndexTable::history));
+    of_key.number<Era>();
+    of_key.text();
+    of_key.text();
+    const DuePosition at = of_key.position();
+    ByteReader of_value(value);
+    EndedRow row;
+    row.id = at.id;
+    row.ended_ms = at.due_ms;
+    const auto outcome = of_value.number<std::uint8_t>();
+    row.outcome = static_cast<State>(outcome);
+    row.cause = static_cast<Cause>(of_value.number<std::uint8_t>());
+    const auto flags = of_value.number<std::uint8_t>();
+    row.maybe_delivered = flags == 1;
+    row.attempts = of_value.number<std::uint32_t>();
+    row.lateness_ms = of_value.instant();
+    const bool legal = outcome >= 1 && outcome <= kStateCount && is_ended(row.outcome) && flags <= 1;
+    if (!is_history || !of_key.finished() || !of_value.finished() || !legal) return damaged("row of the history");
+    return row;
+}
+
+void HistoryLedger::encode(std::string& out) const {
+    out.clear();
+    append_number(out, next_);
+    for (const Entry& entry : entries_) {
+        append_number(out, entry.era);
+        append_number(out, entry.bytes);
+        append_instant(out, entry.from_ms);
+        append_instant(out, entry.until_ms);
+    }
+}
+
+Result<HistoryLedger> HistoryLedger::decode(std::string_view value) {
+    ByteReader reader(value);
+    HistoryLedger ledger;
+    ledger.next_ = reader.number<Era>();
+    while (reader.whole() && !reader.rest().empty()) {
+        Entry entry;
+        entry.era = reader.number<Era>();
+        entry.bytes = reader.number<std::uint64_t>();
+        entry.from_ms = reader.instant();
+        entry.until_ms = reader.instant();
+        ledger.entries_.push_back(entry);
+    }
+    const bool in_order = std::is_sorted(ledger.entries_.begin(), ledger.entries_.end(),
+                                         [](const Entry& left, const Entry& right) { return left.era < right.era; });
+    if (!reader.finished() || !in_order) return damaged("ledger of the history");
+    return ledger;
 }
 
 }  // namespace duewheel

@@ -88,6 +88,14 @@ TEST(KeyLayout, queue_keys_group_by_queue_and_order_by_due_and_id_inside) {
     }
 }
 
+TEST(KeyLayout, order_rows_of_one_key_stand_together_by_nominal_due_and_id) {
+    const std::string first = order_row_key("n", "q", "k", {5, 9});
+    EXPECT_LT(first, order_row_key("n", "q", "k", {6, 1}));
+    EXPECT_LT(first, order_row_key("n", "q", "k", {5, 10}));
+    EXPECT_LT(order_row_key("n", "q", "k", {kNow, 1}), order_row_key("n", "q", "l", {0, 0}));
+    EXPECT_NE(order_row_key("n", "qk", "", {5, 9}), order_row_key("n", "q", "k", {5, 9}));
+}
+
 TEST(KeyLayout, no_two_idempotency_keys_share_a_row) {
     EXPECT_NE(key_key("a", "b", "cd"), key_key("a", "bc", "d"));
     EXPECT_NE(key_key("a", "b", "cd"), key_key("ab", "", "cd"));
@@ -104,11 +112,24 @@ TEST(KeyLayout, every_row_comes_back_from_each_table) {
         encode_due_value(value, row);
         const auto of_due = decode_due_row(due_key(at), value);
         ASSERT_TRUE(of_due.ok());
-        ASSERT_EQ(*of_due, row);
+        ASSERT_EQ(of_due->row, row);
+        ASSERT_EQ(of_due->at, at);
+        encode_expire_value(value, row);
+        const auto of_expiry = decode_due_row(expire_key({row.state.expires_ms, row.id}), value);
+        ASSERT_TRUE(of_expiry.ok());
+        ASSERT_EQ(of_expiry->row, row);
+        ASSERT_EQ(of_expiry->at, (DuePosition{row.state.expires_ms, row.id}));
+        encode_order_value(value, row);
+        const DuePosition place{row.state.nominal_due_ms, row.id};
+        const auto of_order =
+            decode_order_row(order_row_key(row.state.name_space, row.state.queue, row.state.order_key, place), value);
+        ASSERT_TRUE(of_order.ok());
+        ASSERT_EQ(of_order->row, row);
+        ASSERT_EQ(of_order->at, place);
         encode_queue_value(value, row);
         const auto of_queue = decode_queue_row(queue_key(row.state.name_space, row.state.queue, at), value);
         ASSERT_TRUE(of_queue.ok());
-        ASSERT_EQ(*of_queue, row);
+        ASSERT_EQ(of_queue->row, row);
         encode_id_value(value, row);
         const auto of_id = decode_id_row(id_key(row.id), value);
         ASSERT_TRUE(of_id.ok());
@@ -120,7 +141,8 @@ TEST(KeyLayout, every_row_comes_back_from_each_table) {
         const DuePosition died{dead.ended_ms, dead.id};
         const auto of_dead = decode_dead_row(dead_key(dead.state.name_space, dead.state.queue, died), value);
         ASSERT_TRUE(of_dead.ok());
-        ASSERT_EQ(*of_dead, dead);
+        ASSERT_EQ(of_dead->row, dead);
+        ASSERT_EQ(of_dead->at, died);
     }
 }
 
@@ -146,13 +168,17 @@ TEST(KeyLayout, the_position_comes_back_and_a_newer_one_is_refused) {
     position.first_segment = 2;
     position.load_cursor_ms = kNow;
     position.totals = {1, 2, 3, 4, 5, 6, kNow + 1};
+    position.carried_up_to = 77;
+    position.is_proven = true;
     std::string value;
     encode_position(value, position);
     EXPECT_EQ(*decode_position(value), position);
     std::string cut = value.substr(0, value.size() - 1);
     EXPECT_EQ(decode_position(cut).error().code, "damaged_index");
-    value[3] = 2;
+    ++value[3];
     EXPECT_EQ(decode_position(value).error().code, "newer_format");
+    value[3] = 1;
+    EXPECT_EQ(decode_position(value).error().code, "damaged_index") << "an older one is built again";
 }
 
 TEST(KeyLayout, counts_cursors_and_key_holders_come_back) {
@@ -169,9 +195,10 @@ TEST(KeyLayout, counts_cursors_and_key_holders_come_back) {
     EXPECT_EQ(decode_queue_cursor_key(key)->queue, "queue");
     EXPECT_LT(queue_cursor_bound(false), key);
     EXPECT_GT(queue_cursor_bound(true), key);
-    encode_key_value(value, {5, 6, kNow});
+    encode_key_value(value, {5, 6, kNow + 7, kNow});
     const auto holder = decode_key_value(value);
-    EXPECT_EQ(std::tuple(holder->id, holder->request_hash, holder->ended_ms), std::tuple(5u, 6u, kNow));
+    EXPECT_EQ(std::tuple(holder->id, holder->request_hash, holder->due_ms, holder->ended_ms),
+              std::tuple(5u, 6u, kNow + 7, kNow));
 }
 
 TEST(KeyLayout, only_outcomes_and_keys_of_ended_messages_have_an_end) {
@@ -186,7 +213,7 @@ TEST(KeyLayout, only_outcomes_and_keys_of_ended_messages_have_an_end) {
         encode_queue_value(value, row);
         ASSERT_EQ(ended_ms_of_row(queue_key("", "q", {}), value), 0);
     }
-    encode_key_value(value, {1, 2, kNow});
+    encode_key_value(value, {1, 2, kNow + 5, kNow});
     EXPECT_EQ(ended_ms_of_row(key_key("n", "q", "k"), value), kNow);
 }
 
@@ -206,6 +233,7 @@ TEST(KeyLayout, cut_keys_and_values_are_damage) {
     EXPECT_FALSE(decode_due_row(due_bound({1, 2}), value).ok());
     EXPECT_FALSE(decode_due_row(due_key({1, 2}) + "x", value).ok());
     EXPECT_FALSE(decode_queue_row(queue_key("n", "q", {1, 2}).substr(0, 20), value).ok());
+    EXPECT_FALSE(decode_order_row(order_row_key("n", "q", "k", {1, 2}).substr(0, 20), value).ok());
     EXPECT_FALSE(decode_dead_row(queue_key("n", "q", {1, 2}), value).ok()) << "a key of another table";
 }
 

@@ -29,6 +29,9 @@ class MemoryTableBuilder final : public TableBuilder {
             --storage_.refused_;
             return Error{"no_space", "the index in memory was told to have no space for this table"};
         }
+        if (storage_.free_bytes_ && storage_.free_bytes_() < bytes()) {
+            return Error{"no_space", "a table of " + std::to_string(bytes()) + " bytes does not fit beside the rows"};
+        }
         auto& rows = storage_.rows_;
         for (const auto& [lower, upper] : ranges_) rows.erase(rows.lower_bound(lower), rows.lower_bound(upper));
         for (Operation& operation : operations_) {
@@ -42,6 +45,14 @@ class MemoryTableBuilder final : public TableBuilder {
     }
 
   private:
+    std::uint64_t bytes() const {
+        std::uint64_t sum = 0;
+        for (const Operation& operation : operations_) {
+            sum += operation.key.size() + (operation.value ? operation.value->size() : 0);
+        }
+        return sum;
+    }
+
     struct Operation {
         std::string key;
         std::optional<std::string> value;  // nothing: erase
@@ -77,6 +88,8 @@ class MemoryRows final : public SortedRows {
 
     std::unique_ptr<TableBuilder> build_table() override { return std::make_unique<MemoryTableBuilder>(storage_); }
 
+    Status verify_checksums() const override { return {}; }
+
     std::uint64_t bytes() const override {
         const std::lock_guard lock(storage_.mutex_);
         std::uint64_t sum = 0;
@@ -89,18 +102,37 @@ class MemoryRows final : public SortedRows {
 };
 
 Result<std::unique_ptr<SortedRows>> MemoryRowStorage::open() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (condemned_) return Error{"damaged_index", "the index in memory was told to be damaged"};
+        if (free_bytes_ && free_bytes_() == 0) {
+            return Error{"no_space", "the index in memory was told to have no space to be opened"};
+        }
+    }
     return std::unique_ptr<SortedRows>(std::make_unique<MemoryRows>(*this));
+}
+
+Status MemoryRowStorage::condemn() {
+    const std::lock_guard lock(mutex_);
+    condemned_ = true;
+    return {};
 }
 
 Status MemoryRowStorage::discard() {
     const std::lock_guard lock(mutex_);
     rows_.clear();
+    condemned_ = false;
     return {};
 }
 
 void MemoryRowStorage::refuse_tables(std::size_t times) {
     const std::lock_guard lock(mutex_);
     refused_ = times;
+}
+
+void MemoryRowStorage::set_free_space(std::function<std::uint64_t()> free_bytes) {
+    const std::lock_guard lock(mutex_);
+    free_bytes_ = std::move(free_bytes);
 }
 
 std::size_t MemoryRowStorage::row_count() const {

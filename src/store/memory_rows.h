@@ -4,6 +4,8 @@
 // keeps the storage. A table is there from the moment it was taken in; there is no half of one to lose.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -18,10 +20,14 @@ class MemoryRowStorage final : public RowStorage {
     MemoryRowStorage& operator=(const MemoryRowStorage&) = delete;
 
     Result<std::unique_ptr<SortedRows>> open() override;
+    Status condemn() override;
     Status discard() override;
 
     // The next `times` tables are refused with `no_space`.
     void refuse_tables(std::size_t times);
+    // So is every table that is larger than what this says, as on a disk with so much free space; and where that is
+    // nothing, opening is refused too.
+    void set_free_space(std::function<std::uint64_t()> free_bytes);
     std::size_t row_count() const;
 
   private:
@@ -31,6 +37,8 @@ class MemoryRowStorage final : public RowStorage {
     mutable std::mutex mutex_;  // guards what follows
     std::map<std::string, std::string, std::less<>> rows_;
     std::size_t refused_ = 0;
+    bool condemned_ = false;
+    std::function<std::uint64_t()> free_bytes_;
 };
 
 }  // namespace duewheel

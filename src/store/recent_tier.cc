@@ -42,6 +42,7 @@ MessageState RecentTier::durable_state(const Entry& entry) const {
         state.order_key = rare.order_key;
         state.key = rare.key;
         state.request_hash = rare.request_hash;
+        state.first_due_ms = rare.first_due_ms;
         state.retry = rare.retry;
         state.attempts_forgiven = rare.attempts_forgiven;
     }
@@ -66,6 +67,14 @@ MessageRow RecentTier::row(const Entry& entry) const {
 
 std::string_view RecentTier::key(const Entry& entry) const {
     return entry.has_rare ? std::string_view(rare_.at(find(entry.id)).key) : std::string_view();
+}
+
+DueMs RecentTier::expires_ms(EntryNumber number) const {
+    return entries_[number].has_rare ? rare_.at(number).expires_ms : 0;
+}
+
+std::string_view RecentTier::order_key(EntryNumber number) const {
+    return entries_[number].has_rare ? std::string_view(rare_.at(number).order_key) : std::string_view();
 }
 
 const RetryRule* RecentTier::retry_rule(const Entry& entry) const {
@@ -99,6 +108,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
         case RecordKind::carry:
             break;
         case RecordKind::end:
+            ends_[segment].push_back({ended_row(record), queues_.number(record.state.name_space, record.state.queue)});
             if (record.state.state == State::dead) break;  // stays as an entry: its body and fields are needed
             end(record, segment);
             return kNoEntry;
@@ -131,7 +141,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
         entry.begun = entry.attempts;
     }
     touch(record.id, segment);
-    if (entry.has_rare) hold_key(record, segment, death.ended_ms);
+    if (entry.has_rare) hold_key(record, record.kind == RecordKind::end ? record.time_ms : record.ended_ms);
     return number;
 }
 
@@ -147,7 +157,7 @@ void RecentTier::end(const Record& record, SegmentNumber segment) {
     outcome.due_ms = record.state.due_ms;
     outcome.queue = queues_.number(record.state.name_space, record.state.queue);
     outcome.segment = segment;
-    hold_key(record, segment, outcome.ended_ms);
+    hold_key(record, outcome.ended_ms);
     if (!record.state.key.empty()) key_of_outcome_[record.id] = joined_key(outcome.queue, record.state.key);
     if (const EntryNumber number = find(record.id); number != kNoEntry) free_slot(number);
     outcomes_[record.id] = outcome;
@@ -198,6 +208,7 @@ bool RecentTier::sweep(SegmentNumber segment, std::size_t budget, const std::fun
         offer(number);
     }
     touched_.erase(found);
+    ends_.erase(segment);
     return true;
 }
 
@@ -216,6 +227,8 @@ EntryNumber RecentTier::take_slot(MessageId id) {
         number = free_.back();
         free_.pop_back();
     }
+    if (number / kBlock == used_.size()) used_.push_back(0);
+    ++used_[number / kBlock];
     entries_[number] = Entry{};
     entries_[number].id = id;
     by_id_.emplace(id, number);
@@ -228,6 +241,7 @@ void RecentTier::free_slot(EntryNumber number) {
     by_id_.erase(entry.id);
     if (entry.has_rare) rare_.erase(number);
     entry = Entry{};
+    --used_[number / kBlock];
     free_.push_back(number);
 }
 
@@ -254,6 +268,7 @@ void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& 
         rare.order_key = state.order_key;
         rare.key = state.key;
         rare.request_hash = state.request_hash;
+        rare.first_due_ms = state.first_due_ms;
         rare.retry = state.retry;
         rare.attempts_forgiven = state.attempts_forgiven;
         rare.lease_attempt = death.lease_attempt;
@@ -270,10 +285,15 @@ void RecentTier::forget_death(const Entry& entry, EntryNumber number) {
     if (entry.durable_state == State::dead) dead_.erase({entry.queue, rare_.at(number).ended_ms, entry.id});
 }
 
-void RecentTier::hold_key(const Record& record, SegmentNumber segment, DueMs ended_ms) {
-    if (record.state.key.empty()) return;
-    const QueueNumber queue = queues_.number(record.state.name_space, record.state.queue);
-    keys_[joined_key(queue, record.state.key)] = {record.id, record.state.request_hash, ended_ms, segment};
+// A message that ended may have lost its key to a newer one since; a carry or a redrive of it does not take it back.
+void RecentTier::hold_key(const Record& record, DueMs ended_ms) {
+    const MessageState& state = record.state;
+    if (state.key.empty()) return;
+    const QueueNumber queue = queues_.number(state.name_space, state.queue);
+    RecentKey& held = keys_[joined_key(queue, state.key)];
+    if (held.id > record.id) return;
+    held = {record.id, state.request_hash, state.first_due_ms != 0 ? state.first_due_ms : state.nominal_due_ms,
+            ended_ms};
 }
 
 std::string RecentTier::joined_key(QueueNumber queue, std::string_view key) {
@@ -296,10 +316,12 @@ void RecentTier::check() const {
     std::size_t used = 0;
     std::size_t rare = 0;
     std::size_t dead = 0;
+    std::vector<std::uint8_t> in_block(used_.size());
     for (EntryNumber number = 0; number < entries_.size(); ++number) {
         const Entry& entry = entries_[number];
         if (entry.id == 0) continue;
         ++used;
+        ++in_block[number / kBlock];
         rare += entry.has_rare ? 1 : 0;
         if (entry.durable_state == State::dead) {
             ++dead;
@@ -312,6 +334,7 @@ void RecentTier::check() const {
         require(is_durable(entry.durable_state), "a durable state that is not");
         require(entry.segment == 0 || touched_.contains(entry.segment), "a dirty entry that no sweep will reach");
     }
+    require(in_block == used_, "a block's count of entries in use is off");
     require(used == by_id_.size(), "ids and entries differ in number");
     require(rare == rare_.size(), "a side-table row without its entry");
     require(dead == dead_.size(), "a dead message without its entry");
@@ -326,6 +349,7 @@ std::size_t RecentTier::memory_bytes() const {
     bytes += by_id_.bucket_count() * (sizeof(std::pair<MessageId, EntryNumber>) + 1);
     bytes += outcomes_.bucket_count() * (sizeof(std::pair<MessageId, Outcome>) + 1);
     for (const auto& [segment, touched] : touched_) bytes += touched.ids.capacity() * sizeof(MessageId);
+    for (const auto& [segment, ends] : ends_) bytes += ends.capacity() * sizeof(EndInQueue);
     return bytes;
 }
 

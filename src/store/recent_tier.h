@@ -13,8 +13,10 @@
 // Single-threaded; the owner is the shard. No I/O, no clock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -27,7 +29,9 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "message/record.h"
+#include "store/history.h"
 #include "store/queue_names.h"
+
 namespace duewheel {
 
 using EntryNumber = std::uint32_t;
@@ -58,6 +62,9 @@ struct Entry {
     bool from_past : 1 = false;       // was due before this process began: a crash may hide a delivery
     bool in_fired : 1 = false;        // the engine's: has a key in its queue's list of what is due
     bool attempt_queued : 1 = false;  // an attempt record for the next batch is queued
+    bool purging : 1 = false;         // the engine's: nothing happens to it any more but that a purge ends it
+    bool expiring : 1 = false;        // the engine's: its time is over, the record of that is queued
+    bool blocked : 1 = false;         // the engine's: due, waits for those before it with its order key
     bool doomed : 1 = false;          // the engine's: its attempts are used up, the next batch says so
 };
 
@@ -79,8 +86,8 @@ struct Outcome {
 struct RecentKey {
     MessageId id = 0;
     std::uint64_t request_hash = 0;
+    DueMs due_ms = 0;    // what its put was answered
     DueMs ended_ms = 0;  // 0: unfinished
-    SegmentNumber segment = 0;
 };
 
 class RecentTier {
@@ -104,11 +111,20 @@ class RecentTier {
     std::size_t outcome_count() const { return outcomes_.size(); }
     // Entry numbers are below this; unused ones have id 0.
     EntryNumber entry_limit() const { return static_cast<EntryNumber>(entries_.size()); }
+    // For who walks all entries: where the first one at or after `from` may be, found without looking at those that are
+    // not in use; what was in use at the busiest time stays, and most of it may be empty.
+    EntryNumber skip_unused(EntryNumber from) const {
+        if (from % kBlock != 0 || from >= entries_.size() || used_[from / kBlock] != 0) return from;
+        return std::min(from + kBlock, entry_limit());
+    }
 
     // All changeable fields as the log has them (not the live state).
     MessageState durable_state(const Entry& entry) const;
     MessageRow row(const Entry& entry) const;
     std::string_view key(const Entry& entry) const;
+    // 0 where it never expires; empty where it has no order key.
+    DueMs expires_ms(EntryNumber number) const;
+    std::string_view order_key(EntryNumber number) const;
     // Its own rule; null where it has none.
     const RetryRule* retry_rule(const Entry& entry) const;
     std::uint32_t attempts_forgiven(const Entry& entry) const;
@@ -139,6 +155,9 @@ class RecentTier {
     // Calls with each entry in use; slow, for start and checks.
     void for_each_entry(const std::function<void(EntryNumber, const Entry&)>& visit) const;
 
+    // How messages ended, by the segment that says so, until it has been swept; in the order of time.
+    const std::map<SegmentNumber, std::vector<EndInQueue>>& recent_ends() const { return ends_; }
+
     // Forgets how a message ended before the index has it. Breaks the tier's promise: for a planted bug alone.
     void forget_outcome(MessageId id) { outcomes_.erase(id); }
 
@@ -148,11 +167,14 @@ class RecentTier {
     std::size_t memory_bytes() const;
 
   private:
+    static constexpr EntryNumber kBlock = 64;
+
     struct Rare {
         DueMs expires_ms = 0;
         std::string order_key;
         std::string key;
         std::uint64_t request_hash = 0;
+        DueMs first_due_ms = 0;
         std::optional<RetryRule> retry;
         std::uint32_t attempts_forgiven = 0;
         // Of a dead message:
@@ -179,13 +201,14 @@ class RecentTier {
     void set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death);
     void forget_death(const Entry& entry, EntryNumber number);
     void end(const Record& record, SegmentNumber segment);
-    void hold_key(const Record& record, SegmentNumber segment, DueMs ended_ms);
+    void hold_key(const Record& record, DueMs ended_ms);
     static std::string joined_key(QueueNumber queue, std::string_view key);
     void touch(MessageId id, SegmentNumber segment);
 
     QueueNames queues_;
     std::vector<Entry> entries_;
     std::vector<EntryNumber> free_;
+    std::vector<std::uint8_t> used_;  // entries in use, of each block of so many
     boost::unordered_flat_map<MessageId, EntryNumber> by_id_;
     boost::unordered_flat_map<MessageId, Outcome> outcomes_;
     std::unordered_map<EntryNumber, Rare> rare_;
@@ -193,6 +216,7 @@ class RecentTier {
     std::unordered_map<std::string, RecentKey> keys_;           // queue number and key joined
     std::unordered_map<MessageId, std::string> key_of_outcome_;
     std::unordered_map<SegmentNumber, Touched> touched_;
+    std::map<SegmentNumber, std::vector<EndInQueue>> ends_;
 };
 
 }  // namespace duewheel

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "message/message.h"
+#include "store/history.h"
 
 namespace duewheel {
 
@@ -16,7 +17,10 @@ class Retention {
   public:
     static constexpr std::int64_t kDefaultKeepMs = 24 * 60 * 60 * 1000;
 
-    explicit Retention(std::int64_t keep_ms = kDefaultKeepMs) : keep_ms_(keep_ms) { assert(keep_ms >= 0); }
+    explicit Retention(std::int64_t keep_ms = kDefaultKeepMs, const HistoryBounds& history = {})
+        : keep_ms_(keep_ms), history_(history) {
+        assert(keep_ms >= 0);
+    }
 
     // A time before the one that was set is passed over: what has expired stays so.
     void set_now(DueMs now_ms) {
@@ -27,8 +31,11 @@ class Retention {
     // Whether what ended at `ended_ms` is gone; never for 0, which stands for "has not ended".
     bool has_expired(DueMs ended_ms, DueMs now_ms) const { return ended_ms != 0 && now_ms - keep_ms_ > ended_ms; }
 
+    const HistoryBounds& history() const { return history_; }
+
   private:
     const std::int64_t keep_ms_;
+    const HistoryBounds history_;
     std::atomic<DueMs> now_ms_ = 0;
 };
 

@@ -9,12 +9,19 @@
 //   - Nothing that asks a clock: no periodic compaction, no time to live, no periodic statistics.
 //   - No log file of its own: on a full disk the second failed line of it aborts the process, where this version is
 //     built with its assertions, as distributions do.
+//   - No recovery of its own from an error that stops it, above all a manifest that met a full disk: in this version
+//   the
+//     next table that is moved in after such a recovery aborts the process (it is given the file number 0). The
+//     database is opened anew instead, as soon as there is space for that; until then reads go on.
 //   - Left alone, as known to be unsafe or slow in this version: compression of its log, atomic flush, recycled log
 //     files, asynchronous reads, own comparators, and prefix iterators.
 #include "store/rocks_rows.h"
 
+#include <atomic>
 #include <cassert>
 #include <cstdarg>
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 #include <rocksdb/cache.h>
@@ -22,6 +29,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 #include <rocksdb/rate_limiter.h>
 #include <rocksdb/sst_file_writer.h>
@@ -34,6 +42,9 @@ namespace {
 
 // Not a name that RocksDB gives or reads, so that it leaves the file alone.
 constexpr std::string_view kIncomingName = "incoming-table";
+
+// More than what an opening writes: a manifest with some 200 bytes for each table, and settings.
+constexpr std::uint64_t kOpeningBytes = 512 << 10;
 
 rocksdb::Slice slice(std::string_view bytes) {
     return {bytes.data(), bytes.size()};
@@ -64,6 +75,27 @@ class ExpiredRowFilter final : public rocksdb::CompactionFilter {
 
   private:
     const RowExpired& expired_;
+};
+
+// Notes an error after which RocksDB takes nothing in any more. What only stops a compaction is left to RocksDB.
+class StopWatch final : public rocksdb::EventListener {
+  public:
+    bool has_stopped() const { return stopped_; }
+    void forget() { stopped_ = false; }
+
+    void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) override {
+        if (stops(*error)) stopped_ = true;
+    }
+    void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status error, bool* may_recover) override {
+        if (stops(error)) *may_recover = false;
+    }
+
+  private:
+    static bool stops(const rocksdb::Status& error) {
+        return error.severity() >= rocksdb::Status::Severity::kHardError;
+    }
+
+    std::atomic<bool> stopped_{false};
 };
 
 class SilentLogger final : public rocksdb::Logger {
@@ -129,15 +161,15 @@ rocksdb::Options incoming_options(const rocksdb::Options& of_database) {
 
 class RocksTableBuilder final : public TableBuilder {
   public:
-    RocksTableBuilder(rocksdb::DB& database, const rocksdb::Options& options, FileSystem& files, std::string directory)
+    // `usable`: the state of the database, which the table's being taken in will meet.
+    RocksTableBuilder(rocksdb::DB* database, const Status& usable, const rocksdb::Options& options, FileSystem& files,
+                      std::string directory)
         : database_(database),
+          usable_(usable),
           files_(files),
           directory_(std::move(directory)),
           path_(directory_ + "/" + std::string(kIncomingName)),
           writer_(rocksdb::EnvOptions(), options) {
-        // After a full disk RocksDB stops working in the background, and goes on when told to; without an error behind
-        // it this does nothing. Whether it helped shows when the table is taken in.
-        database_.Resume().PermitUncheckedError();
         status_ = writer_.Open(path_);
     }
     ~RocksTableBuilder() override {
@@ -159,6 +191,7 @@ class RocksTableBuilder final : public TableBuilder {
     }
 
     Status take_in() override {
+        if (!usable_) return usable_;
         if (count_ == 0) return {};  // a file without rows would be refused
         if (status_.ok()) status_ = writer_.Finish();
         if (status_.ok()) status_ = ingest();
@@ -175,10 +208,11 @@ class RocksTableBuilder final : public TableBuilder {
         how.snapshot_consistency = false;  // there are no snapshots; an iterator keeps the tables it began with
         how.allow_blocking_flush = false;  // nothing is ever in memory that would have to be flushed first
         how.write_global_seqno = false;
-        return database_.IngestExternalFile({path_}, how);
+        return database_->IngestExternalFile({path_}, how);
     }
 
-    rocksdb::DB& database_;
+    rocksdb::DB* const database_;  // null only where it is not usable
+    const Status usable_;
     FileSystem& files_;
     std::string directory_;
     std::string path_;
@@ -196,7 +230,9 @@ class RocksRows final : public SortedRows {
           expired_(std::move(expired)),
           filter_(expired_),
           options_(database_options(chosen, &filter_)),
-          incoming_(incoming_options(options_)) {}
+          incoming_(incoming_options(options_)) {
+        options_.listeners.push_back(stop_watch_);
+    }
 
     Status open() {
         rocksdb::DB* database = nullptr;
@@ -208,6 +244,8 @@ class RocksRows final : public SortedRows {
 
     Result<std::optional<std::string>> get(std::string_view key) const override {
         assert_disk_is_allowed();
+        const std::shared_lock lock(mutex_);
+        if (database_ == nullptr) return closed();
         std::string value;
         const rocksdb::Status status =
             database_->Get(rocksdb::ReadOptions(), database_->DefaultColumnFamily(), slice(key), &value);
@@ -220,6 +258,8 @@ class RocksRows final : public SortedRows {
                 const RowVisitor& visit) const override {
         assert_disk_is_allowed();
         assert(lower <= upper);
+        const std::shared_lock lock(mutex_);
+        if (database_ == nullptr) return closed();
         const rocksdb::Slice from = slice(lower);
         const rocksdb::Slice until = slice(upper);
         rocksdb::ReadOptions how;
@@ -236,16 +276,26 @@ class RocksRows final : public SortedRows {
 
     std::unique_ptr<TableBuilder> build_table() override {
         assert_disk_is_allowed();
-        return std::make_unique<RocksTableBuilder>(*database_, incoming_, files_, directory_);
+        const Status usable = stop_watch_->has_stopped() ? open_anew() : Status();
+        return std::make_unique<RocksTableBuilder>(database_.get(), usable, incoming_, files_, directory_);
+    }
+
+    Status verify_checksums() const override {
+        assert_disk_is_allowed();
+        const rocksdb::Status status = database_->VerifyChecksum();
+        if (!status.ok()) return error_of(status, directory_);
+        return {};
     }
 
     std::uint64_t bytes() const override {
+        const std::shared_lock lock(mutex_);
         std::uint64_t bytes = 0;
-        database_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &bytes);
+        if (database_ != nullptr) database_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &bytes);
         return bytes;
     }
 
     Status compact() {
+        const std::shared_lock lock(mutex_);
         rocksdb::CompactRangeOptions how;
         how.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
         const rocksdb::Status status = database_->CompactRange(how, nullptr, nullptr);
@@ -254,12 +304,38 @@ class RocksRows final : public SortedRows {
     }
 
   private:
+    Error closed() const { return {"io_error", "the index in " + directory_ + " could not be opened again"}; }
+
+    // RocksDB has stopped taking tables in. Opening it writes a new manifest, so that is tried only where there is
+    // space; should it be gone meanwhile, reading at least needs none. What is read waits for as long as this takes.
+    Status open_anew() {
+        const Result<std::uint64_t> free = files_.free_bytes(directory_);
+        if (!free) return free.error();
+        if (*free < kOpeningBytes) {
+            return Error{"no_space", "the index in " + directory_ + " needs " + std::to_string(kOpeningBytes) +
+                                         " bytes of free space to go on, and there are " + std::to_string(*free)};
+        }
+        const std::unique_lock lock(mutex_);
+        database_.reset();
+        Status opened = open();
+        if (opened) {
+            stop_watch_->forget();
+            return opened;
+        }
+        rocksdb::DB* reading = nullptr;
+        const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(options_, directory_, &reading);
+        database_.reset(reading);
+        return status.ok() ? opened : error_of(status, directory_);
+    }
+
     FileSystem& files_;
     std::string directory_;
     RowExpired expired_;
     ExpiredRowFilter filter_;
+    std::shared_ptr<StopWatch> stop_watch_ = std::make_shared<StopWatch>();  // RocksDB asks for shared ownership
     rocksdb::Options options_;
     rocksdb::Options incoming_;
+    mutable std::shared_mutex mutex_;        // held alone while the database is opened anew
     std::unique_ptr<rocksdb::DB> database_;  // last: closed before what it refers to
 };
 
@@ -267,6 +343,12 @@ RocksRowStorage::RocksRowStorage(FileSystem& files, std::string directory, RowEx
     : files_(files), directory_(std::move(directory)), expired_(std::move(expired)), options_(options) {}
 
 Result<std::unique_ptr<SortedRows>> RocksRowStorage::open() {
+    const Result<std::unique_ptr<File>> note = files_.open(note_path(), OpenMode::read);
+    if (note) {
+        return Error{"damaged_index", "a server met damage in the index in " + directory_ + ", as " + note_path() +
+                                          " notes. Nothing is lost: the next start builds it again from the log"};
+    }
+    if (note.error().code != "not_found") return note.error();
     if (Status made = files_.make_directories(directory_); !made) return std::move(made).error();
     // Left by a process that ended while it built a table.
     if (Status removed = files_.remove(directory_ + "/" + std::string(kIncomingName));
@@ -278,8 +360,24 @@ Result<std::unique_ptr<SortedRows>> RocksRowStorage::open() {
     return std::unique_ptr<SortedRows>(std::move(rows));
 }
 
+std::string RocksRowStorage::parent() const {
+    const std::size_t slash = directory_.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : directory_.substr(0, slash);
+}
+
+Status RocksRowStorage::condemn() {
+    const Result<std::unique_ptr<File>> note = files_.open(note_path(), OpenMode::create);
+    if (!note && note.error().code != "already_exists") return note.error();
+    return files_.sync_directory(parent());
+}
+
+// The note goes last: what is left of a removal that was cut short is still condemned.
 Status RocksRowStorage::discard() {
-    return files_.remove_tree(directory_);
+    if (Status removed = files_.remove_tree(directory_); !removed) return removed;
+    Status removed = files_.remove(note_path());
+    if (!removed && removed.error().code != "not_found") return removed;
+    return files_.sync_directory(parent());
 }
 
 Status compact_rows(SortedRows& rows) {

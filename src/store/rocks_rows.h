@@ -30,9 +30,14 @@ class RocksRowStorage final : public RowStorage {
     RocksRowStorage(FileSystem& files, std::string directory, RowExpired expired, RocksRowsOptions options = {});
 
     Result<std::unique_ptr<SortedRows>> open() override;
+    // A file beside the directory, `<directory>.damaged`: a database that is damaged is not written to.
+    Status condemn() override;
     Status discard() override;
 
   private:
+    std::string note_path() const { return directory_ + ".damaged"; }
+    std::string parent() const;
+
     FileSystem& files_;
     std::string directory_;
     RowExpired expired_;

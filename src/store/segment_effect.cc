@@ -28,9 +28,13 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
         case RecordKind::cursor:
             add_cursor(record);
             return;
-        case RecordKind::rule:
-        case RecordKind::conf:
         case RecordKind::carry_done:
+            carried_up_to_ = std::max(carried_up_to_, record.up_to);
+            return;
+        case RecordKind::conf:
+            add_settings(record, sequence, frame_bytes);
+            return;
+        case RecordKind::rule:
         case RecordKind::epoch:
             return;  // nothing in the index depends on them
     }
@@ -42,6 +46,7 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
     MessageEffect& effect = messages_[place->second];
     set_state(effect, record);
     set_record(effect, record, sequence, frame_bytes);
+    if (record.kind == RecordKind::end) ends_.push_back({ended_row(record), effect.queue});
     effect.decided_ms = server_time_ms;
 }
 
@@ -51,12 +56,17 @@ void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
     if (record.kind == RecordKind::carry) {
         // A carry changes nothing, so whatever older tables hold of the message has the carry's own keys. Without this
         // a later record of this segment would leave those rows behind.
-        before = {
-            record.state.due_ms, 0,   queue_number(record.state.name_space, record.state.queue), record.state.state,
-            record.ended_ms,     true};
+        before = {record.state.due_ms,
+                  record.state.nominal_due_ms,
+                  0,
+                  queue_number(record.state.name_space, record.state.queue),
+                  record.state.state,
+                  record.ended_ms,
+                  true};
     } else if (record.previous.version != 0) {
         const Previous& previous = record.previous;
         before = {previous.due_ms,
+                  previous.nominal_due_ms != 0 ? previous.nominal_due_ms : previous.due_ms,
                   needs_record(previous.state) ? record.place : 0,
                   queue_number(record.state.name_space, previous.queue),
                   previous.state,
@@ -87,7 +97,8 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
         rare_.emplace_back();
     }
     RareFields& rare = rare_[effect.rare];
-    rare = {state.expires_ms, state.request_hash, state.order_key, state.key, state.retry, state.attempts_forgiven, {}};
+    rare = {state.expires_ms, state.request_hash, state.first_due_ms,      state.order_key,
+            state.key,        state.retry,        state.attempts_forgiven, {}};
     if (state.state == State::dead) rare.reason = record.reason;
 }
 
@@ -118,6 +129,16 @@ void SegmentEffect::add_cursor(const Record& record) {
     queue_cursors_.push_back({queue, {record.state.due_ms, record.id}, record.removed});
 }
 
+void SegmentEffect::add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes) {
+    const QueueNumber queue = queue_number(record.state.name_space, std::string(record.name));
+    const auto [place, fresh] = settings_.try_emplace(queue);
+    SettingsEffect& effect = place->second;
+    if (fresh) effect.place_before = record.place;
+    effect.place = sequence;
+    effect.record_bytes = static_cast<std::uint32_t>(frame_bytes);
+    effect.value = record.value;
+}
+
 void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) const {
     const QueueName& name = queues_.name(message.queue);
     const RareFields& rare = rare_[message.rare];
@@ -140,6 +161,7 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     row.state.order_key = rare.order_key;
     row.state.key = rare.key;
     row.state.request_hash = rare.request_hash;
+    row.state.first_due_ms = rare.first_due_ms;
     row.state.retry = rare.retry;
     row.state.attempts_forgiven = rare.attempts_forgiven;
     row.reason = rare.reason;

@@ -1,5 +1,5 @@
 // What the records of one segment add up to: for each message they touch, what stood before the first of them and what
-// stands after the last, and the cursors they set.
+// stands after the last, the cursors they set, and how far they say that the log was carried.
 //
 // It is worked out from the records alone, in their order, and knows neither the index nor the memory of the engine:
 // the same segment gives the same effect today, after a crash and in a rebuild. What depends on the index as well
@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "message/record.h"
+#include "store/history.h"
 #include "store/queue_names.h"
 #include "store/store.h"
 
@@ -29,6 +31,7 @@ namespace duewheel {
 struct RareFields {
     DueMs expires_ms = 0;
     std::uint64_t request_hash = 0;
+    DueMs first_due_ms = 0;
     std::string order_key;
     std::string key;
     std::optional<RetryRule> retry;
@@ -39,6 +42,7 @@ struct RareFields {
 // Rows that older tables may hold of a message. They are erased where they are not put again; no row there is fine.
 struct StoodBefore {
     DueMs due_ms = 0;
+    DueMs nominal_due_ms = 0;
     Sequence place = 0;            // of the whole record that was needed; 0: none, or unknown
     QueueNumber queue = kNoQueue;  // kNoQueue: nothing stood
     State state = State::scheduled;
@@ -78,6 +82,14 @@ struct QueueCursorRecord {
     bool removed = false;
 };
 
+// The settings of a queue as of the last `conf` record of the segment.
+struct SettingsEffect {
+    Sequence place_before = 0;  // of the record that stood before the segment; 0: none
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+    std::string value;  // empty: removed
+};
+
 class SegmentEffect {
   public:
     // `records`: how many will come at most; memory is taken for so many, and used only for the messages among them.
@@ -95,7 +107,11 @@ class SegmentEffect {
     QueueNumber queue_number(const std::string& name_space, const std::string& queue);
     // In the order of the log; a later one of the same queue replaces an earlier one.
     const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
-    DueMs load_cursor_ms() const { return load_cursor_ms_; }  // the greatest; 0: the segment sets none
+    const std::map<QueueNumber, SettingsEffect>& settings() const { return settings_; }
+    // In the order of the log, which is that of time. A message that was redriven may be there twice.
+    const std::vector<EndInQueue>& ends() const { return ends_; }
+    DueMs load_cursor_ms() const { return load_cursor_ms_; }   // the greatest; 0: the segment sets none
+    Sequence carried_up_to() const { return carried_up_to_; }  // of its carry-done records; 0: it has none
 
     // The message's row as of the end of the segment; replaces `row`.
     void fill_row(const MessageEffect& message, MessageRow& row) const;
@@ -105,6 +121,7 @@ class SegmentEffect {
     void set_state(MessageEffect& effect, const Record& record);
     void set_record(MessageEffect& effect, const Record& record, Sequence sequence, std::size_t frame_bytes);
     void add_cursor(const Record& record);
+    void add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes);
 
     std::vector<MessageEffect> messages_;
     boost::unordered_flat_map<MessageId, std::uint32_t> by_id_;
@@ -112,7 +129,10 @@ class SegmentEffect {
     QueueNames queues_;
     QueueNumber last_queue_ = kNoQueue;  // most records name the same one as the record before
     std::vector<QueueCursorRecord> queue_cursors_;
+    std::map<QueueNumber, SettingsEffect> settings_;
+    std::vector<EndInQueue> ends_;
     DueMs load_cursor_ms_ = 0;
+    Sequence carried_up_to_ = 0;
 };
 
 }  // namespace duewheel

@@ -15,9 +15,27 @@ struct Operation {
     std::uint32_t message = 0;
     DuePosition at;
     bool put = false;
+    bool expires = false;  // in `due`: of the kind that comes second
 
-    auto key() const { return std::tuple(group, at.due_ms, at.id); }
+    auto key() const { return std::tuple(group, at.due_ms, at.id, expires); }
 };
+
+void write_settings(const SegmentTable& table, TableBuilder& into) {
+    std::map<std::string, const SettingsEffect*> rows;
+    for (const auto& [number, effect] : table.effect.settings()) {
+        const QueueName& name = table.effect.queues().name(number);
+        rows.emplace(settings_key(name.name_space, name.queue), &effect);
+    }
+    std::string value;
+    for (const auto& [key, effect] : rows) {
+        if (effect->value.empty()) {
+            into.erase(key);
+            continue;
+        }
+        encode_settings(value, {effect->place, effect->record_bytes, effect->value});
+        into.put(key, value);
+    }
+}
 
 std::vector<Operation> in_key_order(std::vector<Operation> operations) {
     std::sort(operations.begin(), operations.end(), [](const Operation& left, const Operation& right) {
@@ -47,17 +65,52 @@ void write_due(const SegmentTable& table, TableBuilder& into) {
             operations.push_back({0, number, {before.due_ms, message.id}, false});
         }
         if (has_due_row(message, cursor_ms)) operations.push_back({0, number, {message.due_ms, message.id}, true});
+        if (message.rare == 0) continue;
+        const DueMs expires_ms = table.effect.rare(message).expires_ms;
+        if (expires_ms == 0 || expires_ms < cursor_ms) continue;
+        if (before.queue != kNoQueue && !is_ended(before.state)) {
+            operations.push_back({0, number, {expires_ms, message.id}, false, true});
+        }
+        if (has_expire_row(message, expires_ms, cursor_ms)) {
+            operations.push_back({0, number, {expires_ms, message.id}, true, true});
+        }
     }
     MessageRow row;
     std::string value;
     for (const Operation& operation : in_key_order(std::move(operations))) {
+        const std::string key = operation.expires ? expire_key(operation.at) : due_key(operation.at);
         if (!operation.put) {
-            into.erase(due_key(operation.at));
+            into.erase(key);
             continue;
         }
         table.effect.fill_row(messages[operation.message], row);
-        encode_due_value(value, row);
-        into.put(due_key(operation.at), value);
+        operation.expires ? encode_expire_value(value, row) : encode_due_value(value, row);
+        into.put(key, value);
+    }
+}
+
+void write_history(const SegmentTable& table, TableBuilder& into) {
+    const Era begins = table.history.first_era();
+    if (begins > table.history_begins_before) {
+        into.erase_range(history_bound(table.history_begins_before), history_bound(begins));
+    }
+    if (table.history_era == 0) return;
+    std::vector<std::pair<std::string, const EndedRow*>> rows;
+    rows.reserve(table.effect.ends().size());
+    for (const EndInQueue& end : table.effect.ends()) {
+        const QueueName& name = table.effect.queues().name(end.queue);
+        rows.emplace_back(history_key(table.history_era, name.name_space, name.queue, end.row.ended_ms, end.row.id),
+                          &end.row);
+    }
+    std::sort(rows.begin(), rows.end());
+    std::string value;
+    const std::string* before = nullptr;
+    for (const auto& [key, row] : rows) {
+        // Twice at one instant, with a redrive between them: one of them tells it.
+        if (before != nullptr && *before == key) continue;
+        before = &key;
+        encode_history_value(value, *row);
+        into.put(key, value);
     }
 }
 
@@ -90,6 +143,8 @@ void write_keys(const SegmentTable& table, TableBuilder& into) {
 
 void write_meta(const SegmentTable& table, TableBuilder& into) {
     std::string value;
+    table.history.encode(value);
+    into.put(history_ledger_key(), value);
     for (const auto& [first_sequence, count] : table.needed) {
         if (count == 0) {
             into.erase(needed_key(first_sequence));
@@ -112,6 +167,49 @@ void write_meta(const SegmentTable& table, TableBuilder& into) {
             continue;
         }
         encode_queue_cursor(value, *at);
+        into.put(key, value);
+    }
+
+    std::map<std::string, QueueCounts> counts;
+    for (const auto& [number, of_queue] : table.queue_counts) {
+        const QueueName& name = table.effect.queues().name(number);
+        counts.emplace(queue_counts_key(name.name_space, name.queue), of_queue);
+    }
+    for (const auto& [key, of_queue] : counts) {
+        if (of_queue.empty()) {
+            into.erase(key);
+            continue;
+        }
+        encode_queue_counts(value, of_queue);
+        into.put(key, value);
+    }
+}
+
+void write_orders(const SegmentTable& table, TableBuilder& into) {
+    const SegmentEffect& effect = table.effect;
+    std::map<std::string, const MessageEffect*> rows;  // null: erased
+    for (const MessageEffect& message : effect.messages()) {
+        const std::string& order_key = effect.rare(message).order_key;
+        if (order_key.empty()) continue;
+        const StoodBefore& before = message.before;
+        if (before.queue != kNoQueue && !is_ended(before.state)) {
+            const QueueName& name = effect.queues().name(before.queue);
+            rows.try_emplace(order_row_key(name.name_space, name.queue, order_key, {before.nominal_due_ms, message.id}),
+                             nullptr);
+        }
+        if (is_ended(message.state)) continue;
+        const QueueName& name = effect.queues().name(message.queue);
+        rows[order_row_key(name.name_space, name.queue, order_key, {message.nominal_due_ms, message.id})] = &message;
+    }
+    MessageRow row;
+    std::string value;
+    for (const auto& [key, message] : rows) {
+        if (message == nullptr) {
+            into.erase(key);
+            continue;
+        }
+        effect.fill_row(*message, row);
+        encode_order_value(value, row);
         into.put(key, value);
     }
 }
@@ -188,11 +286,18 @@ bool has_due_row(const MessageEffect& message, DueMs load_cursor_ms) {
     return waits_for_due(message.state) && message.due_ms > message.decided_ms && message.due_ms >= load_cursor_ms;
 }
 
+bool has_expire_row(const MessageEffect& message, DueMs expires_ms, DueMs load_cursor_ms) {
+    return expires_ms != 0 && !is_ended(message.state) && expires_ms >= load_cursor_ms;
+}
+
 void write_rows(const SegmentTable& table, TableBuilder& into) {
-    write_due(table, into);  // in the order of the tables' bytes
+    write_settings(table, into);  // in the order of the tables' bytes
+    write_due(table, into);
+    write_history(table, into);
     write_ids(table, into);
     write_keys(table, into);
     write_meta(table, into);
+    write_orders(table, into);
     write_queues(table, into);
     write_dead(table, into);
 }

@@ -54,6 +54,8 @@ class SortedRows {
                         const RowVisitor& visit) const = 0;
     // One builder at a time.
     virtual std::unique_ptr<TableBuilder> build_table() = 0;
+    // Reads everything that is stored and compares it with its checksums. Codes: `damaged_index`, `io_error`.
+    virtual Status verify_checksums() const = 0;
     // What the rows take on the disk (or in memory), roughly.
     virtual std::uint64_t bytes() const = 0;
 };
@@ -66,7 +68,11 @@ class RowStorage {
     // Opens what is there, or makes it. Codes: `damaged_index` (discard it and build it again), `no_space`, `io_error`.
     // One opened at a time.
     virtual Result<std::unique_ptr<SortedRows>> open() = 0;
-    // Removes everything; nothing may be open.
+    // Notes durably that what is there is damaged: from now on open() says `damaged_index`, until it is discarded. For
+    // whoever meets damage and ends because of it, so that the next process need not meet it too. On any thread, also
+    // while rows are open; a second call changes nothing.
+    virtual Status condemn() = 0;
+    // Removes everything, the note too; nothing may be open.
     virtual Status discard() = 0;
 };
 

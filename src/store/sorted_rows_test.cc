@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "store/memory_rows.h"
 #include "store/rocks_rows.h"
+#include "support/small_disk.h"
 #include "support/temporary_directory.h"
 
 namespace duewheel {
@@ -123,6 +124,20 @@ TYPED_TEST(SortedRowsConformance, an_empty_table_is_taken_in) {
     EXPECT_TRUE(rows_between(*this->rows_, "", "z").empty());
 }
 
+// A server that met damage ended, and so did the next one and all after it, because none of them told the next.
+TYPED_TEST(SortedRowsConformance, what_is_condemned_is_damaged_until_it_is_discarded) {
+    this->put({{"a", "1"}});
+    RowStorage& storage = this->storages_.storage();
+    ASSERT_TRUE(storage.condemn().ok());
+    ASSERT_TRUE(storage.condemn().ok()) << "two threads may meet damage";
+    EXPECT_EQ(this->get("a"), "1") << "whoever has it open is not disturbed";
+    this->rows_.reset();
+    for (int start = 0; start < 2; ++start) EXPECT_EQ(storage.open().error().code, "damaged_index");
+    ASSERT_TRUE(storage.discard().ok());
+    this->rows_ = std::move(storage.open()).value();
+    EXPECT_EQ(this->get("a"), std::nullopt);
+}
+
 TYPED_TEST(SortedRowsConformance, discarding_removes_everything) {
     this->put({{"a", "1"}});
     this->rows_.reset();
@@ -190,6 +205,103 @@ TEST(MemoryRows, a_refused_table_changes_nothing_and_may_come_again) {
         }
         EXPECT_EQ(storage.row_count(), refused ? 0u : 1u);
     }
+}
+
+TEST(MemoryRows, a_table_larger_than_the_free_space_is_refused) {
+    MemoryRowStorage storage;
+    std::uint64_t free = 3;
+    storage.set_free_space([&free] { return free; });
+    auto rows = std::move(storage.open()).value();
+    for (const bool fits : {false, true}) {
+        auto table = rows->build_table();
+        table->put("ab", "12");
+        EXPECT_EQ(table->take_in().ok(), fits);
+        EXPECT_EQ(storage.row_count(), fits ? 1u : 0u);
+        free = 4;
+    }
+    rows.reset();
+    free = 0;
+    EXPECT_EQ(storage.open().error().code, "no_space");
+}
+
+// Leaves so much free on the disk, by a file that takes the rest.
+void leave_free(const SmallDisk& disk, std::uint64_t bytes) {
+    static_cast<void>(posix_file_system().remove(disk.at("ballast")));
+    const auto file = posix_file_system().open(disk.at("ballast"), OpenMode::create).value();
+    const std::uint64_t free = posix_file_system().free_bytes(disk.path()).value();
+    const std::string piece(4096, 'b');
+    for (std::uint64_t at = 0; at + bytes < free; at += piece.size()) {
+        ASSERT_TRUE(file->write_at(at, std::as_bytes(std::span(piece))).ok());
+    }
+}
+
+// A table of one row that cannot be compressed.
+Status take_in_one(SortedRows& rows, const std::string& key, std::size_t value_bytes) {
+    Random random(value_bytes);
+    std::string value(value_bytes, '\0');
+    for (char& byte : value) byte = static_cast<char>(random.below(256));
+    auto table = rows.build_table();
+    table->put(key, value);
+    return table->take_in();
+}
+
+TEST(RocksRows, on_a_full_disk_a_table_is_refused_and_taken_in_when_there_is_space) {
+    const SmallDisk disk(32 << 20);
+    if (!disk.missing().empty()) GTEST_SKIP() << disk.missing();
+    RocksRowStorage storage(posix_file_system(), disk.at("index"), [](auto, auto) { return false; });
+    auto rows = std::move(storage.open()).value();
+    ASSERT_TRUE(take_in_one(*rows, "a", 100).ok());
+    for (const std::uint64_t free : {0u, 4096u, 65'536u}) {
+        leave_free(disk, free);
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(take_in_one(*rows, "b", 1 << 20).error().code, "no_space") << free;
+        EXPECT_EQ(rows_between(*rows, "", "z").size(), 1u);
+        EXPECT_FALSE(std::ifstream(disk.at("index/incoming-table")).is_open());
+    }
+    leave_free(disk, 8 << 20);
+    EXPECT_TRUE(take_in_one(*rows, "b", 1 << 20).ok());
+    rows.reset();
+    leave_free(disk, 0);
+    EXPECT_EQ(storage.open().error().code, "no_space");
+    leave_free(disk, 8 << 20);
+    rows = std::move(storage.open()).value();
+    EXPECT_EQ(rows_between(*rows, "", "z").size(), 2u);
+}
+
+// When the manifest met the full disk RocksDB stopped, recovered by itself when there was space, and the next table
+// that was moved in aborted the process.
+TEST(RocksRows, after_its_manifest_met_a_full_disk_it_reads_on_and_takes_tables_in_when_there_is_space) {
+    const SmallDisk disk(32 << 20);
+    if (!disk.missing().empty()) GTEST_SKIP() << disk.missing();
+    RocksRowStorage storage(posix_file_system(), disk.at("index"), [](auto, auto) { return false; });
+    auto rows = std::move(storage.open()).value();
+    // Each table finds the page it needs and no more, until the manifest needs one.
+    std::size_t taken_in = 0;
+    Status last;
+    leave_free(disk, 0);
+    auto ballast = posix_file_system().open(disk.at("ballast"), OpenMode::read_write).value();
+    for (; last && taken_in < 3000; ++taken_in) {
+        while (posix_file_system().free_bytes(disk.path()).value() < 4096) {
+            ASSERT_TRUE(ballast->truncate(ballast->size().value() - 4096).ok());
+        }
+        last = take_in_one(*rows, "k" + std::to_string(taken_in), 10);
+    }
+    ballast.reset();
+    --taken_in;
+    ASSERT_FALSE(last.ok());
+    EXPECT_EQ(last.error().code, "no_space");
+    EXPECT_NE(last.error().message.find("MANIFEST"), std::string::npos) << last.error().message;
+    for (const std::uint64_t free : {0u, 16'384u}) {
+        leave_free(disk, free);
+        EXPECT_EQ(take_in_one(*rows, "full", 10).error().code, "no_space");
+        EXPECT_EQ(rows_between(*rows, "", "z").size(), taken_in);
+    }
+    leave_free(disk, 8 << 20);
+    last = take_in_one(*rows, "space", 10);
+    ASSERT_TRUE(last.ok()) << last.error().message;
+    EXPECT_EQ(rows_between(*rows, "", "z").size(), taken_in + 1);
+    rows.reset();
+    rows = std::move(storage.open()).value();
+    EXPECT_EQ(rows_between(*rows, "", "z").size(), taken_in + 1);
 }
 
 TEST(RocksRows, compaction_drops_what_has_expired_and_only_that) {

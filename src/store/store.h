@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "message/message.h"
 #include "message/state_set.h"
+#include "store/history.h"
 #include "store/recent_tier.h"
 
 namespace duewheel {
@@ -37,12 +38,17 @@ struct DuePosition {
 struct FindMessage {
     MessageId id = 0;
 };
-struct FindKey {
-    std::string name_space;
-    std::string queue;
-    std::string key;
+// Who holds each of these idempotency keys, in their order.
+struct FindKeys {
+    struct Key {
+        std::string name_space;
+        std::string queue;
+        std::string key;
+    };
+    std::vector<Key> keys;
 };
-// Rows in [from, until) in due order, at most `limit`.
+// Messages that time has something to do to in [from, until): they fall due or expire. In the order of those times, at
+// most `limit`; a message that does both in that stretch comes twice.
 struct ScanDue {
     DuePosition from;
     DueMs until_ms = 0;
@@ -53,6 +59,14 @@ struct ScanQueue {
     std::string queue;
     DuePosition from;
     DueMs until_ms = 0;
+    std::uint32_t limit = 0;
+};
+// Unfinished messages of an order key, by (nominal due, id): from `from` on, at most `limit`.
+struct ScanOrder {
+    std::string name_space;
+    std::string queue;
+    std::string order_key;
+    DuePosition from;
     std::uint32_t limit = 0;
 };
 // Dead messages of a queue in [from, until), by (time of death, id), at most `limit`.
@@ -81,17 +95,25 @@ struct ReadRecords {
 
 struct Question {
     std::uint64_t ticket = 0;  // comes back with the answer
-    std::variant<FindMessage, FindKey, ScanDue, ScanQueue, ListQueue, ScanDead, ReadRecords> what;
+    std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ScanDead, ListQueue, ListHistory, ReadRecords>
+        what;
 };
 
 struct KeyHolder {
     MessageId id = 0;
     std::uint64_t request_hash = 0;
+    DueMs due_ms = 0;    // what its put was answered
     DueMs ended_ms = 0;  // 0: the message is unfinished
+};
+// A key's holder and how that message stands.
+struct KeyFacts {
+    KeyHolder holder;
+    State state = State::done;
 };
 struct Stretch {
     std::vector<MessageRow> rows;
-    bool complete = true;  // false: `limit` was reached; go on after the last row
+    bool complete = true;  // false: `limit` was reached; go on at `next`
+    DuePosition next;
 };
 struct ListedRows {
     std::vector<MessageRow> rows;
@@ -106,7 +128,8 @@ struct RecordBytes {
 struct Answer {
     std::uint64_t ticket = 0;
     Generation generation = 0;
-    std::variant<std::optional<MessageRow>, std::optional<KeyHolder>, Stretch, ListedRows, std::vector<RecordBytes>>
+    std::variant<std::optional<MessageRow>, std::vector<std::optional<KeyFacts>>, Stretch, ListedRows, HistoryRows,
+                 std::vector<RecordBytes>>
         what;
 };
 

@@ -43,6 +43,21 @@ Result<std::vector<RecordBytes>> read_records(const SegmentCatalog& segments, co
     return records;
 }
 
+Result<std::vector<std::optional<KeyFacts>>> find_keys(const Index& index, const FindKeys& wanted, DueMs now_ms) {
+    std::vector<std::optional<KeyFacts>> all;
+    all.reserve(wanted.keys.size());
+    for (const FindKeys::Key& key : wanted.keys) {
+        const Result<std::optional<KeyHolder>> holder = index.find_key(key.name_space, key.queue, key.key, now_ms);
+        if (!holder) return holder.error();
+        std::optional<KeyFacts>& facts = all.emplace_back();
+        if (!*holder) continue;
+        const Result<std::optional<MessageRow>> row = index.find((*holder)->id, now_ms);
+        if (!row) return row.error();
+        facts = KeyFacts{**holder, *row ? (*row)->state.state : State::done};
+    }
+    return all;
+}
+
 // Moves a result's value into the answer, or hands its error on.
 template <class T>
 Status keep(Answer& answer, Result<T> result) {
@@ -61,15 +76,18 @@ Result<Answer> StoreReader::answer(const Question& question) const {
     const Status answered = std::visit(
         Overloaded{
             [&](const FindMessage& find) { return keep(answer, index_.find(find.id, now_ms)); },
-            [&](const FindKey& find) {
-                return keep(answer, index_.find_key(find.name_space, find.queue, find.key, now_ms));
-            },
+            [&](const FindKeys& find) { return keep(answer, find_keys(index_, find, now_ms)); },
             [&](const ScanDue& scan) { return keep(answer, index_.scan_due(scan.from, scan.until_ms, scan.limit)); },
             [&](const ScanQueue& scan) {
                 return keep(answer,
                             index_.scan_queue(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));
             },
             [&](const ListQueue& list) { return keep(answer, index_.list_queue(list)); },
+            [&](const ListHistory& list) { return keep(answer, index_.list_history(list, now_ms)); },
+            [&](const ScanOrder& scan) {
+                return keep(answer,
+                            index_.scan_order(scan.name_space, scan.queue, scan.order_key, scan.from, scan.limit));
+            },
             [&](const ScanDead& scan) {
                 return keep(answer,
                             index_.scan_dead(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));

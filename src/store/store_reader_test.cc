@@ -48,10 +48,14 @@ TEST_F(Reading, each_kind_of_question_gets_its_kind_of_answer) {
     EXPECT_EQ(std::get<std::optional<MessageRow>>(found.what), shard_.rows.at(id));
     EXPECT_EQ(std::get<std::optional<MessageRow>>(ask({1, FindMessage{999}}).what), std::nullopt);
 
-    const auto holder = std::get<std::optional<KeyHolder>>(ask({1, FindKey{"default", "mail", "order-1"}}).what);
-    ASSERT_TRUE(holder);
-    EXPECT_EQ(holder->id, id);
-    EXPECT_FALSE(std::get<std::optional<KeyHolder>>(ask({1, FindKey{"default", "post", "order-1"}}).what));
+    const FindKeys keys{{{"default", "mail", "order-1"}, {"default", "post", "order-1"}}};
+    const auto holders = std::get<std::vector<std::optional<KeyFacts>>>(ask({1, keys}).what);
+    ASSERT_EQ(holders.size(), 2u);
+    ASSERT_TRUE(holders[0]);
+    EXPECT_EQ(holders[0]->holder.id, id);
+    EXPECT_EQ(holders[0]->holder.due_ms, kNow + 500);
+    EXPECT_EQ(holders[0]->state, State::scheduled);
+    EXPECT_FALSE(holders[1]);
 
     const auto due = std::get<Stretch>(ask({1, ScanDue{{kNow, 0}, kNow + 601, 1}}).what);
     ASSERT_EQ(due.rows.size(), 1u);
@@ -107,7 +111,8 @@ TEST_F(Reading, what_has_expired_is_not_found) {
     seal();
     retention_.set_now(kNow + Retention::kDefaultKeepMs + 1);
     EXPECT_FALSE(std::get<std::optional<MessageRow>>(ask({1, FindMessage{id}}).what));
-    EXPECT_FALSE(std::get<std::optional<KeyHolder>>(ask({1, FindKey{"default", "mail", "order-1"}}).what));
+    const FindKeys key{{{"default", "mail", "order-1"}}};
+    EXPECT_FALSE(std::get<std::vector<std::optional<KeyFacts>>>(ask({1, key}).what)[0]);
 }
 
 TEST_F(Reading, records_that_have_left_the_log_are_left_out) {
@@ -137,6 +142,7 @@ class RaisingRows final : public SortedRows {
         return rows_->scan(lower, upper, limit, visit);
     }
     std::unique_ptr<TableBuilder> build_table() override { return rows_->build_table(); }
+    Status verify_checksums() const override { return rows_->verify_checksums(); }
     std::uint64_t bytes() const override { return rows_->bytes(); }
 
   private:
@@ -151,6 +157,7 @@ class RaisingStorage final : public RowStorage {
     Result<std::unique_ptr<SortedRows>> open() override {
         return std::unique_ptr<SortedRows>(std::make_unique<RaisingRows>(*kept_.open(), generation_));
     }
+    Status condemn() override { return kept_.condemn(); }
     Status discard() override { return kept_.discard(); }
 
   private:
@@ -166,7 +173,7 @@ TEST(ReadingDates, the_generation_is_noted_before_anything_is_looked_at) {
     auto index = *Index::open(storage, retention);
     const StoreReader reader(*index, shard.catalog(), generation);
     for (const Question& question :
-         {Question{1, FindMessage{5}}, Question{1, FindKey{"a", "b", "c"}}, Question{1, ScanDue{{}, kNow, 1}},
+         {Question{1, FindMessage{5}}, Question{1, FindKeys{{{"a", "b", "c"}}}}, Question{1, ScanDue{{}, kNow, 1}},
           Question{1, ScanQueue{"a", "b", {}, kNow, 1}}}) {
         generation = 100;
         EXPECT_EQ(reader.answer(question)->generation, 100u);

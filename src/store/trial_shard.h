@@ -239,7 +239,10 @@ class TrialShard {
                            row.state.due_ms,
                            row.state.queue,
                            row.state.state == State::dead ? 0 : digest_term(row.id, row.state),
+                           0,
                            row.ended_ms};
+        const bool has_place = !row.state.order_key.empty() && row.state.nominal_due_ms != row.state.due_ms;
+        if (has_place) record.previous.nominal_due_ms = row.state.nominal_due_ms;
         record.state = std::move(state);
         record.state.version = row.state.version + 1;
         return record;
@@ -251,7 +254,8 @@ class TrialShard {
     void hold_key(const MessageRow& row) {
         if (row.state.key.empty()) return;
         KeyHolder& holder = keys[{row.state.name_space, row.state.queue, row.state.key}];
-        if (holder.id <= row.id) holder = {row.id, row.state.request_hash, row.ended_ms};
+        const DueMs due_ms = row.state.first_due_ms != 0 ? row.state.first_due_ms : row.state.nominal_due_ms;
+        if (holder.id <= row.id) holder = {row.id, row.state.request_hash, due_ms, row.ended_ms};
     }
     std::uint32_t append(Record& record) {
         ++totals_.sequence;

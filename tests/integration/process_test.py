@@ -1,8 +1,10 @@
 """The real process: its start, its stop, and a world that breaks."""
 
 import http.client
+import json
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import threading
@@ -63,6 +65,29 @@ class Start(unittest.TestCase):
                 capture_output=True, text=True, timeout=60)
             self.assertEqual(run.returncode, 1)
             self.assertIn("port_in_use", run.stderr)
+            self.assertFalse(daemon.data.exists(), "an address that cannot be had makes no store")
+
+    # "cannot make directory /x: File exists" was all that was said.
+    def test_a_data_directory_that_cannot_be_one_is_refused_with_what_to_do(self):
+        with Daemon() as daemon:
+            (daemon.directory / "file").touch()
+            for data, code, told in ((daemon.directory / "file", 1, "with --data"), ("/proc/none", 1, "with --data"),
+                                     ("", 2, "leave it out")):
+                with self.subTest(data=data):
+                    run = subprocess.run([BIN / "duewheeld", "--data", data, "--http", "127.0.0.1:0"],
+                                         capture_output=True, text=True, timeout=60)
+                    self.assertEqual(run.returncode, code, run.stderr)
+                    self.assertIn(told, run.stderr)
+
+    # "nonsense is no loopback address" was said of it, after a store had been made.
+    def test_an_address_that_is_none_is_called_so_before_anything_is_made(self):
+        with Daemon() as daemon:
+            run = subprocess.run([BIN / "duewheeld", "--data", daemon.data, "--http", "nonsense"],
+                                 capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("is not an address to listen on", run.stderr)
+            self.assertNotIn("loopback", run.stderr)
+            self.assertFalse(daemon.data.exists())
 
     def test_an_index_that_is_gone_is_built_anew(self):
         with Daemon(arguments=["--store-segment-size", "1MiB"]) as daemon:
@@ -79,7 +104,168 @@ class Start(unittest.TestCase):
             self.assertEqual(client.cancel(numbers[0])[1]["outcome"], "cancelled")
 
 
+def raw_request(daemon, head, body=None):
+    content = b"" if body is None else json.dumps(body).encode()
+    kind = "" if body is None else "Content-Type: application/json\r\n"
+    return f"{head} HTTP/1.1\r\nHost: 127.0.0.1:{daemon.port}\r\n{kind}Content-Length: {len(content)}\r\n\r\n".encode() + content
+
+
+def read_answer(stream):
+    """(status, body) of the next answer on a connection's stream."""
+    status = int(stream.readline().split()[1])
+    length = 0
+    for line in iter(stream.readline, b"\r\n"):
+        name, value = line.split(b":", 1)
+        if name.lower() == b"content-length":
+            length = int(value)
+    return status, stream.read(length)
+
+
+# Reads and leases acted when they arrived, changes when they were on disk: in one write, a lease overtook the put before
+# it, and a look the cancel.
+class Pipelining(unittest.TestCase):
+    def ask(self, daemon, *requests):
+        with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
+            connection.sendall(b"".join(raw_request(daemon, *request) for request in requests))
+            with connection.makefile("rb") as stream:
+                return [(status, json.loads(body)) for status, body in (read_answer(stream) for _ in requests)]
+
+    def test_requests_in_one_write_act_one_after_the_other(self):
+        with Daemon() as daemon:
+            daemon.start()
+            for _ in range(20):
+                put, lease = self.ask(daemon, ("POST /v1/queues/q/messages", {"body": "x"}),
+                                      ("POST /v1/queues/q:lease", {"max": 1}))
+                (message,) = lease[1]["messages"]
+                self.assertEqual(message["id"], put[1]["id"])
+                ended, look = self.ask(daemon, (f"POST /v1/leases/{message['lease']}:ack",),
+                                       (f"GET /v1/messages/{message['id']}",))
+                self.assertEqual((ended[1]["outcome"], look[1]["state"]), ("done", "done"))
+                number = daemon.client().put("q", "x", delay="1h")[1]["id"]
+                cancel, look = self.ask(daemon, (f"DELETE /v1/messages/{number}",), (f"GET /v1/messages/{number}",))
+                self.assertEqual((cancel[1]["outcome"], look[1]["state"]), ("cancelled", "cancelled"))
+
+
+class Levels(unittest.TestCase):
+    def test_metrics_tell_what_is_pending(self):
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            for queue in ("a", "a", "b"):
+                client.put(queue, "x", delay="1h")
+            client.put("b", "now")
+            client.lease("b")
+            client.connection.request("GET", "/metrics")
+            lines = client.connection.getresponse().read().decode().splitlines()
+            for line in ("duewheel_pending 4", "duewheel_leased 1", "duewheel_ready 0", "duewheel_queues 2",
+                         "duewheel_accepted_total 4", "duewheel_delivered_total 1"):
+                self.assertIn(line, lines)
+
+    # What a lease counted from was the last turn of the loop, which may be seconds ago where nothing happens.
+    def test_a_lease_that_is_asked_for_after_a_pause_lasts_its_full_time(self):
+        with Daemon() as daemon, Daemon() as clock:
+            daemon.start()
+            clock.start()
+            client = daemon.client()
+            client.put("q", "x")
+            clock.client().lease("nothing", wait="1500ms")
+            asked_ms = time.time() * 1000
+            (message,) = client.lease("q", lease="1s")
+            self.assertGreater(message["lease_until_ms"], asked_ms + 900)
+
+
+class Secrets(unittest.TestCase):
+    def test_each_data_directory_has_its_own_and_no_token_opens_anothers_lease(self):
+        identity = slice(120, 152)  # of a segment's header: instance and token key (docs/storage_format.md)
+        with Daemon() as one, Daemon() as other:
+            seen = []
+            for daemon in (one, other):
+                daemon.start()
+                number = daemon.client().put("q", "x")[1]["id"]
+                lease = daemon.client().lease("q")[0]["lease"]
+                seen.append((number, lease, segments(daemon)[0].read_bytes()[identity]))
+            self.assertEqual(seen[0][0], seen[1][0], "the same message in both, but for their secrets")
+            self.assertNotEqual(seen[0][2][:16], seen[1][2][:16])
+            self.assertNotEqual(seen[0][2][16:], seen[1][2][16:])
+            client = one.client()
+            self.assertEqual(client.ack(seen[1][1])[1]["code"], "bad_lease_token")
+            lease = seen[0][1]
+            for place, character in enumerate(lease):
+                forged = lease[:place] + ("B" if character == "A" else "A") + lease[place + 1:]
+                self.assertEqual(client.ack(forged)[0], 400, forged)
+            self.assertEqual(client.get(seen[0][0])[1]["state"], "leased")
+            self.assertEqual(client.ack(lease), (200, {"outcome": "done"}))
+
+
+class Outcomes(unittest.TestCase):
+    # Only sealing told how late it is: in a server that then fell quiet an outcome in the index never expired.
+    def test_they_expire_in_a_server_that_seals_nothing_any_more(self):
+        with Daemon(arguments=["--store-segment-size", "1MiB", "--store-keep-outcomes", "3s"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            number = client.put("q", "x", delay="1h")[1]["id"]
+            self.assertEqual(client.cancel(number)[1]["outcome"], "cancelled")
+            for _ in range(400):
+                client.put("q", "x" * 3000, delay="1h")
+            deadline = time.monotonic() + 60
+            while client.get(number)[0] == 200 and time.monotonic() < deadline:
+                pass
+            self.assertGreaterEqual(client.get(number)[0], 404)
+
+    # Keys were kept in memory for a day, whatever the setting said, and in the index as long as it said.
+    def test_a_key_is_free_again_when_the_outcome_is_forgotten(self):
+        with Daemon(arguments=["--store-keep-outcomes", "1s"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            number = client.put("q", "x", key="k", delay="1h")[1]["id"]
+            self.assertEqual(client.put("q", "x", key="k", delay="1h"), (200, client.put("q", "x", key="k", delay="1h")[1]))
+            self.assertEqual(client.cancel(number)[1]["outcome"], "cancelled")
+            deadline = time.monotonic() + 60
+            while (answer := client.put("q", "x", key="k", delay="1h"))[0] == 200 and time.monotonic() < deadline:
+                self.assertEqual(answer[1]["id"], number)
+            self.assertEqual(answer[0], 201)
+            self.assertNotEqual(answer[1]["id"], number)
+
+
 class Stop(unittest.TestCase):
+    def test_a_stopping_server_is_not_ready(self):
+        with Daemon() as daemon:
+            daemon.start()
+            with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
+                stream = connection.makefile("rb")
+                # A request that has begun keeps the connection until it is answered.
+                request = raw_request(daemon, "GET /readyz")
+                connection.sendall(request + request[:-2])
+                status, body = read_answer(stream)
+                self.assertEqual((status, json.loads(body)["ready"]), (200, True))
+                daemon.process.send_signal(signal.SIGTERM)
+                deadline = time.monotonic() + 20
+                while " stopping: " not in daemon.log_text() and time.monotonic() < deadline:
+                    pass
+                connection.sendall(request[-2:])
+                status, body = read_answer(stream)
+                self.assertEqual(status, 503)
+                self.assertEqual(json.loads(body), {"ready": False, "reason": "the server is stopping"})
+                stream.close()
+            self.assertEqual(daemon.wait(), 0)
+
+    def test_sigterm_loses_no_attempt_that_has_begun(self):
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            for number in range(200):
+                client.put("q", str(number))
+            with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
+                put = raw_request(daemon, "POST /v1/queues/other/messages", {"body": "x" * 1000, "delay": "1h"})
+                connection.sendall(put * 500)  # the disk is busy while the leases begin
+                leased = client.lease("q", maximum=200)
+                self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+            self.assertEqual(len(leased), 200)
+            daemon.start()
+            client = daemon.client()
+            attempts = [client.get(message["id"])[1]["attempts"] for message in leased]
+            self.assertEqual(attempts, [1] * 200)
+
     def test_sigterm_loses_no_reply(self):
         with Daemon() as daemon:
             daemon.start()

@@ -1,4 +1,6 @@
-"""The lines of the README, pasted: what is put comes out, on time, also when the server is killed in between."""
+"""The lines of the README and of `./dev run`, pasted: what is put comes out, on time, also when the server is killed in
+between.
+"""
 
 import json
 import os
@@ -9,13 +11,23 @@ import unittest
 
 from daemon import BIN, Daemon
 
-README = pathlib.Path(__file__).resolve().parent.parent.parent / "README.md"
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+README = ROOT / "README.md"
 
 
 def blocks():
     """The shell lines of each fenced block."""
     found = re.findall(r"^```sh\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
     return [[line for line in block.splitlines() if line] for block in found]
+
+
+def printed_lines(*arguments, **environment):
+    """What `./dev run` prints before it starts the server, and the commands in it."""
+    run = subprocess.run([ROOT / "dev", "lines", *arguments], capture_output=True, text=True, timeout=60,
+                         env=dict(os.environ, **environment))
+    assert run.returncode == 0, run.stderr
+    joined = run.stdout.replace("\\\n", " ")
+    return run.stdout, [line.strip() for line in joined.splitlines() if line.startswith("  ")]
 
 
 class Readme(unittest.TestCase):
@@ -50,6 +62,35 @@ class Readme(unittest.TestCase):
             daemon.start()
             self.run_line(daemon, put)
             self.assertIn("hello", self.run_line(daemon, lease))
+
+
+class Dev(unittest.TestCase):
+    # The lease had no --wait, so that the pair pasted at once said that nothing was there; and the address and the data
+    # directory of the environment were passed over.
+    def test_the_printed_lines_deliver_when_pasted_at_once(self):
+        with Daemon() as daemon:
+            daemon.start()
+            _, lines = printed_lines(DUEWHEEL_HTTP=f"127.0.0.1:{daemon.port}")
+            self.assertEqual(len(lines), 4)
+            for put, lease in (lines[:2], lines[2:]):
+                pair = f"{put}\n{lease}\n".replace("build/release/bin", str(BIN))
+                run = subprocess.run(["bash", "-c", pair], capture_output=True, text=True, timeout=60)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertIn("hello in five seconds", run.stdout)
+
+    def test_the_printed_address_is_the_one_that_the_server_will_have(self):
+        for arguments, environment, address in (
+                ((), {}, "127.0.0.1:7420"),
+                (("--http", "127.0.0.1:7500"), {}, "127.0.0.1:7500"),
+                (("--http=127.0.0.1:7500",), {"DUEWHEEL_HTTP": "127.0.0.1:7600"}, "127.0.0.1:7500"),
+                ((), {"DUEWHEEL_HTTP": "0.0.0.0:7600"}, "127.0.0.1:7600"),
+                (("--http", "[::1]:0"), {}, "[::1]:PORT")):
+            text, lines = printed_lines(*arguments, **environment)
+            self.assertEqual([address in line for line in lines], [True] * 4, text)
+        self.assertEqual(printed_lines("--nonsense")[1], [])
+
+    def test_the_data_directory_is_left_to_the_server(self):
+        self.assertNotIn("--data", (ROOT / "dev").read_text())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ PUT = "/v1/queues/q/messages"
 
 
 def request(method, target, body=b"", *fields):
-    lines = [f"{method} {target} HTTP/1.1", "Host: x", f"Content-Length: {len(body)}", *fields]
+    lines = [f"{method} {target} HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}", *fields]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
@@ -36,6 +36,9 @@ REFUSED = [
     (put('{"delay":"99999999999999w"}'), 400, "bad_duration", "delay"),
     (put('{"due":"9999-12-31T23:59:59Z"}'), 400, "delay_too_long", "due"),
     (put('{"due":"2027-02-30T00:00:00Z"}'), 400, "bad_instant", "due"),
+    (put('{"delay":"1h","expires_in":"1h"}'), 400, "expires_too_soon", "expires_in"),
+    (put('{"expires":"2001-01-01T00:00:00Z"}'), 400, "expires_too_soon", "expires"),
+    (put('{"order_key":"' + "k" * 257 + '"}'), 400, "bad_order_key", "order_key"),
     (put('{"delay":NaN}'), 400, "bad_json", None),
     (put(b'{"body":"\xff"}'), 400, "bad_utf8", None),
     (put("[" * 200_000), 400, "too_deep", None),
@@ -44,14 +47,14 @@ REFUSED = [
     (request("POST", "/v1/queues/" + "q" * 201 + "/messages"), 400, "bad_queue_name", "queue"),
     (request("POST", PUT + "?delay=10m"), 400, "unknown_parameter", None),
     # Two lengths, a length beside chunks, a length that is no number: where one request ends is never guessed.
-    (raw(f"POST {PUT} HTTP/1.1\nHost: x\nContent-Length: 2\nContent-Length: 3", b"{} "), 400, "bad_request", None),
-    (raw(f"POST {PUT} HTTP/1.1\nHost: x\nContent-Length: 2\nTransfer-Encoding: chunked", b"{}"), 400, "bad_request", None),
-    (raw(f"POST {PUT} HTTP/1.1\nHost: x\nContent-Length: +2", b"{}"), 400, "bad_request", None),
-    (raw(f"POST {PUT} HTTP/1.1\nHost: x\nTransfer-Encoding: chunked", b"-2\r\n{}\r\n0\r\n\r\n"), 400, "bad_request", None),
-    (raw(f"POST {PUT} HTTP/1.1\nHost: x\nTransfer-Encoding: gzip, chunked"), 501, "not_implemented", None),
-    (raw(f"POST {PUT} HTTP/1.1\nHost: x\n" + "A: b\n" * 101), 431, "header_too_large", None),
-    (raw(f"POST {PUT} HTTP/1.1\nHost: x\nA: " + "b" * 9000), 431, "header_too_large", None),
-    (raw("GET /" + "a" * 5000 + " HTTP/1.1\nHost: x"), 414, "target_too_long", None),
+    (raw(f"POST {PUT} HTTP/1.1\nHost: localhost\nContent-Length: 2\nContent-Length: 3", b"{} "), 400, "bad_request", None),
+    (raw(f"POST {PUT} HTTP/1.1\nHost: localhost\nContent-Length: 2\nTransfer-Encoding: chunked", b"{}"), 400, "bad_request", None),
+    (raw(f"POST {PUT} HTTP/1.1\nHost: localhost\nContent-Length: +2", b"{}"), 400, "bad_request", None),
+    (raw(f"POST {PUT} HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked", b"-2\r\n{}\r\n0\r\n\r\n"), 400, "bad_request", None),
+    (raw(f"POST {PUT} HTTP/1.1\nHost: localhost\nTransfer-Encoding: gzip, chunked"), 501, "not_implemented", None),
+    (raw(f"POST {PUT} HTTP/1.1\nHost: localhost\n" + "A: b\n" * 101), 431, "header_too_large", None),
+    (raw(f"POST {PUT} HTTP/1.1\nHost: localhost\nA: " + "b" * 9000), 431, "header_too_large", None),
+    (raw("GET /" + "a" * 5000 + " HTTP/1.1\nHost: localhost"), 414, "target_too_long", None),
     (request("POST", "/v1/leases/nonsense:ack"), 400, "bad_lease_token", "lease"),
     (request("POST", "/v1/leases/" + "A" * 38 + ":ack"), 400, "bad_lease_token", "lease"),  # well-formed and made up
     (request("GET", "/v1/messages/1024"), 404, "unknown_id", "id"),
@@ -104,7 +107,7 @@ class Refusals(unittest.TestCase):
         with Daemon() as daemon:
             daemon.start()
             with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
-                connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
                 deadline = time.monotonic() + 30
                 with self.assertRaises(OSError):  # after a short while in which the server lets the client see its answer
                     while time.monotonic() < deadline:

@@ -1,6 +1,7 @@
 """The real daemon's settings: what wins, what is refused with which words, and what is printed."""
 
 import os
+import re
 import subprocess
 import tempfile
 import tomllib
@@ -79,6 +80,50 @@ class Precedence(unittest.TestCase):
             self.assertIn("origin=duewheel.toml:2", daemon.log_text())
 
 
+class Ends(unittest.TestCase):
+    """What may be chosen works: everything at its least, and at its most, but for files that would fill the disk."""
+
+    def bounds(self):
+        """{flag: (least, most)}, from the comments of what is printed."""
+        found = {}
+        section = choice = ""
+        for line in duewheeld("--print-config").stdout.splitlines():
+            if line.startswith("["):
+                section = line.strip("[]") + "-"
+            elif line.startswith("#"):
+                choice = re.search(r"Choose (\S+) to ([^ ,.]+)", line)
+            elif line and choice:
+                found["--" + (section + line.split(" = ")[0]).replace("_", "-")] = choice.groups()
+                choice = None
+        return found
+
+    def check(self, arguments):
+        with Daemon(arguments=arguments) as daemon:
+            daemon.start()
+            client = daemon.client()
+            for number in range(200):
+                status, answer = client.put("q", "x" * 500, delay=number % 3 * 20)
+                self.assertEqual(status, 201, answer)
+            done = 0
+            while done < 200:
+                for message in client.request("POST", "/v1/queues/q:lease", {})[1]["messages"]:
+                    self.assertEqual(client.ack(message["lease"])[1]["outcome"], "done")
+                    done += 1
+            daemon.kill()
+            daemon.start()
+            self.assertEqual(daemon.client().request("GET", "/v1/stats")[1]["pending"], 0)
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+
+    def test_everything_at_its_least(self):
+        bounds = self.bounds()
+        self.assertGreater(len(bounds), 35)
+        self.check([word for flag, (least, _) in bounds.items() for word in (flag, least)])
+
+    def test_everything_at_its_most(self):
+        self.check([word for flag, (_, most) in self.bounds().items() for word in (flag, most)
+                    if not flag.startswith("--store-") or flag == "--store-keep-outcomes"])
+
+
 class Refused(unittest.TestCase):
     def expect(self, lines, *arguments, **how):
         run = duewheeld(*arguments, **how)
@@ -125,6 +170,13 @@ class Refused(unittest.TestCase):
             self.assertEqual(os.listdir(data), [], "it was refused before anything was opened")
 
 
+    def test_a_host_that_is_none(self):
+        with tempfile.TemporaryDirectory() as data:
+            run = duewheeld("--data", data, "--http", "127.0.0.1:0", "--http-hosts", "a.example,http://b.example")
+            self.assertEqual(run.returncode, EXIT_USAGE)
+            self.assertIn("bad_host", run.stderr)
+
+
 class Help(unittest.TestCase):
     def test_names_every_setting(self):
         text = duewheeld("--help").stdout
@@ -133,7 +185,7 @@ class Help(unittest.TestCase):
             flag = "--http" if name == "http.listen" else "--" + name.replace(".", "-").replace("_", "-")
             self.assertRegex(text, rf"(?m)^ +{flag}\b")
             flags += 1
-        self.assertGreater(flags, 35)
+        self.assertGreater(flags, 40)
 
 
 if __name__ == "__main__":

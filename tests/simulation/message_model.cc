@@ -16,9 +16,20 @@ bool MessageModel::may_be(World::Phase phase) const {
     return std::any_of(worlds().begin(), worlds().end(), [phase](const World& world) { return world.phase == phase; });
 }
 
+bool MessageModel::shares_order_key(const MessageModel& other) const {
+    return !put.order_key.empty() && put.order_key == other.put.order_key && put.queue == other.put.queue &&
+           put.name_space == other.put.name_space && serial != other.serial;
+}
+
 void MessageModel::set(LifePoint from, Worlds next) {
     if (!epochs.empty()) from = std::max(from, epochs.back().from);
-    epochs.push_back({from, std::move(next)});
+    epochs.push_back({from, {}});
+    replace(std::move(next));
+}
+
+void MessageModel::replace(Worlds next) {
+    epochs.back().worlds = std::move(next);
+    if (purge != Purge::no && may_be_unfinished()) add_world(epochs.back().worlds, purged_world(purged_ms));
 }
 
 std::uint32_t MessageModel::seen_before(LifePoint point) const {
@@ -41,7 +52,7 @@ void add_world(Worlds& worlds, const World& world) {
 }
 
 std::string describe(const Worlds& worlds) {
-    constexpr std::string_view kPhases[] = {"absent", "live", "held", "dead", "cancelled", "done"};
+    constexpr std::string_view kPhases[] = {"absent", "live", "held", "dead", "cancelled", "done", "expired"};
     std::string text;
     for (const World& world : worlds) {
         if (!text.empty()) text += " or ";

@@ -30,7 +30,7 @@ struct DueRange {
 };
 
 struct World {
-    enum class Phase : std::uint8_t { absent, live, held, dead, cancelled, done };
+    enum class Phase : std::uint8_t { absent, live, held, dead, cancelled, done, expired };
 
     Phase phase = Phase::absent;
     DueRange due;
@@ -45,7 +45,7 @@ struct World {
     bool is_live() const { return phase == Phase::live; }
     bool is_unfinished() const { return phase == Phase::live || phase == Phase::held; }
     // For good.
-    bool is_ended() const { return phase == Phase::cancelled || phase == Phase::done; }
+    bool is_ended() const { return phase == Phase::cancelled || phase == Phase::done || phase == Phase::expired; }
     bool operator==(const World&) const = default;
 };
 using Worlds = std::vector<World>;
@@ -90,6 +90,8 @@ struct MessageModel {
     MessageId id = 0;          // 0: no client knows it
     PutCommand put;
     bool answered = false;  // the put was accepted, and its client heard of it
+    std::optional<DueRange> expires;
+    DueMs told_ms = 0;  // when a client last heard of it, deliveries apart
 
     std::vector<Epoch> epochs;
     std::vector<SeenDelivery> deliveries;  // in the order in which they were told
@@ -101,15 +103,30 @@ struct MessageModel {
     std::uint32_t returns_open = 0;  // kicks and redrives, not answered: more may be forgiven at any moment
     DueMs redriven_ms = 0;           // when the last redrive was answered that may have brought it back
     LifePoint recorded;              // the last attempt that an answer has made durable
+    bool may_be_back = false;        // from the dead: then it has no expiry any more
+    // Whether a purge of its queue concerns it. Where it does, it may have ended at any time since.
+    enum class Purge : std::uint8_t { no, maybe, surely } purge = Purge::no;
+    std::uint64_t submitted_step = 0;
+    std::uint64_t answered_step = 0;
     std::vector<HistoryLine> history;
+
+    DueMs purged_ms = 0;  // at the earliest
 
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_unfinished() const;
     bool is_surely_unfinished() const;
     bool may_be(World::Phase phase) const;
+    // Its time may be over, its time is over.
+    bool may_have_expired(DueMs now) const { return expires && expires->low <= now; }
+    bool has_expired(DueMs now) const { return expires && !may_be_back && expires->high <= now; }
+    bool shares_order_key(const MessageModel& other) const;
     // The world, where there is only one.
     const World* certain() const { return worlds().size() == 1 ? &worlds().front() : nullptr; }
     void set(LifePoint from, Worlds worlds);
+    // In place of what is possible now.
+    void replace(Worlds worlds);
+    // Ended by a purge, some time from then on.
+    static World purged_world(DueMs from) { return {World::Phase::cancelled, {}, {}, {from, from}}; }
     // Deliveries seen that began before this point; all of them for an attempt beyond every other.
     std::uint32_t seen_before(LifePoint point) const;
     // The delivery of a lease; null where no client saw it.

@@ -51,10 +51,32 @@ bool changes_a_message(const Command& command) {
            std::holds_alternative<KickCommand>(command);
 }
 
+constexpr DueMs kNeverMs = INT64_MAX;
+
 std::string_view name_of(const Command& command) {
-    constexpr std::string_view kNames[] = {"put",  "get",  "cancel", "reschedule", "fire",      "lease",
-                                           "ack",  "fail", "extend", "release",    "carry",     "carry done",
-                                           "list", "hold", "kick",   "redrive",    "hold lease"};
+    constexpr std::string_view kNames[] = {"put",
+                                           "put batch",
+                                           "get",
+                                           "cancel",
+                                           "reschedule",
+                                           "fire",
+                                           "lease",
+                                           "ack",
+                                           "fail",
+                                           "extend",
+                                           "release",
+                                           "carry",
+                                           "carry done",
+                                           "list",
+                                           "history",
+                                           "configure queue",
+                                           "describe queue",
+                                           "list queues",
+                                           "carry settings",
+                                           "hold",
+                                           "kick",
+                                           "redrive",
+                                           "hold lease"};
     return kNames[command.index()];
 }
 
@@ -67,8 +89,16 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
     ++run_;
     if (floor_ms < latest_now_) rare_.met(Rare::clock_went_back_over_a_restart);
     now_ = floor_ms;
-    started_of_run_.push_back(0);
+    for (auto& [query, listing] : listings_) {
+        // Where states were chosen it is a change that a message was due, and that the clock went back before it.
+        if (listing.first.states == kUnfinishedStates) continue;
+        std::erase_if(listing.standing, [this](const auto& each) {
+            const World* world = messages_[each.first - 1].certain();
+            return each.second.was_due && (world == nullptr || world->due.low > now_);
+        });
+    }
     incarnation_of_run_.push_back(0);
+    queues_started();
     check_live_count(live_count, "after a restart");
     for (const MessageModel& message : messages_) {
         const World* world = message.certain();
@@ -82,6 +112,10 @@ void Oracle::died(std::uint64_t step) {
     totals_.requests_lost += requests_.size();
     for (MessageModel& message : messages_) {
         while (message.returns_open > 0) returns_closed(message);
+        // Its put was carried out by now, or never.
+        if (message.expires && !message.put.expires->at_ms && !message.open.empty() && !message.answered) {
+            message.expires->high = std::min(message.expires->high, now_ + message.put.expires->delay_ms);
+        }
         if (message.open.empty()) continue;
         message.set({run_ + 1, 0}, with_open_commands(message, 0));
         message.open.clear();
@@ -94,6 +128,7 @@ void Oracle::died(std::uint64_t step) {
             delivery->endings_open = 0;
         }
     }
+    queues_died();
     requests_.clear();
     forgotten_.clear();
     for (auto& [queue, leases] : leases_) {
@@ -113,23 +148,33 @@ std::string Oracle::body_of(std::uint64_t serial, std::uint32_t bytes) {
 
 ReplyToken Oracle::submitted(const Command& command) {
     const ReplyToken token = next_token_++;
-    Request request{command, now_, 0, 0, false, 0, {}};
+    Request request{command, now_, 0, 0, false, step_, 0, {}};
     if (const auto* put = std::get_if<PutCommand>(&command)) {
         MessageModel& fresh = messages_.emplace_back();
         fresh.serial = messages_.size();
         fresh.put = *put;
+        fresh.submitted_step = step_;
         fresh.leases_lost_before = leases_[put->queue].lost;
         fresh.set({run_, 0}, {World{}});
+        if (put->expires) {
+            fresh.expires = due_of(*put->expires, now_);
+            if (!put->expires->at_ms) fresh.expires->high = kNeverMs;
+        }
         request.serial = fresh.serial;
         note(fresh, "put submitted: at, delay", put->when.at_ms.value_or(0), put->when.delay_ms);
     } else if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
         ++leases_[lease->queue].open;
     } else if (const auto* list = std::get_if<ListCommand>(&command)) {
         listing_submitted(*list);
+    } else if (const auto* history = std::get_if<HistoryCommand>(&command)) {
+        history_submitted(*history);
+    } else if (const auto* configure = std::get_if<ConfigureQueueCommand>(&command)) {
+        configure_submitted(*configure, token);
     } else if (const auto* redrive = std::get_if<RedriveCommand>(&command)) {
         for (MessageModel* each : in_queue(*redrive)) {
             each->open.push_back(token);
             ++each->returns_open;
+            may_come_back(*each);
             const World* world = each->certain();
             if (world != nullptr && world->phase == World::Phase::dead && each->returns_open == 1) {
                 request.dead.push_back(each->serial);
@@ -150,7 +195,10 @@ ReplyToken Oracle::submitted(const Command& command) {
                 }
             }
         }
-        if (std::holds_alternative<KickCommand>(command)) ++named->returns_open;
+        if (std::holds_alternative<KickCommand>(command)) {
+            ++named->returns_open;
+            may_come_back(*named);
+        }
         note(*named, name_of(command), static_cast<std::int64_t>(token));
         for (const auto& [other, open] : requests_) {
             if (open.serial != named->serial || !changes_a_message(open.command)) continue;
@@ -263,6 +311,8 @@ void Oracle::close(ReplyToken token, const Request& request) {
             if (std::erase(each->open, token) > 0) returns_closed(*each);
         }
     }
+    if (const auto* configure = std::get_if<ConfigureQueueCommand>(&request.command))
+        configure_closed(*configure, token);
     if (MessageModel* about = message(request.serial)) {
         std::erase(about->open, token);
         if (std::holds_alternative<KickCommand>(request.command)) returns_closed(*about);
@@ -287,6 +337,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
     const ReplyToken token = effect.token;
     requests_.erase(found);
     close(token, request);
+    if (MessageModel* about = message(request.serial)) about->told_ms = now_;
     const Reply& reply = effect.reply;
     const bool is_change = std::holds_alternative<CancelCommand>(request.command) ||
                            std::holds_alternative<RescheduleCommand>(request.command) ||
@@ -311,10 +362,18 @@ bool Oracle::replied(const ReplyEffect& effect) {
         redrive_replied(request, *brought);
     } else if (const auto* leased = std::get_if<LeaseAnswer>(&reply);
                leased != nullptr && std::holds_alternative<LeaseCommand>(request.command)) {
-        lease_replied(request, *leased);
+        lease_replied(token, request, *leased);
     } else if (const auto* page = std::get_if<ListAnswer>(&reply);
                page != nullptr && std::holds_alternative<ListCommand>(request.command)) {
         list_replied(request, *page);
+    } else if (const auto* ended = std::get_if<HistoryAnswer>(&reply);
+               ended != nullptr && std::holds_alternative<HistoryCommand>(request.command)) {
+        history_replied(request, *ended);
+    } else if (const auto* queue = std::get_if<QueueAnswer>(&reply);
+               queue != nullptr && std::holds_alternative<ConfigureQueueCommand>(request.command)) {
+        configure_replied(request, *queue);
+    } else if (queue != nullptr && std::holds_alternative<DescribeQueueCommand>(request.command)) {
+        described(request, *queue);
     } else {
         violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
     }
@@ -324,8 +383,9 @@ bool Oracle::replied(const ReplyEffect& effect) {
 // ---- what must hold of all
 
 bool Oracle::all_ended() const {
-    return std::none_of(messages_.begin(), messages_.end(), [](const MessageModel& message) {
-        return message.may_be_unfinished() || message.may_be(World::Phase::dead);
+    return std::none_of(messages_.begin(), messages_.end(), [this](const MessageModel& message) {
+        if (message.may_be(World::Phase::dead)) return true;
+        return message.may_be_unfinished() && !is_over(message) && message.purge != MessageModel::Purge::surely;
     });
 }
 
@@ -337,28 +397,42 @@ std::vector<const MessageModel*> Oracle::maybe_held() const {
     return held;
 }
 
+// Its time is over, and no lease can keep it.
+bool Oracle::is_over(const MessageModel& about) const {
+    if (!about.has_expired(now_) || unseen(about) > 0 || may_have_died(about)) return false;
+    return std::none_of(about.deliveries.begin(), about.deliveries.end(),
+                        [this](const SeenDelivery& delivery) { return may_be_held(delivery, now_); });
+}
+
 std::optional<DueMs> Oracle::next_due() const {
     std::optional<DueMs> next;
     for (const MessageModel& message : messages_) {
+        if (message.purge == MessageModel::Purge::surely) continue;
         for (const World& world : message.worlds()) {
-            if (!world.is_live() || world.due.high <= now_) continue;
+            if (!world.is_live() || world.due.high <= now_ || is_over(message)) continue;
             next = std::min(next.value_or(world.due.high), world.due.high);
         }
     }
     return next;
 }
 
-void Oracle::check_live_count(std::uint64_t live_count, std::string_view when) {
+void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, bool leases_are_over) {
     std::uint64_t least = 0;
     std::uint64_t most = 0;
     for (const MessageModel& message : messages_) {
-        if (message.is_surely_unfinished() && !may_have_died(message)) ++least;
-        if (message.may_be_unfinished()) ++most;
+        if (message.is_surely_unfinished() && !may_have_died(message) && !message.may_have_expired(latest())) ++least;
+        if (message.may_be_unfinished() && !(leases_are_over && message.has_expired(now_))) ++most;
     }
     if (live_count >= least && live_count <= most) return;
     violate(live_count < least ? "C1" : "C3", std::to_string(live_count) + " messages are unfinished " +
                                                   std::string(when) + ", but it must be " + std::to_string(least) +
                                                   " to " + std::to_string(most));
+}
+
+bool Oracle::awaits_answers() const {
+    return std::any_of(requests_.begin(), requests_.end(), [](const auto& request) {
+        return !std::holds_alternative<LeaseCommand>(request.second.command);
+    });
 }
 
 void Oracle::check_all_answered() {
@@ -375,6 +449,7 @@ void Oracle::check_nothing_lost() {
             return world.is_ended() || world.phase == World::Phase::absent;
         });
         if (!is_left) continue;
+        if (message.may_have_expired(latest())) continue;
         return violate("C3",
                        "message " + std::to_string(message.id) + " was never delivered to its end: it is " +
                            describe(message.worlds()),

@@ -4,7 +4,7 @@
 //
 //     C1 what was answered survives        C4 a cancel that answers        C8 leases
 //     C2 never early                       C5 duplicates only where said   C10 fail-stop
-//     C3 no loss                           C7 order                        X  the answer makes no sense
+//     C3 no loss, nothing after its expiry C7 order, one of an order key   X  the answer makes no sense
 //
 // It judges each message apart (message_model.h). It stops at the first violation.
 #pragma once
@@ -39,18 +39,18 @@ struct OracleTotals {
 
 class Oracle {
   public:
-    Oracle(const EngineOptions& options, std::int64_t keep_ms, RareStates& rare)
-        : options_(options), keep_ms_(keep_ms), rare_(rare) {}
+    // `history_is_whole`: nothing of it ever expires or is lost.
+    Oracle(const EngineOptions& options, std::int64_t keep_ms, bool history_is_whole, RareStates& rare)
+        : options_(options), keep_ms_(keep_ms), rare_(rare), history_is_whole_(history_is_whole) {}
 
     // ---- the process
     void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
     void died(std::uint64_t step);
     // The engine was told this time.
-    void time_told(DueMs now) {
-        now_ = std::max(now_, now);
-        if (started_of_run_.back() == 0) started_of_run_.back() = now_;
-    }
+    void time_told(DueMs now) { now_ = std::max(now_, now); }
     void set_step(std::uint64_t step) { step_ = step; }
+    // Before replies are told: whether the store was full at any time since the last ones.
+    void fullness_seen(bool full) { was_full_ = full; }
 
     // ---- clients
     // Before it is submitted. `serial` of a put's message is given here.
@@ -73,12 +73,21 @@ class Oracle {
     // Ids of those that may be set aside.
     std::vector<const MessageModel*> maybe_held() const;
     std::optional<DueMs> next_due() const;
-    // Verifies that unfinished messages are as many as may be.
-    void check_live_count(std::uint64_t live_count, std::string_view when);
+    // Somebody but a consumer that waits has no answer yet.
+    bool awaits_answers() const;
+    // Verifies that unfinished messages are as many as may be. `leases_are_over`: and so is every message whose time
+    // is.
+    void check_live_count(std::uint64_t live_count, std::string_view when, bool leases_are_over = false);
     // All is quiet: every request was answered but leases that wait.
     void check_all_answered();
     // All consumers drained in vain: whatever should have come is lost.
     void check_nothing_lost();
+    // Every lease has run out and all is quiet: what was purged has ended.
+    void purges_are_over();
+    // Whether its settings say that nothing of the queue is handed out, as far as is known.
+    bool seems_paused(const std::string& name_space, const std::string& queue) {
+        return queue_of(name_space, queue).settings.paused;
+    }
 
     bool violated() const { return violation_.has_value(); }
     const Violation& violation() const { return *violation_; }
@@ -95,8 +104,29 @@ class Oracle {
         std::uint64_t serial = 0;           // of the message it is about; 0: none that is known
         std::size_t epoch = 0;              // of that message when it was submitted
         bool known_lease = false;           // the token is one that a client was given
+        std::uint64_t step = 0;             // in which it was submitted
         std::uint32_t forgiven_low = 0;     // of that message when it was submitted
         std::vector<std::uint64_t> dead{};  // redrive: those in the queue that were surely dead by then
+    };
+
+    using QueueKey = std::pair<std::string, std::string>;
+    struct Pause {
+        DueMs from = 0;
+        ReplyToken answer = 0;  // requests beyond it were submitted after the pause was answered
+    };
+    struct PurgeMark {
+        MessageId through = 0;
+        DueMs answered_ms = 0;
+        std::uint32_t run = 0;
+    };
+    struct QueueModel {
+        QueueSettings settings;  // as last answered
+        bool is_known = true;    // nothing unanswered may have changed them
+        std::uint64_t settings_step = 0;
+        std::map<ReplyToken, ConfigureQueueCommand> open;
+        std::optional<Pause> paused;  // surely
+        DueRange was_paused;          // surely, the last time before
+        std::vector<PurgeMark> marks;
     };
 
     MessageModel* message(std::uint64_t serial) { return serial == 0 ? nullptr : &messages_[serial - 1]; }
@@ -133,6 +163,7 @@ class Oracle {
     World returned(const World& world, DueRange now) const;
     // Kicks and redrives that are not answered, or were just now.
     void returns_closed(MessageModel& message);
+    void may_come_back(MessageModel& about);
     std::vector<MessageModel*> in_queue(const RedriveCommand& command);
     bool is_surely_held(const MessageModel& message) const;
     void redrive_replied(const Request& request, const RedriveAnswer& answer);
@@ -142,7 +173,7 @@ class Oracle {
     void failed(const Request& request, const LeaseEndAnswer& answer, MessageModel& message, SeenDelivery& delivery,
                 const Worlds& live);
 
-    // Deliveries that an answer must count; one of an earlier run that server time went back behind may be missing.
+    // Deliveries that an answer must count.
     std::uint32_t must_be_counted(const MessageModel& message, LifePoint before) const;
 
     void put_replied(ReplyToken token, const Request& request, const PutAnswer& answer);
@@ -157,11 +188,13 @@ class Oracle {
     void message_replied(const Request& request, const MessageAnswer& answer);
     void check_content(const MessageModel& message, const MessageAnswer& answer);
     void error_replied(const Request& request, const Error& error);
-    void lease_replied(const Request& request, const LeaseAnswer& answer);
-    void delivered(const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
+    void lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer);
+    void delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
     MessageModel* find_delivered(const Delivered& delivery);
     void check_order(const LeaseAnswer& answer);
+    void check_order_key(const MessageModel& message, const SeenDelivery& fresh, DueMs nominal);
+    bool surely_precedes(const MessageModel& other, const MessageModel& message, DueMs nominal, DueMs at) const;
 
     // A listing from its first page to its last.
     struct Standing {
@@ -181,12 +214,45 @@ class Oracle {
     void row_listed(Listing& listing, const Request& request, const ListedMessage& listed);
     void listing_ended(const Listing& listing);
 
+    struct HistoryReading {
+        bool begun = false;
+        std::set<std::uint64_t> must_be_met;  // serials
+        std::set<std::uint64_t> met;
+    };
+    void history_submitted(const HistoryCommand& asked);
+    void history_replied(const Request& request, const HistoryAnswer& answer);
+    // oracle_queues.cc
+    QueueModel& queue_of(const std::string& name_space, const std::string& queue);
+    static bool is_in(const MessageModel& about, const QueueKey& name);
+    void configure_submitted(const ConfigureQueueCommand& command, ReplyToken token);
+    void configure_replied(const Request& request, const QueueAnswer& answer);
+    void configure_closed(const ConfigureQueueCommand& command, ReplyToken token);
+    void queues_died();
+    void queues_started();
+    void may_be_purged(MessageModel& about);
+    void purge_answered(const Request& request, const QueueAnswer& answer);
+    void lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& delivery);
+    void check_not_purged(MessageModel& about, const Delivered& delivery);
+    void check_not_paused(const LeaseCommand& command, ReplyToken token, const Delivered& delivery,
+                          MessageModel& about);
+    // How many unfinished messages the queue has at least and at most.
+    DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
+    void check_limit(const MessageModel& accepted);
+    bool may_be_full(const PutCommand& put);
+    bool may_hold_dead(const std::string& name_space, const std::string& queue) const;
+    void described(const Request& request, const QueueAnswer& answer);
+    void settings_refused(const Request& request, const Error& error);
+
     // A lease that is held in all likelihood, and one that may be.
     bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
     bool may_be_held(const SeenDelivery& delivery, DueMs from) const;
     // How many deliveries of the message may have begun that no client saw.
     std::uint64_t unseen(const MessageModel& message) const;
     DueRange due_of(const When& when, DueMs submitted_ms) const;
+    // The greatest server time of any run.
+    DueMs latest() const { return std::max(now_, latest_now_); }
+    bool is_over(const MessageModel& message) const;
+    bool is_refused_expiry(const Request& request, const MessageModel* about) const;
     void close(ReplyToken token, const Request& request);
     void forget_lease(const LeaseCommand& command);
 
@@ -197,8 +263,8 @@ class Oracle {
     DueMs latest_now_ = 0;  // over all runs
     std::uint32_t run_ = 0;
     std::uint64_t step_ = 0;
-    // By run: when it began by server time, and its incarnation once a delivery told it.
-    std::vector<DueMs> started_of_run_{0};
+    bool was_full_ = false;
+    // By run: its incarnation, once a delivery told it.
     std::vector<std::uint64_t> incarnation_of_run_{0};
     std::vector<MessageModel> messages_;  // by serial - 1
     std::map<MessageId, std::uint64_t> serial_of_id_;
@@ -210,7 +276,10 @@ class Oracle {
         std::uint64_t lost = 0;
     };
     std::map<std::string, QueueLeases> leases_;
+    const bool history_is_whole_;
+    std::map<std::uint64_t, HistoryReading> histories_;
     std::map<std::uint64_t, Listing> listings_;  // by the query that names each
+    std::map<QueueKey, QueueModel> queues_;
     OracleTotals totals_;
     std::optional<Violation> violation_;
 };

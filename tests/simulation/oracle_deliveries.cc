@@ -7,7 +7,7 @@
 
 namespace duewheel {
 
-void Oracle::lease_replied(const Request& request, const LeaseAnswer& answer) {
+void Oracle::lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer) {
     const auto& command = std::get<LeaseCommand>(request.command);
     if (answer.queue != command.queue) return violate("X", "a lease is answered for another queue");
     if (answer.messages.size() > command.max) return violate("C11", "a lease is answered with more than its limit");
@@ -17,7 +17,7 @@ void Oracle::lease_replied(const Request& request, const LeaseAnswer& answer) {
     }
     if (now_ > request.submitted_ms) rare_.met(Rare::waiter_served_later);
     for (const Delivered& delivery : answer.messages) {
-        delivered(command, request.submitted_ms, delivery);
+        delivered(token, command, request.submitted_ms, delivery);
         if (violated()) return;
     }
     check_order(answer);
@@ -45,7 +45,7 @@ MessageModel* Oracle::find_delivered(const Delivered& delivery) {
     return nullptr;
 }
 
-void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery) {
+void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery) {
     ++totals_.deliveries;
     MessageModel* about = find_delivered(delivery);
     if (about == nullptr) return;
@@ -56,10 +56,13 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     if (delivery.delivered_ms < submitted_ms || delivery.delivered_ms > now_) {
         return violate("X", "delivered at a time that is not that of its request", about);
     }
-    if (delivery.lease_until_ms != delivery.delivered_ms + command.lease_ms) {
+    if (delivery.lease_until_ms != delivery.delivered_ms + command.lease_ms.value_or(options_.lease_default_ms)) {
         return violate("C8", "the lease is not as long as was asked for", about);
     }
     if (now_ > delivery.delivered_ms) rare_.met(Rare::delivery_waited_for_its_body);
+    check_not_paused(command, token, delivery, *about);
+    check_not_purged(*about, delivery);
+    if (about->has_expired(delivery.delivered_ms)) return violate("C3", "delivered although its time was over", about);
 
     // Of the worlds of its own time.
     const LifePoint point{run_, delivery.attempt};
@@ -94,7 +97,7 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     if (after == about->epochs.end()) {
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
         for (const World& world : later) add_world(possible, world);
-        about->epochs.back().worlds = possible;
+        about->replace(possible);
     }
 
     const SeenDelivery fresh{run_,
@@ -131,7 +134,40 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
                     std::to_string(about->deliveries.size() + unseen(*about)) + " deliveries",
                 about);
     }
+    check_order_key(*about, fresh, delivery.due_ms);
     about->deliveries.push_back(fresh);
+}
+
+// Of one order key never two at once, and none before one that comes first.
+void Oracle::check_order_key(const MessageModel& about, const SeenDelivery& fresh, DueMs nominal) {
+    if (about.put.order_key.empty()) return;
+    for (const MessageModel& other : messages_) {
+        if (!other.shares_order_key(about)) continue;
+        for (const SeenDelivery& delivery : other.deliveries) {
+            const bool is_before = delivery.delivered_ms <= fresh.delivered_ms;
+            // Answers may come in another order than their deliveries began.
+            const bool overlap = is_before ? surely_held(other, delivery, fresh.delivered_ms)
+                                           : delivery.run == run_ && fresh.until.low > delivery.delivered_ms;
+            if (overlap) {
+                return violate("C7", "delivered while message " + std::to_string(other.id) + " of its order key is out",
+                               &about);
+            }
+            rare_.met(Rare::next_of_an_order_key);
+        }
+        if (surely_precedes(other, about, nominal, fresh.delivered_ms)) {
+            return violate("C7", "delivered before message " + std::to_string(other.id) + " of its order key", &about);
+        }
+    }
+}
+
+// Whether `other` stood unfinished before `about` in its line when that was handed out: it was so before that, and
+// nothing has been asked of it since.
+bool Oracle::surely_precedes(const MessageModel& other, const MessageModel& about, DueMs nominal, DueMs at) const {
+    const World* world = other.certain();
+    if (world == nullptr || !world->is_live() || other.id == 0 || !other.open.empty() || other.told_ms >= at)
+        return false;
+    if (world->nominal.low != world->nominal.high || other.may_have_expired(at) || may_have_died(other)) return false;
+    return DuePosition{world->nominal.low, other.id} < DuePosition{nominal, about.id};
 }
 
 // In one run of the process no two leases of one message overlap, and each attempt is made once.

@@ -99,6 +99,7 @@ void Oracle::listing_ended(const Listing& listing) {
     for (const auto& [serial, standing] : listing.standing) {
         const MessageModel& message = messages_[serial - 1];
         if (message.epochs.size() != standing.epochs || !message.open.empty() || may_have_died(message)) continue;
+        if (message.may_have_expired(latest())) continue;
         // Where states were chosen, a lease and the clock are changes too.
         const bool was_leased = unseen(message) + message.deliveries.size() != standing.deliveries ||
                                 unseen(message) + message.deliveries.size() > 0;

@@ -28,25 +28,30 @@ void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& an
     }
     about.id = answer.id;
     about.answered = true;
+    about.answered_step = step_;
+    for (const PurgeMark& mark : queue_of(about.put.name_space, about.put.queue).marks) {
+        if (answer.id <= mark.through) about.purge = MessageModel::Purge::surely;
+    }
+    if (about.expires) {
+        about.expires->high = std::min(about.expires->high, due_of(*about.put.expires, request.submitted_ms).high);
+        if (about.expires->high <= std::max(answer.due_ms, request.submitted_ms)) {
+            return violate("C3", "a put that expires before it is due was accepted", &about);
+        }
+    }
     serial_of_id_[answer.id] = about.serial;
     ++totals_.messages;
     const DueRange exact{answer.due_ms, answer.due_ms};
     about.set({run_, 0}, {World{World::Phase::live, exact, exact, {}}});
+    check_limit(about);
 }
 
 // ---- cancel, reschedule, fire
 
 std::uint32_t Oracle::must_be_counted(const MessageModel& of, LifePoint before) const {
-    std::uint32_t count = 0;
-    for (const SeenDelivery& delivery : of.deliveries) {
-        if (LifePoint{delivery.run, delivery.attempt} >= before) continue;
-        bool may_hide = false;
-        for (std::uint32_t run = delivery.run + 1; run <= run_; ++run) {
-            may_hide |= started_of_run_[run] < delivery.delivered_ms;
-        }
-        if (!may_hide) ++count;
-    }
-    return count;
+    return static_cast<std::uint32_t>(
+        std::count_if(of.deliveries.begin(), of.deliveries.end(), [&](const SeenDelivery& delivery) {
+            return LifePoint{delivery.run, delivery.attempt} < before;
+        }));
 }
 
 std::uint64_t Oracle::unseen(const MessageModel& of) const {
@@ -111,11 +116,27 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         }
     }
     const LifePoint from{run_, answer.attempts};
+    // Which of the two came first.
+    const bool by_purge = answer.outcome == ChangeOutcome::cancelled && about.purge != MessageModel::Purge::no;
+    // A message whose time is over is changed no more; that it was cancelled before may be repeated.
+    const bool is_over = about.has_expired(request.submitted_ms) && about.open.empty();
+    const Worlds& worlds = about.worlds();
+    const bool may_repeat = answer.outcome == ChangeOutcome::cancelled &&
+                            std::any_of(worlds.begin(), worlds.end(),
+                                        [](const World& world) { return world.phase == World::Phase::cancelled; });
+    if (is_over && !may_repeat && !by_purge) {
+        return violate(
+            "C3", "its time was over, and it was answered " + std::string(change_outcome_name(answer.outcome)), &about);
+    }
+    if (answer.outcome != ChangeOutcome::cancelled && about.expires && answer.due_ms >= about.expires->high &&
+        !about.may_be_back) {
+        return violate("C3", "moved beyond its expiry", &about);
+    }
     if (answer.outcome == ChangeOutcome::cancelled) {
         const bool is_cancel = std::holds_alternative<CancelCommand>(request.command);
         const Worlds before = explain(about, token, [&](const World& world) {
             if (world.phase == World::Phase::cancelled) return !world.told || world.attempts == answer.attempts;
-            return world.is_unfinished() && is_cancel;
+            return world.is_unfinished() && is_cancel && !is_over;
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
         World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};
@@ -183,6 +204,7 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
     }
     rare_.met(Rare::cancel_too_late);
     const bool gone = answer.outcome == ChangeOutcome::gone;
+    const bool expired = answer.outcome == ChangeOutcome::expired;
     if (gone) rare_.met(Rare::answered_gone);
     if (answer.outcome == ChangeOutcome::dead) {
         rare_.met(Rare::answered_dead);
@@ -200,12 +222,20 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
         if (dead != about.worlds()) about.set({run_, answer.attempts}, dead);
         return;
     }
-    if (!gone && answer.outcome != ChangeOutcome::delivered) {
+    if (!gone && !expired && answer.outcome != ChangeOutcome::delivered) {
         return violate("X", "answered " + std::string(change_outcome_name(answer.outcome)), &about);
     }
-    const DueMs latest = std::max(now_, latest_now_);
-    const Worlds ended = explain(about, token, [&](const World& world) {
-        if (gone) return world.is_ended() && world.ended.low + keep_ms_ < latest;
+    if (expired) {
+        rare_.met(about.deliveries.empty() ? Rare::expired : Rare::expired_after_a_delivery);
+        for (const SeenDelivery& delivery : about.deliveries) {
+            if (surely_held(about, delivery, now_)) return violate("C8", "expired inside its lease", &about);
+        }
+    }
+    Worlds ended = explain(about, token, [&](const World& world) {
+        const bool may_have_expired = world.is_unfinished() && about.may_have_expired(latest());
+        if (gone && may_have_expired) return about.expires->low + keep_ms_ < latest();
+        if (gone) return world.is_ended() && world.ended.low + keep_ms_ < latest();
+        if (expired) return world.phase == World::Phase::expired || may_have_expired;
         return world.phase == World::Phase::done;
     });
     if (ended.empty()) {
@@ -214,11 +244,23 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             "answered " + std::string(change_outcome_name(answer.outcome)) + ", but it is " + describe(about.worlds()),
             &about);
     }
+    for (World& world : ended) {
+        if (world.is_unfinished()) world = World{World::Phase::expired, {}, {}, {about.expires->low, latest()}};
+    }
     if (about.worlds().size() > 1 && about.open.empty()) rare_.met(Rare::unanswered_command_found_done);
     if (ended != about.worlds()) about.set({run_, answer.attempts}, ended);
 }
 
 // ---- leases
+
+namespace {
+
+bool ends_without_ack(const Command& command) {
+    return std::holds_alternative<FailCommand>(command) || std::holds_alternative<ReleaseCommand>(command) ||
+           std::holds_alternative<HoldLeaseCommand>(command);
+}
+
+}  // namespace
 
 bool Oracle::surely_held(const MessageModel& of, const SeenDelivery& delivery, DueMs until) const {
     if (delivery.run != run_ || delivery.until.low <= until || delivery.ended || delivery.endings_open > 0)
@@ -255,7 +297,14 @@ void Oracle::lease_end_replied(ReplyToken token, const Request& request, const L
 
 void Oracle::lease_refused(ReplyToken token, const Request& request, MessageModel& about, SeenDelivery& delivery) {
     if (surely_held(about, delivery, now_)) {
-        return violate("C8", "a lease until " + at(delivery.until.low) + " is answered expired", &about);
+        // Or its message's time is over, which an end of the lease that is no ack makes the end of the message.
+        const bool may_end = ends_without_ack(request.command) && about.may_have_expired(latest());
+        if (!may_end) {
+            return violate("C8", "a lease until " + at(delivery.until.low) + " is answered expired", &about);
+        }
+        rare_.met(Rare::expired_with_its_lease);
+        delivery.ended = true;
+        return;
     }
     if (delivery.run != run_) rare_.met(Rare::ack_of_an_earlier_run_refused);
     rare_.met(Rare::ack_after_the_end_refused);
@@ -305,6 +354,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
                            &about);
         }
     }
+    if (answer.outcome == LeaseOutcome::purged && !is_ack) return lease_purged(token, about, delivery);
     // What has become of it may have been told by another answer before.
     const Worlds live = explain(about, token, [&](const World& world) {
         return world.is_live() || (answer.outcome == LeaseOutcome::held && world.phase == World::Phase::held) ||
@@ -359,6 +409,17 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     about.set(from, next);
 }
 
+// The end of the lease was the end of the message; a command on it may have been told so before.
+void Oracle::lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& delivery) {
+    rare_.met(Rare::lease_ended_as_purged);
+    Worlds ended = explain(about, token, [](const World& world) { return world.phase == World::Phase::cancelled; });
+    if (about.purge == MessageModel::Purge::no || ended.empty()) {
+        return violate("C4", "answered purged, but it is " + describe(about.worlds()), &about);
+    }
+    delivery.ended = true;
+    about.set({run_, delivery.attempt}, std::move(ended));
+}
+
 // ---- get
 
 void Oracle::message_replied(const Request& request, const MessageAnswer& answer) {
@@ -387,6 +448,9 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
                 return world.phase == World::Phase::done;
             case State::cancelled:
                 return world.phase == World::Phase::cancelled;
+            case State::expired:
+                return world.phase == World::Phase::expired ||
+                       (world.is_unfinished() && about->may_have_expired(latest()));
             default:
                 return false;
         }
@@ -414,6 +478,12 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
     if (is_dead == answer.row.reason.empty() || (is_dead && answer.row.ended_ms == 0)) {
         return violate("X", "a dead message says since when and why, and no other does", &about);
     }
+    const DueMs expires = answer.row.state.expires_ms;
+    const bool may_be =
+        about.expires ? about.expires->holds(expires) || (about.may_be_back && expires == 0) : expires == 0;
+    if (!is_ended(answer.row.state.state) && (!may_be || answer.row.state.order_key != put.order_key)) {
+        return violate("C1", "get answers another expiry or order key than was put", &about);
+    }
     if (is_ended(answer.row.state.state) && !is_dead) {
         if (answer.has_content) violate("X", "an ended message has content", &about);
         return;
@@ -426,12 +496,35 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
 
 // ---- refusals
 
+// Whether a put or a move could be refused because the message would expire before it is due.
+bool Oracle::is_refused_expiry(const Request& request, const MessageModel* about) const {
+    if (about == nullptr || !about->expires) return false;
+    const When* when = nullptr;
+    if (const auto* put = std::get_if<PutCommand>(&request.command)) when = &put->when;
+    if (const auto* moved = std::get_if<RescheduleCommand>(&request.command)) when = &moved->when;
+    return when != nullptr && about->expires->low <= std::max(due_of(*when, request.submitted_ms).high, now_);
+}
+
 void Oracle::error_replied(const Request& request, const Error& error) {
     MessageModel* about = message(request.serial);
     if (about != nullptr) note(*about, error.code);
     const auto& code = error.code;
     if (code == "too_busy") return rare_.met(Rare::too_busy);
+    const bool is_put = std::holds_alternative<PutCommand>(request.command);
+    if (code == "store_full" && is_put && was_full_) return rare_.met(Rare::put_refused_when_full);
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
+    if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {
+        return settings_refused(request, error);
+    }
+    if (const auto* named = std::get_if<DescribeQueueCommand>(&request.command);
+        named != nullptr && code == "unknown_queue") {
+        if (unfinished_in(named->name_space, named->queue).low > 0) violate("C1", "a queue with messages is not known");
+        return rare_.met(Rare::queue_unknown);
+    }
+    if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
+        if (!may_be_full(*put)) violate("C11", "a put is refused although its queue is not full", about);
+        return;
+    }
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
     if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);
     if (code == "unknown_id") {
@@ -456,13 +549,19 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         if (when != nullptr && due_of(*when, now_).high > request.submitted_ms + options_.delay_max_ms) {
             return rare_.met(Rare::delay_too_long);
         }
+        const auto* put = std::get_if<PutCommand>(&request.command);
+        if (put != nullptr && put->expires &&
+            due_of(*put->expires, now_).high > request.submitted_ms + options_.delay_max_ms) {
+            return;
+        }
     }
+    if (code == "expires_too_soon" && is_refused_expiry(request, about)) return rare_.met(Rare::expires_too_soon);
     if (code == "gone" && about != nullptr) {
         rare_.met(Rare::answered_gone);
-        const DueMs latest = std::max(now_, latest_now_);
         const Worlds worlds = with_open_commands(*about, 0);
         const bool may_be = std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
-            return world.is_ended() && world.ended.low + keep_ms_ < latest;
+            const DueMs ended = world.is_live() && about->expires ? about->expires->low : world.ended.low;
+            return (world.is_ended() || (world.is_live() && about->expires)) && ended + keep_ms_ < latest();
         });
         if (may_be) return;
     }

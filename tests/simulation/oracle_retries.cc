@@ -29,6 +29,16 @@ bool Oracle::may_have_died(const MessageModel& about) const {
     return attempts_high(about) >= about.forgiven_low + rule_of(about).attempts;
 }
 
+// Somebody asks for it to be brought back, and it may be among the dead.
+void Oracle::may_come_back(MessageModel& about) {
+    if (attempts_high(about) == 0) return;
+    about.may_be_back = true;
+    // While its queue is purged it is purged like the others.
+    const QueueModel& queue = queue_of(about.put.name_space, about.put.queue);
+    if (queue.marks.empty() && queue.open.empty()) return;
+    about.purge = std::max(about.purge, MessageModel::Purge::maybe);
+}
+
 World Oracle::returned(const World& world, DueRange now) const {
     World next = world;
     next.phase = World::Phase::live;
@@ -138,6 +148,7 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
         return violate("C4", "kicked to " + std::to_string(answer.due_ms) + ", but it is " + describe(about.worlds()),
                        &about);
     }
+    may_come_back(about);
     rare_.met(before.front().phase == World::Phase::held ? Rare::kicked_from_aside : Rare::kicked_from_the_dead);
     about.forgiven_low = std::max(about.forgiven_low, answer.attempts);
     Worlds next;
@@ -181,6 +192,8 @@ void Oracle::redrive_replied(const Request& request, const RedriveAnswer& answer
             if (may) add_world(next, returned(world, {request.submitted_ms, now_}));
         }
         if (next == about->worlds()) continue;
+        may_come_back(*about);
+        about->told_ms = now_;
         about->redriven_ms = now_;
         note(*about, "perhaps redriven");
         about->set({run_, 0}, next);

@@ -48,7 +48,10 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(lease_ends_twice),
     DUEWHEEL_BUG(ack_without_token_check),
     DUEWHEEL_BUG(retry_counts_from_now),
+    DUEWHEEL_BUG(expired_message_delivered),
     DUEWHEEL_BUG(attempt_count_lost_in_crash),
+    DUEWHEEL_BUG(pause_lets_one_through),
+    DUEWHEEL_BUG(order_key_overtaken_by_retry),
 };
 #undef DUEWHEEL_BUG
 
@@ -65,7 +68,7 @@ void plant(PlantedBug bug) {
 #endif
 }
 
-bool plant(const std::string& name_or_number) {
+std::optional<PlantedBug> plant(const std::string& name_or_number) {
 #ifdef DUEWHEEL_PLANTED_BUGS
     for (const Planted& planted_here : kPlanted) {
         if (planted_here.name != name_or_number &&
@@ -73,12 +76,12 @@ bool plant(const std::string& name_or_number) {
             continue;
         }
         plant(planted_here.bug);
-        return true;
+        return planted_here.bug;
     }
 #else
     static_cast<void>(name_or_number);
 #endif
-    return false;
+    return std::nullopt;
 }
 
 int hunt_all(unsigned cpu_seconds_each, std::uint32_t steps) {

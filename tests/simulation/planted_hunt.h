@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/planted_bugs.h"
@@ -11,8 +12,8 @@ namespace duewheel {
 
 // Switches this bug on, wherever it is planted.
 void plant(PlantedBug bug);
-// Switches a bug on by its name or its number; false where this build has none of that name.
-bool plant(const std::string& name_or_number);
+// Switches a bug on by its name or its number, and says which; nothing where this build has none of that name.
+std::optional<PlantedBug> plant(const std::string& name_or_number);
 
 // Hunts each bug for at most so many CPU seconds, prints a table, and returns how the program is to end: 0 when all
 // were found.

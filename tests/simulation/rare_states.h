@@ -28,6 +28,13 @@ namespace duewheel {
     X(too_many_waiters)                   \
     X(too_many_queues)                    \
     X(delay_too_long)                     \
+    X(expires_too_soon)                   \
+    X(expired)                            \
+    X(expired_after_a_delivery)           \
+    X(expired_without_a_command)          \
+    X(next_of_an_order_key)               \
+    X(order_key_asked_the_index)          \
+    X(order_key_found_on_disk)            \
     X(waiter_timed_out)                   \
     X(waiter_served_later)                \
     X(delivery_waited_for_its_body)       \
@@ -87,6 +94,14 @@ namespace duewheel {
     X(read_failed)                        \
     X(no_space_for_a_spare)               \
     X(no_space_for_a_segment)             \
+    X(store_full)                         \
+    X(put_refused_when_full)              \
+    X(went_on_while_full)                 \
+    X(reserve_used_up)                    \
+    X(spare_given_up_for_a_table)         \
+    X(started_while_full)                 \
+    X(start_refused_when_full)            \
+    X(puts_taken_again)                   \
     X(table_refused)                      \
     X(clock_jumped)                       \
     X(clock_went_back)                    \
@@ -101,6 +116,22 @@ namespace duewheel {
     X(leased_message_listed)              \
     X(listing_ended)                      \
     X(listing_of_several_that_stood)      \
+    X(history_of_several)                 \
+    X(paused)                             \
+    X(paused_at_start)                    \
+    X(purge_begun)                        \
+    X(purged)                             \
+    X(purged_while_leased)                \
+    X(lease_ended_as_purged)              \
+    X(died_while_purging)                 \
+    X(purge_read_the_index)               \
+    X(queue_full)                         \
+    X(queue_not_empty)                    \
+    X(settings_removed)                   \
+    X(nothing_to_remove)                  \
+    X(settings_carried)                   \
+    X(queue_unknown)                      \
+    X(expired_with_its_lease)             \
     X(damage_refused)                     \
     X(damage_harmless)
 

@@ -33,6 +33,7 @@ namespace duewheel {
 namespace {
 
 struct Arguments {
+    std::string program;
     std::uint64_t seed = 1;
     std::uint64_t runs = 1;
     std::uint32_t steps = 400;
@@ -44,6 +45,7 @@ struct Arguments {
     std::string expected_hash_file;
     std::string recorded_hash_file;
     std::optional<std::string> bug;
+    PlantedBug planted = PlantedBug::none;
     unsigned hunt_seconds = 0;
 };
 
@@ -71,6 +73,7 @@ std::vector<std::string> split(const std::string& text) {
 
 Arguments parse(int argc, char** argv) {
     Arguments arguments;
+    arguments.program = argv[0];
     for (int i = 1; i < argc; ++i) {
         const std::string name = argv[i];
         const auto value = [&] {
@@ -113,7 +116,7 @@ Arguments parse(int argc, char** argv) {
 }
 
 // What is told when a run ends in an assertion. Prepared beforehand: a signal handler may only write.
-char last_words[512];
+char last_words[2048];
 
 extern "C" void tell_last_words(int signal) {
     const ssize_t written = write(2, last_words, std::strlen(last_words));
@@ -133,22 +136,29 @@ struct Sum {
     RareStates rare;
 };
 
+// One line for a shell in the same folder.
+std::string replay_command(const Arguments& arguments, std::uint64_t seed, std::uint32_t steps,
+                           const std::vector<std::string>& without) {
+    const std::string bug = arguments.bug ? " --bug " + *arguments.bug : "";
+    return arguments.program + bug + " " + replay_arguments(seed, steps, without);
+}
+
 void report(const Arguments& arguments, std::uint64_t seed, std::uint32_t steps, const SimResult& result) {
     const Violation& violation = *result.violation;
     std::printf("\nVIOLATION of %.*s in seed %lu at step %lu: %s\n", static_cast<int>(violation.clause.size()),
                 violation.clause.data(), static_cast<unsigned long>(seed), static_cast<unsigned long>(result.step),
                 violation.what.c_str());
     std::printf("%s", result.history.c_str());
-    std::printf("replay: %s\n", replay_command(seed, steps, arguments.without).c_str());
+    std::printf("replay: %s\n", replay_command(arguments, seed, steps, arguments.without).c_str());
     std::fflush(stdout);
     if (!arguments.shrinks) return;
-    const Smaller smaller = shrink(seed, steps, arguments.without, PlantedBug::none);
-    std::printf("smaller: %s\n", replay_command(seed, smaller.steps, smaller.without).c_str());
+    const Smaller smaller = shrink(seed, steps, arguments.without, arguments.planted);
+    std::printf("smaller: %s\n", replay_command(arguments, seed, smaller.steps, smaller.without).c_str());
 }
 
 bool run_one(const Arguments& arguments, std::uint64_t seed, std::uint32_t steps, Sum& sum) {
     std::snprintf(last_words, sizeof last_words, "\nseed %lu ended in an assertion\nreplay: %s\n",
-                  static_cast<unsigned long>(seed), replay_command(seed, steps, arguments.without).c_str());
+                  static_cast<unsigned long>(seed), replay_command(arguments, seed, steps, arguments.without).c_str());
     SimOptions options = options_of(seed, steps, arguments.without);
     options.trace = arguments.verbose;
     Simulation simulation(options, arguments.verbose);
@@ -236,8 +246,12 @@ int run_all(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     using namespace duewheel;
-    const Arguments arguments = parse(argc, argv);
+    Arguments arguments = parse(argc, argv);
     if (arguments.hunt_seconds > 0) return hunt_all(arguments.hunt_seconds, arguments.steps);
-    if (arguments.bug && !plant(*arguments.bug)) usage("no bug " + *arguments.bug + " in this build");
+    if (arguments.bug) {
+        const std::optional<PlantedBug> planted = plant(*arguments.bug);
+        if (!planted) usage("no bug " + *arguments.bug + " in this build");
+        arguments.planted = *planted;
+    }
     return run_all(arguments);
 }

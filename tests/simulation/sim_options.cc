@@ -7,10 +7,10 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kOpNames[kOpCount] = {
-    "put",    "get",    "cancel",  "reschedule", "fire",       "lease",  "lease_wait", "ack",
-    "fail",   "extend", "release", "repeat",     "forge",      "forget", "burst",      "collide",
-    "expire", "list",   "hold",    "kick",       "hold_lease", "redrive"};
+constexpr std::string_view kOpNames[kOpCount] = {"put",        "get",    "cancel", "reschedule", "fire",    "lease",
+                                                 "lease_wait", "ack",    "fail",   "extend",     "release", "repeat",
+                                                 "forge",      "forget", "burst",  "collide",    "expire",  "list",
+                                                 "queue",      "hold",   "kick",   "hold_lease", "redrive"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -23,7 +23,8 @@ T pick(Random& random, const T (&values)[N]) {
 
 void draw_workload(SimOptions& options, Random& random) {
     // Puts and leases are always on: without them nothing happens.
-    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4, 14, 8, 18, 5, 4, 5, 5, 2, 3, 5, 8, 4, 12, 5, 6, 3, 3};
+    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4, 14, 8, 18, 5, 4, 5, 5,
+                                                2,  3, 5, 8, 4, 12, 5, 5,  6, 3, 3};
     for (std::size_t op = 0; op < kOpCount; ++op) {
         const bool needed = op == static_cast<std::size_t>(Op::put) || op == static_cast<std::size_t>(Op::lease);
         const bool on = random.chance(700'000);
@@ -82,6 +83,8 @@ void draw_engine(EngineOptions& engine, Random& random) {
     engine.redrive_max = pick<std::uint64_t>(random, {1, 3, 1000});
     engine.redrive_chunk = pick<std::uint32_t>(random, {1, 2, 1000});
     engine.redrives_max = pick<std::uint32_t>(random, {1, 16, 16});
+    engine.purge_chunk = pick<std::uint32_t>(random, {1, 3, 1000});
+    engine.purge_walk = pick<std::uint32_t>(random, {1, 5, 10'000});
     engine.shard = pick<std::uint64_t>(random, {0, 0, 7, 1023});
     engine.list_chunk = pick<std::uint32_t>(random, {1, 3, 100, 32'768});
     engine.list_walk_max = pick<std::uint32_t>(random, {1, 2, 5, 1000});
@@ -108,9 +111,15 @@ SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
     options.spare_segments = pick<std::size_t>(random, {0, 1, 1, 2});
     options.reserve_segments = pick<std::size_t>(random, {0, 0, 2});
     options.keep_ms = pick<std::int64_t>(random, {10, 5'000, 86'400'000, 20LL * 366 * 86'400'000});
+    options.history.keep_ms =
+        pick<std::int64_t>(random, {1'000, 86'400'000, 1000LL * 366 * 86'400'000, 1000LL * 366 * 86'400'000});
+    options.history.bytes_max = pick<std::uint64_t>(random, {500, 10'000, 1u << 30, 1u << 30});
     options.reads_in_order = random.chance(500'000);
     options.check_every = pick<std::uint32_t>(random, {1, 4, 16});
     options.storms = random.chance(300'000);
+    options.order_keys = pick<std::uint32_t>(random, {0, 0, 1, 2, 5});
+    options.expiring_per_million = pick<std::uint32_t>(random, {0, 0, 100'000, 500'000});
+    options.free_floor_bytes = pick<std::uint64_t>(random, {0, 0, 8192, 40'000});
     return options;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/engine_options.h"
+#include "store/history.h"
 
 namespace duewheel {
 
@@ -37,12 +38,13 @@ enum class Op : std::uint8_t {
     collide,  // a command at the very millisecond of a due time or of a lease's end, or one beside it
     expire,   // time goes on to the end of a lease
     list,     // a page of a queue: the next one of a listing that has begun, or a first one
+    queue,    // a queue is paused, resumed, purged, set, asked about, or its settings removed
     hold,
     kick,
     hold_lease,
     redrive,
 };
-inline constexpr std::size_t kOpCount = 22;
+inline constexpr std::size_t kOpCount = 23;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {
@@ -53,7 +55,7 @@ enum class Fault : std::uint8_t {
     failed_sync,     // the process must stop
     failed_write,    // the process must stop
     failed_read,     // the process must stop
-    disk_full,       // spare segments and new segments wait
+    disk_full,       // another program fills the disk and makes room again: puts are refused, tables and segments wait
     tables_refused,  // sealing waits
     index_lost,      // the index is empty after a restart
     clock_jump,      // forward, in one step
@@ -77,7 +79,9 @@ struct SimOptions {
     EngineOptions engine;
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 0;
+    std::uint64_t free_floor_bytes = 0;
     std::int64_t keep_ms = 0;  // of outcomes
+    HistoryBounds history;
 
     std::uint32_t queues = 1;
     std::uint32_t body_bytes_max = 0;
@@ -85,6 +89,8 @@ struct SimOptions {
     std::int64_t lease_scale_ms = 0;  // and so long are leases
     std::uint32_t put_burst_max = 1;
     bool reads_in_order = true;
+    std::uint32_t order_keys = 0;            // how many there are; 0: no message has one
+    std::uint32_t expiring_per_million = 0;  // of puts
 
     // How eagerly each kind of step is chosen.
     std::uint32_t client_weight = 40;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 namespace duewheel {
 
@@ -10,6 +11,7 @@ ShardOptions shard_options(const SimOptions& options) {
     shard.engine = options.engine;
     shard.spare_segments = options.spare_segments;
     shard.reserve_segments = options.reserve_segments;
+    shard.free_floor_bytes = options.free_floor_bytes;
     shard.identity.instance.fill(std::byte{0x5a});
     shard.identity.token_key.fill(std::byte{0xa5});
     return shard;
@@ -24,6 +26,7 @@ Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, SimD
     if (!parts) return std::move(parts).error();
     shard->parts_ = *std::move(parts);
     shard->cleaning_.emplace(*shard->parts_);
+    shard->was_full_ = shard->is_full();
     return shard;
 }
 
@@ -42,10 +45,14 @@ void SimShard::carry_out(Effects effects) {
         newest_ticket_ = std::max(newest_ticket_, question.ticket);
         if (std::holds_alternative<FindMessage>(question.what)) rare_.met(Rare::command_asked_the_index);
         if (std::holds_alternative<ReadRecords>(question.what)) rare_.met(Rare::content_read_from_the_log);
-        if (std::holds_alternative<ScanQueue>(question.what)) rare_.met(Rare::backlog_read);
+        if (const auto* scan = std::get_if<ScanQueue>(&question.what)) {
+            rare_.met(scan->until_ms == std::numeric_limits<DueMs>::max() ? Rare::purge_read_the_index
+                                                                          : Rare::backlog_read);
+        }
+        if (std::holds_alternative<ScanOrder>(question.what)) rare_.met(Rare::order_key_asked_the_index);
         questions_.push_back(std::move(question));
     }
-    if (!effects.closed_segments.empty()) may_seal_ = spares_wanted_ = true;
+    if (!effects.closed_segments.empty()) may_seal_ = tending_wanted_ = true;
     bool cleaning_moved = false;
     for (ReplyEffect& effect : effects.replies) {
         if ((effect.token & LogCleaning::kTokenBit) == 0) {
@@ -106,7 +113,8 @@ std::vector<SimShard::Choice> SimShard::choices() const {
     if (!answers_.empty()) choices.push_back({Step::tell_answer, options_.read_weight});
     if (may_seal_) choices.push_back({Step::seal, options_.seal_weight});
     if (!sealed_.empty()) choices.push_back({Step::tell_table, options_.seal_weight});
-    if (spares_wanted_) choices.push_back({Step::fill_spares, options_.seal_weight});
+    if (tending_wanted_) choices.push_back({Step::tend_space, options_.seal_weight});
+    if (space_seen_) choices.push_back({Step::tell_space, options_.seal_weight});
     if (clean_ != LogCleaning::Step::none && may_drop() && !cleaning_rests_)
         choices.push_back({Step::clean, options_.clean_weight});
     if (found_) choices.push_back({Step::tell_clean, options_.clean_weight});
@@ -172,8 +180,11 @@ void SimShard::run(Step step, Random& random) {
             sealed_.pop_front();
             next_clean();
             break;
-        case Step::fill_spares:
-            run_spares();
+        case Step::tend_space:
+            run_tend_space();
+            break;
+        case Step::tell_space:
+            run_tell_space();
             break;
         case Step::clean:
             run_clean();
@@ -194,7 +205,9 @@ void SimShard::run_commit() {
     const Status done = parts_->commit(*commit_);
     if (done) {
         commit_durable_ = true;
+        commit_waits_ = false;
     } else if (done.error().code == "no_space") {
+        commit_waits_ = true;
         rare_.met(Rare::no_space_for_a_segment);
     } else {
         broken_ = done.error();
@@ -210,11 +223,18 @@ void SimShard::run_read(Random& random) {
         broken_ = answer.error();
         return;
     }
+    const auto* found = std::get_if<Stretch>(&answer->what);
+    if (std::holds_alternative<ScanOrder>(question.what) && found != nullptr && !found->rows.empty()) {
+        rare_.met(Rare::order_key_found_on_disk);
+    }
     answers_.push_back(*std::move(answer));
 }
 
 void SimShard::run_seal() {
+    const std::uint64_t spares = parts_->journal().bytes_on_disk() - parts_->journal().catalog().bytes();
     const Result<SegmentNumber> sealed = parts_->seal_next();
+    const std::uint64_t left = parts_->journal().bytes_on_disk() - parts_->journal().catalog().bytes();
+    if (left < spares) rare_.met(Rare::spare_given_up_for_a_table);
     if (!sealed && sealed.error().code == "no_space") {
         rare_.met(Rare::table_refused);
     } else if (!sealed) {
@@ -227,15 +247,27 @@ void SimShard::run_seal() {
     }
 }
 
-void SimShard::run_spares() {
-    const Status filled = parts_->prepare_spares();
-    if (filled) {
-        spares_wanted_ = false;
-    } else if (filled.error().code == "no_space") {
-        rare_.met(Rare::no_space_for_a_spare);
-    } else {
-        broken_ = filled.error();
+void SimShard::run_tend_space() {
+    tending_wanted_ = false;
+    Result<SpaceSeen> seen = parts_->tend_space();
+    if (!seen) {
+        broken_ = seen.error();
+        return;
     }
+    if (seen->spares_refused) rare_.met(Rare::no_space_for_a_spare);
+    space_seen_ = *seen;
+}
+
+void SimShard::run_tell_space() {
+    const bool full_before = is_full();
+    parts_->tell_space(*std::exchange(space_seen_, std::nullopt));
+    const bool full = is_full();
+    tell("space told, full", full);
+    if (full && !full_before) rare_.met(Rare::store_full);
+    if (!full && full_before) rare_.met(Rare::puts_taken_again);
+    was_full_ |= full;
+    if (parts_->space().is_close()) tending_wanted_ = true;
+    if (full) next_clean();
 }
 
 void SimShard::next_clean() {
@@ -250,6 +282,9 @@ void SimShard::run_clean() {
     clean_ = LogCleaning::Step::none;
     if (found) {
         found_ = *std::move(found);
+        for (const CarryCandidate& candidate : found_->candidates) {
+            if (candidate.is_settings()) rare_.met(Rare::settings_carried);
+        }
         tell("cleaning: step, front now", static_cast<std::uint64_t>(found_->step), parts_->journal().first_sequence());
     } else {
         broken_ = found.error();

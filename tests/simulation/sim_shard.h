@@ -3,7 +3,7 @@
 //
 //     engine effects ──► commit handed out ──► written and synced ──► told
 //                    ──► questions         ──► read               ──► told
-//                    ──► closed segments   ──► sealed             ──► told       spares filled, log cleaned, likewise
+//                    ──► closed segments   ──► sealed             ──► told       space tended, log cleaned, likewise
 //
 // A process that dies is this object destroyed: whatever was under way is gone, the disk and the rows stay.
 #pragma once
@@ -41,7 +41,8 @@ class SimShard {
         tell_answer,
         seal,
         tell_table,
-        fill_spares,
+        tend_space,
+        tell_space,
         clean,
         tell_clean,
     };
@@ -71,9 +72,15 @@ class SimShard {
     // A commit is on its way, or durable and not yet told.
     bool commit_under_way() const { return commit_.has_value(); }
     bool commit_is_durable() const { return commit_durable_; }
+    // It was tried, and there was no space for its segment.
+    bool commit_waits_for_space() const { return commit_ && commit_waits_; }
+    // Whether the store was full at any time since the last call.
+    bool take_was_full() { return std::exchange(was_full_, is_full()); }
+    bool is_full() const { return parts_->space().is_full(); }
     // Nothing is under way and nothing waits.
     bool is_quiet() const;
-    // Cleaning begins no step while it rests; where outcomes are kept long it would never end by itself.
+    // Cleaning begins no step while it rests. Where outcomes are kept long it would never end by itself: in segments of
+    // a few blocks, each carry of one takes a block and more than it frees.
     void rest_cleaning(bool rests) { cleaning_rests_ = rests; }
 
   private:
@@ -95,7 +102,8 @@ class SimShard {
     void run_commit();
     void run_read(Random& random);
     void run_seal();
-    void run_spares();
+    void run_tend_space();
+    void run_tell_space();
     void run_clean();
     void next_clean();
 
@@ -107,11 +115,14 @@ class SimShard {
 
     std::optional<Commit> commit_;
     bool commit_durable_ = false;
+    bool commit_waits_ = false;
     std::deque<Question> questions_;
     std::deque<Answer> answers_;
     bool may_seal_ = true;
     std::deque<SegmentNumber> sealed_;
-    bool spares_wanted_ = true;
+    bool tending_wanted_ = true;
+    std::optional<SpaceSeen> space_seen_;
+    bool was_full_ = false;
     LogCleaning::Step clean_ = LogCleaning::Step::none;
     bool cleaning_rests_ = false;
     std::uint64_t drop_after_ticket_ = 0;  // every question up to this one has to be read before

@@ -8,6 +8,7 @@ namespace duewheel {
 namespace {
 
 constexpr DueMs kStart = 1'700'000'000'000;
+constexpr int kAnswersWithinSteps = 20'000;
 
 std::uint64_t number_of(const Reply& reply) {
     return std::visit(
@@ -16,6 +17,8 @@ std::uint64_t number_of(const Reply& reply) {
                 return static_cast<std::uint64_t>(answer.outcome) * 31 + static_cast<std::uint64_t>(answer.due_ms);
             } else if constexpr (requires { answer.id; }) {
                 return answer.id * 31 + static_cast<std::uint64_t>(answer.due_ms);
+            } else if constexpr (requires { answer.settings; }) {
+                return answer.settings.revision * 31 + answer.counts.pending + (answer.settings.paused ? 7 : 0);
             } else if constexpr (requires { answer.row; }) {
                 return answer.row.id * 31 + static_cast<std::uint64_t>(answer.row.state.state);
             } else if constexpr (requires { answer.code; }) {
@@ -23,6 +26,10 @@ std::uint64_t number_of(const Reply& reply) {
             } else if constexpr (requires { answer.listed; }) {
                 std::uint64_t sum = answer.listed.size();
                 for (const ListedMessage& listed : answer.listed) sum = sum * 31 + listed.row.id;
+                return sum;
+            } else if constexpr (requires { answer.ended; }) {
+                std::uint64_t sum = answer.ended.size();
+                for (const EndedRow& row : answer.ended) sum = sum * 31 + row.id;
                 return sum;
             } else if constexpr (requires { answer.redriven; }) {
                 return answer.redriven;
@@ -35,6 +42,12 @@ std::uint64_t number_of(const Reply& reply) {
             }
         },
         reply);
+}
+
+// Long and large enough for a whole run, and an index that is never built again from a log that has lost its front.
+bool is_history_whole(const SimOptions& options) {
+    return options.history.keep_ms > 10LL * 366 * 86'400'000 && options.history.bytes_max > 1u << 20 &&
+           !options.has(Fault::index_lost);
 }
 
 }  // namespace
@@ -55,12 +68,13 @@ Simulation::Simulation(const SimOptions& options, bool verbose)
       disk_random_(options.seed * 3 + 2),
       disk_(options.seed),
       rows_(std::make_unique<MemoryRowStorage>()),
-      retention_(options.keep_ms),
+      retention_(options.keep_ms, options.history),
       log_(rare_, verbose),
-      oracle_(options_.engine, options.keep_ms, rare_),
+      oracle_(options_.engine, options.keep_ms, is_history_whole(options), rare_),
       workload_(options_, oracle_, *this, Random(options.seed * 3)),
       clock_(kStart) {
     disk_.set_hook([this](DiskOperation operation, std::string_view path) { before_disk_call(operation, path); });
+    rows_->set_free_space([this] { return capacity_ - std::min(capacity_, disk_.used_bytes()); });
 }
 
 Simulation::~Simulation() {
@@ -163,6 +177,7 @@ void Simulation::turn() {
     if (due && shard_->engine().counters().leases_lost > lost_before) {
         rare_.met(Rare::lease_ended_while_commit_in_flight);
     }
+    oracle_.fullness_seen(shard_->take_was_full());
     for (const ReplyEffect& effect : shard_->take_replies()) hear(effect);
     const bool held_back = shard_->engine().counters().puts_held_back;
     if (held_back && !was_held_back_) rare_.met(Rare::puts_held_back);
@@ -176,6 +191,7 @@ void Simulation::hear(const ReplyEffect& effect) {
     if (wrong()) return;
     if (!oracle_.replied(effect)) return;
     if (const auto* page = std::get_if<ListAnswer>(&effect.reply)) workload_.take_page(*page);
+    if (const auto* page = std::get_if<HistoryAnswer>(&effect.reply)) workload_.take_page(*page);
     if (const auto* answer = std::get_if<LeaseAnswer>(&effect.reply)) {
         workload_.take_leases(*answer);
         if (draining_) {
@@ -187,7 +203,12 @@ void Simulation::hear(const ReplyEffect& effect) {
 void Simulation::submit(Command command) {
     const ReplyToken token = oracle_.submitted(command);
     hash_.add(command.index());
+    const bool is_refused = shard_->is_full() && std::holds_alternative<PutCommand>(command);
+    const std::uint64_t refused_before = is_refused ? shard_->engine().counters().refused_full : 0;
     shard_->submit(std::move(command), token);
+    if (is_refused && shard_->engine().counters().refused_full != refused_before + 1) {
+        oracle_.violate("C11", "the store is full, but a put is not refused");
+    }
 }
 
 void Simulation::forget(ReplyToken token) {
@@ -229,7 +250,7 @@ void Simulation::disturb() {
         case Fault::failed_read:
             return disk_.fail(DiskOperation::read, 1 + random_.below(4));
         case Fault::disk_full:
-            return disk_.set_capacity(disk_.used_bytes() + random_.below(2 * options_.engine.segment_bytes));
+            return disk_is_small() && random_.chance(500'000) ? give_space_back() : shrink_disk();
         case Fault::tables_refused:
             return rows_->refuse_tables(1 + random_.below(5));
         default:
@@ -261,13 +282,41 @@ void Simulation::before_disk_call(DiskOperation operation, std::string_view path
     }
 }
 
+// Another program takes what is left, all of it or but for a little.
+void Simulation::shrink_disk() {
+    const std::uint64_t most = random_.chance(500'000) ? options_.free_floor_bytes : 0;
+    const bool all = random_.chance(250'000);
+    capacity_ = disk_.used_bytes() + (all ? 0 : random_.below(most + 2 * options_.engine.segment_bytes));
+    disk_.set_capacity(capacity_);
+    if (random_.chance(500'000)) go_on_while_full();
+}
+
+void Simulation::give_space_back() {
+    go_on_while_full();
+    capacity_ = SimDisk::kDefaultCapacityBytes;
+    disk_.set_capacity(capacity_);
+}
+
+// A full store answers whatever is asked of it, and needs no space for it that is not there: as long as the reserve
+// lasts.
+void Simulation::go_on_while_full() {
+    for (int i = 0; i < 4; ++i) workload_.act();
+    for (int i = 0; i < kAnswersWithinSteps && !wrong(); ++i) {
+        if (shard_->broken() || cut_off_ || !shard_->is_full()) return;
+        if (shard_->commit_waits_for_space()) return rare_.met(Rare::reserve_used_up);
+        if (!oracle_.awaits_answers()) return rare_.met(Rare::went_on_while_full);
+        shard_->run_step(random_);
+        if (!shard_->broken()) turn();
+    }
+    if (!wrong()) oracle_.violate("C11", "the disk is full and the reserve is not used up, but answers do not come");
+}
+
 void Simulation::calm() {
     calls_left_ = 0;
     names_in_doubt_ = false;
     if (cut_off_ && cut_power_) disk_.power_on();
     cut_off_ = false;
     for (std::size_t i = 0; i < kDiskOperationCount; ++i) disk_.fail(static_cast<DiskOperation>(i), 0);
-    disk_.set_capacity(SimDisk::kDefaultCapacityBytes);
     rows_->refuse_tables(0);
 }
 
@@ -280,6 +329,8 @@ void Simulation::count_death() {
     rare_.met(Rare::evicted_behind_its_cursor, now.evicted);
     rare_.met(Rare::loaded_from_the_index, now.loaded);
     rare_.met(Rare::lease_lost, now.leases_lost);
+    rare_.met(Rare::purged, now.purged);
+    rare_.met(Rare::expired_without_a_command, now.expired);
     const bool cut = cut_off_;
     switch (shard_->step()) {
         case SimShard::Step::commit:
@@ -294,7 +345,7 @@ void Simulation::count_death() {
         case SimShard::Step::seal:
             rare_.met(Rare::died_in_sealing);
             break;
-        case SimShard::Step::fill_spares:
+        case SimShard::Step::tend_space:
             rare_.met(Rare::died_in_filling_a_spare);
             break;
         case SimShard::Step::clean:
@@ -319,6 +370,8 @@ void Simulation::die(bool power_cut) {
     if (power_cut && !off_already) disk_.power_on();
     oracle_.died(step_);
     calm();
+    if (random_.chance(500'000)) capacity_ = SimDisk::kDefaultCapacityBytes;  // or it starts on a full disk
+    disk_.set_capacity(capacity_);
     if (has(Fault::clock_back) && random_.chance(200'000)) clock_ -= random_.between(0, 5000);
     if (random_.chance(300'000)) clock_ += random_.between(0, options_.due_scale_ms);  // it was down for a while
     if (has(Fault::index_lost) && random_.chance(200'000) && rows_->row_count() > 0) {
@@ -353,6 +406,12 @@ bool Simulation::try_to_start(bool must) {
     }
     if (opened) opened = Error{"io_error", "cut off"};
     calm();
+    if (disk_is_small() && opened.error().code == "no_space") {  // no spare to be given up: the operator makes room
+        rare_.met(Rare::start_refused_when_full);
+        capacity_ = SimDisk::kDefaultCapacityBytes;
+        disk_.set_capacity(capacity_);
+        return try_to_start(must);
+    }
     if (!disturbed || must) {
         oracle_.violate("C10", "a start that nothing disturbs fails: " + opened.error().message);
         return false;
@@ -372,6 +431,7 @@ void Simulation::count_start() {
         rare_.met(totals.commit >= commit_in_doubt_ ? Rare::last_commit_kept : Rare::last_commit_lost);
         commit_in_doubt_ = 0;
     }
+    if (shard_->is_full()) rare_.met(Rare::started_while_full);
     if (shard_->engine().counters().unsealed_segments > 0) rare_.met(Rare::unsealed_segments_at_start);
     if (shard_->parts().journal().room().closed) rare_.met(Rare::started_on_a_closed_segment);
     say("started, unfinished:", static_cast<std::int64_t>(totals.live_count));

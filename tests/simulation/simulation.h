@@ -69,6 +69,9 @@ class Simulation final : private Surroundings {
     void disturb();
     void before_disk_call(DiskOperation operation, std::string_view path);
     void arm(bool cuts_power, std::uint64_t calls);
+    void shrink_disk();
+    void give_space_back();
+    void go_on_while_full();
     void calm();
 
     // Deaths and restarts.
@@ -83,6 +86,8 @@ class Simulation final : private Surroundings {
     void settle();
     void settle_without_cleaning();
     void rebuild_and_compare();
+    void tell_queues(ConfigureQueueCommand::What what);
+    void end_purges();
     void drain();
     void drain_round(std::uint64_t& progress);
     void bring_back();
@@ -92,6 +97,7 @@ class Simulation final : private Surroundings {
 
     bool wrong() const { return oracle_.violated(); }
     bool has(Fault fault) const { return options_.has(fault); }
+    bool disk_is_small() const { return capacity_ != SimDisk::kDefaultCapacityBytes; }
     void say(const char* what, std::int64_t value = 0) const;
 
     const SimOptions options_;
@@ -117,6 +123,7 @@ class Simulation final : private Surroundings {
     std::uint64_t storm_until_step_ = 0;  // deaths come more often
     bool cut_off_ = false;
     bool names_in_doubt_ = false;  // a failed sync of a directory: no file system goes on from there
+    std::uint64_t capacity_ = SimDisk::kDefaultCapacityBytes;
     std::uint64_t commit_in_doubt_ = 0;
     std::uint64_t leased_now_ = 0;  // deliveries of the drain
     std::vector<LeaseToken> drained_;

@@ -57,10 +57,10 @@ SimOptions options_of(std::uint64_t seed, std::uint32_t steps, const std::vector
     return options;
 }
 
-std::string replay_command(std::uint64_t seed, std::uint32_t steps, const std::vector<std::string>& without) {
-    std::string command = "duewheel_sim --seed " + std::to_string(seed) + " --steps " + std::to_string(steps);
-    for (std::size_t i = 0; i < without.size(); ++i) command += (i == 0 ? " --without " : ",") + without[i];
-    return command + " --verbose";
+std::string replay_arguments(std::uint64_t seed, std::uint32_t steps, const std::vector<std::string>& without) {
+    std::string arguments = "--seed " + std::to_string(seed) + " --steps " + std::to_string(steps);
+    for (std::size_t i = 0; i < without.size(); ++i) arguments += (i == 0 ? " --without " : ",") + without[i];
+    return arguments + " --verbose";
 }
 
 Trial run_apart(std::uint64_t first, std::uint64_t count, std::uint32_t steps, const std::vector<std::string>& without,

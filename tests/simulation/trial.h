@@ -14,8 +14,8 @@ namespace duewheel {
 
 // The options of a seed, with what was switched off.
 SimOptions options_of(std::uint64_t seed, std::uint32_t steps, const std::vector<std::string>& without);
-// The command that replays it.
-std::string replay_command(std::uint64_t seed, std::uint32_t steps, const std::vector<std::string>& without);
+// What `duewheel_sim` has to be told to run it again.
+std::string replay_arguments(std::uint64_t seed, std::uint32_t steps, const std::vector<std::string>& without);
 
 struct Trial {
     bool found = false;

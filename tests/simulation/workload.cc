@@ -83,6 +83,8 @@ void Workload::act(Op op) {
             return collide();
         case Op::list:
             return list();
+        case Op::queue:
+            return configure();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;
@@ -156,6 +158,19 @@ RetryChoice Workload::draw_retry() {
     return choice;
 }
 
+// After the due time, and now and then not.
+When Workload::draw_expiry(const When& due) {
+    const DueMs delay = due.at_ms ? std::max<DueMs>(*due.at_ms - surroundings_.clock(), 0) : due.delay_ms;
+    const DueMs after = random_.chance(950'000) ? delay + 1 + draw_delay() : draw_delay();
+    When expires;
+    if (random_.chance(500'000)) {
+        expires.delay_ms = after;
+    } else {
+        expires.at_ms = surroundings_.clock() + after;
+    }
+    return expires;
+}
+
 void Workload::put() {
     const std::uint64_t count = 1 + random_.below(options_.put_burst_max);
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -164,6 +179,10 @@ void Workload::put() {
         command.name_space = queue.name_space;
         command.queue = queue.queue;
         command.when = draw_when();
+        if (options_.order_keys > 0 && random_.chance(600'000)) {
+            command.order_key = "k" + std::to_string(random_.below(options_.order_keys));
+        }
+        if (random_.chance(options_.expiring_per_million)) command.expires = draw_expiry(command.when);
         command.priority = random_.chance(800'000) ? 0 : static_cast<std::int32_t>(random_.between(-2, 2));
         const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
         command.body = Oracle::body_of(oracle_.messages().size() + 1, static_cast<std::uint32_t>(bytes));
@@ -227,6 +246,7 @@ void Workload::lease(bool waits) {
 // ---- listings
 
 void Workload::list() {
+    if (random_.chance(350'000)) return read_history();
     // A cursor outlives the server: a page that was lost with it is asked for again.
     for (auto& [query, page] : pages_) {
         if (page.asked_in_run == oracle_.run() || !random_.chance(850'000)) continue;
@@ -255,6 +275,68 @@ void Workload::take_page(const ListAnswer& answer) {
     page->second.asked_in_run = 0;
     page->second.command.from = *answer.next;
     if (random_.chance(200'000)) page->second.command.limit = static_cast<std::uint32_t>(1 + random_.below(20));
+}
+
+// ---- queues
+
+void Workload::configure() {
+    using What = ConfigureQueueCommand::What;
+    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    ConfigureQueueCommand command{queue.name_space, queue.queue, What::resume, {}};
+    // A queue that is paused is mostly resumed, so that the rest of the run has messages to hand out.
+    const bool resumes = oracle_.seems_paused(queue.name_space, queue.queue) && random_.chance(500'000);
+    switch (resumes ? 0 : random_.below(12)) {
+        case 0:
+            break;
+        case 1:
+        case 2:
+        case 3:
+            command.what = What::pause;
+            break;
+        case 4:
+        case 5:
+            command.what = What::set;
+            command.settings.paused = random_.chance(200'000);
+            if (random_.chance(500'000)) command.settings.pending_max = 1 + random_.below(30);
+            break;
+        case 6:
+        case 7:
+            command.what = What::purge;
+            break;
+        case 8:
+            command.what = What::remove;
+            break;
+        default:
+            return surroundings_.submit(DescribeQueueCommand{queue.name_space, queue.queue});
+    }
+    surroundings_.submit(std::move(command));
+    if (random_.chance(200'000)) lease(false);
+}
+
+// ---- history
+
+void Workload::read_history() {
+    for (auto& [query, page] : history_pages_) {
+        if (page.asked_in_run == oracle_.run()) continue;
+        page.asked_in_run = oracle_.run();
+        return surroundings_.submit(page.command);
+    }
+    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    HistoryCommand first;
+    first.name_space = queue.name_space;
+    first.queue = queue.queue;
+    first.limit = static_cast<std::uint32_t>(random_.chance(500'000) ? 1 + random_.below(6) : 1000);
+    first.query = ++listings_;
+    history_pages_[first.query] = {first, oracle_.run()};
+    surroundings_.submit(std::move(first));
+}
+
+void Workload::take_page(const HistoryAnswer& answer) {
+    const auto page = history_pages_.find(answer.query);
+    if (page == history_pages_.end()) return;
+    if (!answer.next) return void(history_pages_.erase(page));
+    page->second.asked_in_run = 0;
+    page->second.command.from = *answer.next;
 }
 
 // ---- changes
@@ -365,7 +447,8 @@ void Workload::collide() {
     const MessageModel* message = pick_message();
     if (message == nullptr || message->certain() == nullptr || !message->certain()->is_live()) return;
     const Command command = draw_change(*message);
-    const DueMs due = message->certain()->due.low;
+    const bool at_its_expiry = message->expires && random_.chance(500'000);
+    const DueMs due = at_its_expiry ? message->expires->low : message->certain()->due.low;
     const bool first = random_.chance(500'000);
     if (first) surroundings_.submit(command);
     surroundings_.wait_until(due + random_.between(-1, 1));

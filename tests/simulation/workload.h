@@ -37,6 +37,7 @@ class Workload {
     void take_leases(const LeaseAnswer& answer);
     // Where a listing goes on.
     void take_page(const ListAnswer& answer);
+    void take_page(const HistoryAnswer& answer);
 
     struct QueueOf {
         std::string name_space;
@@ -48,6 +49,7 @@ class Workload {
     void act(Op op);
     void put();
     When draw_when();
+    When draw_expiry(const When& due);
     DueMs draw_delay();
     void lease(bool waits);
     const MessageModel* pick_message();
@@ -58,9 +60,11 @@ class Workload {
     Command draw_lease_end(const LeaseToken& lease);
     void end_lease(Op op);
     void forge();
+    void configure();
     void burst();
     void collide();
     void list();
+    void read_history();
     void send(Command command);
 
     const SimOptions& options_;
@@ -75,6 +79,11 @@ class Workload {
     };
     std::map<std::uint64_t, Page> pages_;  // of each listing that has begun, the one that is to come
     std::uint64_t listings_ = 0;
+    struct HistoryPage {
+        HistoryCommand command;
+        std::uint32_t asked_in_run = 0;
+    };
+    std::map<std::uint64_t, HistoryPage> history_pages_;
     std::uint64_t favourite_ = 0;
 };
 

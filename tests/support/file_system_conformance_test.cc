@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "support/sim_disk.h"
+#include "support/small_disk.h"
 #include "support/temporary_directory.h"
 
 namespace duewheel {
@@ -313,6 +314,80 @@ TYPED_TEST(FileSystemConformance, random_changes_agree_with_a_string) {
             ASSERT_EQ(text_of(*file), model) << "step " << step;
         }
     }
+}
+
+// ---- a disk that is full
+
+constexpr std::uint64_t kSmallDiskBytes = 1 << 20;
+
+class SmallRealDisk {
+  public:
+    FileSystem& file_system() { return posix_file_system(); }
+    std::string root() const { return disk_.path(); }
+    std::string missing() const { return disk_.missing(); }
+
+  private:
+    SmallDisk disk_{kSmallDiskBytes};
+};
+
+class SmallSimulatedDisk {
+  public:
+    SmallSimulatedDisk() {
+        disk_.set_capacity(kSmallDiskBytes);
+        EXPECT_TRUE(disk_.make_directories("/data").ok());
+    }
+    FileSystem& file_system() { return disk_; }
+    std::string root() const { return "/data"; }
+    std::string missing() const { return {}; }
+
+  private:
+    SimDisk disk_;
+};
+
+template <class Disk>
+class FullDiskConformance : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (!disk_.missing().empty()) GTEST_SKIP() << disk_.missing();
+    }
+    FileSystem& disk() { return disk_.file_system(); }
+    std::string at(const std::string& name) const { return disk_.root() + "/" + name; }
+    std::uint64_t free() { return disk().free_bytes(disk_.root()).value(); }
+
+  private:
+    Disk disk_;
+};
+
+using SmallDisks = testing::Types<SmallRealDisk, SmallSimulatedDisk>;
+TYPED_TEST_SUITE(FullDiskConformance, SmallDisks);
+
+TYPED_TEST(FullDiskConformance, says_what_is_free_and_takes_no_more) {
+    const std::uint64_t before = this->free();
+    EXPECT_GT(before, kSmallDiskBytes / 2);
+    EXPECT_LE(before, kSmallDiskBytes);
+    const auto file = this->disk().open(this->at("large"), OpenMode::create).value();
+    const std::string half(kSmallDiskBytes / 2, 'x');
+    ASSERT_TRUE(file->write_at(0, bytes_of(half)).ok());
+    ASSERT_TRUE(file->sync_data().ok());
+    EXPECT_LE(this->free(), before - half.size());
+    EXPECT_EQ(code_of(file->write_at(half.size(), bytes_of(std::string(kSmallDiskBytes, 'y')))), "no_space");
+    EXPECT_EQ(this->free(), 0u);
+    std::string kept(half.size(), '?');
+    EXPECT_EQ(file->read_at(0, std::as_writable_bytes(std::span(kept))).value(), kept.size());
+    EXPECT_EQ(kept, half);
+}
+
+TYPED_TEST(FullDiskConformance, writes_over_what_is_there_and_gives_back_what_is_removed) {
+    {
+        const auto file = this->disk().open(this->at("large"), OpenMode::create).value();
+        EXPECT_EQ(code_of(file->write_at(0, bytes_of(std::string(2 * kSmallDiskBytes, 'x')))), "no_space");
+        EXPECT_TRUE(file->write_at(0, bytes_of("over")).ok());
+        EXPECT_TRUE(file->sync_data().ok());
+    }
+    ASSERT_EQ(this->free(), 0u);
+    ASSERT_TRUE(this->disk().remove(this->at("large")).ok());
+    ASSERT_TRUE(this->disk().sync_directory(this->at(".")).ok());
+    EXPECT_GT(this->free(), kSmallDiskBytes / 2);
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+// duewheel history: how the messages of a queue ended.
+#include <cstdio>
+
+#include "arguments.h"
+#include "local_time.h"
+#include "pages.h"
+#include "plain_text.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct HistoryArguments {
+    std::string queue;
+    std::vector<std::string> outcomes;
+    StretchArguments stretch;
+};
+
+std::vector<std::string> row_of(const boost::json::object& ended) {
+    const bool delivered = ended.contains("lateness_ms");
+    return {printable(word_of(ended, "id")),
+            printable(word_of(ended, "outcome")),
+            printable(word_of(ended, "cause")),
+            format_local(number_of(ended, "ended_ms")),
+            delivered ? format_span(number_of(ended, "lateness_ms")) : "-",
+            std::to_string(number_of(ended, "attempts"))};
+}
+
+int history(Session& session, const HistoryArguments& arguments) {
+    std::string path = session.path("history");
+    add_parameter(path, "queue", arguments.queue);
+    std::string outcomes;
+    for (const std::string& outcome : arguments.outcomes) outcomes += (outcomes.empty() ? "" : ",") + outcome;
+    if (!outcomes.empty()) add_parameter(path, "outcome", outcomes);
+    for (const auto& [name, text] :
+         {std::pair("from", arguments.stretch.from), std::pair("to", arguments.stretch.to)}) {
+        if (!text) continue;
+        const Result<InstantMs> instant = arguments.stretch.instant(*text);
+        if (!instant) return session.complain(instant.error(), kExitUsage);
+        add_parameter(path, name, std::to_string(*instant));
+    }
+    Rows rows = {{"id", "outcome", "cause", "ended", "late", "tries"}};
+    const int exit_code =
+        show_pages(session, path, "ended", arguments.stretch.limit, [&](const boost::json::object& ended) {
+            if (session.json) {
+                std::printf("%s\n", boost::json::serialize(ended).c_str());
+            } else {
+                rows.push_back(row_of(ended));
+            }
+        });
+    if (session.json) return exit_code;
+    if (rows.size() > 1) {
+        std::printf("%s", table(rows).c_str());
+    } else if (exit_code == kExitDone) {
+        std::printf("nothing of this kind has ended\n");
+    }
+    return exit_code;
+}
+
+}  // namespace
+
+void add_history(CLI::App& program, Session& session) {
+    Verb<HistoryArguments> verb(program, session, "history",
+                                "Show how the messages of a queue ended, oldest first; with --json one a line",
+                                "duewheel history mail --from=-1h --outcome done,expired", history);
+    HistoryArguments& options = *verb.options;
+    verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
+    verb.app
+        ->add_option("--outcome", options.outcomes,
+                     "Only these: done, cancelled, expired, dead; with commas between them")
+        ->delimiter(',')
+        ->type_name("OUTCOME");
+    options.stretch.add_to(*verb.app, "Ended");
+}
+
+}  // namespace duewheel

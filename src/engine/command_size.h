@@ -1,0 +1,53 @@
+// How much a command may add to a batch: records and bytes, before it is validated.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "engine/command.h"
+
+namespace duewheel {
+
+inline std::size_t content_bytes(const PutCommand& put) {
+    return put.body.size() + put.headers.size() + put.content_type.size() + put.traceparent.size();
+}
+
+inline bool is_a_put(const Command& command) {
+    return std::holds_alternative<PutCommand>(command) || std::holds_alternative<PutBatchCommand>(command);
+}
+
+// How many records a command adds at most.
+inline std::size_t record_count(const Command& command) {
+    const auto* batch = std::get_if<PutBatchCommand>(&command);
+    return batch != nullptr ? batch->puts.size() : 1;
+}
+
+// Content that a put brings.
+inline std::size_t put_bytes(const Command& command) {
+    if (const auto* put = std::get_if<PutCommand>(&command)) return content_bytes(*put);
+    std::size_t bytes = 0;
+    if (const auto* batch = std::get_if<PutBatchCommand>(&command)) {
+        for (const PutCommand& put : batch->puts) bytes += content_bytes(put);
+    }
+    return bytes;
+}
+
+// `overhead`: what a record takes at most, its texts of any length aside.
+inline std::size_t record_bytes_at_most(const Command& command, std::size_t overhead) {
+    if (is_a_put(command)) return record_count(command) * overhead + put_bytes(command);
+    if (const auto* carry = std::get_if<CarryCommand>(&command)) {
+        return overhead + carry->record_body.size() + carry->row.reason.size();
+    }
+    if (const auto* fail = std::get_if<FailCommand>(&command)) return overhead + fail->reason.size();
+    return overhead;
+}
+
+// Whether it may turn out that all of it was put before.
+inline bool may_be_repeated(const Command& command) {
+    if (const auto* put = std::get_if<PutCommand>(&command)) return !put->key.empty();
+    const auto* batch = std::get_if<PutBatchCommand>(&command);
+    return batch != nullptr &&
+           std::any_of(batch->puts.begin(), batch->puts.end(), [](const PutCommand& put) { return !put.key.empty(); });
+}
+
+}  // namespace duewheel

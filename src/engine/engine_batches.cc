@@ -1,0 +1,376 @@
+// Batches, from being built to being applied: which commands go in, when a segment is closed, and what a durable record
+// changes.
+#include <algorithm>
+#include <cassert>
+
+#include "base/planted_bugs.h"
+#include "engine/command_size.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+
+std::size_t Engine::waiting_commands() const {
+    return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + asked_.size();
+}
+
+// On a full disk sealing may not come on for long; new puts are refused then, and nothing is gained by having those
+// wait that may only repeat an answer.
+bool Engine::puts_held_back() const {
+    return unsealed_.size() >= options_.unsealed_segments_max && !store_full_;
+}
+
+std::uint64_t Engine::size_in_segment(std::size_t record_bytes) const {
+    return commit_size_in_segment(record_bytes, block_bytes_);
+}
+
+std::uint64_t Engine::closing_room() const {
+    return std::max<std::uint64_t>(kClosingRoomBytes, block_bytes_);
+}
+
+std::uint64_t Engine::closing_reserve() const {
+    return std::max(segment_bytes_ / 32, closing_room());
+}
+
+// Whether the batch may grow by `bytes`. A fresh segment takes a first commit of any size.
+bool Engine::has_room(std::size_t bytes) const {
+    const std::size_t grown = batch_->bytes() + bytes;
+    if (batch_->empty() && segment_fill_ == kSegmentHeaderBytes) return true;
+    if (!batch_->empty() && grown > options_.batch_bytes_max) return false;
+    return segment_fill_ + size_in_segment(grown) + closing_reserve() <= segment_bytes_;
+}
+
+bool Engine::must_close_segment() const {
+    if (segment_fill_ == kSegmentHeaderBytes) return false;
+    if (close_wanted_) return true;
+    std::size_t next = 0;
+    for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
+        if (!waiting->empty())
+            next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
+    }
+    for (const std::deque<Pending>* waiting : {&looked_up_puts_, &puts_}) {
+        if (!waiting->empty() && !puts_held_back()) {
+            next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
+        }
+    }
+    if (!attempts_.empty() || !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || purge_has_work() ||
+        !serving_ || confirm_at_ms_ <= now_)
+        next = std::max(next, kRecordOverheadMax);
+    return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
+}
+
+void Engine::build_batch() {
+    if (in_flight_ || !started_) return;
+    if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
+    batch_ = std::make_unique<Batch>(totals_);
+    if (must_close_segment()) {
+        add_cursors();
+        return hand_out(true);
+    }
+    if (!serving_) {
+        Record epoch;
+        epoch.kind = RecordKind::epoch;
+        epoch.time_ms = now_;
+        epoch.incarnation = incarnation_;
+        batch_->add(epoch, kNoEntry, 0, Error{});
+        return hand_out(false);
+    }
+    add_expiries();
+    take_commands(looked_up_, false);
+    take_commands(commands_, false);
+    add_attempts();
+    add_doomed();
+    add_purged();
+    add_redrives();
+    take_commands(looked_up_puts_, true);
+    take_commands(puts_, true);
+    if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
+    batch_.reset();
+}
+
+void Engine::take_commands(std::deque<Pending>& from, bool puts) {
+    std::vector<Pending> deferred;
+    for (std::size_t left = from.size(); left > 0; --left) {
+        const bool is_full = batch_->count() + record_count(from.front().command) > options_.batch_operations_max;
+        if (is_full && !batch_->empty()) break;
+        if (puts && puts_held_back()) break;
+        if (!has_room(record_bytes_at_most(from.front().command, kRecordOverheadMax))) break;
+        Pending pending = std::move(from.front());
+        from.pop_front();
+        const std::size_t bytes = pending.bytes;
+        switch (validate(pending)) {
+            case Verdict::settled:
+                waiting_bytes_ -= bytes;
+                break;
+            case Verdict::deferred:
+                ++counters_.deferred;
+                deferred.push_back(std::move(pending));
+                break;
+            case Verdict::asked:
+                break;
+        }
+    }
+    // They keep their order, and come before whatever was not looked at.
+    for (auto last = deferred.rbegin(); last != deferred.rend(); ++last) from.push_front(std::move(*last));
+}
+
+// An attempt that has begun is written in the next batch, and nobody waits for it.
+void Engine::add_attempts() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < attempts_.size(); ++i) {
+        const EntryNumber number = recent_.find(attempts_[i]);
+        if (number == kNoEntry) continue;
+        Entry& entry = recent_.entry(number);
+        if (!entry.attempt_queued) continue;
+        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch_->count() >= options_.batch_operations_max) {
+            attempts_[kept++] = attempts_[i];
+            continue;
+        }
+        entry.attempt_queued = false;
+        if (entry.begun == entry.attempts) continue;  // a change of the message wrote it along
+        if (planted(PlantedBug::attempt_count_lost_in_crash)) continue;
+        add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
+    }
+    attempts_.resize(kept);
+}
+
+void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with) {
+    if (number != kNoEntry) recent_.entry(number).in_batch = true;
+    batch_->add(record, number, token, std::move(with));
+}
+
+// The commit that closes a segment says from where a restart has to read: the load cursor, and for each queue a lower
+// bound on what is due and unfinished. A queue's cursor that falls must be written, one that rises may be.
+void Engine::add_cursors() {
+    // A segment that was made larger for its first commit has no more than the room that each has at its end.
+    const bool is_overfull = segment_fill_ + closing_room() > segment_bytes_;
+    const std::uint64_t room = is_overfull ? closing_room() : segment_bytes_ - segment_fill_;
+    auto fits = [&] {
+        return batch_->count() < options_.cursor_records_max &&
+               size_in_segment(batch_->bytes() + kRecordOverheadMax) <= room;
+    };
+    auto add_cursor = [&](const QueueName* name, DuePosition position) {
+        Record cursor;
+        cursor.kind = RecordKind::cursor;
+        cursor.time_ms = now_;
+        cursor.state.due_ms = cursor.state.nominal_due_ms = position.due_ms;
+        if (name != nullptr) {
+            cursor.state.name_space = name->name_space;
+            cursor.state.queue = name->queue;
+            cursor.id = position.id;
+            cursor.removed = position == kNoBacklog;
+        }
+        batch_->add(cursor, kNoEntry, 0, Error{});
+    };
+    std::vector<std::pair<QueueNumber, DuePosition>> rising;
+    bool all_falling_fit = true;
+    const std::vector<DuePosition> bounds = bounds_of_lines();
+    for (QueueNumber number = 0; number < queues_.size(); ++number) {
+        Queue& at = *queues_[number];
+        DuePosition low = std::min({at.cursor, at.reading_from.value_or(kNoBacklog), bounds[number]});
+        const FiredKey* first = at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
+            const Entry& entry = recent_.entry(key.entry);
+            return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
+                   (entry.state == State::ready || entry.state == State::leased || entry.doomed);
+        });
+        if (first != nullptr) low = std::min(low, first->position);
+        if (low == at.durable_cursor) continue;
+        if (low > at.durable_cursor) {
+            rising.emplace_back(number, low);
+        } else if (fits()) {
+            add_cursor(&recent_.queues().name(number), low);
+        } else {
+            all_falling_fit = false;
+        }
+    }
+    const DueMs load = load_cursor();
+    if (all_falling_fit && load > durable_load_cursor_ms_ && fits()) add_cursor(nullptr, {load, 0});
+    for (const auto& [number, low] : rising) {
+        if (!fits()) break;
+        add_cursor(&recent_.queues().name(number), low);
+    }
+}
+
+void Engine::hand_out(bool closes_segment) {
+    Totals& totals = batch_->totals();
+    totals.commit += 1;
+    totals.server_time_ms = now_;
+    Commit commit;
+    commit.first_sequence = batch_->first_sequence();
+    commit.count = static_cast<std::uint32_t>(batch_->count());
+    commit.records = batch_->record_bytes();
+    commit.totals = totals;
+    commit.closes_segment = closes_segment;
+    segment_fill_ += size_in_segment(commit.records.size());
+    batch_->closes_segment = closes_segment;
+    if (closes_segment) close_wanted_ = false;
+    in_flight_ = true;
+    confirm_at_ms_ = kNoWakeup;
+    effects_.commit = std::move(commit);
+    if (planted(PlantedBug::answer_before_sync)) {
+        for (Operation& operation : batch_->operations()) reply(operation.token, operation.reply);
+    }
+}
+
+void Engine::committed() {
+    assert(in_flight_);
+    const std::unique_ptr<Batch> batch = std::move(batch_);
+    in_flight_ = false;
+    totals_ = batch->totals();
+    ++counters_.commits;
+    counters_.records += batch->count();
+    for (Operation& operation : batch->operations()) {
+        if (operation.record.kind == RecordKind::conf) {
+            apply_settings(batch->body(operation), operation);
+        } else {
+            if (operation.record.state.state == State::dead) {  // its reason stands in the commit's bytes alone
+                operation.record.reason = decode_record(operation.record.kind, batch->body(operation))->reason;
+            }
+            apply(operation);
+        }
+    }
+    for (Operation& operation : batch->operations()) {
+        // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
+        if (operation.record.kind == RecordKind::put && operation.record.state.due_ms <= loaded_until_ms_) {
+            cache_.insert(operation.sequence, batch->body(operation));
+        }
+    }
+    if (batch->closes_segment) {
+        effects_.closed_segments.push_back(segment_);
+        // A quick sealer may have seen on the disk that the segment is full before this was told.
+        (segment_ <= taken_through_ ? to_sweep_ : unsealed_).push_back(segment_);
+        ++segment_;
+        segment_fill_ = kSegmentHeaderBytes;
+        segment_bytes_ = options_.segment_bytes;
+    }
+    // A closing commit needs no confirmation: it answers nobody, and confirms the one before it.
+    if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
+    build_batch();
+    hand_over_held();
+    if (planted(PlantedBug::answer_before_sync)) return;
+    for (Operation& operation : batch->operations()) reply(operation.token, std::move(operation.reply));
+}
+
+void Engine::apply(Operation& operation) {
+    const Record& record = operation.record;
+    switch (record.kind) {
+        case RecordKind::epoch:
+            serving_ = true;
+            return;
+        case RecordKind::carry_done:
+        case RecordKind::rule:
+        case RecordKind::conf:  // apply_settings()
+            return;
+        case RecordKind::cursor:
+            if (record.state.queue.empty()) {
+                durable_load_cursor_ms_ = record.state.due_ms;
+            } else {
+                const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
+                queue(number).durable_cursor =
+                    record.removed ? kNoBacklog : DuePosition{record.state.due_ms, record.id};
+            }
+            return;
+        default:
+            break;
+    }
+    bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::carry;
+    bool woken = false;
+    std::uint32_t begun = 0;
+    if (operation.entry != kNoEntry) {
+        Entry& entry = recent_.entry(operation.entry);
+        assert(entry.id == record.id && entry.in_batch);
+        begun = entry.begun;
+        entry.in_batch = false;
+        woken = entry.woken;
+        entry.woken = false;
+        if (!keeps_live) {
+            Queue& at = queue(entry.queue);
+            at.counts.leave(entry.durable_state);
+            at.last_segment = segment_;
+            if (entry.purging && record.kind == RecordKind::end) {
+                entry.purging = false;
+                --at.purging;
+                ++at.purged;
+            }
+            if (record.kind == RecordKind::end) cache_.erase(entry.place);
+            leave_line(operation.entry, Leaving::changes);
+            unlist(operation.entry);
+        }
+    } else {
+        keeps_live = false;
+    }
+    const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
+    if (operation.entry == kNoEntry && number == kNoEntry) {  // an outcome that was carried: it names its queue
+        queue(recent_.queues().number(record.state.name_space, record.state.queue)).last_segment = segment_;
+    }
+    count(record);
+    if (number != kNoEntry) {
+        if (planted(PlantedBug::attempt_count_lost_in_crash)) {
+            recent_.entry(number).begun = std::max(recent_.entry(number).begun, begun);
+        }
+        if (planted(PlantedBug::retry_counts_from_now) && record.cause == Cause::failed) {
+            recent_.entry(number).due_ms += now_ - record.time_ms;
+        }
+        if (!keeps_live) {
+            const Entry& entry = recent_.entry(number);
+            Queue& at = queue(entry.queue);
+            at.counts.enter(entry.durable_state);
+            at.last_segment = segment_;
+            join_line(number);
+        }
+        place_applied(number, keeps_live, woken);
+    }
+    if (record.state.order_key.empty()) return;
+    const std::string line =
+        line_name(recent_.queues().number(record.state.name_space, record.state.queue), record.state.order_key);
+    // One that was changed without being in memory may have been the line's next.
+    const bool was_on_disk = operation.entry == kNoEntry && record.previous.version != 0;
+    if (was_on_disk && lines_.contains(line)) lines_.at(line).head_stands = false;
+    advance_line(line);
+}
+
+void Engine::count(const Record& record) {
+    switch (record.kind) {
+        case RecordKind::put:
+        case RecordKind::spawn:
+            ++counters_.accepted;
+            break;
+        case RecordKind::carry:
+            ++counters_.carried;
+            break;
+        case RecordKind::change:
+            if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
+            if (record.cause == Cause::failed) ++counters_.failed;
+            if (record.cause == Cause::held) ++counters_.held;
+            if (record.cause == Cause::kicked || record.cause == Cause::redriven) ++counters_.brought_back;
+            break;
+        case RecordKind::end:
+            if (record.state.state == State::done) ++counters_.done;
+            if (record.cause == Cause::purged) {
+                ++counters_.purged;
+            } else if (record.state.state == State::cancelled) {
+                ++counters_.cancelled;
+            }
+            if (record.state.state == State::dead) {
+                ++counters_.dead;
+                if (record.cause == Cause::failed) ++counters_.failed;
+            }
+            if (record.cause == Cause::expired) ++counters_.expired;
+            break;
+        default:
+            break;
+    }
+}
+
+// Where an entry belongs whose record has just been applied. `woken`: its moment came meanwhile.
+void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
+    const Entry& entry = recent_.entry(number);
+    const bool is_live = entry.state == State::ready || entry.state == State::leased;
+    if (!keeps_live || !is_live) return settle(number);
+    if (woken) return wake(number);
+    if (entry.state == State::ready) {  // its key may have been passed over while it was in the batch
+        queue(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
+        mark(entry.queue);
+    }
+}
+
+}  // namespace duewheel

@@ -1,0 +1,96 @@
+// Messages whose time is over before anybody took them. From that instant on such a message is handed to nobody; its
+// end is a record like any other, which rides in the next batch, and is lasting before it has effect.
+//
+// A message that is leased when its time comes may be acknowledged while its lease lasts; when the lease ends otherwise
+// the message expires then. Until an expiry that has come is on disk the load cursor does not pass it, so that a
+// restart finds its row again.
+#include <algorithm>
+#include <cassert>
+
+#include "base/planted_bugs.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+
+Error Engine::expires_too_soon(std::string field) {
+    return {"expires_too_soon",
+            "the message would expire before it is due, so nobody could ever take it: choose an earlier due time, or a "
+            "later expiry",
+            std::move(field)};
+}
+
+// When the message expires; kNoWakeup: never, or it has ended.
+DueMs Engine::expiry(EntryNumber number) const {
+    const Entry& entry = recent_.entry(number);
+    if (!entry.has_rare || is_ended(entry.state)) return kNoWakeup;
+    const DueMs at = recent_.expires_ms(number);
+    return at == 0 ? kNoWakeup : at;
+}
+
+// Its time is over and it is with nobody.
+bool Engine::has_expired(EntryNumber number) const {
+    return recent_.entry(number).state != State::leased && expiry(number) <= now_;
+}
+
+// The load cursor stays below the expiry until settled_expiry().
+void Engine::unsettled_expiry(EntryNumber number) {
+    const DueMs at = expiry(number);
+    if (at != kNoWakeup) unsettled_expiries_.insert({at, recent_.entry(number).id});
+}
+void Engine::settled_expiry(EntryNumber number) {
+    const Entry& entry = recent_.entry(number);
+    if (entry.has_rare) unsettled_expiries_.erase({recent_.expires_ms(number), entry.id});
+}
+
+// Takes the message away from everybody who could hand it out, and has its end written.
+void Engine::begin_expiry(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    if (entry.expiring || entry.purging || entry.doomed) return;  // these end it as quickly
+    assert(!is_ended(entry.state) && entry.state != State::leased && expiry(number) <= now_);
+    if (entry.state == State::ready) unready(number);
+    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    entry.expiring = true;
+    expiries_.push_back(entry.id);
+    unsettled_expiry(number);
+}
+
+// A lease that ends without an ack when its message's time is over ends the message too.
+Engine::Verdict Engine::expire(EntryNumber number, Pending& pending) {
+    Record record = changed(recent_.entry(number), RecordKind::end, Cause::expired);
+    record.state.state = State::expired;
+    record.lateness_ms = now_ - record.state.expires_ms;
+    add(number, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::expired, 0, 0});
+    return Verdict::settled;
+}
+
+// At most half of a batch, so that a million that expire at one instant leave room for commands.
+void Engine::add_expiries() {
+    const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 1);
+    for (std::size_t left = expiries_.size(); left > 0 && batch_->count() < share; --left) {
+        if (!has_room(kRecordOverheadMax)) return;
+        const MessageId id = expiries_.front();
+        expiries_.pop_front();
+        const EntryNumber number = recent_.find(id);
+        assert(number != kNoEntry && recent_.entry(number).expiring);
+        const Entry& entry = recent_.entry(number);
+        if (entry.in_batch) {
+            expiries_.push_back(id);
+            continue;
+        }
+        assert(is_legal_move(entry.state, State::expired));
+        Record record = changed(entry, RecordKind::end, Cause::expired);
+        record.state.state = State::expired;
+        record.lateness_ms = now_ - record.state.expires_ms;
+        add(number, std::move(record), 0, Error{});
+    }
+}
+
+// Whether memory need not hold the entry: the index has it, and time does nothing to it before loaded_until_ms_ that
+// nobody else would bring it back for.
+bool Engine::may_leave(EntryNumber number) const {
+    const Entry& entry = recent_.entry(number);
+    return entry.segment == 0 && !entry.in_batch && !entry.attempt_queued && !entry.expiring && !entry.purging &&
+           !entry.doomed && expiry(number) >= loaded_until_ms_;
+}
+
+}  // namespace duewheel

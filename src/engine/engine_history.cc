@@ -1,0 +1,83 @@
+// What happened in a queue: the rows of the index and, newer than those, the ends in memory whose segment is not sealed
+// yet. Ends come in the order of time, in memory too, so that nothing has to be walked for a page but what it holds.
+#include <algorithm>
+#include <cassert>
+
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+bool is_earlier(const EndedRow& left, const EndedRow& right) {
+    return left.ended_ms != right.ended_ms ? left.ended_ms < right.ended_ms : left.id < right.id;
+}
+
+}  // namespace
+
+void Engine::list_history(HistoryCommand command, ReplyToken token) {
+    if (command.limit == 0 || command.limit > options_.list_limit_max) {
+        return reply(token,
+                     Error{"out_of_range", "limit is from 1 to " + std::to_string(options_.list_limit_max), "limit"});
+    }
+    ListHistory wanted{command.name_space, command.queue,    command.from.due_ms, command.from.id,
+                       command.until_ms,   command.outcomes, command.limit,       options_.list_walk_max};
+    Asked asked;
+    asked.what = Ask::history;
+    asked.history = HistoryRead{token, std::move(command)};
+    ask(Question{0, std::move(wanted)}, std::move(asked));
+}
+
+// Adds what the segment's ends have for the page. Returns from which instant on they are not known to be complete.
+DueMs Engine::add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
+                              std::vector<EndedRow>& page) const {
+    auto end = std::lower_bound(ends.begin(), ends.end(), command.from.due_ms,
+                                [](const EndInQueue& each, DueMs from_ms) { return each.row.ended_ms < from_ms; });
+    std::uint32_t looked_at = 0;
+    std::uint32_t added = 0;
+    DueMs instant = 0;
+    for (; end != ends.end() && end->row.ended_ms < command.until_ms; ++end) {
+        const bool enough = looked_at >= options_.list_walk_max || added >= command.limit;
+        // What ended at one instant stands in no order, so all of it is taken.
+        if (enough && end->row.ended_ms != instant) return end->row.ended_ms;
+        instant = end->row.ended_ms;
+        ++looked_at;
+        if (end->queue != queue || !command.outcomes.contains(end->row.outcome)) continue;
+        if (DuePosition{end->row.ended_ms, end->row.id} < command.from) continue;
+        page.push_back(end->row);
+        ++added;
+    }
+    return command.until_ms;
+}
+
+void Engine::finish_history(HistoryRead read, HistoryRows sealed, Generation generation) {
+    if (generation != generation_.load(std::memory_order_relaxed)) {
+        return list_history(std::move(read.command), read.token);
+    }
+    const HistoryCommand& command = read.command;
+    HistoryAnswer answer;
+    answer.query = command.query;
+    answer.queue = command.queue;
+    std::vector<EndedRow>& page = answer.ended;
+    page = std::move(sealed.rows);
+    if (sealed.next) answer.next = DuePosition{sealed.next->ended_ms, sealed.next->id};
+    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
+    for (const auto& [segment, ends] : recent_.recent_ends()) {
+        const DueMs complete_to = add_recent_ends(ends, command, queue, page);
+        if (complete_to == command.until_ms) continue;
+        const DuePosition on{complete_to, 0};
+        answer.next = std::min(answer.next.value_or(on), on);
+    }
+    std::sort(page.begin(), page.end(), is_earlier);
+    // A segment whose table was taken in stands in both until it has been swept.
+    page.erase(std::unique(page.begin(), page.end()), page.end());
+    if (answer.next) {
+        std::erase_if(page, [&](const EndedRow& row) { return DuePosition{row.ended_ms, row.id} >= *answer.next; });
+    }
+    if (page.size() > command.limit) {
+        page.resize(command.limit);
+        answer.next = DuePosition{page.back().ended_ms, page.back().id + 1};
+    }
+    reply(read.token, std::move(answer));
+}
+
+}  // namespace duewheel

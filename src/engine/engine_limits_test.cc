@@ -1,0 +1,109 @@
+// Limits of the engine that no other test reaches, each at the limit and beyond; what arrives late; and what is told of
+// queues.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+using Shard = TrialEngine;
+
+TEST(EngineLimits, no_more_messages_are_leased_than_the_limit_until_a_lease_ends) {
+    EngineOptions options;
+    options.leased_max = 2;
+    Shard shard(options);
+    for (int i = 0; i < 3; ++i) shard.put(0);
+    const auto held = shard.lease(10);
+    ASSERT_EQ(held.size(), 2u);
+    EXPECT_EQ(shard.lease(10).size(), 0u);
+    const ReplyToken waiting = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 1000});
+    shard.turn(500);
+    EXPECT_FALSE(shard.replies.contains(waiting));
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{held[0].lease}).outcome, LeaseOutcome::done);
+    shard.turn();
+    EXPECT_EQ(shard.take<LeaseAnswer>(waiting).messages.size(), 1u);
+    EXPECT_EQ(shard.engine().counters().leased, 2u);
+}
+
+TEST(EngineLimits, one_lease_answer_holds_so_many_bytes_or_one_larger_message) {
+    EngineOptions options;
+    options.lease_bytes_max = 1300;
+    Shard shard(options);
+    for (int i = 0; i < 3; ++i) shard.put(0, std::string(500, 'x'));
+    EXPECT_EQ(shard.lease(10).size(), 2u);
+    EXPECT_EQ(shard.lease(10).size(), 1u);
+    for (int i = 0; i < 2; ++i) shard.put(0, std::string(5000, 'x'));
+    EXPECT_EQ(shard.lease(10).size(), 1u);
+    EXPECT_EQ(shard.lease(10).size(), 1u);
+}
+
+TEST(EngineLimits, commands_that_wait_for_the_disk_are_refused_beyond_the_limit) {
+    EngineOptions options;
+    options.commands_waiting_max = 2;
+    Shard shard(options);
+    const MessageId id = shard.put(1000);
+    shard.hold_commits = true;
+    const ReplyToken in_flight = shard.submit(PutCommand{.queue = "q"});
+    shard.turn();
+    const ReplyToken waiting = shard.submit(PutCommand{.queue = "q"});
+    const ReplyToken cancel = shard.submit(CancelCommand{"default", id});
+    for (const Command& refused : {Command(PutCommand{.queue = "q"}), Command(CancelCommand{"default", id}),
+                                   Command(GetCommand{"default", id})}) {
+        EXPECT_EQ(shard.ask<Error>(refused).code, "too_busy") << refused.index();
+    }
+    EXPECT_EQ(shard.ask<LeaseAnswer>(LeaseCommand{"default", "q", 1, 30'000, 0}).messages.size(), 0u)
+        << "a lease waits for no disk";
+    shard.hold_commits = false;
+    shard.turn();
+    EXPECT_NE(shard.take<PutAnswer>(in_flight).id, 0u);
+    EXPECT_NE(shard.take<PutAnswer>(waiting).id, 0u);
+    EXPECT_EQ(shard.take<ChangeAnswer>(cancel).outcome, ChangeOutcome::cancelled);
+    EXPECT_NE(shard.put(0), 0u);
+}
+
+// The refusals advised limits that exist under no such name, or did not say what to do.
+TEST(EngineLimits, refusals_name_the_setting_or_say_what_to_do) {
+    EngineOptions options;
+    options.delay_max_ms = 1000;
+    options.queues_max = 1;
+    Shard shard(options);
+    shard.put(0);
+    const auto detail = [&](const Command& command) { return shard.ask<Error>(command).message; };
+    PutCommand late{.queue = "q"};
+    late.when.delay_ms = 1001;
+    EXPECT_NE(detail(late).find("the setting limits.delay_max"), std::string::npos);
+    EXPECT_NE(detail(PutCommand{.queue = "r"}).find("the setting limits.queues_max"), std::string::npos);
+    EXPECT_NE(detail(LeaseCommand{"default", "r", 1, 30'000, 1}).find("the setting limits.queues_max"),
+              std::string::npos);
+    EXPECT_NE(detail(LeaseCommand{"default", "q", 1, 999, 0}).find("ask for a longer one"), std::string::npos);
+}
+
+TEST(EngineLimits, a_lease_asked_long_after_the_last_turn_lasts_its_full_time) {
+    Shard shard;
+    shard.put(0);
+    shard.engine().set_time(kStart + 60'000);
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 5000, 0});
+    shard.turn(60'000);
+    const auto messages = shard.take<LeaseAnswer>(token).messages;
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].lease_until_ms, kStart + 65'000);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease}).outcome, LeaseOutcome::done);
+}
+
+// A fresh server with one put an hour ahead said that it knew no queue: only those were told of which something had
+// been due.
+TEST(EngineLimits, a_queue_whose_messages_all_lie_ahead_is_told_of) {
+    Shard shard;
+    shard.put(3'600'000, "body", "ahead");
+    EXPECT_EQ(shard.engine().counters().queues, 1u);
+    const auto queues = shard.engine().queue_counters();
+    ASSERT_EQ(queues.size(), 1u);
+    EXPECT_EQ(queues[0].name.queue, "ahead");
+    EXPECT_EQ(queues[0].ready, 0u);
+    shard.turn(3'600'000);
+    EXPECT_EQ(shard.engine().queue_counters().at(0).ready, 1u);
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,158 @@
+// Listing, step by step: what a page merges, what it costs a turn, and what happens between its parts. The simulator
+// has the same over crashes and all timings.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+std::vector<MessageId> ids(const ListAnswer& page) {
+    std::vector<MessageId> all;
+    for (const ListedMessage& message : page.listed) all.push_back(message.row.id);
+    return all;
+}
+
+ListCommand list_of(std::string queue = "q") {
+    ListCommand list;
+    list.queue = std::move(queue);
+    return list;
+}
+
+TEST(Listing, shows_what_is_pending_by_due_time_with_its_live_state) {
+    TrialEngine shard;
+    const MessageId late = shard.put(5000);
+    const MessageId soon = shard.put(1000);
+    const MessageId taken = shard.put(0);
+    shard.put(1000, "x", "other");
+    ASSERT_EQ(shard.lease(1).size(), 1u);
+    const MessageId now = shard.put(0);
+    const ListAnswer page = shard.ask<ListAnswer>(list_of());
+    EXPECT_EQ(ids(page), (std::vector{taken, now, soon, late}));
+    EXPECT_FALSE(page.next);
+    EXPECT_EQ(page.listed[0].row.state.state, State::leased);
+    EXPECT_EQ(page.listed[0].row.state.attempts, 1u);
+    EXPECT_EQ(page.listed[0].lease_until_ms, kStart + 30'000);
+    EXPECT_EQ(page.listed[1].row.state.state, State::ready);
+    EXPECT_EQ(page.listed[2].row.state.state, State::scheduled);
+    ListCommand ready = list_of();
+    ready.states = {State::ready};
+    EXPECT_EQ(ids(shard.ask<ListAnswer>(ready)), std::vector{now});
+    ListCommand window = list_of();
+    window.from.due_ms = kStart + 1000;
+    window.until_ms = kStart + 5000;
+    EXPECT_EQ(ids(shard.ask<ListAnswer>(window)), std::vector{soon});
+    EXPECT_TRUE(shard.ask<ListAnswer>(list_of("nobody")).listed.empty());
+}
+
+TEST(Listing, memory_and_index_make_one_order) {
+    TrialEngine shard({.segment_bytes = 64 << 10, .window_min_ms = 1000, .window_max_ms = 1000});
+    std::vector<std::pair<DueMs, MessageId>> expected;
+    for (int i = 0; i < 20; ++i) expected.emplace_back(100'000 + 7919 * i % 1000, shard.put(100'000 + 7919 * i % 1000));
+    shard.move_to_index();
+    for (int i = 20; i < 40; ++i)
+        expected.emplace_back(100'000 + 7919 * i % 1000, shard.put(100'000 + 7919 * i % 1000));
+    const auto [moved_due, moved] = expected[3];
+    const MessageId cancelled = expected[4].second;
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", cancelled}).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(RescheduleCommand{"default", moved, {std::nullopt, 200'000}}).outcome,
+              ChangeOutcome::rescheduled);
+    expected[3].first = 200'000;
+    expected.erase(expected.begin() + 4);
+    std::sort(expected.begin(), expected.end());
+    for (const std::uint32_t limit : {1u, 3u, 1000u}) {
+        ListCommand list = list_of();
+        list.limit = limit;
+        std::vector<MessageId> met;
+        for (;;) {
+            const ListAnswer page = shard.ask<ListAnswer>(list);
+            ASSERT_LE(page.listed.size(), limit);
+            for (const MessageId id : ids(page)) met.push_back(id);
+            if (!page.next) break;
+            list.from = *page.next;
+        }
+        ASSERT_EQ(met.size(), expected.size()) << limit;
+        for (std::size_t i = 0; i < met.size(); ++i) EXPECT_EQ(met[i], expected[i].second);
+    }
+}
+
+// Two million entries looked at in one go would hold up what falls due meanwhile.
+TEST(Listing, a_turn_looks_at_no_more_entries_than_it_may) {
+    TrialEngine shard({.list_chunk = 10});
+    for (int i = 0; i < 95; ++i) shard.put(1000 + i);
+    const ReplyToken token = shard.submit(list_of());
+    int turns = 0;
+    for (; shard.engine().next_wakeup() <= shard.engine().now(); ++turns) {
+        ASSERT_LT(turns, 50);
+        shard.engine().advance_to(turns < 5 ? kStart : kStart + 1000);
+        EXPECT_EQ(shard.engine().counters().ready, turns < 5 ? 0u : 1u) << "what falls due meanwhile is fired";
+    }
+    EXPECT_GE(turns, 10);
+    shard.turn(1000);
+    EXPECT_EQ(shard.take<ListAnswer>(token).listed.size(), 95u);
+}
+
+// A cancel that was answered, and is so far on its way into the index that memory has forgotten it, was listed by an
+// answer of the index that was older.
+TEST(Listing, an_answer_older_than_the_newest_table_is_asked_again) {
+    TrialEngine shard({.segment_bytes = 64 << 10, .window_min_ms = 1000, .window_max_ms = 1000});
+    const MessageId id = shard.put(100'000);
+    shard.move_to_index();
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
+    shard.hold_questions = true;
+    const ReplyToken token = shard.submit(list_of());
+    shard.turn();
+    shard.hold_questions = false;
+    const std::uint64_t asked = shard.engine().counters().questions;
+    shard.answer_questions(1);
+    EXPECT_EQ(shard.engine().counters().questions, asked + 1);
+    shard.turn();
+    EXPECT_TRUE(shard.take<ListAnswer>(token).listed.empty());
+}
+
+TEST(Listing, limits_are_kept) {
+    TrialEngine shard({.list_limit_max = 5, .listings_max = 1});
+    ListCommand list = list_of();
+    for (const std::uint32_t limit : {0u, 6u}) {
+        list.limit = limit;
+        EXPECT_EQ(shard.ask<Error>(list).code, "out_of_range");
+    }
+    list.limit = 5;
+    shard.submit(list);
+    const ReplyToken second = shard.submit(list);
+    EXPECT_EQ(shard.ask<Error>(list).code, "too_busy");
+    EXPECT_EQ(shard.take<Error>(second).code, "too_busy");
+}
+
+TEST(History, tells_ends_that_are_not_in_the_index_yet) {
+    TrialEngine shard;
+    const MessageId done = shard.put(10);
+    const MessageId cancelled = shard.put(1000);
+    shard.put(1000);
+    shard.turn(25);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{shard.lease(1)[0].lease}).outcome, LeaseOutcome::done);
+    shard.turn(5);
+    shard.ask<ChangeAnswer>(CancelCommand{"default", cancelled});
+    HistoryCommand asked;
+    asked.queue = "q";
+    const HistoryAnswer answer = shard.ask<HistoryAnswer>(asked);
+    ASSERT_EQ(answer.ended.size(), 2u);
+    EXPECT_EQ(answer.ended[0], (EndedRow{done, State::done, Cause::acknowledged, false, 1, kStart + 25, 15}));
+    EXPECT_EQ(answer.ended[1], (EndedRow{cancelled, State::cancelled, Cause::cancelled, false, 0, kStart + 30, 0}));
+    EXPECT_FALSE(answer.next);
+    asked.limit = 1;
+    const HistoryAnswer first = shard.ask<HistoryAnswer>(asked);
+    ASSERT_TRUE(first.next);
+    asked.from = *first.next;
+    const HistoryAnswer second = shard.ask<HistoryAnswer>(asked);
+    ASSERT_EQ(second.ended.size(), 1u);
+    EXPECT_EQ(second.ended[0].id, cancelled);
+    EXPECT_FALSE(second.next);
+    asked.from = {};
+    asked.limit = 100;
+    asked.outcomes = {State::expired};
+    EXPECT_TRUE(shard.ask<HistoryAnswer>(asked).ended.empty());
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,228 @@
+// Order keys: one after the other, whatever happens to the first; and the order among messages without one.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+PutCommand keyed(std::string order_key, std::int64_t delay_ms, std::string body = "body") {
+    PutCommand command{.queue = "q"};
+    command.when.delay_ms = delay_ms;
+    command.order_key = std::move(order_key);
+    command.body = std::move(body);
+    return command;
+}
+
+MessageId put(TrialEngine& shard, std::string order_key, std::int64_t delay_ms) {
+    return shard.ask<PutAnswer>(keyed(std::move(order_key), delay_ms)).id;
+}
+
+std::vector<MessageId> ids(const std::vector<Delivered>& messages) {
+    std::vector<MessageId> all;
+    for (const Delivered& message : messages) all.push_back(message.id);
+    return all;
+}
+
+using Ids = std::vector<MessageId>;
+
+void ack(TrialEngine& shard, const Delivered& message) {
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{message.lease}).outcome, LeaseOutcome::done);
+}
+
+TEST(OrderKey, the_next_comes_when_the_one_before_has_ended) {
+    TrialEngine shard;
+    const MessageId second = put(shard, "k", 20);
+    const MessageId first = put(shard, "k", 10);
+    const MessageId third = put(shard, "k", 20);
+    shard.turn(100);
+    for (const MessageId id : {first, second, third}) {
+        const auto messages = shard.lease();
+        ASSERT_EQ(ids(messages), Ids{id});
+        EXPECT_TRUE(shard.lease().empty());
+        ack(shard, messages[0]);
+    }
+    EXPECT_EQ(shard.engine().counters().order_lines, 0u);
+}
+
+TEST(OrderKey, holds_nobody_else_back) {
+    TrialEngine shard;
+    const MessageId blocking = put(shard, "k", 0);
+    put(shard, "k", 0);
+    const MessageId other = put(shard, "l", 0);
+    const MessageId plain = shard.put(0);
+    PutCommand elsewhere = keyed("k", 0);
+    elsewhere.queue = "another";
+    shard.ask<PutAnswer>(elsewhere);
+    EXPECT_EQ(ids(shard.lease()), (Ids{blocking, other, plain}));
+    EXPECT_EQ(shard.ask<LeaseAnswer>(LeaseCommand{"default", "another", 10, 30'000, 0}).messages.size(), 1u);
+}
+
+TEST(OrderKey, a_retry_keeps_its_place) {
+    TrialEngine shard;
+    const MessageId first = put(shard, "k", 0);
+    const MessageId second = put(shard, "k", 1);
+    shard.turn(1);
+    auto messages = shard.lease();
+    shard.ask<LeaseEndAnswer>(FailCommand{messages[0].lease, "", 5000});
+    shard.turn(4999);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1);
+    messages = shard.lease();
+    ASSERT_EQ(ids(messages), Ids{first});
+    ack(shard, messages[0]);
+    EXPECT_EQ(ids(shard.lease()), Ids{second});
+}
+
+TEST(OrderKey, a_lost_lease_keeps_its_place) {
+    TrialEngine shard;
+    const MessageId first = put(shard, "k", 0);
+    put(shard, "k", 0);
+    ASSERT_EQ(ids(shard.lease(1, 1000)), Ids{first});
+    shard.turn(1000);
+    EXPECT_EQ(ids(shard.lease()), Ids{first});
+}
+
+TEST(OrderKey, one_that_comes_before_the_one_in_flight_waits_for_it) {
+    TrialEngine shard;
+    shard.turn(1000);
+    const MessageId late = put(shard, "k", 0);
+    const auto messages = shard.lease();
+    ASSERT_EQ(ids(messages), Ids{late});
+    PutCommand earlier = keyed("k", 0);
+    earlier.when.at_ms = kStart + 500;
+    const MessageId early = shard.ask<PutAnswer>(earlier).id;
+    EXPECT_TRUE(shard.lease().empty());
+    shard.ask<LeaseEndAnswer>(ReleaseCommand{messages[0].lease});
+    const auto next = shard.lease();
+    ASSERT_EQ(ids(next), Ids{early});
+    ack(shard, next[0]);
+    EXPECT_EQ(ids(shard.lease()), Ids{late});
+}
+
+TEST(OrderKey, one_that_comes_before_the_one_that_is_ready_takes_its_turn) {
+    TrialEngine shard;
+    shard.turn(1000);
+    const MessageId late = put(shard, "k", 0);
+    const MessageId moved = put(shard, "k", 60'000);
+    EXPECT_EQ(shard.engine().counters().ready, 1u);
+    shard.ask<ChangeAnswer>(RescheduleCommand{"default", moved, When{kStart + 500, 0}});
+    EXPECT_EQ(shard.engine().counters().ready, 1u);
+    const auto messages = shard.lease();
+    ASSERT_EQ(ids(messages), Ids{moved});
+    ack(shard, messages[0]);
+    EXPECT_EQ(ids(shard.lease()), Ids{late});
+}
+
+TEST(OrderKey, the_end_of_the_first_by_a_cancel_or_its_expiry_lets_the_next_one_go) {
+    TrialEngine shard;
+    PutCommand expiring = keyed("k", 0);
+    expiring.expires = When{std::nullopt, 1000};
+    shard.ask<PutAnswer>(expiring);
+    const MessageId second = put(shard, "k", 0);
+    const MessageId third = put(shard, "k", 0);
+    shard.turn(1000);
+    EXPECT_EQ(shard.engine().counters().expired, 1u);
+    EXPECT_EQ(shard.engine().counters().ready, 1u);
+    shard.ask<ChangeAnswer>(CancelCommand{"default", second});
+    EXPECT_EQ(ids(shard.lease()), Ids{third});
+}
+
+TEST(OrderKey, a_blocked_message_expires_in_its_place) {
+    TrialEngine shard;
+    put(shard, "k", 0);
+    PutCommand expiring = keyed("k", 0);
+    expiring.expires = When{std::nullopt, 1000};
+    const MessageId id = shard.ask<PutAnswer>(expiring).id;
+    const MessageId third = put(shard, "k", 0);
+    const auto messages = shard.lease();
+    shard.turn(1000);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state, State::expired);
+    ack(shard, messages[0]);
+    EXPECT_EQ(ids(shard.lease()), Ids{third});
+}
+
+TEST(OrderKey, what_waits_on_disk_alone_comes_in_its_turn_and_takes_no_room_before) {
+    EngineOptions options;
+    options.segment_bytes = 32 << 10;
+    TrialEngine shard(options);
+    const MessageId first = put(shard, "k", 0);
+    Ids waiting;
+    for (int i = 0; i < 30; ++i) waiting.push_back(put(shard, "k", 0));
+    const auto messages = shard.lease();
+    ASSERT_EQ(ids(messages), Ids{first});
+    shard.move_to_index();
+    EXPECT_LT(shard.engine().counters().in_memory, 10u) << "of the key only the one in flight";
+    // Behind those on disk there is one in memory again.
+    waiting.push_back(put(shard, "k", 0));
+    ack(shard, messages[0]);
+    shard.index.erase(first);
+    for (const MessageId id : waiting) {
+        const auto next = shard.lease();
+        ASSERT_EQ(ids(next), Ids{id});
+        ack(shard, next[0]);
+    }
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(shard.engine().counters().order_lines, 0u);
+}
+
+TEST(OrderKey, twenty_thousand_behind_one_key_hold_nobody_else_up) {
+    EngineOptions options;
+    options.ready_max = 2000;
+    TrialEngine shard(options);
+    for (int i = 0; i < 20'000; ++i) shard.submit(keyed("k", 0));
+    for (int i = 0; i < 1000; ++i) shard.submit(PutCommand{.queue = "q"});
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().ready, 1001u) << "those without a key, and the first of the key";
+    const std::uint64_t questions = shard.engine().counters().questions;
+    EXPECT_EQ(shard.lease(1000).size(), 1000u);
+    const auto last = shard.lease(1000);
+    EXPECT_EQ(last.size(), 1u);
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(shard.lease(1000).empty());
+    EXPECT_LE(shard.engine().counters().questions, questions + 2) << "who waits is not asked for again and again";
+}
+
+TEST(OrderKey, an_answer_that_a_new_table_has_overtaken_is_asked_for_again) {
+    TrialEngine shard;
+    shard.hold_questions = true;
+    const MessageId id = put(shard, "k", 0);
+    EXPECT_EQ(shard.engine().counters().ready, 0u) << "the index may hold an earlier one";
+    shard.answer_questions(1);
+    shard.settle();
+    EXPECT_EQ(shard.engine().counters().ready, 0u);
+    shard.answer_questions();
+    EXPECT_EQ(shard.engine().counters().ready, 1u);
+    shard.hold_questions = false;
+    shard.settle();
+    EXPECT_EQ(ids(shard.lease()), Ids{id});
+}
+
+TEST(OrderKey, no_more_lines_than_the_limit_ask_at_once) {
+    EngineOptions options;
+    options.order_questions_max = 2;
+    TrialEngine shard(options);
+    shard.hold_questions = true;
+    const std::uint64_t before = shard.engine().counters().questions;
+    for (int i = 0; i < 5; ++i) put(shard, "k" + std::to_string(i), 0);
+    EXPECT_EQ(shard.engine().counters().questions, before + 2);
+    shard.hold_questions = false;
+    shard.answer_questions();
+    shard.settle();
+    EXPECT_EQ(shard.lease().size(), 5u);
+}
+
+// The order of those ready in memory: priority, then due, then the sequence of their puts.
+TEST(HandOutOrder, is_by_priority_then_due_then_sequence) {
+    TrialEngine shard;
+    const MessageId late = shard.put(20, "late");
+    const MessageId early = shard.put(10, "early");
+    const MessageId early_too = shard.put(10, "early too");
+    const MessageId last = shard.put(5, "last", "q", 7);
+    const MessageId urgent = shard.put(30, "urgent", "q", -1);
+    const MessageId urgent_early = shard.put(25, "urgent", "q", -1);
+    shard.turn(30);
+    EXPECT_EQ(ids(shard.lease()), (Ids{urgent_early, urgent, early, early_too, late, last}));
+}
+
+}  // namespace
+}  // namespace duewheel

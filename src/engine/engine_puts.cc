@@ -1,0 +1,183 @@
+// Puts: one or many, with or without idempotency keys.
+//
+// A key belongs to a namespace and a queue, and names one message for its life and a time after its end. Who brings it
+// again with the same request is answered as the first time, and with another request is refused. What holds a key may
+// stand in the batch that is being built (the put waits for it), in the recent tier, or in the index, which is asked.
+#include <algorithm>
+#include <cassert>
+
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+// Names cannot hold a zero.
+std::string key_name(const PutCommand& put) {
+    std::string name;
+    name.reserve(put.name_space.size() + put.queue.size() + put.key.size() + 2);
+    return name.append(put.name_space).append(1, '\0').append(put.queue).append(1, '\0').append(put.key);
+}
+
+Error key_conflict() {
+    return {"key_conflict",
+            "this key came with another request before: a new message needs a key of its own, and a repeated request "
+            "has to be sent as it was",
+            "key"};
+}
+
+}  // namespace
+
+bool Engine::is_key_free(DueMs ended_ms) const {
+    return ended_ms != 0 && now_ - options_.keys_kept_ms > ended_ms;
+}
+
+// Who holds the put's key. `facts`: what the index said of it; null: it was not asked, or before the newest table.
+Engine::KeyLook Engine::look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const {
+    using What = KeyLook::What;
+    if (!batch_->keys.empty() && batch_->keys.contains(key_name(command))) return {What::busy, {}};
+    KeyFacts found;
+    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
+    const RecentKey* recent = queue == kNoQueue ? nullptr : recent_.key_holder(queue, command.key);
+    if (recent != nullptr) {
+        found.holder = {recent->id, recent->request_hash, recent->due_ms, recent->ended_ms};
+    } else if (facts == nullptr) {
+        return {What::ask, {}};
+    } else if (!*facts) {
+        return {What::free, {}};
+    } else {
+        found = **facts;
+    }
+    if (is_key_free(found.holder.ended_ms)) return {What::free, {}};
+    if (const EntryNumber number = recent_.find(found.holder.id); number != kNoEntry) {
+        found.state = recent_.entry(number).state;
+    } else if (const Outcome* outcome = recent_.outcome(found.holder.id)) {
+        found.state = outcome->state;
+    }
+    return {What::held, found};
+}
+
+// Fills in who holds each key; nothing where a put has none, or its key is free. Otherwise says why the puts cannot be
+// decided yet.
+std::optional<Engine::Verdict> Engine::look_keys(Pending& pending, std::span<const PutCommand> puts,
+                                                 std::vector<std::optional<KeyFacts>>& holders) {
+    const bool fresh = pending.key_facts && pending.facts_generation == generation_.load(std::memory_order_relaxed);
+    holders.resize(puts.size());
+    bool must_ask = false;
+    std::size_t keyed = 0;
+    for (std::size_t i = 0; i < puts.size(); ++i) {
+        if (puts[i].key.empty()) continue;
+        const KeyLook look = look_key(puts[i], fresh ? &(*pending.key_facts)[keyed] : nullptr);
+        ++keyed;
+        if (look.what == KeyLook::What::busy) return Verdict::deferred;
+        if (look.what == KeyLook::What::ask) must_ask = true;
+        if (look.what == KeyLook::What::held) holders[i] = look.holder;
+    }
+    if (!must_ask) return std::nullopt;
+    FindKeys wanted;
+    wanted.keys.reserve(keyed);
+    for (const PutCommand& put : puts) {
+        if (!put.key.empty()) wanted.keys.push_back({put.name_space, put.queue, put.key});
+    }
+    Asked asked;
+    asked.what = Ask::key_facts;
+    asked.pending = std::move(pending);
+    ask(Question{0, std::move(wanted)}, std::move(asked));
+    return Verdict::asked;
+}
+
+Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
+    std::optional<KeyFacts> holder;
+    if (!command.key.empty()) {
+        std::vector<std::optional<KeyFacts>> holders;
+        if (const auto verdict = look_keys(pending, {&command, 1}, holders)) return *verdict;
+        holder = holders.front();
+    }
+    const std::size_t before = batch_->count();
+    PutResult result = put_one(command, holder);
+    Reply answer = std::visit([](auto& value) { return Reply(std::move(value)); }, result);
+    if (batch_->count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
+    batch_->operations().back().token = pending.token;
+    batch_->operations().back().reply = std::move(answer);
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
+    std::vector<std::optional<KeyFacts>> holders;
+    if (const auto verdict = look_keys(pending, command.puts, holders)) return *verdict;
+    const std::size_t before = batch_->count();
+    PutBatchAnswer answer;
+    answer.results.reserve(command.puts.size());
+    std::unordered_map<std::string, KeyFacts> held_here;  // by puts of this request
+    for (std::size_t i = 0; i < command.puts.size(); ++i) {
+        PutCommand& put = command.puts[i];
+        std::string name = put.key.empty() ? std::string() : key_name(put);
+        if (const auto held = held_here.find(name); !name.empty() && held != held_here.end()) holders[i] = held->second;
+        const std::uint64_t hash = put.request_hash;
+        const PutResult& result = answer.results.emplace_back(put_one(put, holders[i]));
+        const auto* made = std::get_if<PutAnswer>(&result);
+        if (!name.empty() && made != nullptr) {
+            held_here[std::move(name)] = {{made->id, hash, made->due_ms, 0}, made->state};
+        }
+    }
+    if (batch_->count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
+    // All of them are in one commit, so the answer may go with the last.
+    batch_->operations().back().token = pending.token;
+    batch_->operations().back().reply = std::move(answer);
+    return Verdict::settled;
+}
+
+// Adds the put's record to the batch, or says why not. Moves from the command.
+PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& holder) {
+    if (holder) {
+        if (holder->holder.request_hash != command.request_hash) return key_conflict();
+        State state = holder->state;
+        if (waits_for_due(state) && holder->holder.due_ms <= now_) state = State::ready;
+        return PutAnswer{holder->holder.id, state, holder->holder.due_ms, true};
+    }
+    if (store_full_) {  // one that repeats was answered all the same
+        ++counters_.refused_full;
+        return store_full();
+    }
+    const Result<DueMs> due = resolve(command.when);
+    if (!due) return due.error();
+    DueMs expires = 0;
+    if (command.expires) {
+        const Result<DueMs> at = resolve(*command.expires, "expires_in", "expires");
+        if (!at) return at.error();
+        if (*at <= std::max(*due, now_)) return expires_too_soon(command.expires->at_ms ? "expires" : "expires_in");
+        expires = *at;
+    }
+    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
+    if (queue == kNoQueue && recent_.queues().in_use() >= options_.queues_max) return queue_limit();
+    std::optional<RetryRule> retry;
+    if (!command.retry.is_empty()) {
+        const Result<RetryRule> chosen = chosen_rule(command.retry, queue_retry_rule(queue));
+        if (!chosen) return chosen.error();
+        retry = *chosen;
+    }
+    if (Status fits = check_room(queue); !fits) return std::move(fits).error();
+    if (!command.key.empty()) batch_->keys.insert(key_name(command));
+    Record record;
+    record.kind = RecordKind::put;
+    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
+    record.time_ms = 0;  // content.put_ms says it
+    record.state.due_ms = record.state.nominal_due_ms = *due;
+    record.state.expires_ms = expires;
+    record.state.priority = command.priority;
+    record.state.retry = retry;
+    record.state.order_key = std::move(command.order_key);
+    record.state.name_space = std::move(command.name_space);
+    record.state.queue = std::move(command.queue);
+    record.state.key = std::move(command.key);
+    record.state.request_hash = command.request_hash;
+    record.content.put_ms = now_;
+    record.content.content_type = command.content_type;
+    record.content.headers = command.headers;
+    record.content.traceparent = command.traceparent;
+    record.content.body = command.body;
+    const PutAnswer answer{record.id, *due <= now_ ? State::ready : State::scheduled, *due};
+    add(kNoEntry, std::move(record), 0, Error{});
+    return answer;
+}
+
+}  // namespace duewheel

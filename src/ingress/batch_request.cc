@@ -1,0 +1,134 @@
+#include "ingress/batch_request.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ingress/field_syntax.h"
+#include "ingress/json_request.h"
+#include "ingress/lease_text.h"
+#include "ingress/put_request.h"
+#include "ingress/request_members.h"
+
+namespace duewheel {
+namespace {
+
+Error batch_too_large(const HttpApiOptions& options) {
+    return {"batch_too_large", "one request has at most " + std::to_string(options.batch_max) +
+                                   " parts: send the rest with the next; nothing of this one was done"};
+}
+
+bool is_ndjson(const HttpRequest& request) {
+    const std::string_view type = essence(request.header("Content-Type").value_or(""));
+    return equal_ignoring_case(type, "application/x-ndjson") || equal_ignoring_case(type, "application/jsonl");
+}
+
+// Fields that say something about one message have no meaning for many.
+Status refuse_put_fields(const HttpRequest& request) {
+    for (const HttpField& field : request.fields) {
+        const bool of_one = equal_ignoring_case(field.name, "Idempotency-Key") ||
+                            equal_ignoring_case(field.name.substr(0, 9), "Duewheel-");
+        if (!of_one) continue;
+        const std::string name(field.name.substr(0, 64));
+        return Error{"unknown_member", name + " is not known here: each line says what it has to say in its members",
+                     name};
+    }
+    return {};
+}
+
+// Each line is a put; the end of the last one may be left out.
+std::vector<std::string_view> lines_of(std::string_view body) {
+    std::vector<std::string_view> lines;
+    while (!body.empty()) {
+        const std::size_t end = std::min(body.find('\n'), body.size());
+        std::string_view line = body.substr(0, end);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        lines.push_back(line);
+        body.remove_prefix(std::min(end + 1, body.size()));
+    }
+    return lines;
+}
+
+Result<PutCommand> read_line(std::string_view line, const HttpApiOptions& options, PutCommand put) {
+    if (line.empty()) return Error{"bad_json", "this line is empty: each line is one message as a JSON object"};
+    return read_json_put(line, options, std::move(put));
+}
+
+Result<BatchRequest> read_puts(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
+    if (!is_ndjson(request)) {
+        return Error{"unsupported_media_type",
+                     "this call takes one JSON object a line: say so with Content-Type: application/x-ndjson",
+                     "Content-Type"};
+    }
+    if (Status fine = refuse_put_fields(request); !fine) return std::move(fine).error();
+    PutCommand common;
+    Result<std::string> name_space = read_namespace(path, options);
+    if (!name_space) return std::move(name_space).error();
+    Result<std::string> queue = read_queue(path, options);
+    if (!queue) return std::move(queue).error();
+    common.name_space = *std::move(name_space);
+    common.queue = *std::move(queue);
+    const auto traceparent = request.header("traceparent");
+    if (traceparent && is_traceparent(*traceparent)) common.traceparent = *traceparent;
+
+    const std::vector<std::string_view> lines = lines_of(request.body);
+    if (lines.size() > options.batch_max) return batch_too_large(options);
+    BatchRequest batch;
+    PutBatchCommand command;
+    command.puts.reserve(lines.size());
+    for (const std::string_view line : lines) {
+        Result<PutCommand> put = read_line(line, options, common);
+        batch.refused.push_back(put ? std::nullopt : std::optional(std::move(put).error()));
+        if (put) command.puts.push_back(*std::move(put));
+    }
+    if (!command.puts.empty()) batch.commands.emplace_back(std::move(command));
+    return batch;
+}
+
+Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
+    if (!request.body.empty() && !is_json(request)) {
+        return Error{"unsupported_media_type", "this call takes JSON: say so with Content-Type: application/json",
+                     "Content-Type"};
+    }
+    const Result<JsonRequest> json = JsonRequest::parse(request.body);
+    if (!json) return json.error();
+    const std::span<const std::string_view> others = lease_end_members(path.what);
+    std::vector<std::string_view> known(others.begin(), others.end());
+    known.push_back("leases");
+    if (Status fine = json->only(known); !fine) return std::move(fine).error();
+    const Result<std::vector<std::string_view>> leases = json->text_list("leases");
+    if (!leases) return leases.error();
+    if (leases->size() > options.batch_max) return batch_too_large(options);
+    const Result<Command> like = read_lease_end(*json, path.what);
+    if (!like) return like.error();
+    BatchRequest batch;
+    for (std::size_t i = 0; i < leases->size(); ++i) {
+        const std::optional<LeaseToken> token = parse_lease_text((*leases)[i]);
+        if (!token) {
+            batch.refused.emplace_back(Error{"bad_lease_token",
+                                             "this is not a lease token: use the text that the lease answered",
+                                             "leases[" + std::to_string(i) + "]"});
+            continue;
+        }
+        batch.refused.emplace_back();
+        set_lease(batch.commands.emplace_back(*like), *token);
+    }
+    return batch;
+}
+
+}  // namespace
+
+bool is_batch(CallPath::What what) {
+    using What = CallPath::What;
+    return what == What::put_batch || what == What::ack_batch || what == What::fail_batch ||
+           what == What::extend_batch || what == What::release_batch;
+}
+
+Result<BatchRequest> read_batch(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
+    if (!request.query.empty()) {
+        return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a body"};
+    }
+    return path.what == CallPath::What::put_batch ? read_puts(request, path, options)
+                                                  : read_lease_ends(request, path, options);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,87 @@
+#include "ingress/request_log.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "ingress/field_syntax.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr std::int64_t kRefusalIntervalNs = 10 * kSecondNs;
+constexpr std::int64_t kSlowIntervalNs = kSecondNs;
+constexpr std::size_t kPathBytesMax = 200;
+
+bool is_limit(int status) {
+    return status == 413 || status == 414 || status == 429 || status == 431 || status == 503 || status == 507;
+}
+
+std::string path_to_log(std::string_view path) {
+    constexpr std::string_view kLeases = "/leases/";
+    const std::size_t leases = path.find(kLeases);
+    if (leases == std::string_view::npos) return std::string(path.substr(0, kPathBytesMax));
+    const std::string_view rest = path.substr(leases + kLeases.size());
+    const std::size_t token_end = std::min(rest.find_first_of(":/"), rest.size());
+    return std::string(path.substr(0, leases + kLeases.size())) + "-" +
+           std::string(rest.substr(token_end).substr(0, kPathBytesMax));
+}
+
+}  // namespace
+
+RequestNote RequestLog::note(const HttpRequest& request, std::int64_t now_ns) {
+    RequestNote note;
+    note.method = request.method;
+    note.path = path_to_log(request.path);
+    note.remote_address = request.remote_address;
+    note.traceparent = traceparent_of(request);
+    note.start_ns = now_ns;
+    return note;
+}
+
+void RequestLog::answered(const RequestNote& note, int status, std::string_view code, std::int64_t now_ns) {
+    if (!code.empty()) refused(status, code, now_ns);
+    const std::int64_t took_ns = now_ns - note.start_ns;
+    const auto write = [&](LogLevel level, std::string_view event, std::string_view message, std::uint64_t count) {
+        std::vector<LogField> fields{{"method", note.method}, {"path", note.path}, {"status", status}};
+        if (!code.empty()) fields.emplace_back("code", code);
+        fields.emplace_back("micros", took_ns / 1000);
+        fields.emplace_back("remote", note.remote_address);
+        if (!note.traceparent.empty()) fields.emplace_back("traceparent", note.traceparent);
+        if (count > 1) fields.emplace_back("count", count);
+        log_.write(level, event, message, fields);
+    };
+    // What a client asked to wait for may be any number; the engine judges it later.
+    const bool waited_enough = took_ns / 1'000'000 > note.wait_ms;
+    const bool is_slow = waited_enough && took_ns - note.wait_ms * 1'000'000 > options_.slow_ms * 1'000'000;
+    if (options_.slow_ms > 0 && is_slow) {
+        if (const std::uint64_t count = due("slow_request", kSlowIntervalNs, now_ns); count > 0) {
+            write(LogLevel::warning, "slow_request", "A request took long.", count);
+        }
+    }
+    if (options_.every == 0) return;
+    if (until_sample_ == 0) {
+        until_sample_ = options_.every;
+        write(LogLevel::info, "request", "A request was answered.", 1);
+    }
+    --until_sample_;
+}
+
+void RequestLog::refused(int status, std::string_view code, std::int64_t now_ns) {
+    if (!is_limit(status)) return;
+    const std::uint64_t count = due(code, kRefusalIntervalNs, now_ns);
+    if (count == 0) return;
+    log_.warning("limit_refused", "Requests are refused at a limit.",
+                 {{"code", code}, {"status", status}, {"count", count}});
+}
+
+std::uint64_t RequestLog::due(std::string_view kind, std::int64_t interval_ns, std::int64_t now_ns) {
+    Kind& of = kinds_.try_emplace(kind, Kind{now_ns, 0}).first->second;
+    ++of.count;
+    if (now_ns < of.next_line_ns) return 0;
+    of.next_line_ns = now_ns + interval_ns;
+    return std::exchange(of.count, 0);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,41 @@
+#include "server/supervisor.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <system_error>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace duewheel {
+namespace {
+
+Error unreachable(std::string_view socket, int error) {
+    return {"unreachable", "the service manager's socket " + std::string(socket) +
+                               " (NOTIFY_SOCKET) was not reached: " + std::generic_category().message(error)};
+}
+
+}  // namespace
+
+Status Supervisor::tell(std::string_view state) const {
+    if (socket_.empty()) return {};
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (socket_.size() >= sizeof address.sun_path) return unreachable(socket_, ENAMETOOLONG);
+    std::memcpy(address.sun_path, socket_.data(), socket_.size());
+    if (socket_.front() == '@') address.sun_path[0] = '\0';
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
+
+    const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return unreachable(socket_, errno);
+    const ssize_t sent = ::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL,
+                                  reinterpret_cast<const sockaddr*>(&address), size);
+    const int error = errno;
+    ::close(descriptor);
+    if (sent < 0) return unreachable(socket_, error);
+    return {};
+}
+
+}  // namespace duewheel

@@ -1,0 +1,151 @@
+// For the tests of this folder: owns the parts of one shard as the server does, but runs each blocking step by a call,
+// in one thread, so that a test can let the process die between any two of them or inside one.
+//
+// A process that dies is close(): whatever was under way is gone, disk and rows stay.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "server/log_cleaning.h"
+#include "server/shard_parts.h"
+
+namespace duewheel {
+
+class TrialOwner {
+  public:
+    static constexpr const char* kQueue = "mail";
+    static constexpr DueMs kStart = 1'700'000'000'000;
+
+    TrialOwner(FileSystem& files, std::string directory, LogSink& log)
+        : files_(files), directory_(std::move(directory)), log_(log) {
+        options.engine.segment_bytes = 16 << 10;
+        options.spare_segments = 0;
+        options.reserve_segments = 0;
+        options.identity.instance.fill(std::byte{1});
+        options.identity.token_key.fill(std::byte{2});
+    }
+
+    // Starts the process; the first turn is taken by whoever goes on.
+    Status open(RowStorage& rows) {
+        Result<std::unique_ptr<ShardParts>> opened =
+            ShardParts::open(files_, directory_, rows, retention_, options, log_);
+        if (!opened) return std::move(opened).error();
+        parts_ = *std::move(opened);
+        cleaning_.emplace(*parts_);
+        return {};
+    }
+    void close() {
+        cleaning_.reset();
+        parts_.reset();
+        commit_.reset();
+        questions_.clear();
+        replies_.clear();
+        clean_ = LogCleaning::Step::none;
+        cleans = false;
+    }
+    const std::string& directory() const { return directory_; }
+    ShardParts& parts() { return *parts_; }
+    Engine& engine() { return parts_->engine(); }
+    LogCleaning& cleaning() { return *cleaning_; }
+
+    // One blocking step and what it is told of, in a fixed order; false when nothing is outstanding. An error of a step
+    // is the end of the process.
+    Result<bool> step() {
+        take_effects();
+        if (commit_) {
+            if (Status done = parts_->commit(*commit_); !done) return std::move(done).error();
+            commit_.reset();
+            engine().committed();
+            return true;
+        }
+        if (!questions_.empty()) {
+            Result<Answer> answer = parts_->read(questions_.front());
+            if (!answer) return std::move(answer).error();
+            questions_.pop_front();
+            engine().answer(*std::move(answer));
+            return true;
+        }
+        const Result<SegmentNumber> sealed = parts_->seal_next();
+        if (!sealed) return sealed.error();
+        if (*sealed != 0) {
+            engine().table_taken(*sealed);
+            return true;
+        }
+        if (clean_ == LogCleaning::Step::none && cleans) clean_ = cleaning_->next();
+        if (clean_ == LogCleaning::Step::none) return false;
+        Result<LogCleaning::Found> found = cleaning_->run(std::exchange(clean_, LogCleaning::Step::none));
+        if (!found) return std::move(found).error();
+        cleaning_->done(*std::move(found));
+        return true;
+    }
+    // Until nothing is outstanding.
+    void settle() {
+        for (;;) {
+            const Result<bool> went_on = step();
+            ASSERT_TRUE(went_on.ok()) << went_on.error().message;
+            if (!*went_on && engine().next_wakeup() > now) return;
+        }
+    }
+
+    template <class Answer>
+    Answer ask(Command command) {
+        const ReplyToken token = next_token_++;
+        engine().submit(std::move(command), token);
+        settle();
+        const auto found = replies_.find(token);
+        if (found == replies_.end() || !std::holds_alternative<Answer>(found->second)) {
+            ADD_FAILURE() << "no such reply";
+            return {};
+        }
+        return std::get<Answer>(found->second);
+    }
+    MessageId put(std::int64_t delay_ms, std::string body) {
+        PutCommand command;
+        command.queue = kQueue;
+        command.when.delay_ms = delay_ms;
+        command.body = std::move(body);
+        return ask<PutAnswer>(command).id;
+    }
+
+    ShardOptions options;  // of the next start
+    DueMs now = kStart;
+    bool cleans = false;  // cleaning begins no step before
+
+  private:
+    void take_effects() {
+        engine().advance_to(now);
+        Effects effects = engine().take_effects();
+        EXPECT_FALSE(effects.broken) << effects.broken->message;
+        if (effects.commit) commit_ = std::move(effects.commit);
+        for (Question& question : effects.questions) questions_.push_back(std::move(question));
+        for (ReplyEffect& effect : effects.replies) {
+            if ((effect.token & LogCleaning::kTokenBit) != 0) {
+                EXPECT_TRUE(cleaning_->reply(effect.reply).ok());
+            } else {
+                replies_[effect.token] = std::move(effect.reply);
+            }
+        }
+    }
+
+    FileSystem& files_;
+    const std::string directory_;
+    LogSink& log_;
+    Retention retention_;
+    std::unique_ptr<ShardParts> parts_;
+    std::optional<LogCleaning> cleaning_;
+    std::optional<Commit> commit_;
+    std::deque<Question> questions_;
+    std::map<ReplyToken, Reply> replies_;
+    ReplyToken next_token_ = 1;
+    LogCleaning::Step clean_ = LogCleaning::Step::none;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,139 @@
+#include "store/index_proof.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "message/queue_settings.h"
+#include "store/segment_effect.h"
+
+namespace duewheel {
+namespace {
+
+std::string number(std::uint64_t value) {
+    return std::to_string(value);
+}
+
+class Proof {
+  public:
+    Proof(const RecentTier& recent, const std::vector<Sequence>& first_sequences)
+        : recent_(recent), first_sequences_(first_sequences), needed_(first_sequences.size()) {}
+
+    // False: something is wrong, and the walk may end.
+    bool take_row(const MessageRow& row, Sequence index_end) {
+        if (!needs_record(row.state.state)) return true;
+        const bool overtaken = recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr;
+        if (row.place > index_end) return stands_wrong(row, "after the end of the index");
+        count(row.place);
+        return overtaken || take(row);
+    }
+    // A needed record of the index stands there.
+    void count(Sequence place) {
+        if (place < first_sequences_.front()) return;
+        const auto after = std::upper_bound(first_sequences_.begin(), first_sequences_.end(), place);
+        ++needed_[static_cast<std::size_t>(after - first_sequences_.begin() - 1)];
+    }
+    void take(const Index::Settings& settings) {
+        if (settings.row.place < first_sequences_.front()) {
+            differs("the settings of queue " + settings.queue.queue + " stand at record " + number(settings.row.place) +
+                    ", which is before the log's front");
+        }
+        sum_.needed_bytes += settings.row.record_bytes;
+        sum_.digest +=
+            settings_term(kSubjectQueue, settings.queue.name_space, settings.queue.queue, settings.row.value);
+    }
+    bool take(const MessageRow& row) {
+        if (!needs_record(row.state.state)) return true;
+        if (row.place < first_sequences_.front()) return stands_wrong(row, "before the log's front");
+        sum_.needed_bytes += row.record_bytes;
+        if (is_ended(row.state.state)) return true;
+        ++sum_.live_count;
+        sum_.digest += digest_term(row.id, row.state);
+        return true;
+    }
+
+    void compare(const Totals& log) {
+        if (sum_.live_count != log.live_count) {
+            differs("the log says that " + number(log.live_count) + " messages are unfinished, and the rows hold " +
+                    number(sum_.live_count));
+        } else if (sum_.digest != log.digest) {
+            differs("the " + number(log.live_count) + " unfinished messages are not those of the log");
+        } else if (sum_.needed_bytes != log.needed_bytes) {
+            differs("the log says that " + number(log.needed_bytes) + " bytes of it are needed, and the rows need " +
+                    number(sum_.needed_bytes));
+        }
+    }
+    void compare(const std::map<Sequence, std::uint64_t>& counts) {
+        for (std::size_t i = 0; i < needed_.size(); ++i) {
+            const auto counted = counts.find(first_sequences_[i]);
+            compare_count(first_sequences_[i], counted == counts.end() ? 0 : counted->second, needed_[i]);
+        }
+        for (const auto& [first_sequence, count] : counts) {
+            if (std::binary_search(first_sequences_.begin(), first_sequences_.end(), first_sequence)) continue;
+            compare_count(first_sequence, count, 0);
+        }
+    }
+
+    std::optional<std::string> difference;
+
+  private:
+    bool differs(std::string what) {
+        if (!difference) difference = std::move(what);
+        return false;
+    }
+    bool stands_wrong(const MessageRow& row, std::string_view where) {
+        return differs("message " + number(row.id) + " stands at record " + number(row.place) + ", which is " +
+                       std::string(where));
+    }
+    void compare_count(Sequence first_sequence, std::uint64_t counted, std::uint64_t found) {
+        if (counted == found) return;
+        differs("in the segment that begins with record " + number(first_sequence) + " " + number(counted) +
+                " records are counted as needed, and the rows need " + number(found));
+    }
+
+    const RecentTier& recent_;
+    const std::vector<Sequence>& first_sequences_;
+    std::vector<std::uint64_t> needed_;  // by segment, of the rows of the index
+    Totals sum_;
+};
+
+}  // namespace
+
+Result<std::optional<std::string>> find_difference(const Index& index, const RecentTier& recent,
+                                                   const std::vector<Index::Settings>& settings, const Totals& log,
+                                                   const std::vector<Sequence>& first_sequences) {
+    Proof proof(recent, first_sequences);
+    const Sequence index_end = index.position().totals.sequence;
+    std::optional<Error> failed;
+    const Status walked = index.rows().scan(id_key(0), id_key(kMessageIdMax + 1), ~std::size_t{0},
+                                            [&](std::string_view key, std::string_view value) {
+                                                const Result<MessageRow> row = decode_id_row(key, value);
+                                                if (!row) failed = row.error();
+                                                return row && proof.take_row(*row, index_end);
+                                            });
+    if (!walked) return walked.error();
+    if (failed) return *std::move(failed);
+    recent.for_each_entry([&](EntryNumber, const Entry& entry) { proof.take(recent.row(entry)); });
+    for (const Index::Settings& of : settings) proof.take(of);
+    const Result<std::vector<Index::Settings>> sealed = index.settings();
+    if (!sealed) return sealed.error();
+    for (const Index::Settings& of : *sealed) proof.count(of.row.place);
+    proof.compare(log);
+    const Result<std::map<Sequence, std::uint64_t>> counts = index.needed_counts();
+    if (!counts) return counts.error();
+    proof.compare(*counts);
+    return std::move(proof.difference);
+}
+
+Result<std::optional<std::string>> find_lost_need(const Index& index, Sequence front) {
+    const Result<std::map<Sequence, std::uint64_t>> counts = index.needed_counts();
+    if (!counts) return counts.error();
+    for (const auto& [first_sequence, count] : *counts) {
+        if (first_sequence >= front || count == 0) continue;
+        return std::optional("the segment that began with record " + number(first_sequence) + " is gone, and " +
+                             number(count) + " of its records are needed");
+    }
+    return std::optional<std::string>();
+}
+
+}  // namespace duewheel
