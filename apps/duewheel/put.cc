@@ -7,6 +7,7 @@
 #include "calendar/instant_text.h"
 #include "local_time.h"
 #include "plain_text.h"
+#include "retry_arguments.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -20,11 +21,7 @@ struct PutArguments {
     std::optional<std::string> expires;
     std::optional<std::string> order_key;
     std::optional<std::int32_t> priority;
-    std::optional<std::int64_t> retry_attempts;
-    std::string retry_first;
-    std::string retry_factor;
-    std::string retry_most;
-    std::string retry_jitter;
+    RetryArguments retry;
     std::string content_type;
     std::string key;
     std::vector<std::string> headers;  // "name=value"
@@ -56,35 +53,12 @@ Status put_expiry_into(const PutArguments& arguments, boost::json::object& reque
     return {};
 }
 
-// Numbers as they are written, so that the server sees them exactly.
-Status put_number_into(const std::string& text, const char* member, const char* option, boost::json::object& rule) {
-    if (text.empty()) return {};
-    boost::json::error_code broken;
-    const boost::json::value value = boost::json::parse(text, broken);
-    if (broken || !value.is_number()) {
-        return Error{"bad_number", std::string(option) + " takes a number, such as 1.5, and not " + text + ".", option};
-    }
-    rule[member] = value;
-    return {};
-}
-
-Status put_retry_into(const PutArguments& arguments, boost::json::object& request) {
-    boost::json::object rule;
-    if (arguments.retry_attempts) rule["attempts"] = *arguments.retry_attempts;
-    if (!arguments.retry_first.empty()) rule["first"] = arguments.retry_first;
-    if (!arguments.retry_most.empty()) rule["most"] = arguments.retry_most;
-    Status read = put_number_into(arguments.retry_factor, "factor", "--retry-factor", rule);
-    if (read) read = put_number_into(arguments.retry_jitter, "jitter", "--retry-jitter", rule);
-    if (read && !rule.empty()) request["retry"] = std::move(rule);
-    return read;
-}
-
 int put(Session& session, const PutArguments& arguments) {
     boost::json::object request;
     if (Status read = put_headers_into(arguments.headers, request); !read) {
         return session.complain(read.error(), kExitUsage);
     }
-    if (Status read = put_retry_into(arguments, request); !read) return session.complain(read.error(), kExitUsage);
+    if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     if (Status read = put_expiry_into(arguments, request); !read) return session.complain(read.error(), kExitUsage);
     if (arguments.order_key) request["order_key"] = json_text(*arguments.order_key);
@@ -128,17 +102,7 @@ void add_put(CLI::App& program, Session& session) {
                      "Messages of the queue with the same key go out one after the other, never two at once")
         ->type_name("KEY");
     verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
-    verb.app->add_option("--retry-attempts", options.retry_attempts,
-                         "Deliveries until it is dead; 1: never tried again");
-    takes_duration(
-        verb.app->add_option("--retry-first", options.retry_first, "How long it rests after its first failure"));
-    verb.app
-        ->add_option("--retry-factor", options.retry_factor, "What the rest grows by with each failure: 2 doubles it")
-        ->type_name("NUMBER");
-    takes_duration(verb.app->add_option("--retry-most", options.retry_most, "The longest rest"));
-    verb.app
-        ->add_option("--retry-jitter", options.retry_jitter, "How much a rest varies: 0.2 is a fifth of it either way")
-        ->type_name("NUMBER");
+    options.retry.add_to(*verb.app);
     verb.app->add_option("--content-type", options.content_type, "Media type of the content")->type_name("TYPE");
     verb.app->add_option("--key", options.key, "Makes the put safe to repeat: the same key and request is one message");
     verb.app->add_option("--header", options.headers, "Handed out with the message; as often as you like")

@@ -164,6 +164,10 @@ constexpr Setting kSettings[] = {
          "How much of its length a rest is made longer or shorter by, so that what failed together does not come back "
          "together.",
          0, kRetryJitterMax}),
+    at<kEngine, &Engine::dead_kept_ms>(
+        {"retry.keep_dead", Kind::duration,
+         "How long a dead message is kept with its body, to be looked at or brought back; then it ends for good.",
+         kMinute, 3650 * kDay}),
     at<kEngine, &Engine::redrive_max>(
         {"retry.redrive_max", Kind::number, "Dead messages that one call brings back.", 1, 10'000'000}),
 

@@ -135,7 +135,7 @@ struct LeaseCommand {
 struct ListCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
-    StateSet states = kUnfinishedStates;  // live ones
+    StateSet states = kUnfinishedStates;  // live ones; or dead alone, which come by (time of death, id)
     DuePosition from;                     // the first that may be in the page
     DueMs until_ms = std::numeric_limits<DueMs>::max();
     std::uint32_t limit = 100;

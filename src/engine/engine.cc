@@ -1,7 +1,8 @@
 // The frame of the engine: start, turns, what was asked and answered. Batches stand in engine_batches.cc, what commands
 // mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
 // engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
-// engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, order keys in engine_order.cc.
+// engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
+// letters in engine_dead_letters.cc, order keys in engine_order.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
     for (const EngineStart::QueueState& state : start.queue_states) {
         const QueueNumber number = recent_.queues().number(state.queue.name_space, state.queue.queue);
         queue(number).counts = state.counts;
+        if (state.counts.dead > 0) expect_dead(number, 0);
         if (state.settings.revision == 0) continue;
         take_settings(number, state.settings, state.settings_place, state.settings_bytes);
     }
@@ -188,6 +190,9 @@ void Engine::answer(Answer answer) {
             return take_queue_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::dead_stretch:
             return take_dead_stretch(asked.redrive, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case Ask::dead_listing:
+            return finish_dead_listing(*std::move(asked.listing), std::move(std::get<Stretch>(answer.what)),
+                                       answer.generation);
         case Ask::purge_stretch:
             return take_purge_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
         case Ask::order_stretch:
@@ -254,9 +259,11 @@ DueMs Engine::next_wakeup() const {
                           (has_puts && !puts_held_back());
     if (!in_flight_ && (has_work || purge_has_work())) return now_;
     if (walking_purge() < purges_.size()) return now_;
+    if (!in_flight_ && has_dead_to_let_go()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!in_flight_) next = std::min(next, confirm_at_ms_);
+    if (next_letting_go() > now_) next = std::min(next, next_letting_go());
     if (!loading_) next = std::min(next, std::max(now_ + 1, next_load()));
     return next;
 }
@@ -332,7 +339,8 @@ void Engine::check() const {
                         "a waiting message is not on the wheel at what comes next");
                 break;
             default:
-                require(!started_ || entry.in_batch || expires_on_wheel, "a message that waits is not on the wheel");
+                require(!started_ || entry.in_batch || entry.purging || expires_on_wheel,
+                        "a message that waits is not on the wheel at its expiry");
                 break;
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");

@@ -104,6 +104,7 @@ struct EngineCounters {
     std::uint64_t dead = 0;
     std::uint64_t held = 0;
     std::uint64_t brought_back = 0;  // kicked or redriven
+    std::uint64_t let_go = 0;        // dead ones that were kept long enough
     std::uint64_t commits = 0;
     std::uint64_t records = 0;
     std::uint64_t questions = 0;
@@ -262,6 +263,8 @@ class Engine {
         std::uint64_t number = 0;
         ReplyToken token = 0;
         QueueName queue;
+        bool lets_go = false;           // instead of bringing them back
+        QueueNumber letting_go_of = 0;  // where it does
         std::uint64_t max = 0;
         std::uint64_t done = 0;
         DueMs until_ms = 0;  // those that died before
@@ -284,6 +287,7 @@ class Engine {
         listing,
         purge_stretch,
         dead_stretch,
+        dead_listing,
         history
     };
     struct Asked {
@@ -334,12 +338,23 @@ class Engine {
     Record return_of(const Entry& entry, Cause cause) const;
     void doom(EntryNumber number);
     void add_doomed();
+
+    // engine_dead_letters.cc
     void redrive(const RedriveCommand& command, ReplyToken token);
     void ask_for_dead(Redrive& job);
     void take_dead_stretch(std::uint64_t number, Stretch stretch, Generation generation);
     void add_redrives();
     bool redrive_chunk(Redrive& job);
     bool has_redrives_to_add() const;
+    void expect_dead(QueueNumber number, DueMs at_ms);
+    void forget_dead(QueueNumber number);
+    DueMs next_letting_go() const;
+    bool has_dead_to_let_go() const;
+    void begin_letting_go();
+    Record let_go_of(const Entry& entry) const;
+    void finish_letting_go(QueueNumber number, DuePosition next);
+    void list_dead(Listing listing);
+    void finish_dead_listing(Listing listing, Stretch stretch, Generation generation);
 
     // engine_puts.cc: puts, with or without keys, one or many
     struct KeyLook {
@@ -561,7 +576,9 @@ class Engine {
     std::vector<MessageId> doomed_;    // attempts used up, their end not yet written
     std::deque<Redrive> redrives_;
     std::uint64_t next_redrive_ = 1;
-    std::unique_ptr<Batch> batch_;  // being built or in flight
+    bool letting_go_ = false;                                   // one of them does
+    std::set<std::pair<DueMs, QueueNumber>> queues_with_dead_;  // nobody in them died before
+    std::unique_ptr<Batch> batch_;                              // being built or in flight
     bool in_flight_ = false;
     std::deque<MessageId> expiries_;  // come, their record not yet written
 

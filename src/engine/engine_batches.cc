@@ -352,9 +352,11 @@ void Engine::count(const Record& record) {
             }
             if (record.state.state == State::dead) {
                 ++counters_.dead;
+                expect_dead(recent_.queues().number(record.state.name_space, record.state.queue), record.time_ms);
                 if (record.cause == Cause::failed) ++counters_.failed;
             }
             if (record.cause == Cause::expired) ++counters_.expired;
+            if (record.cause == Cause::kept_long_enough) ++counters_.let_go;
             break;
         default:
             break;

@@ -37,7 +37,9 @@ struct EngineOptions {
     // Where neither message nor queue has a rule of its own.
     RetryRule retry{10, 1'000, 2'000, 3'600'000, 200};
 
-    // Bringing back the dead of a queue.
+    std::int64_t dead_kept_ms = 30LL * 24 * 3600 * 1000;  // then a dead message ends for good
+
+    // Bringing back the dead of a queue, and letting go of them.
     std::uint64_t redrive_max = 100'000;  // messages a call
     std::uint32_t redrive_chunk = 1'000;  // messages a batch
     std::uint32_t redrives_max = 16;      // calls at once

@@ -217,10 +217,11 @@ void Engine::release_names(SegmentNumber swept) {
         const Queue& at = *queues_[number];
         if (!at.named || at.last_segment > swept) continue;
         const bool in_use = !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() ||
-                            at.has_backlog() || at.durable_cursor != kNoBacklog || at.purge_through != 0;
+                            at.has_backlog() || at.durable_cursor != kNoBacklog || at.purge_through != 0 || letting_go_;
         if (in_use) continue;
         const QueueName& name = recent_.queues().name(number);
         queues_by_name_.erase({name.name_space, name.queue});
+        forget_dead(number);
         recent_.queues().release(number);
         *queues_[number] = Queue{};
     }

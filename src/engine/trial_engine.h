@@ -232,7 +232,9 @@ class TrialEngine {
             if (fits && DuePosition{row.ended_ms, id} >= scan.from) rows[{row.ended_ms, id}] = &row;
         }
         for (const auto& [at, row] : rows) {
-            if (stretch.rows.size() < scan.limit) stretch.rows.push_back(*row);
+            if (stretch.rows.size() == scan.limit) break;
+            stretch.rows.push_back(*row);
+            stretch.next = {at.due_ms, at.id + 1};
         }
         stretch.complete = stretch.rows.size() < scan.limit;
         return stretch;

@@ -155,6 +155,8 @@ HttpResponse write(const ListAnswer& answer) {
         json.open();
         write_row(json, message.row);
         if (message.lease_until_ms != 0) json.number("lease_until_ms", message.lease_until_ms);
+        if (message.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", message.row.ended_ms);
+        if (!message.row.reason.empty()) json.text("reason", message.row.reason);
         json.close();
     }
     json.close_array();

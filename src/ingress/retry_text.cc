@@ -28,7 +28,8 @@ void write_retry(JsonWriter& json, const RetryChoice& choice) {
 }
 
 void write_retry(JsonWriter& json, const RetryRule& rule) {
-    write_retry(json, RetryChoice{rule.attempts, rule.first_ms, rule.factor_permille, rule.most_ms, rule.jitter_permille});
+    write_retry(json,
+                RetryChoice{rule.attempts, rule.first_ms, rule.factor_permille, rule.most_ms, rule.jitter_permille});
 }
 
 }  // namespace duewheel

@@ -112,6 +112,7 @@ enum class Cause : std::uint8_t {
     merged = 16,
     spawned = 17,
     lease_lost = 18,
+    kept_long_enough = 19,
 };
 
 // One record, of any kind; which members mean something depends on the kind. Members of other kinds keep their default.

@@ -262,6 +262,23 @@ TEST_F(Sealing, the_dead_of_a_queue_come_in_the_order_of_their_death_and_in_stre
     EXPECT_EQ(dead_ids("mail"), (Ids{first, second, third})) << "a carry changes nothing";
 }
 
+// A message died and was brought back within one segment, which takes its expiry away; the row at its expiry stayed,
+// and brought it back once more after its end.
+TEST_F(Sealing, a_message_that_is_back_from_the_dead_has_no_row_at_its_expiry) {
+    MessageState state = TrialShard::state_of("mail", kNow + 500);
+    state.expires_ms = kNow + 700;
+    const MessageId id = shard_.put(state);
+    seal();
+    EXPECT_EQ(due_ids(), (Ids{id, id}));
+    shard_.end(id, State::dead);
+    shard_.reschedule(id, kNow + 600);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{id});
+    shard_.end(id);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{});
+}
+
 TEST_F(Sealing, outcomes_and_their_keys_expire) {
     const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard_.end(id);

@@ -62,6 +62,7 @@ void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
                   queue_number(record.state.name_space, record.state.queue),
                   record.state.state,
                   record.ended_ms,
+                  record.state.expires_ms,
                   true};
     } else if (record.previous.version != 0) {
         const Previous& previous = record.previous;
@@ -71,6 +72,7 @@ void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
                   queue_number(record.state.name_space, previous.queue),
                   previous.state,
                   previous.ended_ms,
+                  record.state.expires_ms,
                   false};
     }
 }

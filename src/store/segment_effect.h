@@ -47,6 +47,7 @@ struct StoodBefore {
     QueueNumber queue = kNoQueue;  // kNoQueue: nothing stood
     State state = State::scheduled;
     DueMs ended_ms = 0;          // where it was dead
+    DueMs expires_ms = 0;        // where it was unfinished; only coming back from the dead changes it
     bool place_unknown = false;  // the first record is a carry, which does not say where the message stood before
 };
 

@@ -65,12 +65,11 @@ void write_due(const SegmentTable& table, TableBuilder& into) {
             operations.push_back({0, number, {before.due_ms, message.id}, false});
         }
         if (has_due_row(message, cursor_ms)) operations.push_back({0, number, {message.due_ms, message.id}, true});
+        if (before.queue != kNoQueue && !is_ended(before.state) && before.expires_ms >= std::max<DueMs>(cursor_ms, 1)) {
+            operations.push_back({0, number, {before.expires_ms, message.id}, false, true});
+        }
         if (message.rare == 0) continue;
         const DueMs expires_ms = table.effect.rare(message).expires_ms;
-        if (expires_ms == 0 || expires_ms < cursor_ms) continue;
-        if (before.queue != kNoQueue && !is_ended(before.state)) {
-            operations.push_back({0, number, {expires_ms, message.id}, false, true});
-        }
         if (has_expire_row(message, expires_ms, cursor_ms)) {
             operations.push_back({0, number, {expires_ms, message.id}, true, true});
         }

@@ -384,7 +384,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
 
 bool Oracle::all_ended() const {
     return std::none_of(messages_.begin(), messages_.end(), [this](const MessageModel& message) {
-        if (message.may_be(World::Phase::dead)) return true;
+        if (message.may_be(World::Phase::dead) && !may_be_let_go(message)) return true;
         return message.may_be_unfinished() && !is_over(message) && message.purge != MessageModel::Purge::surely;
     });
 }
@@ -448,7 +448,7 @@ void Oracle::check_nothing_lost() {
         const bool is_left = std::none_of(message.worlds().begin(), message.worlds().end(), [](const World& world) {
             return world.is_ended() || world.phase == World::Phase::absent;
         });
-        if (!is_left) continue;
+        if (!is_left || may_be_let_go(message)) continue;
         if (message.may_have_expired(latest())) continue;
         return violate("C3",
                        "message " + std::to_string(message.id) + " was never delivered to its end: it is " +

@@ -164,6 +164,9 @@ class Oracle {
     // Kicks and redrives that are not answered, or were just now.
     void returns_closed(MessageModel& message);
     void may_come_back(MessageModel& about);
+    // It is dead, or may be, and for so long that it may have ended for good.
+    bool may_be_let_go(const MessageModel& about) const;
+    bool may_be_let_go(const MessageModel& about, const World& world) const;
     std::vector<MessageModel*> in_queue(const RedriveCommand& command);
     bool is_surely_held(const MessageModel& message) const;
     void redrive_replied(const Request& request, const RedriveAnswer& answer);

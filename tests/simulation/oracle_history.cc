@@ -37,6 +37,7 @@ void Oracle::history_replied(const Request& request, const HistoryAnswer& answer
         bool may_be = row.outcome == State::expired && about->may_have_expired(latest());
         may_be |= row.outcome == State::dead && attempts_high(*about) > 0;  // also if it was brought back since
         for (const World& world : worlds) {
+            may_be |= row.outcome == State::expired && may_be_let_go(*about, world);
             may_be |= row.outcome == State::done && world.phase == World::Phase::done;
             may_be |= row.outcome == State::cancelled && world.phase == World::Phase::cancelled;
             may_be |= row.outcome == State::expired && world.phase == World::Phase::expired;

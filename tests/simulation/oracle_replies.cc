@@ -233,7 +233,11 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
     }
     Worlds ended = explain(about, token, [&](const World& world) {
         const bool may_have_expired = world.is_unfinished() && about.may_have_expired(latest());
-        if (gone && may_have_expired) return about.expires->low + keep_ms_ < latest();
+        if (gone && may_have_expired && about.expires->low + keep_ms_ < latest()) return true;
+        const bool let_go = may_be_let_go(about, world);
+        if (gone && let_go) return world.ended.low + options_.dead_kept_ms + keep_ms_ < latest();
+        if (expired && let_go) return true;
+        if (gone && may_have_expired) return false;
         if (gone) return world.is_ended() && world.ended.low + keep_ms_ < latest();
         if (expired) return world.phase == World::Phase::expired || may_have_expired;
         return world.phase == World::Phase::done;
@@ -245,7 +249,10 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             &about);
     }
     for (World& world : ended) {
-        if (world.is_unfinished()) world = World{World::Phase::expired, {}, {}, {about.expires->low, latest()}};
+        if (may_be_let_go(about, world)) rare_.met(Rare::dead_message_let_go);
+        if (world.is_unfinished() || world.phase == World::Phase::dead) {
+            world = World{World::Phase::expired, {}, {}, {0, latest()}};
+        }
     }
     if (about.worlds().size() > 1 && about.open.empty()) rare_.met(Rare::unanswered_command_found_done);
     if (ended != about.worlds()) about.set({run_, answer.attempts}, ended);
@@ -449,6 +456,7 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
             case State::cancelled:
                 return world.phase == World::Phase::cancelled;
             case State::expired:
+                if (may_be_let_go(*about, world)) return true;
                 return world.phase == World::Phase::expired ||
                        (world.is_unfinished() && about->may_have_expired(latest()));
             default:
@@ -560,8 +568,11 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         rare_.met(Rare::answered_gone);
         const Worlds worlds = with_open_commands(*about, 0);
         const bool may_be = std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
-            const DueMs ended = world.is_live() && about->expires ? about->expires->low : world.ended.low;
-            return (world.is_ended() || (world.is_live() && about->expires)) && ended + keep_ms_ < latest();
+            const DueMs ended = world.is_unfinished() && about->expires ? about->expires->low : world.ended.low;
+            if (may_be_let_go(*about, world) && world.ended.low + options_.dead_kept_ms + keep_ms_ < latest()) {
+                return true;
+            }
+            return (world.is_ended() || (world.is_unfinished() && about->expires)) && ended + keep_ms_ < latest();
         });
         if (may_be) return;
     }

@@ -29,6 +29,16 @@ bool Oracle::may_have_died(const MessageModel& about) const {
     return attempts_high(about) >= about.forgiven_low + rule_of(about).attempts;
 }
 
+bool Oracle::may_be_let_go(const MessageModel& about, const World& world) const {
+    const bool is_dead = world.phase == World::Phase::dead || (world.is_live() && may_have_died(about));
+    return is_dead && world.ended.low + options_.dead_kept_ms <= latest();
+}
+
+bool Oracle::may_be_let_go(const MessageModel& about) const {
+    return std::any_of(about.worlds().begin(), about.worlds().end(),
+                       [&](const World& world) { return may_be_let_go(about, world); });
+}
+
 // Somebody asks for it to be brought back, and it may be among the dead.
 void Oracle::may_come_back(MessageModel& about) {
     if (attempts_high(about) == 0) return;
@@ -42,6 +52,7 @@ void Oracle::may_come_back(MessageModel& about) {
 World Oracle::returned(const World& world, DueRange now) const {
     World next = world;
     next.phase = World::Phase::live;
+    next.ended = {};
     next.due = {std::max(world.due.low, now.low), std::max(world.due.high, now.high)};
     return next;
 }
@@ -84,6 +95,7 @@ void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, Messag
         rare_.met(Rare::dead_by_failure);
         for (World world : live) {
             world.phase = World::Phase::dead;
+            world.ended = {request.submitted_ms, now_};
             add_world(next, world);
         }
     } else {
@@ -154,6 +166,7 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
     Worlds next;
     for (World world : before) {
         world.phase = World::Phase::live;
+        world.ended = {};
         world.due = {answer.due_ms, answer.due_ms};
         add_world(next, world);
     }
@@ -182,7 +195,8 @@ void Oracle::redrive_replied(const Request& request, const RedriveAnswer& answer
     for (MessageModel* about : in_queue(command)) {
         const bool was_dead = std::find(request.dead.begin(), request.dead.end(), about->serial) != request.dead.end();
         const World* certain = about->certain();
-        const bool is_dead = was_dead && certain != nullptr && certain->phase == World::Phase::dead;
+        const bool is_dead =
+            was_dead && certain != nullptr && certain->phase == World::Phase::dead && !may_be_let_go(*about);
         surely_dead += is_dead && about->returns_open == 0 && about->open.empty() ? 1 : 0;
         const bool must = is_dead && !answer.more;
         Worlds next;

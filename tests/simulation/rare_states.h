@@ -132,6 +132,8 @@ namespace duewheel {
     X(settings_carried)                   \
     X(queue_unknown)                      \
     X(expired_with_its_lease)             \
+    X(dead_message_listed)                \
+    X(dead_message_let_go)                \
     X(damage_refused)                     \
     X(damage_harmless)
 

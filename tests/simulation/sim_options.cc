@@ -80,6 +80,7 @@ void draw_engine(EngineOptions& engine, Random& random) {
     engine.retry.factor_permille = pick<std::uint32_t>(random, {1000, 1500, 2000});
     engine.retry.most_ms = engine.retry.first_ms * pick<std::int64_t>(random, {1, 5, 3600});
     engine.retry.jitter_permille = pick<std::uint32_t>(random, {0, 200, 1000});
+    engine.dead_kept_ms = pick<std::int64_t>(random, {2'000, 60'000, 30LL * 24 * 3600 * 1000});
     engine.redrive_max = pick<std::uint64_t>(random, {1, 3, 1000});
     engine.redrive_chunk = pick<std::uint32_t>(random, {1, 2, 1000});
     engine.redrives_max = pick<std::uint32_t>(random, {1, 16, 16});

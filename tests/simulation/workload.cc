@@ -261,6 +261,7 @@ void Workload::list() {
     if (random_.chance(150'000)) first.states = {State::ready};
     if (random_.chance(150'000)) first.states = {State::scheduled, State::retrying};
     if (random_.chance(100'000)) first.states = {State::leased};
+    if (random_.chance(100'000)) first.states = {State::dead};
     if (random_.chance(200'000)) first.from.due_ms = surroundings_.clock() - draw_delay();
     if (random_.chance(200'000)) first.until_ms = surroundings_.clock() + draw_delay() + random_.between(0, 1);
     first.query = ++listings_;
