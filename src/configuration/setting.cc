@@ -13,7 +13,7 @@ constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kMinute = 60 * kSecond;
 constexpr std::int64_t kHour = 60 * kMinute;
 constexpr std::int64_t kDay = 24 * kHour;
-constexpr std::int64_t kLeaseUnasked = 30 * kSecond;  // what a consumer gets that says nothing must always be allowed
+constexpr std::int64_t kLeaseUnasked = 30 * kSecond;  // an extension that says nothing must always be allowed
 constexpr std::int64_t kKiB = 1 << 10;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
@@ -119,6 +119,9 @@ constexpr Setting kSettings[] = {
     at<kEngine, &Engine::lease_min_ms>({"limits.lease_min", Kind::duration, "The shortest lease.", 100, kLeaseUnasked}),
     at<kEngine, &Engine::lease_max_ms>(
         {"limits.lease_max", Kind::duration, "The longest lease.", kLeaseUnasked, 365 * kDay}),
+    at<kEngine, &Engine::lease_default_ms>({"limits.lease_default", Kind::duration,
+                                            "A lease that names no time, of a queue that has no `lease` setting.", 100,
+                                            365 * kDay}),
     at<kEngine, &Engine::wait_max_ms>(
         {"limits.wait_max", Kind::duration, "How long a consumer may wait for a message.", 0, kDay}),
     at<kEngine, &Engine::lease_batch_max>(
@@ -126,6 +129,10 @@ constexpr Setting kSettings[] = {
     at<kEngine, &Engine::lease_bytes_max>(
         {"limits.lease_answer_max", Kind::size, "Messages of one lease call, its first message apart.", kKiB, kGiB}),
     at<kEngine, &Engine::queues_max>({"limits.queues_max", Kind::number, "Queues.", 1, 10'000'000}),
+    at<kEngine, &Engine::purge_chunk>({"limits.purge_chunk", Kind::number,
+                                       "Messages that a purge ends with one write to the disk; other work goes on "
+                                       "between two.",
+                                       1, 10'000}),
     at<kEngine, &Engine::waiters_per_queue_max>(
         {"limits.waiters_per_queue_max", Kind::number, "Consumers that wait on one queue.", 1, 1'000'000}),
     at<kEngine, &Engine::leased_max>({"limits.leased_max", Kind::number,
@@ -139,9 +146,30 @@ constexpr Setting kSettings[] = {
                                              "more are refused (503).",
                                              kMiB, 64 * kGiB}),
 
-    at<kEngine, &Engine::retry_delay_ms>({"retry.delay", Kind::duration,
-                                          "When a failed message comes again, unless its consumer said when.", 0,
-                                          365 * kDay}),
+    at<kEngine, &Engine::retry, &RetryRule::attempts>(
+        {"retry.attempts", Kind::number, "Deliveries of a message until it is dead, where it has no rule of its own.",
+         1, kRetryAttemptsMax}),
+    at<kEngine, &Engine::retry, &RetryRule::first_ms>(
+        {"retry.first", Kind::duration,
+         "How long a message rests after its first failure, unless its consumer said when it is to come again.", 0,
+         kRetryRestMaxMs}),
+    at<kEngine, &Engine::retry, &RetryRule::factor_permille>(
+        {"retry.factor_thousandths", Kind::number,
+         "What the rest grows by with each further failure: 2000 doubles it, 1000 leaves it as it is.", kRetryFactorMin,
+         kRetryFactorMax}),
+    at<kEngine, &Engine::retry, &RetryRule::most_ms>(
+        {"retry.most", Kind::duration, "The longest rest.", 0, kRetryRestMaxMs}),
+    at<kEngine, &Engine::retry, &RetryRule::jitter_permille>(
+        {"retry.jitter_thousandths", Kind::number,
+         "How much of its length a rest is made longer or shorter by, so that what failed together does not come back "
+         "together.",
+         0, kRetryJitterMax}),
+    at<kEngine, &Engine::dead_kept_ms>(
+        {"retry.keep_dead", Kind::duration,
+         "How long a dead message is kept with its body, to be looked at or brought back; then it ends for good.",
+         kMinute, 3650 * kDay}),
+    at<kEngine, &Engine::redrive_max>(
+        {"retry.redrive_max", Kind::number, "Dead messages that one call brings back.", 1, 10'000'000}),
 
     at<kEngine, &Engine::segment_bytes>({.name = "store.segment_size",
                                          .kind = Kind::size,
@@ -202,7 +230,10 @@ constexpr Setting kSettings[] = {
 };
 
 constexpr SettingOrder kOrders[] = {
+    {"retry.first", "retry.most", "the first rest would be longer than the longest"},
     {"memory.read_ahead_min", "memory.read_ahead_max", "reading ahead would have no length that fits"},
+    {"limits.lease_min", "limits.lease_default", "a lease that names no time would be refused"},
+    {"limits.lease_default", "limits.lease_max", "a lease that names no time would be refused"},
     {"limits.body_max", "http.body_max", "a message's body would not fit into its request"},
 };
 

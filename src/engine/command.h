@@ -15,6 +15,8 @@
 
 #include "base/status.h"
 #include "message/message.h"
+#include "message/queue_counts.h"
+#include "message/queue_settings.h"
 #include "message/record.h"
 #include "message/state_set.h"
 #include "store/store.h"
@@ -45,6 +47,7 @@ struct PutCommand {
     std::optional<When> expires;  // a message that nobody has taken by then ends; its delay counts from the put
     std::int32_t priority = 0;
     std::string order_key;  // empty: none
+    RetryChoice retry;      // empty: its queue's rule, whatever that is when it fails
     std::string body;
     std::string content_type;
     std::string headers;
@@ -74,19 +77,65 @@ struct FireCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
 };
+// Sets a waiting message aside: it waits for nobody until it is kicked.
+struct HoldCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
+// Brings a message back that was set aside or is dead, with all its attempts before it again.
+struct KickCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
+// Brings the dead of a queue back, those that died first before the others, and none that dies after the call.
+struct RedriveCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    std::optional<std::uint64_t> max;  // none: as many as the engine allows
+};
+// Sets or changes what a queue is told to do; answered with the queue as it is then.
+struct ConfigureQueueCommand {
+    enum class What : std::uint8_t {
+        set,     // all that a user may set becomes `settings`
+        pause,   // nothing is handed out after the answer
+        resume,  // handing out goes on
+        purge,   // every message that is in the queue now ends
+        remove,  // the settings go; only from a queue that holds nothing
+    };
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    What what = What::set;
+    QueueSettings settings;  // set
+};
+struct DescribeQueueCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+};
+// Queues by name, in the order of their bytes, from the first after `after` on.
+struct ListQueuesCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string after;
+    std::uint32_t limit = 100;
+};
+// Of the cleaner: writes the settings of a queue again, if their record still stands at `place`.
+struct CarrySettingsCommand {
+    std::string name_space;
+    std::string queue;
+    Sequence place = 0;
+};
 // Takes up to `max` due messages; where none is due, waits for the first one up to `wait_ms`.
 struct LeaseCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     std::uint32_t max = 1;
-    std::int64_t lease_ms = 30'000;
+    std::optional<std::int64_t> lease_ms;  // empty: as the queue says
     std::int64_t wait_ms = 0;
 };
 // A page of a queue's unfinished messages, in (due, id) order (engine_listing.cc).
 struct ListCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
-    StateSet states = kUnfinishedStates;  // live ones
+    StateSet states = kUnfinishedStates;  // live ones; or dead alone, which come by (time of death, id)
     DuePosition from;                     // the first that may be in the page
     DueMs until_ms = std::numeric_limits<DueMs>::max();
     std::uint32_t limit = 100;
@@ -118,6 +167,10 @@ struct ReleaseCommand {
     LeaseToken lease;
     std::int64_t delay_ms = 0;
 };
+// Ends a lease by setting its message aside.
+struct HoldLeaseCommand {
+    LeaseToken lease;
+};
 // Of the cleaner: writes a message again, whole, if its newest whole record still stands at `row.place`; of an ended
 // message, its outcome.
 struct CarryCommand {
@@ -131,9 +184,11 @@ struct CarryDoneCommand {
     Sequence up_to = 0;
 };
 
-using Command = std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand,
-                             LeaseCommand, AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand,
-                             CarryDoneCommand, ListCommand, HistoryCommand>;
+using Command =
+    std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
+                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
+                 HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand,
+                 HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -157,15 +212,28 @@ struct MessageAnswer {
     std::string traceparent;
 };
 
-// How a cancel, a reschedule or a fire ended. All but the first three mean "too late".
-enum class ChangeOutcome : std::uint8_t { cancelled, rescheduled, fired, in_flight, delivered, dead, expired, gone };
+// How a command on a message ended: done as asked (the first five), or not: it waits already, so that there is nothing
+// to bring back; or too late.
+enum class ChangeOutcome : std::uint8_t {
+    cancelled,
+    rescheduled,
+    fired,
+    held,
+    kicked,
+    waiting,
+    in_flight,
+    delivered,
+    dead,
+    expired,
+    gone,
+};
 std::string_view change_outcome_name(ChangeOutcome outcome);
 
 struct ChangeAnswer {
     ChangeOutcome outcome = ChangeOutcome::gone;
     std::uint32_t attempts = 0;
     bool maybe_delivered = false;
-    DueMs due_ms = 0;  // rescheduled, fired
+    DueMs due_ms = 0;  // rescheduled, fired, kicked
 };
 struct Delivered {
     MessageId id = 0;
@@ -190,7 +258,8 @@ struct LeaseAnswer {
 std::string_view cause_name(Cause cause);
 
 // What became of a lease. `expired`: it had ended before, and nothing was changed.
-enum class LeaseOutcome : std::uint8_t { done, retrying, extended, released, expired };
+// `purged`: its queue was purged while it was leased, so it does not come again.
+enum class LeaseOutcome : std::uint8_t { done, retrying, dead, extended, released, held, expired, purged };
 std::string_view lease_outcome_name(LeaseOutcome outcome);
 
 struct LeaseEndAnswer {
@@ -207,6 +276,10 @@ struct ListAnswer {
     std::optional<DuePosition> next;  // where the next page begins; nothing: this was the last one
     std::uint64_t query = 0;          // of the command
 };
+struct RedriveAnswer {
+    std::uint64_t redriven = 0;
+    bool more = false;  // the call's limit was reached, and there may be more
+};
 struct HistoryAnswer {
     std::string queue;
     std::vector<EndedRow> ended;
@@ -218,8 +291,27 @@ struct CarryAnswer {
     Sequence sequence = 0;  // of the carry, or of the carry-done
 };
 
+// A queue as it is. `counts` and `leased` are exact; `ready` are the due messages in memory, which are all of them
+// unless there is a backlog on disk.
+struct QueueAnswer {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    QueueSettings settings;
+    QueueCounts counts;
+    std::uint64_t ready = 0;
+    std::uint64_t leased = 0;
+    std::uint64_t waiters = 0;
+    bool backlog_on_disk = false;
+    std::uint64_t purged = 0;     // by the purge that is under way, since the process started
+    std::optional<bool> removed;  // answer to a remove: whether there were settings
+};
+struct QueueListAnswer {
+    std::vector<QueueAnswer> queues;
+    bool complete = true;  // false: more come after the last one
+};
+
 using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                           CarryAnswer, ListAnswer, HistoryAnswer>;
+                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

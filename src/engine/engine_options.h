@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "message/retry_rule.h"
+
 namespace duewheel {
 
 struct EngineOptions {
@@ -25,8 +27,22 @@ struct EngineOptions {
     std::int64_t keys_kept_ms = 24LL * 3600 * 1000;  // after the end of the message that holds them
     std::size_t reading_bytes_max = 64u << 20;       // contents that are being read for whoever asked to see them
 
-    // Retry after a failure.
-    std::int64_t retry_delay_ms = 1'000;
+    std::int64_t lease_default_ms = 30'000;               // of a lease that names no time, where its queue has none
+    std::uint64_t pending_limit_max = 1'000'000'000'000;  // what a queue's limits.pending may be
+
+    // Purges: messages ended in one batch, entries looked at in one turn.
+    std::uint32_t purge_chunk = 1'000;
+    std::uint32_t purge_walk = 10'000;
+
+    // Where neither message nor queue has a rule of its own.
+    RetryRule retry{10, 1'000, 2'000, 3'600'000, 200};
+
+    std::int64_t dead_kept_ms = 30LL * 24 * 3600 * 1000;  // then a dead message ends for good
+
+    // Bringing back the dead of a queue, and letting go of them.
+    std::uint64_t redrive_max = 100'000;  // messages a call
+    std::uint32_t redrive_chunk = 1'000;  // messages a batch
+    std::uint32_t redrives_max = 16;      // calls at once
 
     // One batch.
     std::uint32_t batch_operations_max = 4'096;
@@ -56,7 +72,7 @@ struct EngineOptions {
     std::uint32_t sweep_chunk = 4'096;  // entries a turn
 
     // Listing.
-    std::uint32_t list_limit_max = 1'000;  // messages of a page
+    std::uint32_t list_limit_max = 1'000;  // messages, or queues, of a page
     std::uint32_t list_chunk = 32'768;     // entries looked at in a turn, of all listings
     std::uint32_t list_walk_max = 10'000;  // rows of the index looked at for a page
     std::uint32_t listings_max = 1'000;    // at once

@@ -9,6 +9,7 @@
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/put_request.h"
+#include "ingress/queue_request.h"
 #include "ingress/request_members.h"
 #include "ingress/utf8.h"
 #include "net/http_target.h"
@@ -22,6 +23,7 @@ constexpr std::string_view kWhenMembers[] = {"delay", "due"};
 constexpr std::string_view kFailMembers[] = {"reason", "retry_in"};
 constexpr std::string_view kExtendMembers[] = {"lease"};
 constexpr std::string_view kReleaseMembers[] = {"delay"};
+constexpr std::string_view kRedriveMembers[] = {"max"};
 
 constexpr std::array<bool, 256> kNameLetters = [] {
     std::array<bool, 256> set{};
@@ -67,18 +69,6 @@ Result<LeaseToken> read_token(const CallPath& path) {
     return *token;
 }
 
-// The members of a request that takes these and no others.
-Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known) {
-    if (!request.body.empty() && !is_json(request)) {
-        return Error{"unsupported_media_type", "this call takes JSON: say so with Content-Type: application/json",
-                     "Content-Type"};
-    }
-    Result<JsonRequest> json = JsonRequest::parse(request.body);
-    if (!json) return json;
-    if (Status fine = json->only(known); !fine) return std::move(fine).error();
-    return json;
-}
-
 Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
     const Result<JsonRequest> json = read_members(request, kLeaseMembers);
     if (!json) return json.error();
@@ -91,6 +81,15 @@ Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
     constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
     lease.max = static_cast<std::uint32_t>(std::clamp<std::int64_t>(most, 0, kMost));
     return Command(std::move(lease));
+}
+
+Result<Command> read_redrive(const HttpRequest& request, RedriveCommand redrive) {
+    const Result<JsonRequest> json = read_members(request, kRedriveMembers);
+    if (!json) return json.error();
+    std::optional<std::int64_t> most;
+    if (Status read = take(json->integer("max"), most); !read) return std::move(read).error();
+    if (most) redrive.max = static_cast<std::uint64_t>(std::max<std::int64_t>(*most, 0));
+    return Command(std::move(redrive));
 }
 
 Result<Command> read_reschedule(const HttpRequest& request, RescheduleCommand reschedule) {
@@ -107,10 +106,12 @@ Result<Command> read_reschedule(const HttpRequest& request, RescheduleCommand re
 Result<Command> read_message_call(const HttpRequest& request, const CallPath& path, std::string name_space) {
     const Result<MessageId> id = read_id(path);
     if (!id) return id.error();
-    const bool fires = path.what == CallPath::What::fire;
-    if (!fires && request.method == "PATCH") return read_reschedule(request, {std::move(name_space), *id, {}});
+    const bool looks = path.what == CallPath::What::message;
+    if (looks && request.method == "PATCH") return read_reschedule(request, {std::move(name_space), *id, {}});
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    if (fires) return Command(FireCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::fire) return Command(FireCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::hold) return Command(HoldCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::kick) return Command(KickCommand{std::move(name_space), *id});
     if (request.method == "DELETE") return Command(CancelCommand{std::move(name_space), *id});
     return Command(GetCommand{std::move(name_space), *id});
 }
@@ -187,6 +188,8 @@ Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what) {
             if (Status read = take(json.duration_ms("delay"), release.delay_ms); !read) return std::move(read).error();
             return Command(release);
         }
+        case CallPath::What::hold_lease:
+            return Command(HoldLeaseCommand{});
         default:
             return Command(AckCommand{});
     }
@@ -200,6 +203,17 @@ void set_lease(Command& command, const LeaseToken& lease) {
         command);
 }
 
+Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known) {
+    if (!request.body.empty() && !is_json(request)) {
+        return Error{"unsupported_media_type", "this call takes JSON: say so with Content-Type: application/json",
+                     "Content-Type"};
+    }
+    Result<JsonRequest> json = JsonRequest::parse(request.body);
+    if (!json) return json;
+    if (Status fine = json->only(known); !fine) return std::move(fine).error();
+    return json;
+}
+
 Status read_when(const JsonRequest& request, When& into) {
     if (request.has("delay") && request.has("due")) {
         return Error{"conflicting_members", "give `delay` or `due`, not both: they name two times", "due"};
@@ -209,16 +223,27 @@ Status read_when(const JsonRequest& request, When& into) {
 }
 
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
-    const bool lists =
-        path.what == CallPath::What::history || (path.what == CallPath::What::put && request.method != "POST");
+    const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::queues ||
+                       (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
     }
     Result<std::string> name_space = read_namespace(path, options);
     if (!name_space) return std::move(name_space).error();
     switch (path.what) {
+        case CallPath::What::queues:
+            return read_queue_list(request, *std::move(name_space));
+        case CallPath::What::queue:
+        case CallPath::What::pause:
+        case CallPath::What::resume:
+        case CallPath::What::purge: {
+            Result<std::string> queue = read_queue(path, options);
+            if (!queue) return std::move(queue).error();
+            return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue));
+        }
         case CallPath::What::put:
-        case CallPath::What::lease: {
+        case CallPath::What::lease:
+        case CallPath::What::redrive: {
             Result<std::string> queue = read_queue(path, options);
             if (!queue) return std::move(queue).error();
             if (lists) {
@@ -228,6 +253,9 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             if (path.what == CallPath::What::put) {
                 return read_put(request, *std::move(name_space), *std::move(queue), options);
             }
+            if (path.what == CallPath::What::redrive) {
+                return read_redrive(request, {*std::move(name_space), *std::move(queue), std::nullopt});
+            }
             return read_lease(request, {.name_space = *std::move(name_space), .queue = *std::move(queue)});
         }
         case CallPath::What::history:
@@ -235,6 +263,8 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             return read_history(request, {.name_space = *std::move(name_space)}, options);
         case CallPath::What::message:
         case CallPath::What::fire:
+        case CallPath::What::hold:
+        case CallPath::What::kick:
             return read_message_call(request, path, *std::move(name_space));
         default:
             return read_one_lease_end(request, path);

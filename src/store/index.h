@@ -31,6 +31,14 @@ class Index {
 
         bool operator==(const QueueCursor&) const = default;
     };
+    struct Counts {
+        QueueName queue;
+        QueueCounts counts;
+    };
+    struct Settings {
+        QueueName queue;
+        SettingsRow row;
+    };
 
     // Codes: `damaged_index` (discard the storage and build it again), `newer_format`, `no_space`, `io_error`. The
     // arguments outlive the index.
@@ -52,13 +60,21 @@ class Index {
                                DuePosition from, std::uint32_t limit) const;
 
     Result<ListedRows> list_queue(const ListQueue& list) const;
+    // Dead messages that died at or after `from` and before `until_ms`, by (time of death, id), at most `limit`.
+    Result<Stretch> scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
+                              std::uint32_t limit) const;
     // `now_ms` as for find().
     Result<HistoryRows> list_history(const ListHistory& list, DueMs now_ms) const;
     Result<HistoryLedger> history_ledger() const;
 
     Result<std::optional<DuePosition>> queue_cursor(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<QueueCursor>> queue_cursors() const;
-    // Segments (by first sequence) that hold whole records which are needed, and how many.
+    // Nothing of a queue that is not known is counted.
+    Result<QueueCounts> queue_counts(std::string_view name_space, std::string_view queue) const;
+    Result<std::vector<Counts>> queue_counts() const;
+    Result<std::optional<SettingsRow>> settings(std::string_view name_space, std::string_view queue) const;
+    Result<std::vector<Settings>> settings() const;
+    // Segments (by first sequence) that hold whole records or settings which are needed, and how many.
     Result<std::map<Sequence, std::uint64_t>> needed_counts() const;
 
     // All of it, durably, or nothing. Code `no_space` may be tried again with the same table.

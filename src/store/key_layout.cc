@@ -1,3 +1,5 @@
+// The byte form of the index's rows. The file is long because all tables are written and read in one place, with the
+// same few bricks below, so that their keys sort alike.
 #include "store/key_layout.h"
 
 #include <algorithm>
@@ -18,6 +20,8 @@ constexpr char kMetaHistory = 'h';
 constexpr char kMetaNeeded = 'n';
 constexpr char kMetaPosition = 'p';
 constexpr char kMetaQueueCursor = 'q';
+constexpr char kMetaQueueCounts = 'u';
+constexpr char kQueueSettings = 1;
 
 template <class T>
 void append_number(std::string& out, T value) {
@@ -157,6 +161,12 @@ std::string queue_key(std::string_view name_space, std::string_view queue, DuePo
     return key;
 }
 
+std::string dead_key(std::string_view name_space, std::string_view queue, DuePosition at) {
+    std::string key = queue_key(name_space, queue, at);
+    key.front() = static_cast<char>(IndexTable::dead);
+    return key;
+}
+
 std::string id_key(MessageId id) {
     std::string key = begin_key(IndexTable::id, 9);
     append_number(key, id);
@@ -198,11 +208,34 @@ std::string queue_cursor_key(std::string_view name_space, std::string_view queue
     return key;
 }
 
+std::string queue_counts_key(std::string_view name_space, std::string_view queue) {
+    std::string key = begin_meta_key(kMetaQueueCounts, 6 + name_space.size() + queue.size());
+    append_text(key, name_space);
+    append_text(key, queue);
+    return key;
+}
+
+std::string settings_key(std::string_view name_space, std::string_view queue) {
+    std::string key = begin_key(IndexTable::settings, 6 + name_space.size() + queue.size());
+    key.push_back(kQueueSettings);
+    append_text(key, name_space);
+    append_text(key, queue);
+    return key;
+}
+
 std::string needed_bound(bool end) {
     return begin_meta_key(static_cast<char>(kMetaNeeded + (end ? 1 : 0)), 2);
 }
 std::string queue_cursor_bound(bool end) {
     return begin_meta_key(static_cast<char>(kMetaQueueCursor + (end ? 1 : 0)), 2);
+}
+std::string queue_counts_bound(bool end) {
+    return begin_meta_key(static_cast<char>(kMetaQueueCounts + (end ? 1 : 0)), 2);
+}
+std::string settings_bound(bool end) {
+    std::string key = begin_key(IndexTable::settings, 2);
+    key.push_back(static_cast<char>(kQueueSettings + (end ? 1 : 0)));
+    return key;
 }
 
 void encode_due_value(std::string& out, const MessageRow& row) {
@@ -234,6 +267,16 @@ void encode_order_value(std::string& out, const MessageRow& row) {
 void encode_queue_value(std::string& out, const MessageRow& row) {
     MessageRow rest = row;
     leave_out_due(rest);
+    rest.state.name_space = kDefaultNamespace;
+    rest.state.queue.clear();
+    out.clear();
+    encode_row(out, rest);
+}
+
+void encode_dead_value(std::string& out, const MessageRow& row) {
+    MessageRow rest = row;
+    rest.id = 0;
+    rest.ended_ms = 0;
     rest.state.name_space = kDefaultNamespace;
     rest.state.queue.clear();
     out.clear();
@@ -289,6 +332,20 @@ void encode_queue_cursor(std::string& out, DuePosition at) {
     append_position(out, at);
 }
 
+void encode_queue_counts(std::string& out, const QueueCounts& counts) {
+    out.clear();
+    append_number(out, counts.pending);
+    append_number(out, counts.held);
+    append_number(out, counts.dead);
+}
+
+void encode_settings(std::string& out, const SettingsRow& row) {
+    out.clear();
+    append_number(out, row.place);
+    append_number(out, row.record_bytes);
+    out.append(row.value);
+}
+
 Result<PlacedRow> decode_due_row(std::string_view key, std::string_view value) {
     ByteReader reader(key);
     const bool is_due = reader.is(static_cast<char>(IndexTable::due));
@@ -337,6 +394,22 @@ Result<PlacedRow> decode_order_row(std::string_view key, std::string_view value)
     row->state.name_space = name_space;
     row->state.queue = queue;
     row->state.order_key = order_key;
+    return PlacedRow{at, *std::move(row)};
+}
+
+Result<PlacedRow> decode_dead_row(std::string_view key, std::string_view value) {
+    ByteReader reader(key);
+    const bool is_dead = reader.is(static_cast<char>(IndexTable::dead));
+    const std::string_view name_space = reader.text();
+    const std::string_view queue = reader.text();
+    const DuePosition at = reader.position();
+    if (!is_dead || !reader.finished()) return damaged("key of the dead table");
+    Result<MessageRow> row = decode_row(value);
+    if (!row || row->state.state != State::dead) return damaged("row of the dead table");
+    row->id = at.id;
+    row->ended_ms = at.due_ms;
+    row->state.name_space = name_space;
+    row->state.queue = queue;
     return PlacedRow{at, *std::move(row)};
 }
 
@@ -420,15 +493,52 @@ Result<DuePosition> decode_queue_cursor(std::string_view value) {
     return at;
 }
 
-Result<QueueOfKey> decode_queue_cursor_key(std::string_view key) {
+Result<QueueCounts> decode_queue_counts(std::string_view value) {
+    ByteReader reader(value);
+    QueueCounts counts;
+    counts.pending = reader.number<std::uint64_t>();
+    counts.held = reader.number<std::uint64_t>();
+    counts.dead = reader.number<std::uint64_t>();
+    if (!reader.finished()) return damaged("count of a queue's messages");
+    return counts;
+}
+
+Result<SettingsRow> decode_settings(std::string_view value) {
+    ByteReader reader(value);
+    SettingsRow row;
+    row.place = reader.number<Sequence>();
+    row.record_bytes = reader.number<std::uint32_t>();
+    row.value = reader.rest();
+    if (!reader.whole() || row.value.empty()) return damaged("settings");
+    return row;
+}
+
+namespace {
+
+// Of a key that is a table, a kind, and the names of a queue.
+Result<QueueOfKey> decode_names(std::string_view key, IndexTable table, char kind, std::string_view what) {
     ByteReader reader(key);
-    const bool is_meta = reader.is(static_cast<char>(IndexTable::meta));
-    const bool is_cursor = reader.is(kMetaQueueCursor);
+    const bool is_table = reader.is(static_cast<char>(table));
+    const bool is_kind = reader.is(kind);
     QueueOfKey names;
     names.name_space = reader.text();
     names.queue = reader.text();
-    if (!is_meta || !is_cursor || !reader.finished()) return damaged("key of a cursor");
+    if (!is_table || !is_kind || !reader.finished()) return damaged("key of " + std::string(what));
     return names;
+}
+
+}  // namespace
+
+Result<QueueOfKey> decode_queue_cursor_key(std::string_view key) {
+    return decode_names(key, IndexTable::meta, kMetaQueueCursor, "a cursor");
+}
+
+Result<QueueOfKey> decode_queue_counts_key(std::string_view key) {
+    return decode_names(key, IndexTable::meta, kMetaQueueCounts, "a queue's counts");
+}
+
+Result<QueueOfKey> decode_settings_key(std::string_view key) {
+    return decode_names(key, IndexTable::settings, kQueueSettings, "settings");
 }
 
 DueMs ended_ms_of_row(std::string_view key, std::string_view value) {

@@ -5,18 +5,21 @@
 // by length first, which is as good an order as any for grouping.
 //
 //   table        key after its byte                              value
+//   c  settings  kind (1: queue), namespace, queue               place and size of the record, settings
 //   d  due       instant, id, kind (1: fire; 2: expire)          row without id and due; of kind 2 without id, expiry
 //   q  queue     namespace, queue, instant, id                   row without id, due, namespace and queue
 //   i  id        id                                              0, row without id; or
 //                                                                1, ended instant, row without id and ended
 //   k  key       namespace, queue, key                           ended instant, id, request hash, due instant
 //   o  order     namespace, queue, order key, nominal due, id    row without those; due as distance from nominal
+//   x  dead      namespace, queue, instant of its death, id      row without id, ended, namespace and queue
 //   m  meta      p                                               position: see encode_position()
 //                n, first sequence of a segment                  how many whole records in it are needed
 //                q, namespace, queue                             cursor of the queue: instant, id
+//                u, namespace, queue                             counts of the queue's messages
 //                h                                               ledger of the history
 //   h  history  era, namespace, queue, instant, id              see store/history.h
-//   reserved     s schedules, w watchdogs, t transactions, x dead letters, c settings
+//   reserved     s schedules, w watchdogs, t transactions
 //
 // A row has the tagged form of message/record.h, with what the key says left out, and the nominal due as its distance
 // from due, which is 0 for most. `due` and `queue` hold whole rows, so that a message that falls due is read with one
@@ -30,6 +33,7 @@
 
 #include "base/status.h"
 #include "message/message.h"
+#include "message/queue_counts.h"
 #include "message/totals.h"
 #include "store/store.h"
 
@@ -65,11 +69,21 @@ struct IndexPosition {
     bool operator==(const IndexPosition&) const = default;
 };
 
+// The settings of a queue as a row holds them: the value of its newest `conf` record, and where that stands.
+struct SettingsRow {
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+    std::string value;
+
+    bool operator==(const SettingsRow&) const = default;
+};
+
 // Keys; each has its bound, the least key that is not below it, where a walk begins or ends.
 std::string due_key(DuePosition at);
 std::string expire_key(DuePosition at);  // in the table of what is due, at its expiry
 std::string due_bound(DuePosition at);
 std::string queue_key(std::string_view name_space, std::string_view queue, DuePosition at);
+std::string dead_key(std::string_view name_space, std::string_view queue, DuePosition at);
 std::string id_key(MessageId id);
 // `at`: nominal due and id.
 std::string order_row_key(std::string_view name_space, std::string_view queue, std::string_view order_key,
@@ -78,21 +92,28 @@ std::string key_key(std::string_view name_space, std::string_view queue, std::st
 std::string position_key();
 std::string needed_key(Sequence first_sequence);
 std::string queue_cursor_key(std::string_view name_space, std::string_view queue);
-// The first and the first-after-last key of all `needed` rows, of all queue cursors.
+std::string queue_counts_key(std::string_view name_space, std::string_view queue);
+std::string settings_key(std::string_view name_space, std::string_view queue);
+// The first and the first-after-last key of all `needed` rows, of all queue cursors, counts and settings.
 std::string needed_bound(bool end);
 std::string queue_cursor_bound(bool end);
+std::string queue_counts_bound(bool end);
+std::string settings_bound(bool end);
 
 // Values; each replaces `out`.
 void encode_due_value(std::string& out, const MessageRow& row);
 void encode_expire_value(std::string& out, const MessageRow& row);
 void encode_order_value(std::string& out, const MessageRow& row);
 void encode_queue_value(std::string& out, const MessageRow& row);
+void encode_dead_value(std::string& out, const MessageRow& row);
 // Of an ended message that is not dead: an outcome.
 void encode_id_value(std::string& out, const MessageRow& row);
 void encode_key_value(std::string& out, const KeyHolder& holder);
 void encode_position(std::string& out, const IndexPosition& position);
 void encode_needed(std::string& out, std::uint64_t count);
 void encode_queue_cursor(std::string& out, DuePosition at);
+void encode_queue_counts(std::string& out, const QueueCounts& counts);
+void encode_settings(std::string& out, const SettingsRow& row);
 
 // The other way; `damaged_index` where the bytes are not what was encoded, `newer_format` from a later version.
 // A row and where it stands in its table.
@@ -103,18 +124,23 @@ struct PlacedRow {
 Result<PlacedRow> decode_due_row(std::string_view key, std::string_view value);
 Result<PlacedRow> decode_queue_row(std::string_view key, std::string_view value);
 Result<PlacedRow> decode_order_row(std::string_view key, std::string_view value);
+Result<PlacedRow> decode_dead_row(std::string_view key, std::string_view value);
 Result<MessageRow> decode_id_row(std::string_view key, std::string_view value);
 Result<KeyHolder> decode_key_value(std::string_view value);
 Result<IndexPosition> decode_position(std::string_view value);
 Result<std::uint64_t> decode_needed(std::string_view value);
 Result<Sequence> decode_needed_key(std::string_view key);
 Result<DuePosition> decode_queue_cursor(std::string_view value);
+Result<QueueCounts> decode_queue_counts(std::string_view value);
+Result<SettingsRow> decode_settings(std::string_view value);
 
 struct QueueOfKey {
     std::string_view name_space;
     std::string_view queue;
 };
 Result<QueueOfKey> decode_queue_cursor_key(std::string_view key);
+Result<QueueOfKey> decode_queue_counts_key(std::string_view key);
+Result<QueueOfKey> decode_settings_key(std::string_view key);
 
 // When the message of an outcome or of an idempotency key ended; 0 for every row that time does not remove. Quick: it
 // is asked for every row that is compacted.

@@ -13,6 +13,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,9 @@ struct RareFields {
     DueMs first_due_ms = 0;
     std::string order_key;
     std::string key;
+    std::optional<RetryRule> retry;
+    std::uint32_t attempts_forgiven = 0;
+    std::string reason;  // of a dead message
 };
 
 // Rows that older tables may hold of a message. They are erased where they are not put again; no row there is fine.
@@ -41,6 +46,8 @@ struct StoodBefore {
     Sequence place = 0;            // of the whole record that was needed; 0: none, or unknown
     QueueNumber queue = kNoQueue;  // kNoQueue: nothing stood
     State state = State::scheduled;
+    DueMs ended_ms = 0;          // where it was dead
+    DueMs expires_ms = 0;        // where it was unfinished; only coming back from the dead changes it
     bool place_unknown = false;  // the first record is a carry, which does not say where the message stood before
 };
 
@@ -76,6 +83,14 @@ struct QueueCursorRecord {
     bool removed = false;
 };
 
+// The settings of a queue as of the last `conf` record of the segment.
+struct SettingsEffect {
+    Sequence place_before = 0;  // of the record that stood before the segment; 0: none
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+    std::string value;  // empty: removed
+};
+
 class SegmentEffect {
   public:
     // `records`: how many will come at most; memory is taken for so many, and used only for the messages among them.
@@ -93,6 +108,7 @@ class SegmentEffect {
     QueueNumber queue_number(const std::string& name_space, const std::string& queue);
     // In the order of the log; a later one of the same queue replaces an earlier one.
     const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
+    const std::map<QueueNumber, SettingsEffect>& settings() const { return settings_; }
     // In the order of the log, which is that of time. A message that was redriven may be there twice.
     const std::vector<EndInQueue>& ends() const { return ends_; }
     DueMs load_cursor_ms() const { return load_cursor_ms_; }   // the greatest; 0: the segment sets none
@@ -103,9 +119,10 @@ class SegmentEffect {
 
   private:
     void begin(MessageEffect& effect, const Record& record);
-    void set_state(MessageEffect& effect, const MessageState& state);
+    void set_state(MessageEffect& effect, const Record& record);
     void set_record(MessageEffect& effect, const Record& record, Sequence sequence, std::size_t frame_bytes);
     void add_cursor(const Record& record);
+    void add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes);
 
     std::vector<MessageEffect> messages_;
     boost::unordered_flat_map<MessageId, std::uint32_t> by_id_;
@@ -113,6 +130,7 @@ class SegmentEffect {
     QueueNames queues_;
     QueueNumber last_queue_ = kNoQueue;  // most records name the same one as the record before
     std::vector<QueueCursorRecord> queue_cursors_;
+    std::map<QueueNumber, SettingsEffect> settings_;
     std::vector<EndInQueue> ends_;
     DueMs load_cursor_ms_ = 0;
     Sequence carried_up_to_ = 0;

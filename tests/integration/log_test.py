@@ -107,6 +107,8 @@ class Systemd(unittest.TestCase):
     def test_that_is_gone_keeps_nobody_from_starting(self):
         with Daemon(environment={"NOTIFY_SOCKET": "/nonexistent/notify"}) as daemon:
             daemon.start()
+            # The ready line is printed first; what is answered after it was logged before.
+            self.assertEqual(daemon.client().request("GET", "/readyz")[0], 200)
             self.assertIn(" warning not_told: ", daemon.log_text())
             self.assertEqual(daemon.terminate(), 0)
 

@@ -212,6 +212,20 @@ class Outcomes(unittest.TestCase):
                 pass
             self.assertGreaterEqual(client.get(number)[0], 404)
 
+    # Keys were kept in memory for a day, whatever the setting said, and in the index as long as it said.
+    def test_a_key_is_free_again_when_the_outcome_is_forgotten(self):
+        with Daemon(arguments=["--store-keep-outcomes", "1s"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            number = client.put("q", "x", key="k", delay="1h")[1]["id"]
+            self.assertEqual(client.put("q", "x", key="k", delay="1h"), (200, client.put("q", "x", key="k", delay="1h")[1]))
+            self.assertEqual(client.cancel(number)[1]["outcome"], "cancelled")
+            deadline = time.monotonic() + 60
+            while (answer := client.put("q", "x", key="k", delay="1h"))[0] == 200 and time.monotonic() < deadline:
+                self.assertEqual(answer[1]["id"], number)
+            self.assertEqual(answer[0], 201)
+            self.assertNotEqual(answer[1]["id"], number)
+
 
 class Stop(unittest.TestCase):
     def test_a_stopping_server_is_not_ready(self):

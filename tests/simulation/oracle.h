@@ -68,8 +68,10 @@ class Oracle {
     const OracleTotals& totals() const { return totals_; }
     // Leases that wait for an answer, for who wants to go away.
     std::vector<ReplyToken> open_leases() const;
-    // Every message that may still be delivered; the least due of those.
+    // No message may be unfinished or dead.
     bool all_ended() const;
+    // Ids of those that may be set aside.
+    std::vector<const MessageModel*> maybe_held() const;
     std::optional<DueMs> next_due() const;
     // Somebody but a consumer that waits has no answer yet.
     bool awaits_answers() const;
@@ -80,6 +82,12 @@ class Oracle {
     void check_all_answered();
     // All consumers drained in vain: whatever should have come is lost.
     void check_nothing_lost();
+    // Every lease has run out and all is quiet: what was purged has ended.
+    void purges_are_over();
+    // Whether its settings say that nothing of the queue is handed out, as far as is known.
+    bool seems_paused(const std::string& name_space, const std::string& queue) {
+        return queue_of(name_space, queue).settings.paused;
+    }
 
     bool violated() const { return violation_.has_value(); }
     const Violation& violation() const { return *violation_; }
@@ -93,9 +101,32 @@ class Oracle {
     struct Request {
         Command command;
         DueMs submitted_ms = 0;
-        std::uint64_t serial = 0;  // of the message it is about; 0: none that is known
-        std::size_t epoch = 0;     // of that message when it was submitted
-        bool known_lease = false;  // the token is one that a client was given
+        std::uint64_t serial = 0;           // of the message it is about; 0: none that is known
+        std::size_t epoch = 0;              // of that message when it was submitted
+        bool known_lease = false;           // the token is one that a client was given
+        std::uint64_t step = 0;             // in which it was submitted
+        std::uint32_t forgiven_low = 0;     // of that message when it was submitted
+        std::vector<std::uint64_t> dead{};  // redrive: those in the queue that were surely dead by then
+    };
+
+    using QueueKey = std::pair<std::string, std::string>;
+    struct Pause {
+        DueMs from = 0;
+        ReplyToken answer = 0;  // requests beyond it were submitted after the pause was answered
+    };
+    struct PurgeMark {
+        MessageId through = 0;
+        DueMs answered_ms = 0;
+        std::uint32_t run = 0;
+    };
+    struct QueueModel {
+        QueueSettings settings;  // as last answered
+        bool is_known = true;    // nothing unanswered may have changed them
+        std::uint64_t settings_step = 0;
+        std::map<ReplyToken, ConfigureQueueCommand> open;
+        std::optional<Pause> paused;  // surely
+        DueRange was_paused;          // surely, the last time before
+        std::vector<PurgeMark> marks;
     };
 
     MessageModel* message(std::uint64_t serial) { return serial == 0 ? nullptr : &messages_[serial - 1]; }
@@ -103,12 +134,47 @@ class Oracle {
     void note(MessageModel& message, std::string_view what, std::int64_t first = 0, std::int64_t second = 0);
 
     // What a command does to a world if it is carried out between its submission and now.
-    void carry_out(const Request& request, const World& world, Worlds& into) const;
+    void carry_out(const Request& request, const MessageModel& message, const World& world, Worlds& into) const;
     // All worlds that the open commands of the message may have led to, each carried out or not, in any order.
     Worlds with_open_commands(const MessageModel& message, ReplyToken except) const;
     // Those of the message's worlds that fit, or if none does, of those that open commands may have led to.
     template <class Fits>
-    Worlds explain(MessageModel& message, ReplyToken token, Fits&& fits);
+    Worlds explain(MessageModel& message, ReplyToken token, Fits&& fits) {
+        Worlds fitting;
+        for (const World& world : message.worlds()) {
+            if (fits(world)) fitting.push_back(world);
+        }
+        if (!fitting.empty() || message.open.empty()) return fitting;
+        // A reply may overtake the one of a command that was carried out before it.
+        for (const World& world : with_open_commands(message, token)) {
+            if (fits(world)) fitting.push_back(world);
+        }
+        if (!fitting.empty()) rare_.met(Rare::answered_by_the_command_before);
+        return fitting;
+    }
+
+    // Attempts: what the message's rule allows, and what may have begun.
+    RetryRule rule_of(const MessageModel& message) const;
+    std::uint64_t attempts_high(const MessageModel& message) const;
+    // A lease that nobody ended may have been its last one.
+    bool may_have_died(const MessageModel& message) const;
+    bool must_be_dead_after(const MessageModel& message, std::uint32_t attempt) const;
+    bool may_be_dead_after(const MessageModel& message, std::uint32_t attempt) const;
+    World returned(const World& world, DueRange now) const;
+    // Kicks and redrives that are not answered, or were just now.
+    void returns_closed(MessageModel& message);
+    void may_come_back(MessageModel& about);
+    // It is dead, or may be, and for so long that it may have ended for good.
+    bool may_be_let_go(const MessageModel& about) const;
+    bool may_be_let_go(const MessageModel& about, const World& world) const;
+    std::vector<MessageModel*> in_queue(const RedriveCommand& command);
+    bool is_surely_held(const MessageModel& message) const;
+    void redrive_replied(const Request& request, const RedriveAnswer& answer);
+    void held(ReplyToken token, const ChangeAnswer& answer, MessageModel& message);
+    void kicked(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& message);
+    void waits(ReplyToken token, const ChangeAnswer& answer, MessageModel& message);
+    void failed(const Request& request, const LeaseEndAnswer& answer, MessageModel& message, SeenDelivery& delivery,
+                const Worlds& live);
 
     // Deliveries that an answer must count.
     std::uint32_t must_be_counted(const MessageModel& message, LifePoint before) const;
@@ -127,8 +193,8 @@ class Oracle {
     void message_replied(const Request& request, const MessageAnswer& answer);
     void check_content(const MessageModel& message, const MessageAnswer& answer);
     void error_replied(const Request& request, const Error& error);
-    void lease_replied(const Request& request, const LeaseAnswer& answer);
-    void delivered(const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
+    void lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer);
+    void delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
     MessageModel* find_delivered(const Delivered& delivery);
     void check_order(const LeaseAnswer& answer);
@@ -160,6 +226,27 @@ class Oracle {
     };
     void history_submitted(const HistoryCommand& asked);
     void history_replied(const Request& request, const HistoryAnswer& answer);
+    // oracle_queues.cc
+    QueueModel& queue_of(const std::string& name_space, const std::string& queue);
+    static bool is_in(const MessageModel& about, const QueueKey& name);
+    void configure_submitted(const ConfigureQueueCommand& command, ReplyToken token);
+    void configure_replied(const Request& request, const QueueAnswer& answer);
+    void configure_closed(const ConfigureQueueCommand& command, ReplyToken token);
+    void queues_died();
+    void queues_started();
+    void may_be_purged(MessageModel& about);
+    void purge_answered(const Request& request, const QueueAnswer& answer);
+    void lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& delivery);
+    void check_not_purged(MessageModel& about, const Delivered& delivery);
+    void check_not_paused(const LeaseCommand& command, ReplyToken token, const Delivered& delivery,
+                          MessageModel& about);
+    // How many unfinished messages the queue has at least and at most.
+    DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
+    void check_limit(const MessageModel& accepted);
+    bool may_be_full(const PutCommand& put);
+    bool may_hold_dead(const std::string& name_space, const std::string& queue) const;
+    void described(const Request& request, const QueueAnswer& answer);
+    void settings_refused(const Request& request, const Error& error);
 
     // A lease that is held in all likelihood, and one that may be.
     bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
@@ -198,6 +285,7 @@ class Oracle {
     const bool history_is_whole_;
     std::map<std::uint64_t, HistoryReading> histories_;
     std::map<std::uint64_t, Listing> listings_;  // by the query that names each
+    std::map<QueueKey, QueueModel> queues_;
     OracleTotals totals_;
     std::optional<Violation> violation_;
 };

@@ -7,7 +7,7 @@
 
 namespace duewheel {
 
-void Oracle::lease_replied(const Request& request, const LeaseAnswer& answer) {
+void Oracle::lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer) {
     const auto& command = std::get<LeaseCommand>(request.command);
     if (answer.queue != command.queue) return violate("X", "a lease is answered for another queue");
     if (answer.messages.size() > command.max) return violate("C11", "a lease is answered with more than its limit");
@@ -17,7 +17,7 @@ void Oracle::lease_replied(const Request& request, const LeaseAnswer& answer) {
     }
     if (now_ > request.submitted_ms) rare_.met(Rare::waiter_served_later);
     for (const Delivered& delivery : answer.messages) {
-        delivered(command, request.submitted_ms, delivery);
+        delivered(token, command, request.submitted_ms, delivery);
         if (violated()) return;
     }
     check_order(answer);
@@ -45,7 +45,7 @@ MessageModel* Oracle::find_delivered(const Delivered& delivery) {
     return nullptr;
 }
 
-void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery) {
+void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery) {
     ++totals_.deliveries;
     MessageModel* about = find_delivered(delivery);
     if (about == nullptr) return;
@@ -56,10 +56,12 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     if (delivery.delivered_ms < submitted_ms || delivery.delivered_ms > now_) {
         return violate("X", "delivered at a time that is not that of its request", about);
     }
-    if (delivery.lease_until_ms != delivery.delivered_ms + command.lease_ms) {
+    if (delivery.lease_until_ms != delivery.delivered_ms + command.lease_ms.value_or(options_.lease_default_ms)) {
         return violate("C8", "the lease is not as long as was asked for", about);
     }
     if (now_ > delivery.delivered_ms) rare_.met(Rare::delivery_waited_for_its_body);
+    check_not_paused(command, token, delivery, *about);
+    check_not_purged(*about, delivery);
     if (about->has_expired(delivery.delivered_ms)) return violate("C3", "delivered although its time was over", about);
 
     // Of the worlds of its own time.
@@ -67,13 +69,22 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     const auto after = std::partition_point(about->epochs.begin(), about->epochs.end(),
                                             [&](const Epoch& epoch) { return epoch.from < point; });
     Worlds possible;
+    Worlds later;  // of a redrive that may have come after it
     bool early = false;
     bool nominal = false;
     if (after != about->epochs.begin()) {
-        for (World world : (after - 1)->worlds) {
+        // What brings it back may be answered later: a redrive when all of its queue are there.
+        const Worlds& then = (after - 1)->worlds;
+        const bool was_dead = about->returns_open > 0 && std::none_of(then.begin(), then.end(), [](const World& world) {
+                                  return world.is_live() || world.is_ended() || world.phase == World::Phase::absent;
+                              });
+        for (World world : was_dead ? with_open_commands(*about, 0) : then) {
             if (!world.is_live()) continue;
             early |= world.due.low > delivery.delivered_ms;
-            if (world.due.low > delivery.delivered_ms) continue;
+            if (world.due.low > delivery.delivered_ms) {
+                if (delivery.delivered_ms <= about->redriven_ms) add_world(later, world);
+                continue;
+            }
             nominal |= world.nominal.holds(delivery.due_ms);
             if (!world.nominal.holds(delivery.due_ms)) continue;
             world.due.high = std::min(world.due.high, delivery.delivered_ms);
@@ -85,7 +96,8 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     if (possible.empty()) return violate("C4", "delivered although it is " + describe(about->worlds()), about);
     if (after == about->epochs.end()) {
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
-        about->epochs.back().worlds = possible;
+        for (const World& world : later) add_world(possible, world);
+        about->replace(possible);
     }
 
     const SeenDelivery fresh{run_,
@@ -98,6 +110,19 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
                              false,
                              false};
     check_lease_gaps(*about, fresh);
+    if (run_ > about->recorded.run && delivery.attempt <= about->recorded.attempts) {
+        violate("C4",
+                "attempt " + std::to_string(delivery.attempt) + " although attempt " +
+                    std::to_string(about->recorded.attempts) + " was answered before",
+                about);
+    }
+    if (about->returns_open == 0 && delivery.attempt > about->forgiven_high + rule_of(*about).attempts) {
+        violate("C3",
+                "attempt " + std::to_string(delivery.attempt) + " although at most " +
+                    std::to_string(about->forgiven_high) + " are forgiven and its rule allows " +
+                    std::to_string(rule_of(*about).attempts),
+                about);
+    }
     const std::uint32_t least = must_be_counted(*about, point);
     if (!delivery.maybe_delivered && delivery.attempt <= least) {
         violate("C4", "attempt " + std::to_string(delivery.attempt) + " after " + std::to_string(least) + " deliveries",
@@ -141,7 +166,7 @@ bool Oracle::surely_precedes(const MessageModel& other, const MessageModel& abou
     const World* world = other.certain();
     if (world == nullptr || !world->is_live() || other.id == 0 || !other.open.empty() || other.told_ms >= at)
         return false;
-    if (world->nominal.low != world->nominal.high || other.may_have_expired(at)) return false;
+    if (world->nominal.low != world->nominal.high || other.may_have_expired(at) || may_have_died(other)) return false;
     return DuePosition{world->nominal.low, other.id} < DuePosition{nominal, about.id};
 }
 
@@ -182,7 +207,9 @@ void Oracle::check_order(const LeaseAnswer& answer) {
     for (const Delivered& delivery : answer.messages) {
         const MessageModel* about = message_of(delivery.id);
         // What has changed since may have stood elsewhere.
-        if (about->certain() == nullptr || about->epochs.back().from >= LifePoint{run_, delivery.attempt}) continue;
+        if (about->returns_open > 0 || about->certain() == nullptr ||
+            about->epochs.back().from >= LifePoint{run_, delivery.attempt})
+            continue;
         if (before != nullptr) {
             const auto key = [](const MessageModel& of) {
                 return std::tuple(of.put.priority, of.certain()->due.low, of.id);

@@ -86,8 +86,11 @@ class Simulation final : private Surroundings {
     void settle();
     void settle_without_cleaning();
     void rebuild_and_compare();
+    void tell_queues(ConfigureQueueCommand::What what);
+    void end_purges();
     void drain();
     void drain_round(std::uint64_t& progress);
+    void bring_back();
     void ask_for_all();
     void check_emptiness();
     void damage();

@@ -54,11 +54,14 @@ class Workload {
     DueMs draw_delay();
     void lease(bool waits);
     const MessageModel* pick_message();
+    const MessageModel* pick_aside_or_dead();
+    RetryChoice draw_retry();
     const LeaseToken* pick_lease();
     Command draw_change(const MessageModel& message);
     Command draw_lease_end(const LeaseToken& lease);
     void end_lease(Op op);
     void forge();
+    void configure();
     void burst();
     void collide();
     void list();
