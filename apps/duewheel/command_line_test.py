@@ -28,8 +28,8 @@ from daemon import BIN, Daemon  # noqa: E402
 DONE, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 PROGRAM = BIN / "duewheel"
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, "
-VERBS = ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend", "release", "stats",
-         "top", "check"]
+VERBS = ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend", "release",
+         "queue", "stats", "top", "check"]
 
 
 class CommandLine(unittest.TestCase):

@@ -78,6 +78,14 @@ constexpr Setting kSettings[] = {
          "Names that the server goes by beside its address and localhost, such as that of a proxy before it, and hosts "
          "whose web pages may call it; without port."}),
 
+    at<kEngine, &Engine::lease_default_ms>({"limits.lease_default", Kind::duration,
+                                            "A lease that names no time, of a queue that has no `lease` setting.", 100,
+                                            365 * kDay}),
+    at<kEngine, &Engine::purge_chunk>({"limits.purge_chunk", Kind::number,
+                                       "Messages that a purge ends with one write to the disk; other work goes on "
+                                       "between two.",
+                                       1, 10'000}),
+
     at<kEngine, &Engine::retry_delay_ms>({"retry.delay", Kind::duration,
                                           "When a failed message comes again, unless its consumer said when.", 0,
                                           365 * kDay}),
@@ -130,6 +138,8 @@ constexpr Setting kSettings[] = {
 
 constexpr SettingOrder kOrders[] = {
     {"memory.read_ahead_min", "memory.read_ahead_max", "reading ahead would have no length that fits"},
+    {"limits.lease_min", "limits.lease_default", "a lease that names no time would be refused"},
+    {"limits.lease_default", "limits.lease_max", "a lease that names no time would be refused"},
     {"limits.body_max", "http.body_max", "a message's body would not fit into its request"},
     {"http.body_max", "limits.waiting_max", "some request could never be taken"},
 };

@@ -24,7 +24,7 @@ using Levels = LimitLevels;
 constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kHour = 3600 * kSecond;
 constexpr std::int64_t kDay = 24 * kHour;
-constexpr std::int64_t kLeaseUnasked = 30 * kSecond;  // what a consumer gets that says nothing must always be allowed
+constexpr std::int64_t kLeaseUnasked = 30 * kSecond;  // an extension that says nothing must always be allowed
 constexpr std::int64_t kKiB = 1 << 10;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
@@ -49,6 +49,13 @@ constexpr Limit at(Limit limit) {
         auto& place = (options.*....*Path);
         place = static_cast<std::remove_reference_t<decltype(place)>>(value);
     };
+    return limit;
+}
+
+// One that lies there and that no setting changes.
+template <auto... Path>
+constexpr Limit bound(Limit limit) {
+    limit.read = [](const ServerOptions& options) { return to_number((options.*....*Path)); };
     return limit;
 }
 
@@ -232,8 +239,9 @@ constexpr Limit kLimits[] = {
          .least = kKiB,
          .most = kGiB,
          .otherwise = "the others come with the next call"}),
-    fixed<kListLimitMax>(
-        {.name = "limits.page_max", .sentence = "Messages of one page of a listing.", .codes = {"out_of_range"}}),
+    fixed<kListLimitMax>({.name = "limits.page_max",
+                          .sentence = "Messages, or queues, of one page of a listing.",
+                          .codes = {"out_of_range"}}),
     at<kEngine, &Engine::listings_max>({.name = "limits.listings_max",
                                         .sentence = "Listings that are being made at one time.",
                                         .least = 1,
@@ -246,6 +254,9 @@ constexpr Limit kLimits[] = {
                                       .most = 10'000'000,
                                       .codes = {"queue_limit"},
                                       .use = of_engine<&EngineCounters::queues>}),
+    bound<kEngine, &Engine::pending_limit_max>({.name = "limits.pending_max",
+                                                .sentence = "What a queue's `limits.pending` may be.",
+                                                .codes = {"out_of_range"}}),
     at<kEngine, &Engine::waiters_per_queue_max>({.name = "limits.waiters_per_queue_max",
                                                  .sentence = "Consumers that wait on one queue.",
                                                  .least = 1,

@@ -25,8 +25,8 @@ TEST(OptionsCheck, takes_loopback_by_itself_and_more_where_that_is_allowed) {
 }
 
 TEST(OptionsCheck, refuses_addresses_and_hosts_that_are_none) {
-    for (const char* address : {"", "7420", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "::1:80",
-                                "localhost.invalid:1"}) {
+    for (const char* address :
+         {"", "7420", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "::1:80", "localhost.invalid:1"}) {
         EXPECT_EQ(refusal(address, {}, true), "bad_address") << address;
     }
     for (const char* host : {"", "http://a.example", "a.example:80", "a/b", "::1"}) {

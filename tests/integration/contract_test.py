@@ -19,7 +19,7 @@ JSON = {"Content-Type": "application/json"}
 LINES = {"Content-Type": "application/x-ndjson"}
 TOKEN = "A" * 38
 ISSUED_NEVER = "9007199254740991"
-LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-batch-max=2", "--limits-queues-max=3",
+LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-batch-max=2", "--limits-queues-max=4",
           "--limits-waiters-per-queue-max=1", "--limits-queue-name-max=20B"]
 
 # What no request can bring about at will, and which test holds it.
@@ -38,9 +38,9 @@ ELSEWHERE_OF = {
 
 # A member of each call that takes it once, and one that is a duration.
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
-           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay"}
+           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
-             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay"}
+             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease"}
 
 
 def body_of(value):
@@ -127,7 +127,9 @@ HOW = {
     "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: -1})),
     "not_implemented": lambda p: p.with_headers(Transfer_Encoding="gzip"),
     "out_of_range": lambda p: p.with_body(b'{"a":1e99999999999}'),
+    "queue_full": lambda p: p.with_name("queue", "full"),
     "queue_limit": lambda p: (p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else {})),
+    "queue_not_empty": lambda p: p.with_name("queue", "q"),
     "target_too_long": lambda p: p.with_query("x=" + "y" * 5000),
     "too_deep": lambda p: p.with_body(b"[" * 100),
     "too_many_members": lambda p: p.with_body({str(number): 1 for number in range(1101)}),
@@ -135,7 +137,9 @@ HOW = {
     "unknown_member": lambda p: p.with_headers(Duewheel_Delay="1s", **{"Content-Type": LINES["Content-Type"]})
                       if p.name == "putMany" else p.with_body({"nonsense": 1}),
     "unknown_parameter": lambda p: p.with_query("nonsense=1"),
+    "unknown_queue": lambda p: p.with_name("queue", "unheard-of"),
     "unsupported_media_type": lambda p: p.with_body(b"x", {"Content-Type": "application/x-www-form-urlencoded"}),
+    "unsupported_target": lambda p: p.with_body({"target": "push"}),
     "wait_too_long": lambda p: p.with_body({"wait": "1d"}),
     "waiter_limit": lambda p: (p.with_name("queue", "waited-for"), p.with_body({"wait": "1s"})),
     "wrong_type": lambda p: p.with_body(b"[]"),
@@ -176,7 +180,9 @@ class Codes(unittest.TestCase):
             waiter.connection.request("POST", "/v1/queues/waited-for:lease", '{"wait":"60s"}', JSON)
             while client.request("GET", "/v1/stats")[1]["waiters"] == 0:
                 pass
-            self.assertEqual(client.put("third", "x")[0], 201)  # as many queues as there may be
+            self.assertEqual(client.request("PUT", "/v1/queues/full", {"limits": {"pending": 1}})[0], 200)
+            for name in ("full", "fourth"):  # as many queues as there may be
+                self.assertEqual(client.put(name, "x")[0], 201)
             met = 0
             for path, method, operation in contract.operations():
                 if method == "head":
@@ -261,7 +267,14 @@ class Answers(unittest.TestCase):
         for each in (first, taken[0]["id"], taken[2]["id"]):
             say("DELETE", "/messages/{id}", id=each)
             say("GET", "/messages/{id}", id=each)
+        say("POST", "/queues/{queue}:pause")
+        say("PUT", "/queues/{queue}", {"target": "pull", "lease": "1m", "limits": {"pending": 1000}})
+        say("POST", "/queues/{queue}:resume")
+        say("POST", "/queues/{queue}:purge")
+        say("DELETE", "/queues/{queue}", queue="unheard-of")
         for method in ("GET", "HEAD"):
+            say(method, "/queues", query="?limit=1")
+            say(method, "/queues/{queue}")
             say(method, "/history", query="?queue=q")
             for page in ("v1/stats", "healthz", "readyz", "metrics", "openapi.json"):
                 say(method, page)

@@ -258,6 +258,8 @@ REFUSES = {
     "limits.wait_max": (["--limits-wait-max=2ms"], 2, lambda daemon, wait: lease(daemon, wait=wait)),
     "limits.lease_batch_max": (["--limits-lease-batch-max=7"], 7, lambda daemon, most: lease(daemon, max=most)),
     "limits.page_max": ([], 1000, lambda daemon, count: code_of(daemon.client().request("GET", f"{PUT}?limit={count}"))),
+    "limits.pending_max": ([], 10 ** 12, lambda daemon, count: code_of(
+        daemon.client().request("PUT", "/v1/queues/q", {"limits": {"pending": count}}))),
     "limits.queues_max": (["--limits-queues-max=3"], 3, queues),
     "limits.waiters_per_queue_max": (["--limits-waiters-per-queue-max=3"], 3, waiters),
     "limits.waiting_max": (["--limits-waiting-max=1MiB", "--limits-body-max=1MiB", "--http-body-max=1MiB"], 1 << 20,
