@@ -270,6 +270,7 @@ EngineCounters Engine::counters() const {
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_by_name_.size();
+    counters.queue_names = recent_.queues().in_use();
     counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();

@@ -123,6 +123,7 @@ struct EngineCounters {
     std::uint64_t in_memory = 0;
     std::uint64_t unsealed_segments = 0;
     std::uint64_t queues = 0;
+    std::uint64_t queue_names = 0;  // that count against queues_max: also those that are about to be forgotten
     std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
