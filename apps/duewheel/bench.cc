@@ -108,7 +108,7 @@ int bench_put(Session& session, const BenchArguments& arguments) {
                        {{"puts a second", whole(per_second) + ", each on disk before its answer"},
                         {"request", shown_us(run->took_us) + ", " + std::to_string(options.batch) + " messages each"},
                         {"puts", std::to_string(run->accepted)},
-                        {"left behind", left_behind(arguments, run->accepted) + ", due in 1 to 24 hours"}},
+                        {"left behind", left_behind(arguments, run->accepted) + "; `duewheel queue purge` ends them"}},
                        per_second);
 }
 

@@ -50,7 +50,7 @@ class Session {
 
     // "/v1/queues/a%2Fb:lease" of {"queues", "a/b", ":lease"}, with the namespace where one was chosen.
     std::string path(std::string_view kind, std::string_view name, std::string_view rest = {}) const;
-    // "/v1/history" of "history".
+    // "/v1/queues" of "queues".
     std::string path(std::string_view call) const;
     // A lease names its message, so that it needs no namespace.
     static std::string lease_path(std::string_view lease, std::string_view rest);

@@ -13,7 +13,7 @@ constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kMinute = 60 * kSecond;
 constexpr std::int64_t kHour = 60 * kMinute;
 constexpr std::int64_t kDay = 24 * kHour;
-constexpr std::int64_t kLeaseUnasked = 30 * kSecond;  // what a consumer gets that says nothing must always be allowed
+constexpr std::int64_t kLeaseUnasked = 30 * kSecond;  // an extension that says nothing must always be allowed
 constexpr std::int64_t kKiB = 1 << 10;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
@@ -119,6 +119,9 @@ constexpr Setting kSettings[] = {
     at<kEngine, &Engine::lease_min_ms>({"limits.lease_min", Kind::duration, "The shortest lease.", 100, kLeaseUnasked}),
     at<kEngine, &Engine::lease_max_ms>(
         {"limits.lease_max", Kind::duration, "The longest lease.", kLeaseUnasked, 365 * kDay}),
+    at<kEngine, &Engine::lease_default_ms>({"limits.lease_default", Kind::duration,
+                                            "A lease that names no time, of a queue that has no `lease` setting.", 100,
+                                            365 * kDay}),
     at<kEngine, &Engine::wait_max_ms>(
         {"limits.wait_max", Kind::duration, "How long a consumer may wait for a message.", 0, kDay}),
     at<kEngine, &Engine::lease_batch_max>(
@@ -126,6 +129,10 @@ constexpr Setting kSettings[] = {
     at<kEngine, &Engine::lease_bytes_max>(
         {"limits.lease_answer_max", Kind::size, "Messages of one lease call, its first message apart.", kKiB, kGiB}),
     at<kEngine, &Engine::queues_max>({"limits.queues_max", Kind::number, "Queues.", 1, 10'000'000}),
+    at<kEngine, &Engine::purge_chunk>({"limits.purge_chunk", Kind::number,
+                                       "Messages that a purge ends with one write to the disk; other work goes on "
+                                       "between two.",
+                                       1, 10'000}),
     at<kEngine, &Engine::waiters_per_queue_max>(
         {"limits.waiters_per_queue_max", Kind::number, "Consumers that wait on one queue.", 1, 1'000'000}),
     at<kEngine, &Engine::leased_max>({"limits.leased_max", Kind::number,
@@ -203,6 +210,8 @@ constexpr Setting kSettings[] = {
 
 constexpr SettingOrder kOrders[] = {
     {"memory.read_ahead_min", "memory.read_ahead_max", "reading ahead would have no length that fits"},
+    {"limits.lease_min", "limits.lease_default", "a lease that names no time would be refused"},
+    {"limits.lease_default", "limits.lease_max", "a lease that names no time would be refused"},
     {"limits.body_max", "http.body_max", "a message's body would not fit into its request"},
 };
 

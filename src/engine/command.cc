@@ -63,6 +63,8 @@ std::string_view lease_outcome_name(LeaseOutcome outcome) {
             return "released";
         case LeaseOutcome::expired:
             return "expired";
+        case LeaseOutcome::purged:
+            return "purged";
     }
     return "unknown";
 }

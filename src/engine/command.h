@@ -15,6 +15,8 @@
 
 #include "base/status.h"
 #include "message/message.h"
+#include "message/queue_counts.h"
+#include "message/queue_settings.h"
 #include "message/record.h"
 #include "message/state_set.h"
 #include "store/store.h"
@@ -74,12 +76,42 @@ struct FireCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
 };
+// Sets or changes what a queue is told to do; answered with the queue as it is then.
+struct ConfigureQueueCommand {
+    enum class What : std::uint8_t {
+        set,     // all that a user may set becomes `settings`
+        pause,   // nothing is handed out after the answer
+        resume,  // handing out goes on
+        purge,   // every message that is in the queue now ends
+        remove,  // the settings go; only from a queue that holds nothing
+    };
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    What what = What::set;
+    QueueSettings settings;  // set
+};
+struct DescribeQueueCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+};
+// Queues by name, in the order of their bytes, from the first after `after` on.
+struct ListQueuesCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string after;
+    std::uint32_t limit = 100;
+};
+// Of the cleaner: writes the settings of a queue again, if their record still stands at `place`.
+struct CarrySettingsCommand {
+    std::string name_space;
+    std::string queue;
+    Sequence place = 0;
+};
 // Takes up to `max` due messages; where none is due, waits for the first one up to `wait_ms`.
 struct LeaseCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     std::uint32_t max = 1;
-    std::int64_t lease_ms = 30'000;
+    std::optional<std::int64_t> lease_ms;  // empty: as the queue says
     std::int64_t wait_ms = 0;
 };
 // A page of a queue's unfinished messages, in (due, id) order (engine_listing.cc).
@@ -131,9 +163,10 @@ struct CarryDoneCommand {
     Sequence up_to = 0;
 };
 
-using Command = std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand,
-                             LeaseCommand, AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand,
-                             CarryDoneCommand, ListCommand, HistoryCommand>;
+using Command =
+    std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
+                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
+                 HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -190,7 +223,8 @@ struct LeaseAnswer {
 std::string_view cause_name(Cause cause);
 
 // What became of a lease. `expired`: it had ended before, and nothing was changed.
-enum class LeaseOutcome : std::uint8_t { done, retrying, extended, released, expired };
+// `purged`: its queue was purged while it was leased, so it does not come again.
+enum class LeaseOutcome : std::uint8_t { done, retrying, extended, released, expired, purged };
 std::string_view lease_outcome_name(LeaseOutcome outcome);
 
 struct LeaseEndAnswer {
@@ -218,8 +252,27 @@ struct CarryAnswer {
     Sequence sequence = 0;  // of the carry, or of the carry-done
 };
 
+// A queue as it is. `counts` and `leased` are exact; `ready` are the due messages in memory, which are all of them
+// unless there is a backlog on disk.
+struct QueueAnswer {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    QueueSettings settings;
+    QueueCounts counts;
+    std::uint64_t ready = 0;
+    std::uint64_t leased = 0;
+    std::uint64_t waiters = 0;
+    bool backlog_on_disk = false;
+    std::uint64_t purged = 0;     // by the purge that is under way, since the process started
+    std::optional<bool> removed;  // answer to a remove: whether there were settings
+};
+struct QueueListAnswer {
+    std::vector<QueueAnswer> queues;
+    bool complete = true;  // false: more come after the last one
+};
+
 using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                           CarryAnswer, ListAnswer, HistoryAnswer>;
+                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

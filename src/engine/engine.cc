@@ -1,7 +1,7 @@
 // The frame of the engine: start, turns, what was asked and answered. Batches stand in engine_batches.cc, what commands
 // mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
-// engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, expiry in engine_expiry.cc,
-// order keys in engine_order.cc.
+// engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
+// engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, order keys in engine_order.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -35,6 +35,12 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         const QueueNumber number = recent_.queues().number(cursor.queue.name_space, cursor.queue.queue);
         queue(number).cursor = queue(number).durable_cursor = cursor.position;
     }
+    for (const EngineStart::QueueState& state : start.queue_states) {
+        const QueueNumber number = recent_.queues().number(state.queue.name_space, state.queue.queue);
+        queue(number).counts = state.counts;
+        if (state.settings.revision == 0) continue;
+        take_settings(number, state.settings, state.settings_place, state.settings_bytes);
+    }
 }
 
 Engine::~Engine() = default;
@@ -47,12 +53,15 @@ void Engine::submit(Command command, ReplyToken token) {
         return reply(token, store_full());
     }
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
-    const bool cleans =
-        std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
+    const bool cleans = std::holds_alternative<CarryCommand>(command) ||
+                        std::holds_alternative<CarrySettingsCommand>(command) ||
+                        std::holds_alternative<CarryDoneCommand>(command);
     if (!cleans && waiting_commands() >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
     if (auto* asked = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*asked), token);
+    if (const auto* asked = std::get_if<DescribeQueueCommand>(&command)) return describe(*asked, token);
+    if (const auto* asked = std::get_if<ListQueuesCommand>(&command)) return list_queues(*asked, token);
     const std::size_t bytes = put_bytes(command);
     if (waiting_bytes_ + bytes > options_.waiting_bytes_max) return reply(token, too_busy());
     waiting_bytes_ += bytes;
@@ -99,6 +108,7 @@ void Engine::advance_to(DueMs now) {
     fire_due();
     sweep();
     load();
+    walk_purge();
     if (serving_) serve_queues();
     walk_listings();
     build_batch();
@@ -114,7 +124,9 @@ void Engine::reply(ReplyToken token, Reply with) {
 
 Queue& Engine::queue(QueueNumber number) {
     while (queues_.size() <= number) queues_.push_back(std::make_unique<Queue>());
-    return *queues_[number];
+    Queue& at = *queues_[number];
+    if (!at.named) list_name(number);
+    return at;
 }
 
 void Engine::mark(QueueNumber number) {
@@ -173,6 +185,8 @@ void Engine::answer(Answer answer) {
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::queue_stretch:
             return take_queue_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case Ask::purge_stretch:
+            return take_purge_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
         case Ask::order_stretch:
             return take_order_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
         case Ask::prefetch:
@@ -238,7 +252,8 @@ DueMs Engine::next_wakeup() const {
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
     const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
                           !expiries_.empty() || (has_puts && !puts_held_back());
-    if (!in_flight_ && has_work) return now_;
+    if (!in_flight_ && (has_work || purge_has_work())) return now_;
+    if (walking_purge() < purges_.size()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!in_flight_) next = std::min(next, confirm_at_ms_);
@@ -255,7 +270,7 @@ EngineCounters Engine::counters() const {
     counters.commands_waiting = waiting_commands();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
-    counters.queues = recent_.queues().size();
+    counters.queues = queues_by_name_.size();
     counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
@@ -264,17 +279,6 @@ EngineCounters Engine::counters() const {
     counters.loaded_until_ms = loaded_until_ms_;
     counters.server_time_ms = now_;
     return counters;
-}
-
-std::vector<Engine::QueueCounters> Engine::queue_counters() const {
-    std::vector<QueueCounters> all;
-    const Queue untouched;  // one of which nothing has been due yet
-    for (QueueNumber number = 0; number < recent_.queues().size(); ++number) {
-        const Queue& at = number < queues_.size() ? *queues_[number] : untouched;
-        all.push_back(
-            {recent_.queues().name(number), at.ready_count, at.leased_count, at.waiters.size(), at.has_backlog()});
-    }
-    return all;
 }
 
 void Engine::check() const {
@@ -291,9 +295,11 @@ void Engine::check() const {
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
     check_lines();
+    std::vector<std::uint64_t> purging(queues_.size());
     std::size_t expiring = 0;
     recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
+        if (entry.purging) ++purging[entry.queue];
         const DueMs expires = expiry(number);
         const bool expires_on_wheel =
             expires == kNoWakeup ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(expires);
@@ -307,7 +313,8 @@ void Engine::check() const {
             case State::ready:
                 ++ready[entry.queue];
                 require(entry.due_ms <= now_, "a message is ready before it is due");
-                require(entry.in_batch || expires_on_wheel || planted(PlantedBug::expired_message_delivered),
+                require(entry.in_batch || entry.purging || expires_on_wheel ||
+                            planted(PlantedBug::expired_message_delivered),
                         "a ready message is not on the wheel at its expiry");
                 break;
             case State::leased:
@@ -319,7 +326,7 @@ void Engine::check() const {
                 break;
             case State::scheduled:
             case State::retrying:
-                if (!started_ || entry.in_batch) break;
+                if (!started_ || entry.in_batch || entry.purging) break;
                 require(entry.blocked ? expires_on_wheel
                                       : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
                         "a waiting message is not on the wheel at what comes next");
@@ -330,15 +337,19 @@ void Engine::check() const {
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
     });
+    std::uint64_t pending_in_all = 0;
     require(expiring <= expiries_.size(), "a message expires whose record is not queued");
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         require(queues_[number]->ready_count == ready[number], "a queue's count of ready messages is off");
         require(queues_[number]->leased_count == leased[number], "a queue's count of leased messages is off");
+        require(queues_[number]->purging == purging[number], "a queue's count of messages to purge is off");
+        pending_in_all += queues_[number]->counts.pending;
         leased_in_all += leased[number];
         ready_in_all += ready[number];
     }
+    require(pending_in_all == totals_.live_count, "the queues do not hold as many messages as the log says");
     require(leases_.size() == leased_in_all, "a lease without its message");
     require(ready_count_ == ready_in_all, "the count of ready messages is off");
 }

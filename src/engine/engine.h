@@ -27,6 +27,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -78,6 +79,14 @@ struct EngineStart {
         DuePosition position;
     };
     std::vector<Cursor> queue_cursors;
+    struct QueueState {
+        QueueName queue;
+        QueueCounts counts;
+        QueueSettings settings;  // revision 0: none
+        Sequence settings_place = 0;
+        std::uint32_t settings_bytes = 0;
+    };
+    std::vector<QueueState> queue_states;
     TokenKey token_key{};
 };
 
@@ -101,6 +110,7 @@ struct EngineCounters {
     std::uint64_t deferred = 0;
     std::uint64_t carried = 0;
     std::uint64_t listed = 0;  // messages in pages
+    std::uint64_t purged = 0;
 
     std::uint64_t pending = 0;  // unfinished messages
     std::uint64_t ready = 0;    // in memory
@@ -195,6 +205,9 @@ class Engine {
         std::uint64_t leased = 0;
         std::uint64_t waiters = 0;
         bool backlog_on_disk = false;
+        std::uint64_t pending = 0;
+        bool paused = false;
+        bool has_settings = false;
     };
     std::vector<QueueCounters> queue_counters() const;
     const Lateness& lateness() const { return lateness_; }
@@ -258,6 +271,7 @@ class Engine {
         message,
         prefetch,
         listing,
+        purge_stretch,
         history
     };
     struct Asked {
@@ -327,6 +341,42 @@ class Engine {
     static Error too_busy();
     static Error store_full();
     void reply(ReplyToken token, Reply reply);
+
+    // engine_settings.cc
+    Verdict configure(Pending& pending, const ConfigureQueueCommand& command);
+    Verdict remove_settings(Pending& pending, QueueNumber number);
+    Verdict carry_settings(Pending& pending, const CarrySettingsCommand& command);
+    Status check_settings(const QueueSettings& settings) const;
+    Status check_room(QueueNumber number);
+    void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
+    void apply_settings(std::string_view record_body, Operation& operation);
+    void take_settings(QueueNumber number, const QueueSettings& settings, Sequence place, std::uint32_t record_bytes);
+    QueueAnswer describe(QueueNumber number) const;
+    void describe(const DescribeQueueCommand& command, ReplyToken token);
+    void list_queues(const ListQueuesCommand& command, ReplyToken token);
+    Error queue_limit() const;
+    void list_name(QueueNumber number);
+    void release_names(SegmentNumber swept);
+
+    // engine_purge.cc
+    struct PurgeWalk {
+        QueueNumber queue = 0;
+        EntryNumber next_entry = 0;  // first those in memory are walked, then the rows of the index
+        bool walked_entries = false;
+        DuePosition next_row;
+        bool asking = false;
+        bool walked = false;
+    };
+    bool is_purged(const Entry& entry) const;
+    bool take_for_purge(EntryNumber number);
+    Verdict purge(EntryNumber number, Pending& pending, Reply reply);
+    void begin_purge(QueueNumber number);
+    std::size_t walking_purge() const;
+    void walk_purge();
+    void take_purge_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
+    void add_purged();
+    bool is_over(const PurgeWalk& walk) const;
+    bool purge_has_work() const;
 
     // engine_batches.cc
     void build_batch();
@@ -475,6 +525,7 @@ class Engine {
 
     // queues
     std::vector<std::unique_ptr<Queue>> queues_;
+    std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
     std::vector<QueueNumber> marked_;
     std::unordered_map<MessageId, Lease> leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;
@@ -484,6 +535,9 @@ class Engine {
     std::uint64_t next_waiter_ = 1;
     std::uint64_t ready_count_ = 0;
 
+    // purges: one walks at a time; whatever belongs to any of them is handed out no more
+    std::deque<PurgeWalk> purges_;
+    std::deque<MessageId> to_purge_;  // in memory and with nobody
     // Expiries that have come, or that come while their message is leased, and are not recorded.
     std::set<DuePosition> unsettled_expiries_;
     std::unordered_map<std::string, OrderLine> lines_;

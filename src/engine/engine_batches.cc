@@ -54,7 +54,7 @@ bool Engine::must_close_segment() const {
             next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
         }
     }
-    if (!attempts_.empty() || !expiries_.empty() || !serving_ || confirm_at_ms_ <= now_)
+    if (!attempts_.empty() || !expiries_.empty() || purge_has_work() || !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
     return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
@@ -79,6 +79,7 @@ void Engine::build_batch() {
     take_commands(looked_up_, false);
     take_commands(commands_, false);
     add_attempts();
+    add_purged();
     take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
     if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
@@ -215,7 +216,13 @@ void Engine::committed() {
     totals_ = batch->totals();
     ++counters_.commits;
     counters_.records += batch->count();
-    for (Operation& operation : batch->operations()) apply(operation);
+    for (Operation& operation : batch->operations()) {
+        if (operation.record.kind == RecordKind::conf) {
+            apply_settings(batch->body(operation), operation);
+        } else {
+            apply(operation);
+        }
+    }
     for (Operation& operation : batch->operations()) {
         // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
         if (operation.record.kind == RecordKind::put && operation.record.state.due_ms <= loaded_until_ms_) {
@@ -246,7 +253,7 @@ void Engine::apply(Operation& operation) {
             return;
         case RecordKind::carry_done:
         case RecordKind::rule:
-        case RecordKind::conf:
+        case RecordKind::conf:  // apply_settings()
             return;
         case RecordKind::cursor:
             if (record.state.queue.empty()) {
@@ -269,6 +276,14 @@ void Engine::apply(Operation& operation) {
         woken = entry.woken;
         entry.woken = false;
         if (!keeps_live) {
+            Queue& at = queue(entry.queue);
+            at.counts.leave(entry.durable_state);
+            at.last_segment = segment_;
+            if (entry.purging && record.kind == RecordKind::end) {
+                entry.purging = false;
+                --at.purging;
+                ++at.purged;
+            }
             if (record.kind == RecordKind::end) cache_.erase(entry.place);
             leave_line(operation.entry, Leaving::changes);
             unlist(operation.entry);
@@ -277,6 +292,9 @@ void Engine::apply(Operation& operation) {
         keeps_live = false;
     }
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
+    if (operation.entry == kNoEntry && number == kNoEntry) {  // an outcome that was carried: it names its queue
+        queue(recent_.queues().number(record.state.name_space, record.state.queue)).last_segment = segment_;
+    }
     switch (record.kind) {
         case RecordKind::put:
         case RecordKind::spawn:
@@ -291,14 +309,24 @@ void Engine::apply(Operation& operation) {
             break;
         case RecordKind::end:
             if (record.state.state == State::done) ++counters_.done;
-            if (record.state.state == State::cancelled) ++counters_.cancelled;
+            if (record.cause == Cause::purged) {
+                ++counters_.purged;
+            } else if (record.state.state == State::cancelled) {
+                ++counters_.cancelled;
+            }
             if (record.state.state == State::expired) ++counters_.expired;
             break;
         default:
             break;
     }
     if (number != kNoEntry) {
-        if (!keeps_live) join_line(number);
+        if (!keeps_live) {
+            const Entry& entry = recent_.entry(number);
+            Queue& at = queue(entry.queue);
+            at.counts.enter(entry.durable_state);
+            at.last_segment = segment_;
+            join_line(number);
+        }
         place_applied(number, keeps_live, woken);
     }
     if (record.state.order_key.empty()) return;

@@ -19,6 +19,13 @@ Error Engine::unknown_id(MessageId id) {
     return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted here: check the id", "id"};
 }
 
+Error Engine::queue_limit() const {
+    return {"queue_limit",
+            "there are " + std::to_string(options_.queues_max) +
+                " queues already: use an existing one, or raise the setting limits.queues_max",
+            "queue"};
+}
+
 Error Engine::too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
 }
@@ -45,6 +52,8 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, ReleaseCommand>) return release(pending, command);
             if constexpr (std::is_same_v<T, CarryCommand>) return carry(pending, command);
             if constexpr (std::is_same_v<T, CarryDoneCommand>) return carry_done(pending, command);
+            if constexpr (std::is_same_v<T, ConfigureQueueCommand>) return configure(pending, command);
+            if constexpr (std::is_same_v<T, CarrySettingsCommand>) return carry_settings(pending, command);
             assert(false && "a command that changes nothing is answered when it is submitted");
             return Verdict::settled;
         },
@@ -255,6 +264,11 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         reply(pending.token, *late);
         return withdraw(known), Verdict::settled;
     }
+    if (is_purged(entry)) {
+        answer.outcome = ChangeOutcome::cancelled;
+        answer.due_ms = 0;
+        return purge(known.entry, pending, answer);
+    }
     if (entry.state == State::held || entry.state == State::prepared) {
         reply(pending.token, not_waiting(entry.state));
         return withdraw(known), Verdict::settled;
@@ -334,11 +348,13 @@ Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
 }
 
 Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
-    const Result<DueMs> due = resolve({std::nullopt, command.retry_in_ms.value_or(options_.retry_delay_ms)}, "retry_in");
+    const Result<DueMs> due =
+        resolve({std::nullopt, command.retry_in_ms.value_or(options_.retry_delay_ms)}, "retry_in");
     if (!due) return reply(pending.token, due.error()), Verdict::settled;
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
+    if (is_purged(entry)) return purge(known.entry, pending, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
     assert(is_legal_move(entry.state, State::retrying));
     Record record = changed(entry, RecordKind::change, Cause::failed);
     record.state.state = State::retrying;
@@ -355,6 +371,9 @@ Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command)
     if (!due) return reply(pending.token, due.error()), Verdict::settled;
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (is_purged(recent_.entry(known.entry))) {
+        return purge(known.entry, pending, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
+    }
     if (command.delay_ms <= 0) {  // ready again: a lease lives in memory, so there is nothing to write
         reply(pending.token, LeaseEndAnswer{LeaseOutcome::released, recent_.entry(known.entry).due_ms, 0});
         end_lease(known.entry);
@@ -522,7 +541,9 @@ void Engine::answer_get(MessageRow row, ReplyToken token) {
 }
 
 void Engine::lease(const LeaseCommand& command, ReplyToken token) {
-    if (Status legal = check_lease_time(command.lease_ms); !legal) return reply(token, std::move(legal).error());
+    if (command.lease_ms) {
+        if (Status legal = check_lease_time(*command.lease_ms); !legal) return reply(token, std::move(legal).error());
+    }
     if (command.max == 0 || command.max > options_.lease_batch_max) {
         return reply(token, Error{"bad_max", "max is from 1 to " + std::to_string(options_.lease_batch_max), "max"});
     }
@@ -539,12 +560,7 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
             none.queue = command.queue;
             return reply(token, std::move(none));
         }
-        if (recent_.queues().size() >= options_.queues_max) {
-            return reply(token, Error{"queue_limit",
-                                      "there are too many queues to wait on a new one: wait on an existing one, or "
-                                      "raise the setting limits.queues_max",
-                                      "queue"});
-        }
+        if (recent_.queues().in_use() >= options_.queues_max) return reply(token, queue_limit());
         number = recent_.queues().number(command.name_space, command.queue);
     }
     Queue& at = queue(number);
@@ -553,7 +569,9 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     }
     at.asked_ms = now_;
     const std::uint64_t waiter = next_waiter_++;
-    waiters_[waiter] = {token, number, command.max, command.lease_ms, {}};
+    const std::int64_t by_queue =
+        at.conf && at.conf->settings.lease_ms != 0 ? at.conf->settings.lease_ms : options_.lease_default_ms;
+    waiters_[waiter] = {token, number, command.max, command.lease_ms.value_or(by_queue), {}};
     if (token != 0) waiter_of_reply_[token] = waiter;
     at.waiters.push_back(waiter);
     if (serving_) serve(number);

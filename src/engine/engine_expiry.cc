@@ -45,7 +45,7 @@ void Engine::settled_expiry(EntryNumber number) {
 // Takes the message away from everybody who could hand it out, and has its end written.
 void Engine::begin_expiry(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    if (entry.expiring) return;
+    if (entry.expiring || entry.purging) return;  // a purge ends it as quickly
     assert(!is_ended(entry.state) && entry.state != State::leased && expiry(number) <= now_);
     if (entry.state == State::ready) unready(number);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
@@ -80,7 +80,7 @@ void Engine::add_expiries() {
 // nobody else would bring it back for.
 bool Engine::may_leave(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
-    return entry.segment == 0 && !entry.in_batch && !entry.attempt_queued && !entry.expiring &&
+    return entry.segment == 0 && !entry.in_batch && !entry.attempt_queued && !entry.expiring && !entry.purging &&
            expiry(number) >= loaded_until_ms_;
 }
 

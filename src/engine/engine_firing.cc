@@ -45,6 +45,7 @@ void Engine::wake(EntryNumber number) {
 
 // Puts an entry whose state has just become the durable one to where it belongs.
 void Engine::settle(EntryNumber number) {
+    if (take_for_purge(number)) return;
     Entry& entry = recent_.entry(number);
     const bool early = planted(PlantedBug::fires_a_tick_early) && entry.due_ms == now_ + 1;
     if (has_expired(number)) return begin_expiry(number);
@@ -76,6 +77,7 @@ void Engine::arm_expiry(EntryNumber number) {
 
 // A message that expires soon stays in memory beyond the queue's limit: the wheel has to hold it anyway.
 void Engine::make_ready(EntryNumber number) {
+    if (take_for_purge(number)) return;
     Entry& entry = recent_.entry(number);
     assert(is_legal_move(entry.state, State::ready));
     mark(entry.queue);
@@ -117,10 +119,14 @@ void Engine::end_lease(EntryNumber number) {
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.state = entry.durable_state;
     settled_expiry(number);
-    if (has_expired(number)) {
+    const bool purged = is_purged(entry);
+    if (purged || has_expired(number)) {
         // Its line lets nobody go before the end of this message is on disk.
         if (const std::string line = line_name(number); !line.empty()) lines_.at(line).out = 0;
-        return begin_expiry(number);
+        if (!purged) return begin_expiry(number);
+        if (entry.purging) to_purge_.push_back(entry.id);  // the walk met it while it was leased
+        static_cast<void>(take_for_purge(number));
+        return;
     }
     make_ready(number);
 }
@@ -155,7 +161,8 @@ void Engine::serve_queues() {
 
 void Engine::serve(QueueNumber number) {
     Queue& at = queue(number);
-    while (!at.waiters.empty() && at.ready_count > 0) {
+    const bool holds = at.paused && !(planted(PlantedBug::pause_lets_one_through) && at.ready_count == 1);
+    while (!holds && !at.waiters.empty() && at.ready_count > 0) {
         const auto waiting = waiters_.find(at.waiters.front());
         if (waiting == waiters_.end()) {  // gave up
             at.waiters.pop_front();
@@ -187,7 +194,7 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
             const bool passes = planted(PlantedBug::fire_during_cancel_in_flight) ||
                                 (planted(PlantedBug::lease_ends_twice) && entry.begun > 0);
             return entry.id == key.position.id && entry.state == State::ready && entry.due_ms == key.position.due_ms &&
-                   (!entry.in_batch || passes);
+                   (!entry.in_batch || passes) && !is_purged(entry);
         });
         if (first == nullptr) break;
         const EntryNumber taken = first->entry;

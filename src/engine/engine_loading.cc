@@ -86,7 +86,7 @@ void Engine::read_backlog(QueueNumber number) {
     Queue& at = queue(number);
     if (at.cursor == kNoBacklog || at.reading_from) return;
     const bool asked_lately =
-        !at.waiters.empty() || (at.asked_ms != 0 && now_ - at.asked_ms < options_.asked_lately_ms);
+        !at.paused && (!at.waiters.empty() || (at.asked_ms != 0 && now_ - at.asked_ms < options_.asked_lately_ms));
     const std::uint32_t kept =
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
     if (at.ready_count > kept || (is_crowded() && !asked_lately)) return;
@@ -160,7 +160,9 @@ void Engine::sweep() {
             drop(number);
         }
     });
-    if (done) to_sweep_.pop_front();
+    if (!done) return;
+    release_names(to_sweep_.front());
+    to_sweep_.pop_front();
 }
 
 // Below it every message has been handed to its queue: what a restart need not load from the wheel's feed.

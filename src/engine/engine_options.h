@@ -25,6 +25,13 @@ struct EngineOptions {
     std::int64_t keys_kept_ms = 24LL * 3600 * 1000;  // after the end of the message that holds them
     std::size_t reading_bytes_max = 64u << 20;       // contents that are being read for whoever asked to see them
 
+    std::int64_t lease_default_ms = 30'000;               // of a lease that names no time, where its queue has none
+    std::uint64_t pending_limit_max = 1'000'000'000'000;  // what a queue's limits.pending may be
+
+    // Purges: messages ended in one batch, entries looked at in one turn.
+    std::uint32_t purge_chunk = 1'000;
+    std::uint32_t purge_walk = 10'000;
+
     // Retry after a failure.
     std::int64_t retry_delay_ms = 1'000;
 
@@ -56,7 +63,7 @@ struct EngineOptions {
     std::uint32_t sweep_chunk = 4'096;  // entries a turn
 
     // Listing.
-    std::uint32_t list_limit_max = 1'000;  // messages of a page
+    std::uint32_t list_limit_max = 1'000;  // messages, or queues, of a page
     std::uint32_t list_chunk = 32'768;     // entries looked at in a turn, of all listings
     std::uint32_t list_walk_max = 10'000;  // rows of the index looked at for a page
     std::uint32_t listings_max = 1'000;    // at once

@@ -119,7 +119,7 @@ void Engine::advance_line(const std::string& name) {
     }
     const EntryNumber number = recent_.find(first.id);
     Entry& entry = recent_.entry(number);
-    if (!entry.blocked || entry.expiring) return;
+    if (!entry.blocked || entry.expiring || entry.purging) return;
     entry.blocked = false;
     --line.blocked;
     line.out = entry.id;

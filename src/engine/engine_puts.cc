@@ -147,13 +147,9 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         if (*at <= std::max(*due, now_)) return expires_too_soon(command.expires->at_ms ? "expires" : "expires_in");
         expires = *at;
     }
-    if (recent_.queues().find(command.name_space, command.queue) == kNoQueue &&
-        recent_.queues().size() >= options_.queues_max) {
-        return Error{"queue_limit",
-                     "there are " + std::to_string(options_.queues_max) +
-                         " queues already: use an existing one, or raise the setting limits.queues_max",
-                     "queue"};
-    }
+    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
+    if (queue == kNoQueue && recent_.queues().in_use() >= options_.queues_max) return queue_limit();
+    if (Status fits = check_room(queue); !fits) return std::move(fits).error();
     if (!command.key.empty()) batch_->keys.insert(key_name(command));
     Record record;
     record.kind = RecordKind::put;

@@ -9,9 +9,12 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "message/queue_counts.h"
+#include "message/queue_settings.h"
 #include "store/store.h"
 
 namespace duewheel {
@@ -68,6 +71,13 @@ struct FiredKey {
     bool operator<(const FiredKey& other) const { return position < other.position; }
 };
 
+// The settings of a queue and where they stand in the log.
+struct QueueConf {
+    QueueSettings settings;
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+};
+
 struct Queue {
     LazyHeap<ReadyKey> ready;
     LazyHeap<FiredKey> fired;
@@ -82,6 +92,21 @@ struct Queue {
         reading_from;  // while a stretch is being read; `cursor` then holds what came below since
     // What the log says: a lower bound on all due, unfinished ones. Written when a segment closes.
     DuePosition durable_cursor = kNoBacklog;
+
+    QueueCounts counts;               // of the log: exact
+    std::unique_ptr<QueueConf> conf;  // null: the queue has no settings
+    bool conf_in_batch = false;
+    bool paused = false;          // as conf says
+    MessageId purge_through = 0;  // as conf says
+    std::uint64_t purging = 0;    // entries in memory that belong to the purge and have not ended
+    std::uint64_t purged = 0;     // by the purge that is under way, since the process started
+    // Puts that the batch of this number adds, where their number is limited.
+    std::uint64_t puts_of_commit = 0;
+    std::uint64_t puts_in_batch = 0;
+
+    // What makes the name go again when nothing is in it (Engine::release_names).
+    bool named = false;              // it stands in the list of names
+    SegmentNumber last_segment = 0;  // of the newest record about the queue
 
     bool marked = false;  // in the engine's list of queues to serve
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,8 +19,12 @@ inline constexpr DueMs kStart = 1'000'000;
 // Owner of one engine: carries out every effect at once, unless told to hold commits back.
 class TrialEngine {
   public:
-    explicit TrialEngine(EngineOptions options = {}, EngineStart start = {})
+    // `prepare` may fill the index before the engine looks at anything.
+    explicit TrialEngine(
+        EngineOptions options = {}, EngineStart start = {},
+        const std::function<void(TrialEngine&)>& prepare = [](TrialEngine&) {})
         : engine_(options, start, recent_), block_bytes_(start.block_bytes) {
+        prepare(*this);
         turn(0);
         EXPECT_TRUE(engine_.is_serving());
     }
@@ -158,6 +163,8 @@ class TrialEngine {
         } else if (std::holds_alternative<FindMessage>(question.what)) {
             const auto found = index.find(std::get<FindMessage>(question.what).id);
             answer.what = found == index.end() ? std::nullopt : std::optional(found->second);
+        } else if (const auto* backlog = std::get_if<ScanQueue>(&question.what)) {
+            answer.what = walk(*backlog);
         } else if (const auto* order = std::get_if<ScanOrder>(&question.what)) {
             answer.what = scan(*order);
         } else if (const auto* wanted = std::get_if<FindKeys>(&question.what)) {
@@ -172,6 +179,21 @@ class TrialEngine {
             answer.what = Stretch{};
         }
         return answer;
+    }
+
+    Stretch walk(const ScanQueue& scan) const {
+        std::map<DuePosition, MessageRow> rows;
+        for (const auto& [id, row] : index) {
+            const DuePosition at{row.state.due_ms, id};
+            const bool here = row.state.queue == scan.queue && row.state.name_space == scan.name_space;
+            if (here && !is_ended(row.state.state) && at >= scan.from && at.due_ms < scan.until_ms) rows[at] = row;
+        }
+        Stretch stretch;
+        for (const auto& [at, row] : rows) {
+            if (stretch.rows.size() < scan.limit) stretch.rows.push_back(row);
+        }
+        stretch.complete = stretch.rows.size() < scan.limit;
+        return stretch;
     }
 
     Stretch scan(const ScanOrder& order) const {

@@ -8,6 +8,7 @@
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/problem.h"
+#include "ingress/queue_text.h"
 #include "ingress/utf8.h"
 
 namespace duewheel {
@@ -155,6 +156,24 @@ HttpResponse write(const ListAnswer& answer) {
     }
     json.close_array();
     if (answer.next) json.text("cursor", list_cursor_text({answer.next->due_ms, answer.next->id}, answer.query));
+    json.close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const QueueAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    write_queue(json, answer);
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const QueueListAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().open_array("queues");
+    for (const QueueAnswer& queue : answer.queues) write_queue(json, queue);
+    json.close_array();
+    if (!answer.complete) json.text("cursor", queue_cursor(answer.queues.back().queue));
     json.close();
     return json_response(200, std::move(body));
 }

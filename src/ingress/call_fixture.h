@@ -91,7 +91,7 @@ inline std::string describe(const Command& command) {
                 return "fire" + message(c);
             } else if constexpr (std::is_same_v<T, LeaseCommand>) {
                 return "lease " + c.name_space + " " + c.queue + " max=" + number(c.max) +
-                       " lease=" + number(c.lease_ms) + " wait=" + number(c.wait_ms);
+                       " lease=" + (c.lease_ms ? number(*c.lease_ms) : "-") + " wait=" + number(c.wait_ms);
             } else if constexpr (std::is_same_v<T, AckCommand>) {
                 return "ack " + lease_text(c.lease);
             } else if constexpr (std::is_same_v<T, FailCommand>) {
@@ -107,6 +107,16 @@ inline std::string describe(const Command& command) {
             } else if constexpr (std::is_same_v<T, HistoryCommand>) {
                 return "history " + c.name_space + " " + c.queue + " outcomes=" + number(c.outcomes.bits()) +
                        " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
+            } else if constexpr (std::is_same_v<T, ConfigureQueueCommand>) {
+                constexpr std::string_view kWhats[] = {"set", "pause", "resume", "purge", "remove"};
+                const QueueSettings& settings = c.settings;
+                return std::string(kWhats[static_cast<std::size_t>(c.what)]) + " queue " + c.name_space + " " +
+                       c.queue + (settings.paused ? " paused" : "") + " pending=" + number(settings.pending_max) +
+                       " lease=" + number(settings.lease_ms);
+            } else if constexpr (std::is_same_v<T, DescribeQueueCommand>) {
+                return "describe " + c.name_space + " " + c.queue;
+            } else if constexpr (std::is_same_v<T, ListQueuesCommand>) {
+                return "list queues " + c.name_space + " after=" + c.after + " limit=" + number(c.limit);
             } else {
                 return "not a command of this API";
             }

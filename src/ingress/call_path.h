@@ -22,6 +22,11 @@ struct CallPath {
         fail,
         extend,
         release,
+        queue,
+        pause,
+        resume,
+        purge,
+        queues,  // all of them: without a name
         ack_batch,
         fail_batch,
         extend_batch,

@@ -13,7 +13,8 @@ namespace {
 // "what namespace name", or "none".
 std::string found(const std::string& path) {
     static constexpr const char* kNames[] = {"put",        "put_batch",    "lease",        "message", "fire",
-                                             "ack",        "fail",         "extend",       "release", "ack_batch",
+                                             "ack",        "fail",         "extend",       "release", "queue",
+                                             "pause",      "resume",       "purge",        "queues",  "ack_batch",
                                              "fail_batch", "extend_batch", "release_batch"};
     std::vector<std::string_view> segments;
     split_path(path, segments);
@@ -32,6 +33,12 @@ TEST(CallPath, names_the_call) {
     EXPECT_EQ(found("/v1/leases/t:fail"), "fail default t");
     EXPECT_EQ(found("/v1/leases/t:extend"), "extend default t");
     EXPECT_EQ(found("/v1/leases/t:release"), "release default t");
+    EXPECT_EQ(found("/v1/queues/q"), "queue default q");
+    EXPECT_EQ(found("/v1/queues/q:pause"), "pause default q");
+    EXPECT_EQ(found("/v1/queues/q:resume"), "resume default q");
+    EXPECT_EQ(found("/v1/queues/q:purge"), "purge default q");
+    EXPECT_EQ(found("/v1/queues"), "queues default ");
+    EXPECT_EQ(found("/v1/namespaces/n/queues"), "queues n ");
     EXPECT_EQ(found("/v1/queues/q/messages:batch"), "put_batch default q");
     EXPECT_EQ(found("/v1/leases:ack"), "ack_batch default ");
     EXPECT_EQ(found("/v1/leases:fail"), "fail_batch default ");
@@ -61,13 +68,11 @@ TEST(CallPath, finds_nothing_beside_the_table) {
                              "/v2/queues/q/messages",
                              "/V1/queues/q/messages",
                              "//v1/queues/q/messages",
-                             "/v1/queues",
                              "/v1/leases",
                              "/v1/leases:",
                              "/v1/leases:fire",
                              "/v1/queues:ack",
                              "/v1/queues/q/messages:put",
-                             "/v1/queues/q",
                              "/v1/queues/q/",
                              "/v1/queues/q/lease",
                              "/v1/queues/q/messages/",
@@ -86,7 +91,6 @@ TEST(CallPath, finds_nothing_beside_the_table) {
                              "/v1/leases/t:fire",
                              "/v1/namespaces/n",
                              "/v1/namespaces/n/",
-                             "/v1/namespaces/n/queues",
                              "/v1/namespaces/n/namespaces/m/queues/q/messages",
                              "/v1/x/n/queues/q/messages",
                              "/queues/q/messages"}) {

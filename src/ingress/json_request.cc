@@ -55,7 +55,7 @@ class JsonRequest::Collector {
         return add(Kind::number, gathered(part), code);
     }
     bool on_double(double, json::string_view part, Code& code) { return add(Kind::number, gathered(part), code); }
-    bool on_bool(bool, Code& code) { return add(Kind::boolean, {}, code); }
+    bool on_bool(bool value, Code& code) { return add(Kind::boolean, value ? "true" : "false", code); }
     bool on_null(Code& code) { return add(Kind::null, {}, code); }
     bool on_comment_part(json::string_view, Code&) { return true; }
     bool on_comment(json::string_view, Code&) { return true; }
@@ -126,15 +126,15 @@ std::string field_name(std::string_view name) {
     return std::string(cut_utf8(name, kNameBytesShown));
 }
 
-Error unknown_member(std::string_view name, std::span<const std::string_view> known) {
-    std::string detail = quoted(name) + " is not known here";
+Error unknown_member(std::string_view name, const std::string& within, std::span<const std::string_view> known) {
+    std::string detail = quoted(within + std::string(name)) + " is not known here";
     if (known.empty()) {
         detail += ": this call takes no members";
     } else {
         const std::string_view shown = cut_utf8(name, kNameBytesShown);
         detail.append("; the nearest that is known is `").append(nearest_name(shown, known)).append("`");
     }
-    return {"unknown_member", std::move(detail), field_name(name)};
+    return {"unknown_member", std::move(detail), within + field_name(name)};
 }
 
 }  // namespace
@@ -182,11 +182,11 @@ Status JsonRequest::only(std::span<const std::string_view> known) const {
     for (auto member = members_.begin(); member != members_.end(); ++member) {
         if (member->nested) continue;
         if (std::find(known.begin(), known.end(), member->name) == known.end()) {
-            return unknown_member(member->name, known);
+            return unknown_member(member->name, within_, known);
         }
         if (find(member->name) != &*member) {
-            return Error{"duplicate_member", quoted(member->name) + " is given twice: give each member once",
-                         field_name(member->name)};
+            return Error{"duplicate_member", quoted(full_name(member->name)) + " is given twice: give each member once",
+                         within_ + field_name(member->name)};
         }
     }
     return {};
@@ -217,10 +217,10 @@ std::string_view JsonRequest::kind_name(Kind kind) {
     return "something else";
 }
 
-Error JsonRequest::wrong_type(std::string_view member, std::string_view wanted, Kind found) {
-    std::string detail = "`";
-    detail.append(member).append("` is ").append(kind_name(found)).append("; it has to be ").append(wanted);
-    return {"wrong_type", std::move(detail), std::string(member)};
+Error JsonRequest::wrong_type(std::string_view member, std::string_view wanted, Kind found) const {
+    std::string detail = "`" + full_name(member);
+    detail.append("` is ").append(kind_name(found)).append("; it has to be ").append(wanted);
+    return {"wrong_type", std::move(detail), full_name(member)};
 }
 
 namespace {
@@ -265,8 +265,29 @@ Result<std::optional<std::int64_t>> JsonRequest::integer(std::string_view member
     if (found->kind != Kind::number) return wrong_type(member, "a whole number", found->kind);
     const JsonNumber number = read_json_number(found->text);
     if (number.whole) return std::optional(number.value);
-    return Error{"wrong_type", "`" + std::string(member) + "` is a number with a fraction; it has to be a whole number",
-                 std::string(member)};
+    return Error{"wrong_type", "`" + full_name(member) + "` is a number with a fraction; it has to be a whole number",
+                 full_name(member)};
+}
+
+Result<std::optional<bool>> JsonRequest::boolean(std::string_view member) const {
+    const Member* found = find(member);
+    if (found == nullptr) return std::optional<bool>();
+    if (found->kind != Kind::boolean) return wrong_type(member, "true or false", found->kind);
+    return std::optional(found->text == "true");
+}
+
+Result<std::optional<JsonRequest>> JsonRequest::object(std::string_view member) const {
+    const Member* found = find(member);
+    if (found == nullptr) return std::optional<JsonRequest>();
+    if (found->kind != Kind::object) return wrong_type(member, "an object", found->kind);
+    JsonRequest inner;
+    inner.within_ = full_name(member) + ".";
+    const Member* const end = members_.data() + members_.size();
+    for (const Member* each = found + 1; each != end && each->nested; ++each) {
+        inner.members_.push_back(*each);
+        inner.members_.back().nested = false;
+    }
+    return std::optional(std::move(inner));
 }
 
 Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view member) const {
@@ -274,22 +295,23 @@ Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view me
     if (found == nullptr) return std::optional<std::int64_t>();
     if (found->kind == Kind::text) {
         // Digits in a text have no unit; only a number is milliseconds.
-        if (found->text.starts_with('-')) return negative_duration(member);
+        if (found->text.starts_with('-')) return negative_duration(full_name(member));
         Result<std::int64_t> parsed = parse_duration(found->text);
-        if (!parsed) return about(std::move(parsed).error(), member);
+        if (!parsed) return about(std::move(parsed).error(), full_name(member));
         return std::optional(*parsed);
     }
     if (found->kind != Kind::number) {
         return wrong_type(member, "a duration such as \"10m\", or milliseconds", found->kind);
     }
     const JsonNumber number = read_json_number(found->text);
-    if (found->text.starts_with('-') && !(number.whole && number.value == 0)) return negative_duration(member);
+    if (found->text.starts_with('-') && !(number.whole && number.value == 0))
+        return negative_duration(full_name(member));
     if (!number.whole || number.beyond) {
         return Error{"bad_duration",
-                     "`" + std::string(member) + "` as a number is " +
+                     "`" + full_name(member) + "` as a number is " +
                          (number.whole ? "milliseconds, and this is more than can be counted"
                                        : "whole milliseconds, and this has a fraction"),
-                     std::string(member)};
+                     full_name(member)};
     }
     return std::optional(number.value);
 }
@@ -299,7 +321,7 @@ Result<std::optional<std::int64_t>> JsonRequest::instant_ms(std::string_view mem
     if (found == nullptr) return std::optional<std::int64_t>();
     if (found->kind == Kind::text) {
         Result<InstantMs> parsed = parse_instant(found->text);
-        if (!parsed) return about(std::move(parsed).error(), member);
+        if (!parsed) return about(std::move(parsed).error(), full_name(member));
         return std::optional<std::int64_t>(*parsed);
     }
     if (found->kind != Kind::number) {
@@ -308,8 +330,8 @@ Result<std::optional<std::int64_t>> JsonRequest::instant_ms(std::string_view mem
     const JsonNumber number = read_json_number(found->text);
     if (!number.whole || number.value < 0 || number.value > kLastInstant) {
         return Error{"bad_instant",
-                     "`" + std::string(member) + "` as a number is whole milliseconds from 1970 to the year 9999",
-                     std::string(member)};
+                     "`" + full_name(member) + "` as a number is whole milliseconds from 1970 to the year 9999",
+                     full_name(member)};
     }
     return std::optional(number.value);
 }

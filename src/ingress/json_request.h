@@ -37,6 +37,10 @@ class JsonRequest {
     Result<std::optional<std::int64_t>> integer(std::string_view member) const;
     // "10m", ISO 8601, or milliseconds as a number. Codes: bad_duration, negative_duration.
     Result<std::optional<std::int64_t>> duration_ms(std::string_view member) const;
+    Result<std::optional<bool>> boolean(std::string_view member) const;
+    // An object directly in this one, whose members are read as this one's are; errors name them `member.name`. Lives
+    // no longer than this.
+    Result<std::optional<JsonRequest>> object(std::string_view member) const;
     // RFC 3339, or milliseconds since 1970 as a number. Code: bad_instant.
     Result<std::optional<std::int64_t>> instant_ms(std::string_view member) const;
     // An object whose values are all texts, in its order, names that stand twice included.
@@ -56,11 +60,13 @@ class JsonRequest {
     class Collector;
 
     static std::string_view kind_name(Kind kind);
-    static Error wrong_type(std::string_view member, std::string_view wanted, Kind found);
+    Error wrong_type(std::string_view member, std::string_view wanted, Kind found) const;
+    std::string full_name(std::string_view member) const { return within_ + std::string(member); }
     const Member* find(std::string_view member) const;
 
     std::vector<Member> members_;
     std::vector<char> decoded_;  // texts that had escapes; never moves
+    std::string within_;         // "limits." where this is the object of that name
 };
 
 // As JsonRequest's members, for texts that come in header fields. `name` is what errors call the value.

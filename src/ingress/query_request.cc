@@ -5,15 +5,22 @@
 #include <utility>
 
 #include "calendar/instant_text.h"
+#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {
 
-Error unknown_parameter(const std::string& name, std::initializer_list<std::string_view> known) {
+// A name as it may stand in a problem document.
+std::string shown(std::string_view name) {
+    constexpr std::size_t kNameBytesShown = 64;
+    return is_utf8(name) ? std::string(cut_utf8(name, kNameBytesShown)) : std::string();
+}
+
+Error unknown_parameter(std::string_view name, std::initializer_list<std::string_view> known) {
     std::string names;
     for (const std::string_view each : known) names += (names.empty() ? "" : ", ") + std::string(each);
     if (names.empty()) names = "none";
-    return {"unknown_parameter", "there is no parameter of this name here; this call takes " + names, name};
+    return {"unknown_parameter", "there is no parameter of this name here; this call takes " + names, shown(name)};
 }
 
 }  // namespace
@@ -29,17 +36,18 @@ Result<QueryRequest> QueryRequest::parse(std::string_view query, std::initialize
     if (!parameters) {
         return Error{"bad_parameter",
                      "a percent sign is followed by two hexadecimal digits; write a percent sign itself as %25",
-                     parameters.error().field};
+                     shown(parameters.error().field)};
     }
     request.parameters_ = *std::move(parameters);
     for (std::size_t i = 0; i < request.parameters_.size(); ++i) {
         const auto& [name, value] = request.parameters_[i];
         if (std::find(known.begin(), known.end(), name) == known.end()) return unknown_parameter(name, known);
-        if (value.empty()) return Error{"bad_parameter", "this parameter has no value: give one or leave it out", name};
+        if (value.empty())
+            return Error{"bad_parameter", "this parameter has no value: give one or leave it out", shown(name)};
         for (std::size_t before = 0; before < i; ++before) {
             if (request.parameters_[before].name != name) continue;
             return Error{"duplicate_parameter",
-                         "this parameter is given twice; several values stand in one, with commas", name};
+                         "this parameter is given twice; several values stand in one, with commas", shown(name)};
         }
     }
     return request;

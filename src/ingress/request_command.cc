@@ -9,6 +9,7 @@
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/put_request.h"
+#include "ingress/queue_request.h"
 #include "ingress/request_members.h"
 #include "ingress/utf8.h"
 #include "net/http_target.h"
@@ -65,18 +66,6 @@ Result<LeaseToken> read_token(const CallPath& path) {
         return Error{"bad_lease_token", "this is not a lease token: use the text that the lease answered", "lease"};
     }
     return *token;
-}
-
-// The members of a request that takes these and no others.
-Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known) {
-    if (!request.body.empty() && !is_json(request)) {
-        return Error{"unsupported_media_type", "this call takes JSON: say so with Content-Type: application/json",
-                     "Content-Type"};
-    }
-    Result<JsonRequest> json = JsonRequest::parse(request.body);
-    if (!json) return json;
-    if (Status fine = json->only(known); !fine) return std::move(fine).error();
-    return json;
 }
 
 Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
@@ -200,6 +189,17 @@ void set_lease(Command& command, const LeaseToken& lease) {
         command);
 }
 
+Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known) {
+    if (!request.body.empty() && !is_json(request)) {
+        return Error{"unsupported_media_type", "this call takes JSON: say so with Content-Type: application/json",
+                     "Content-Type"};
+    }
+    Result<JsonRequest> json = JsonRequest::parse(request.body);
+    if (!json) return json;
+    if (Status fine = json->only(known); !fine) return std::move(fine).error();
+    return json;
+}
+
 Status read_when(const JsonRequest& request, When& into) {
     if (request.has("delay") && request.has("due")) {
         return Error{"conflicting_members", "give `delay` or `due`, not both: they name two times", "due"};
@@ -209,14 +209,24 @@ Status read_when(const JsonRequest& request, When& into) {
 }
 
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
-    const bool lists =
-        path.what == CallPath::What::history || (path.what == CallPath::What::put && request.method != "POST");
+    const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::queues ||
+                       (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
     }
     Result<std::string> name_space = read_namespace(path, options);
     if (!name_space) return std::move(name_space).error();
     switch (path.what) {
+        case CallPath::What::queues:
+            return read_queue_list(request, *std::move(name_space));
+        case CallPath::What::queue:
+        case CallPath::What::pause:
+        case CallPath::What::resume:
+        case CallPath::What::purge: {
+            Result<std::string> queue = read_queue(path, options);
+            if (!queue) return std::move(queue).error();
+            return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue));
+        }
         case CallPath::What::put:
         case CallPath::What::lease: {
             Result<std::string> queue = read_queue(path, options);

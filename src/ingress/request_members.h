@@ -1,6 +1,7 @@
 // Members that more than one call takes, and how many are read in a row.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "ingress/call_path.h"
 #include "ingress/http_api.h"
 #include "ingress/json_request.h"
+#include "net/http_message.h"
 
 namespace duewheel {
 
@@ -22,6 +24,9 @@ Status take(Result<std::optional<T>> read, Into& into) {
     if (*read) into = static_cast<Into>(**read);
     return {};
 }
+
+// The members of a request that takes these and no others.
+Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known);
 
 // The path's namespace and queue, decoded. Codes: bad_path, bad_namespace, bad_queue_name.
 Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options);

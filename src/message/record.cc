@@ -1,3 +1,5 @@
+// The byte form of records. The file is long because each field of each kind is written, read and checked here, next to
+// one another, so that a field cannot be written and forgotten in reading.
 #include "message/record.h"
 
 #define XXH_INLINE_ALL
@@ -433,6 +435,9 @@ Error damaged(std::string what) {
 
 // What each kind cannot be without.
 Status check_complete(const Record& record) {
+    if (record.kind == RecordKind::conf && (record.name.empty() || record.subject == 0)) {
+        return damaged("settings of nothing");
+    }
     const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
                             record.kind == RecordKind::change || record.kind == RecordKind::attempt ||
                             record.kind == RecordKind::end || record.kind == RecordKind::carry;

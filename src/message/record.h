@@ -146,7 +146,9 @@ struct Record {
     DueMs ended_ms = 0;            // carry of an ended message
 
     // rule, conf: what kind of thing (1 schedule, 2 watchdog; 1 queue, 2 namespace, 3 target), its name in
-    // state.name_space, and its value; an empty value removes it. rule: when it is next due, how far it has come.
+    // state.name_space, and its value; an empty value removes it. conf: `place` and `record_bytes` are those of the
+    // conf record before it, `previous` its revision and term; a conf that says the same again carries it. rule: when
+    // it is next due, how far it has come.
     std::uint32_t subject = 0;
     std::string_view name;
     std::string_view value;

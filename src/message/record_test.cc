@@ -61,6 +61,10 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     content.body = text();
     record.subject = static_cast<std::uint32_t>(random() % 4);
     record.name = text();
+    if (record.kind == RecordKind::conf) {  // of something
+        record.subject = 1;
+        record.name = "q";
+    }
     record.value = text();
     record.removed = chance();
     record.up_to = number();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "message/queue_settings.h"
+
 namespace duewheel {
 
 void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_bytes) {
@@ -33,8 +35,15 @@ void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_byt
                 totals.needed_bytes += frame_bytes - record.record_bytes;
             }
             break;
-        case RecordKind::rule:
         case RecordKind::conf:
+            totals.digest += settings_term(record.subject, record.state.name_space, record.name, record.value);
+            if (!record.value.empty()) totals.needed_bytes += frame_bytes;
+            if (record.previous.version != 0) {
+                totals.digest -= record.previous.term;
+                totals.needed_bytes -= record.record_bytes;
+            }
+            break;
+        case RecordKind::rule:
         case RecordKind::cursor:
         case RecordKind::carry_done:
         case RecordKind::epoch:

@@ -12,7 +12,7 @@ struct Totals {
     Sequence sequence = 0;           // of its last record (of the last one before, when it is empty)
     std::uint64_t digest = 0;        // sum of digest_term over unfinished messages, rules, settings
     std::uint64_t live_count = 0;    // unfinished messages
-    std::uint64_t needed_bytes = 0;  // bytes of the whole records that are needed: of unfinished and dead messages
+    std::uint64_t needed_bytes = 0;  // bytes of the records that are needed: of unfinished and dead messages, settings
     std::uint64_t id_counter = 0;    // greatest id counter handed out
     DueMs server_time_ms = 0;        // floor of the server time after a restart
 

@@ -129,6 +129,13 @@ void LogCleaning::done(Found found) {
         case Step::find:
             for (CarryCandidate& candidate : found.candidates) {
                 carrying_.carried_bytes += kRecordBytesAbout + candidate.body.size();
+                if (candidate.is_settings()) {
+                    CarrySettingsCommand settings{std::move(candidate.row.state.name_space),
+                                                  std::move(candidate.row.state.queue), candidate.row.place};
+                    ++replies_awaited_;
+                    parts_.engine().submit(std::move(settings), kTokenBit | replies_awaited_);
+                    continue;
+                }
                 CarryCommand command;
                 command.row = std::move(candidate.row);
                 command.generation = found.generation;

@@ -1,8 +1,12 @@
 #include "server/metrics.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace duewheel {
 namespace {
@@ -16,6 +20,16 @@ class Page {
     void gauge(std::string_view name, std::string_view help, std::uint64_t value) {
         head(name, help, "gauge");
         line(name, "", std::to_string(value));
+    }
+    // A gauge with one line for each of these queues.
+    void gauge_of_queues(std::string_view name, std::string_view help, const std::vector<Engine::QueueCounters>& queues,
+                         std::uint64_t (*value)(const Engine::QueueCounters&)) {
+        if (queues.empty()) return;
+        head(name, help, "gauge");
+        for (const Engine::QueueCounters& queue : queues) {
+            line(name, "{namespace=\"" + queue.name.name_space + "\",queue=\"" + queue.name.queue + "\"}",
+                 std::to_string(value(queue)));
+        }
     }
     // `per_second`: how many of the histogram's units make a second.
     void seconds(std::string_view name, std::string_view help, const Histogram& histogram, std::uint64_t per_second) {
@@ -91,10 +105,38 @@ void add_engine(Page& page, const EngineCounters& counters) {
                  counters.stale_answers);
     page.counter("duewheel_listed_total", "Messages in the pages of listings.", counters.listed);
     page.counter("duewheel_carried_total", "Messages written again by cleaning.", counters.carried);
+    page.counter("duewheel_purged_total", "Messages ended by a purge of their queue.", counters.purged);
     page.gauge("duewheel_server_time_milliseconds", "Server time, milliseconds since 1970 UTC.",
                static_cast<std::uint64_t>(counters.server_time_ms));
     page.gauge("duewheel_loaded_until_milliseconds", "Everything due before this server time is in memory.",
                static_cast<std::uint64_t>(counters.loaded_until_ms));
+}
+
+// Queues have lines of their own once they have settings, and no more than so many of them, the first by name: whoever
+// puts under a fresh name for each request must not make the page grow. Names hold no letter that would need an escape.
+constexpr std::size_t kQueuesMax = 100;
+
+void add_queues(Page& page, std::vector<Engine::QueueCounters> queues) {
+    std::erase_if(queues, [](const Engine::QueueCounters& queue) { return !queue.has_settings; });
+    const auto name = [](const Engine::QueueCounters& queue) {
+        return std::tie(queue.name.name_space, queue.name.queue);
+    };
+    std::sort(queues.begin(), queues.end(),
+              [&](const auto& left, const auto& right) { return name(left) < name(right); });
+    page.gauge("duewheel_queues_with_settings", "Queues that have settings; the first 100 by name have lines below.",
+               queues.size());
+    queues.resize(std::min(queues.size(), kQueuesMax));
+    using Counters = Engine::QueueCounters;
+    page.gauge_of_queues("duewheel_queue_pending", "Messages of a queue that have not ended.", queues,
+                         [](const Counters& queue) { return queue.pending; });
+    page.gauge_of_queues("duewheel_queue_ready", "Due messages of a queue in memory.", queues,
+                         [](const Counters& queue) { return queue.ready; });
+    page.gauge_of_queues("duewheel_queue_leased", "Messages of a queue with a consumer.", queues,
+                         [](const Counters& queue) { return queue.leased; });
+    page.gauge_of_queues("duewheel_queue_waiting_consumers", "Consumers that wait for a message of a queue.", queues,
+                         [](const Counters& queue) { return queue.waiters; });
+    page.gauge_of_queues("duewheel_queue_paused", "1 while a queue is paused.", queues,
+                         [](const Counters& queue) { return std::uint64_t{queue.paused}; });
 }
 
 void add_http(Page& page, const HttpCounters& http) {
@@ -116,6 +158,7 @@ void add_http(Page& page, const HttpCounters& http) {
 std::string metrics_page(const Shard& shard, const HttpCounters& http) {
     Page page;
     add_engine(page, shard.counters());
+    add_queues(page, shard.queues());
     const LocalJournal& journal = shard.parts().journal();
     const Totals totals = shard.parts().engine().totals();
     page.gauge("duewheel_log_sequence", "Sequence of the newest durable record.", totals.sequence);

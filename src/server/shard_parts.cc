@@ -5,6 +5,7 @@
 #include <map>
 
 #include "journal/segment_format.h"
+#include "server/queue_replay.h"
 #include "store/index_proof.h"
 #include "store/index_recovery.h"
 #include "store/log_audit.h"
@@ -173,8 +174,9 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     start.block_bytes = journal_->block_bytes();
     std::memcpy(start.token_key.data(), journal_->identity().token_key.data(), start.token_key.size());
     Sequence carried_up_to = 0;
-    if (Status replayed = replay(start, carried_up_to); !replayed) return replayed;
-    if (Status proven = prove(start.totals, log); !proven) return proven;
+    std::vector<Index::Settings> settings;
+    if (Status replayed = replay(start, settings, carried_up_to); !replayed) return replayed;
+    if (Status proven = prove(start.totals, settings, log); !proven) return proven;
     if (Status repeated = repeat_drop(carried_up_to, log); !repeated) return repeated;
     log.info("recovered", "The log was replayed.",
              {{"records", recovery_.replayed_records},
@@ -186,7 +188,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
 }
 
 // Reads what the index does not hold, and adds it up beside: the log must be what it says of itself.
-Status ShardParts::replay(EngineStart& start, Sequence& carried_up_to) {
+Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to) {
     const IndexPosition position = index_->position();
     // Of an empty index: a log whose front is gone begins with what its first header says.
     const Totals begin =
@@ -198,6 +200,8 @@ Status ShardParts::replay(EngineStart& start, Sequence& carried_up_to) {
     for (const Index::QueueCursor& cursor : *sealed) {
         cursors[{cursor.queue.name_space, cursor.queue.queue}] = cursor.position;
     }
+    QueueReplay queues;
+    if (Status begun = queues.begin(*index_); !begun) return begun;
     LogAudit audit(begin, position.carried_up_to);
     Status replayed = journal_->replay(begin.sequence + 1, [&](const CommitInLog& commit) -> Status {
         if (commit.totals.commit <= begin.commit) return {};
@@ -208,6 +212,7 @@ Status ShardParts::replay(EngineStart& start, Sequence& carried_up_to) {
             if (Status added = audit.add(*record, frame.sequence, bytes); !added) return added;
             recent_.apply(*record, frame.sequence, static_cast<SegmentNumber>(commit.segment_number), bytes);
             recovery_.replayed_bytes += bytes;
+            queues.apply(*record, frame.sequence, bytes);
             if (record->kind != RecordKind::cursor) continue;
             if (record->state.queue.empty()) {
                 start.load_cursor_ms = std::max(start.load_cursor_ms, record->state.due_ms);
@@ -224,19 +229,21 @@ Status ShardParts::replay(EngineStart& start, Sequence& carried_up_to) {
     if (Status whole = audit.check_front(journal_->first_sequence()); !whole) return whole;
     carried_up_to = audit.carried_up_to();
     for (const auto& [name, at] : cursors) start.queue_cursors.push_back({{name.first, name.second}, at});
-    return {};
+    settings = queues.settings();
+    return queues.finish(start.queue_states);
 }
 
 // No segment that is gone may be needed. An index that was begun since the last proof is compared with the log, row by
 // row; one that was proven goes on from there, because each table follows from the one before and the log alone.
-Status ShardParts::prove(const Totals& totals, LogSink& log) {
+Status ShardParts::prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log) {
     const Result<std::optional<std::string>> lost = find_lost_need(*index_, journal_->first_sequence());
     if (!lost) return lost.error();
     if (*lost) return lost_records(**lost);
     if (index_->position().is_proven) return {};
     std::vector<Sequence> first_sequences;
     for (const SegmentSummary& segment : journal_->catalog().list()) first_sequences.push_back(segment.first_sequence);
-    const Result<std::optional<std::string>> difference = find_difference(*index_, recent_, totals, first_sequences);
+    const Result<std::optional<std::string>> difference =
+        find_difference(*index_, recent_, settings, totals, first_sequences);
     if (!difference) return difference.error();
     if (*difference) return lost_records(**difference);
     Status marked = index_->mark_proven();

@@ -99,8 +99,8 @@ class ShardParts {
     Status open_journal(const ShardOptions& options, LogSink& log);
     Status open_index_of_log(RowStorage& rows, LogSink& log);
     Status recover(const ShardOptions& options, LogSink& log);
-    Status replay(EngineStart& start, Sequence& carried_up_to);
-    Status prove(const Totals& totals, LogSink& log);
+    Status replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to);
+    Status prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log);
     Status repeat_drop(Sequence carried_up_to, LogSink& log);
     Result<SpaceSeen> see_space(bool spares_refused) const;
 

@@ -27,7 +27,8 @@ Result<std::vector<CarryCandidate>> Cleaner::next() {
         const Result<bool> needed = is_needed(record, candidate.row);
         if (!needed) return needed.error();
         if (*needed) {
-            const std::size_t size = candidate.is_outcome() ? kOutcomeBytes : record.body_bytes;
+            const bool is_small = candidate.is_outcome() || candidate.is_settings();
+            const std::size_t size = is_small ? kOutcomeBytes : record.body_bytes;
             if (!chunk.empty() && bytes + size > kChunkBytes) break;
             bytes += size;
             chunk.push_back(std::move(candidate));
@@ -43,10 +44,14 @@ Status Cleaner::read() {
     const Status scanned = segment_->scan([this](const CommitInLog& commit) -> Status {
         for (const FramedRecord& framed : commit.records) {
             const bool may_be_needed = framed.kind == RecordKind::put || framed.kind == RecordKind::spawn ||
-                                       framed.kind == RecordKind::carry || framed.kind == RecordKind::end;
+                                       framed.kind == RecordKind::carry || framed.kind == RecordKind::end ||
+                                       framed.kind == RecordKind::conf;
             if (!may_be_needed) continue;
             const Result<Record> record = decode_record(framed.kind, framed.body);
             if (!record) return record.error();
+            if (framed.kind == RecordKind::conf) {
+                settings_.emplace(framed.sequence, QueueName{record->state.name_space, std::string(record->name)});
+            }
             records_.push_back(
                 {framed.sequence, record->id, static_cast<std::uint32_t>(framed.body.size()), framed.kind});
         }
@@ -56,7 +61,19 @@ Status Cleaner::read() {
     return scanned;
 }
 
+Result<bool> Cleaner::are_newest_settings(const Seen& record, MessageRow& row) const {
+    const QueueName& name = settings_.at(record.place);
+    const Result<std::optional<SettingsRow>> found = index_.settings(name.name_space, name.queue);
+    if (!found) return found.error();
+    if (!*found || (*found)->place != record.place) return false;
+    row.place = record.place;
+    row.state.name_space = name.name_space;
+    row.state.queue = name.queue;
+    return true;
+}
+
 Result<bool> Cleaner::is_needed(const Seen& record, MessageRow& row) const {
+    if (record.kind == RecordKind::conf) return are_newest_settings(record, row);
     Result<std::optional<MessageRow>> found = index_.find(record.id, index_.retention().now_ms());
     if (!found) return std::move(found).error();
     if (!*found || (*found)->place != record.place) return false;
@@ -67,14 +84,14 @@ Result<bool> Cleaner::is_needed(const Seen& record, MessageRow& row) const {
 Status Cleaner::read_bodies(std::vector<CarryCandidate>& candidates) const {
     std::vector<Sequence> places;
     for (const CarryCandidate& candidate : candidates) {
-        if (!candidate.is_outcome()) places.push_back(candidate.row.place);
+        if (!candidate.is_outcome() && !candidate.is_settings()) places.push_back(candidate.row.place);
     }
     std::vector<OwnedRecord> records;
     if (Status read_all = segment_->read_records(places, records); !read_all) return read_all;
     assert(records.size() == places.size());
     std::size_t next = 0;
     for (CarryCandidate& candidate : candidates) {
-        if (!candidate.is_outcome()) candidate.body = std::move(records[next++].body);
+        if (!candidate.is_outcome() && !candidate.is_settings()) candidate.body = std::move(records[next++].body);
     }
     return {};
 }

@@ -1,14 +1,16 @@
 // Cleaning: finds what is still needed in a segment at the log's front, so that it can be written again at the end and
 // the segment can go.
 //
-// Needed there are whole records that the index knows as the newest of an unfinished or dead message, and outcomes that
-// have not expired and stand in this segment's own record. It only finds candidates: the engine turns each into a
-// carry, and leaves out those that newer records have overtaken. Passing over the segment once more is harmless.
+// Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
+// settings of a queue, and outcomes that have not expired and stand in this segment's own record. It only finds
+// candidates: the engine turns each into a carry, and leaves out those that newer records have overtaken. Passing over
+// the segment once more is harmless.
 //
 // It refuses to decide whether the segment may go: that is what the needed counts of the index say.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,9 +23,11 @@
 namespace duewheel {
 
 struct CarryCandidate {
-    MessageRow row;                     // as the index has it; `place` is this record
+    MessageRow row;                     // as the index has it; `place` is this record. Of settings: whose they are
     RecordKind kind = RecordKind::put;  // of the record
-    std::string body;                   // of the record, for decode_record(); empty for an outcome
+    std::string body;                   // of the record, for decode_record(); empty for an outcome and for settings
+
+    bool is_settings() const { return kind == RecordKind::conf; }
 
     bool is_outcome() const { return is_ended(row.state.state) && row.state.state != State::dead; }
 };
@@ -53,6 +57,7 @@ class Cleaner {
     };
 
     Status read();
+    Result<bool> are_newest_settings(const Seen& record, MessageRow& row) const;
     // True where the index says that the record is needed; fills in the row.
     Result<bool> is_needed(const Seen& record, MessageRow& row) const;
     Status read_bodies(std::vector<CarryCandidate>& candidates) const;
@@ -61,6 +66,7 @@ class Cleaner {
     const Index& index_;
     bool read_ = false;
     std::vector<Seen> records_;
+    std::map<Sequence, QueueName> settings_;  // whose: of the `conf` records among them
     std::size_t looked_at_ = 0;
 };
 

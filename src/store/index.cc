@@ -164,42 +164,98 @@ Result<std::optional<DuePosition>> Index::queue_cursor(std::string_view name_spa
     return std::optional<DuePosition>(*at);
 }
 
+namespace {
+
+// All rows between two keys, each taken by `take(key, value)`, which answers a Status.
+template <class Take>
+Status take_rows(const SortedRows& rows, const std::string& lower, const std::string& upper, Take&& take) {
+    Status taken;
+    const Status walked = rows.scan(lower, upper, ~std::size_t{0}, [&](std::string_view key, std::string_view value) {
+        taken = take(key, value);
+        return taken.ok();
+    });
+    return walked.ok() ? std::move(taken) : walked;
+}
+
+QueueName owned(const QueueOfKey& names) {
+    return {std::string(names.name_space), std::string(names.queue)};
+}
+
+}  // namespace
+
 Result<std::vector<Index::QueueCursor>> Index::queue_cursors() const {
     std::vector<QueueCursor> cursors;
-    std::optional<Error> failed;
-    const Status walked =
-        rows_->scan(queue_cursor_bound(false), queue_cursor_bound(true), ~std::size_t{0},
-                    [&](std::string_view key, std::string_view value) {
-                        const Result<QueueOfKey> names = decode_queue_cursor_key(key);
-                        const Result<DuePosition> at = decode_queue_cursor(value);
-                        if (names && at) {
-                            cursors.push_back({{std::string(names->name_space), std::string(names->queue)}, *at});
-                        } else {
-                            failed = names ? at.error() : names.error();
-                        }
-                        return !failed;
-                    });
-    if (!walked) return walked.error();
-    if (failed) return *std::move(failed);
+    const Status taken = take_rows(*rows_, queue_cursor_bound(false), queue_cursor_bound(true),
+                                   [&](std::string_view key, std::string_view value) -> Status {
+                                       const Result<QueueOfKey> names = decode_queue_cursor_key(key);
+                                       if (!names) return names.error();
+                                       const Result<DuePosition> at = decode_queue_cursor(value);
+                                       if (!at) return at.error();
+                                       cursors.push_back({owned(*names), *at});
+                                       return {};
+                                   });
+    if (!taken) return taken.error();
     return cursors;
+}
+
+Result<QueueCounts> Index::queue_counts(std::string_view name_space, std::string_view queue) const {
+    const Result<std::optional<std::string>> found = rows_->get(queue_counts_key(name_space, queue));
+    if (!found) return found.error();
+    if (!*found) return QueueCounts{};
+    return decode_queue_counts(**found);
+}
+
+Result<std::vector<Index::Counts>> Index::queue_counts() const {
+    std::vector<Counts> all;
+    const Status taken = take_rows(*rows_, queue_counts_bound(false), queue_counts_bound(true),
+                                   [&](std::string_view key, std::string_view value) -> Status {
+                                       const Result<QueueOfKey> names = decode_queue_counts_key(key);
+                                       if (!names) return names.error();
+                                       const Result<QueueCounts> counts = decode_queue_counts(value);
+                                       if (!counts) return counts.error();
+                                       all.push_back({owned(*names), *counts});
+                                       return {};
+                                   });
+    if (!taken) return taken.error();
+    return all;
+}
+
+Result<std::optional<SettingsRow>> Index::settings(std::string_view name_space, std::string_view queue) const {
+    const Result<std::optional<std::string>> found = rows_->get(settings_key(name_space, queue));
+    if (!found) return found.error();
+    if (!*found) return std::optional<SettingsRow>();
+    Result<SettingsRow> row = decode_settings(**found);
+    if (!row) return std::move(row).error();
+    return std::optional<SettingsRow>(*std::move(row));
+}
+
+Result<std::vector<Index::Settings>> Index::settings() const {
+    std::vector<Settings> all;
+    const Status taken = take_rows(*rows_, settings_bound(false), settings_bound(true),
+                                   [&](std::string_view key, std::string_view value) -> Status {
+                                       const Result<QueueOfKey> names = decode_settings_key(key);
+                                       if (!names) return names.error();
+                                       Result<SettingsRow> row = decode_settings(value);
+                                       if (!row) return std::move(row).error();
+                                       all.push_back({owned(*names), *std::move(row)});
+                                       return {};
+                                   });
+    if (!taken) return taken.error();
+    return all;
 }
 
 Result<std::map<Sequence, std::uint64_t>> Index::needed_counts() const {
     std::map<Sequence, std::uint64_t> counts;
-    std::optional<Error> failed;
-    const Status walked = rows_->scan(needed_bound(false), needed_bound(true), ~std::size_t{0},
-                                      [&](std::string_view key, std::string_view value) {
-                                          const Result<Sequence> first_sequence = decode_needed_key(key);
-                                          const Result<std::uint64_t> count = decode_needed(value);
-                                          if (first_sequence && count) {
-                                              counts.emplace(*first_sequence, *count);
-                                          } else {
-                                              failed = first_sequence ? count.error() : first_sequence.error();
-                                          }
-                                          return !failed;
-                                      });
-    if (!walked) return walked.error();
-    if (failed) return *std::move(failed);
+    const Status taken = take_rows(*rows_, needed_bound(false), needed_bound(true),
+                                   [&](std::string_view key, std::string_view value) -> Status {
+                                       const Result<Sequence> first_sequence = decode_needed_key(key);
+                                       if (!first_sequence) return first_sequence.error();
+                                       const Result<std::uint64_t> count = decode_needed(value);
+                                       if (!count) return count.error();
+                                       counts.emplace(*first_sequence, *count);
+                                       return {};
+                                   });
+    if (!taken) return taken.error();
     return counts;
 }
 

@@ -31,6 +31,14 @@ class Index {
 
         bool operator==(const QueueCursor&) const = default;
     };
+    struct Counts {
+        QueueName queue;
+        QueueCounts counts;
+    };
+    struct Settings {
+        QueueName queue;
+        SettingsRow row;
+    };
 
     // Codes: `damaged_index` (discard the storage and build it again), `newer_format`, `no_space`, `io_error`. The
     // arguments outlive the index.
@@ -58,7 +66,12 @@ class Index {
 
     Result<std::optional<DuePosition>> queue_cursor(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<QueueCursor>> queue_cursors() const;
-    // Segments (by first sequence) that hold whole records which are needed, and how many.
+    // Nothing of a queue that is not known is counted.
+    Result<QueueCounts> queue_counts(std::string_view name_space, std::string_view queue) const;
+    Result<std::vector<Counts>> queue_counts() const;
+    Result<std::optional<SettingsRow>> settings(std::string_view name_space, std::string_view queue) const;
+    Result<std::vector<Settings>> settings() const;
+    // Segments (by first sequence) that hold whole records or settings which are needed, and how many.
     Result<std::map<Sequence, std::uint64_t>> needed_counts() const;
 
     // All of it, durably, or nothing. Code `no_space` may be tried again with the same table.

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "message/queue_settings.h"
 #include "store/segment_effect.h"
 
 namespace duewheel {
@@ -23,11 +24,23 @@ class Proof {
         if (!needs_record(row.state.state)) return true;
         const bool overtaken = recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr;
         if (row.place > index_end) return stands_wrong(row, "after the end of the index");
-        if (row.place >= first_sequences_.front()) {
-            const auto after = std::upper_bound(first_sequences_.begin(), first_sequences_.end(), row.place);
-            ++needed_[static_cast<std::size_t>(after - first_sequences_.begin() - 1)];
-        }
+        count(row.place);
         return overtaken || take(row);
+    }
+    // A needed record of the index stands there.
+    void count(Sequence place) {
+        if (place < first_sequences_.front()) return;
+        const auto after = std::upper_bound(first_sequences_.begin(), first_sequences_.end(), place);
+        ++needed_[static_cast<std::size_t>(after - first_sequences_.begin() - 1)];
+    }
+    void take(const Index::Settings& settings) {
+        if (settings.row.place < first_sequences_.front()) {
+            differs("the settings of queue " + settings.queue.queue + " stand at record " + number(settings.row.place) +
+                    ", which is before the log's front");
+        }
+        sum_.needed_bytes += settings.row.record_bytes;
+        sum_.digest +=
+            settings_term(kSubjectQueue, settings.queue.name_space, settings.queue.queue, settings.row.value);
     }
     bool take(const MessageRow& row) {
         if (!needs_record(row.state.state)) return true;
@@ -86,7 +99,8 @@ class Proof {
 
 }  // namespace
 
-Result<std::optional<std::string>> find_difference(const Index& index, const RecentTier& recent, const Totals& log,
+Result<std::optional<std::string>> find_difference(const Index& index, const RecentTier& recent,
+                                                   const std::vector<Index::Settings>& settings, const Totals& log,
                                                    const std::vector<Sequence>& first_sequences) {
     Proof proof(recent, first_sequences);
     const Sequence index_end = index.position().totals.sequence;
@@ -100,6 +114,10 @@ Result<std::optional<std::string>> find_difference(const Index& index, const Rec
     if (!walked) return walked.error();
     if (failed) return *std::move(failed);
     recent.for_each_entry([&](EntryNumber, const Entry& entry) { proof.take(recent.row(entry)); });
+    for (const Index::Settings& of : settings) proof.take(of);
+    const Result<std::vector<Index::Settings>> sealed = index.settings();
+    if (!sealed) return sealed.error();
+    for (const Index::Settings& of : *sealed) proof.count(of.row.place);
     proof.compare(log);
     const Result<std::map<Sequence, std::uint64_t>> counts = index.needed_counts();
     if (!counts) return counts.error();

@@ -25,7 +25,7 @@ std::optional<std::string> difference_of(const TrialShard& shard, const Index& i
         if (record.segment <= index.position().segment) continue;
         recent.apply(record.record, record.sequence, record.segment, record.frame_bytes);
     }
-    const auto found = find_difference(index, recent, shard.totals(), first_sequences_of(shard));
+    const auto found = find_difference(index, recent, {}, shard.totals(), first_sequences_of(shard));
     EXPECT_TRUE(found.ok());
     return *found;
 }
@@ -161,7 +161,7 @@ TEST_F(IndexProof, holds_for_any_history_and_any_position_of_the_index) {
             }
         }
         ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
-        EXPECT_EQ(*find_difference(*index, RecentTier(), index->position().totals, first_sequences_of(shard)),
+        EXPECT_EQ(*find_difference(*index, RecentTier(), {}, index->position().totals, first_sequences_of(shard)),
                   std::nullopt);
     }
 }

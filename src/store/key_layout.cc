@@ -1,3 +1,5 @@
+// The byte form of the index's rows. The file is long because all tables are written and read in one place, with the
+// same few bricks below, so that their keys sort alike.
 #include "store/key_layout.h"
 
 #include <algorithm>
@@ -18,6 +20,8 @@ constexpr char kMetaHistory = 'h';
 constexpr char kMetaNeeded = 'n';
 constexpr char kMetaPosition = 'p';
 constexpr char kMetaQueueCursor = 'q';
+constexpr char kMetaQueueCounts = 'u';
+constexpr char kQueueSettings = 1;
 
 template <class T>
 void append_number(std::string& out, T value) {
@@ -198,11 +202,34 @@ std::string queue_cursor_key(std::string_view name_space, std::string_view queue
     return key;
 }
 
+std::string queue_counts_key(std::string_view name_space, std::string_view queue) {
+    std::string key = begin_meta_key(kMetaQueueCounts, 6 + name_space.size() + queue.size());
+    append_text(key, name_space);
+    append_text(key, queue);
+    return key;
+}
+
+std::string settings_key(std::string_view name_space, std::string_view queue) {
+    std::string key = begin_key(IndexTable::settings, 6 + name_space.size() + queue.size());
+    key.push_back(kQueueSettings);
+    append_text(key, name_space);
+    append_text(key, queue);
+    return key;
+}
+
 std::string needed_bound(bool end) {
     return begin_meta_key(static_cast<char>(kMetaNeeded + (end ? 1 : 0)), 2);
 }
 std::string queue_cursor_bound(bool end) {
     return begin_meta_key(static_cast<char>(kMetaQueueCursor + (end ? 1 : 0)), 2);
+}
+std::string queue_counts_bound(bool end) {
+    return begin_meta_key(static_cast<char>(kMetaQueueCounts + (end ? 1 : 0)), 2);
+}
+std::string settings_bound(bool end) {
+    std::string key = begin_key(IndexTable::settings, 2);
+    key.push_back(static_cast<char>(kQueueSettings + (end ? 1 : 0)));
+    return key;
 }
 
 void encode_due_value(std::string& out, const MessageRow& row) {
@@ -287,6 +314,20 @@ void encode_needed(std::string& out, std::uint64_t count) {
 void encode_queue_cursor(std::string& out, DuePosition at) {
     out.clear();
     append_position(out, at);
+}
+
+void encode_queue_counts(std::string& out, const QueueCounts& counts) {
+    out.clear();
+    append_number(out, counts.pending);
+    append_number(out, counts.held);
+    append_number(out, counts.dead);
+}
+
+void encode_settings(std::string& out, const SettingsRow& row) {
+    out.clear();
+    append_number(out, row.place);
+    append_number(out, row.record_bytes);
+    out.append(row.value);
 }
 
 Result<PlacedRow> decode_due_row(std::string_view key, std::string_view value) {
@@ -420,15 +461,52 @@ Result<DuePosition> decode_queue_cursor(std::string_view value) {
     return at;
 }
 
-Result<QueueOfKey> decode_queue_cursor_key(std::string_view key) {
+Result<QueueCounts> decode_queue_counts(std::string_view value) {
+    ByteReader reader(value);
+    QueueCounts counts;
+    counts.pending = reader.number<std::uint64_t>();
+    counts.held = reader.number<std::uint64_t>();
+    counts.dead = reader.number<std::uint64_t>();
+    if (!reader.finished()) return damaged("count of a queue's messages");
+    return counts;
+}
+
+Result<SettingsRow> decode_settings(std::string_view value) {
+    ByteReader reader(value);
+    SettingsRow row;
+    row.place = reader.number<Sequence>();
+    row.record_bytes = reader.number<std::uint32_t>();
+    row.value = reader.rest();
+    if (!reader.whole() || row.value.empty()) return damaged("settings");
+    return row;
+}
+
+namespace {
+
+// Of a key that is a table, a kind, and the names of a queue.
+Result<QueueOfKey> decode_names(std::string_view key, IndexTable table, char kind, std::string_view what) {
     ByteReader reader(key);
-    const bool is_meta = reader.is(static_cast<char>(IndexTable::meta));
-    const bool is_cursor = reader.is(kMetaQueueCursor);
+    const bool is_table = reader.is(static_cast<char>(table));
+    const bool is_kind = reader.is(kind);
     QueueOfKey names;
     names.name_space = reader.text();
     names.queue = reader.text();
-    if (!is_meta || !is_cursor || !reader.finished()) return damaged("key of a cursor");
+    if (!is_table || !is_kind || !reader.finished()) return damaged("key of " + std::string(what));
     return names;
+}
+
+}  // namespace
+
+Result<QueueOfKey> decode_queue_cursor_key(std::string_view key) {
+    return decode_names(key, IndexTable::meta, kMetaQueueCursor, "a cursor");
+}
+
+Result<QueueOfKey> decode_queue_counts_key(std::string_view key) {
+    return decode_names(key, IndexTable::meta, kMetaQueueCounts, "a queue's counts");
+}
+
+Result<QueueOfKey> decode_settings_key(std::string_view key) {
+    return decode_names(key, IndexTable::settings, kQueueSettings, "settings");
 }
 
 DueMs ended_ms_of_row(std::string_view key, std::string_view value) {

@@ -5,6 +5,7 @@
 // by length first, which is as good an order as any for grouping.
 //
 //   table        key after its byte                              value
+//   c  settings  kind (1: queue), namespace, queue               place and size of the record, settings
 //   d  due       instant, id, kind (1: fire; 2: expire)          row without id and due; of kind 2 without id, expiry
 //   q  queue     namespace, queue, instant, id                   row without id, due, namespace and queue
 //   i  id        id                                              0, row without id; or
@@ -14,9 +15,10 @@
 //   m  meta      p                                               position: see encode_position()
 //                n, first sequence of a segment                  how many whole records in it are needed
 //                q, namespace, queue                             cursor of the queue: instant, id
+//                u, namespace, queue                             counts of the queue's messages
 //                h                                               ledger of the history
 //   h  history  era, namespace, queue, instant, id              see store/history.h
-//   reserved     s schedules, w watchdogs, t transactions, x dead letters, c settings
+//   reserved     s schedules, w watchdogs, t transactions, x dead letters
 //
 // A row has the tagged form of message/record.h, with what the key says left out, and the nominal due as its distance
 // from due, which is 0 for most. `due` and `queue` hold whole rows, so that a message that falls due is read with one
@@ -30,6 +32,7 @@
 
 #include "base/status.h"
 #include "message/message.h"
+#include "message/queue_counts.h"
 #include "message/totals.h"
 #include "store/store.h"
 
@@ -65,6 +68,15 @@ struct IndexPosition {
     bool operator==(const IndexPosition&) const = default;
 };
 
+// The settings of a queue as a row holds them: the value of its newest `conf` record, and where that stands.
+struct SettingsRow {
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+    std::string value;
+
+    bool operator==(const SettingsRow&) const = default;
+};
+
 // Keys; each has its bound, the least key that is not below it, where a walk begins or ends.
 std::string due_key(DuePosition at);
 std::string expire_key(DuePosition at);  // in the table of what is due, at its expiry
@@ -78,9 +90,13 @@ std::string key_key(std::string_view name_space, std::string_view queue, std::st
 std::string position_key();
 std::string needed_key(Sequence first_sequence);
 std::string queue_cursor_key(std::string_view name_space, std::string_view queue);
-// The first and the first-after-last key of all `needed` rows, of all queue cursors.
+std::string queue_counts_key(std::string_view name_space, std::string_view queue);
+std::string settings_key(std::string_view name_space, std::string_view queue);
+// The first and the first-after-last key of all `needed` rows, of all queue cursors, counts and settings.
 std::string needed_bound(bool end);
 std::string queue_cursor_bound(bool end);
+std::string queue_counts_bound(bool end);
+std::string settings_bound(bool end);
 
 // Values; each replaces `out`.
 void encode_due_value(std::string& out, const MessageRow& row);
@@ -93,6 +109,8 @@ void encode_key_value(std::string& out, const KeyHolder& holder);
 void encode_position(std::string& out, const IndexPosition& position);
 void encode_needed(std::string& out, std::uint64_t count);
 void encode_queue_cursor(std::string& out, DuePosition at);
+void encode_queue_counts(std::string& out, const QueueCounts& counts);
+void encode_settings(std::string& out, const SettingsRow& row);
 
 // The other way; `damaged_index` where the bytes are not what was encoded, `newer_format` from a later version.
 // A row and where it stands in its table.
@@ -109,12 +127,16 @@ Result<IndexPosition> decode_position(std::string_view value);
 Result<std::uint64_t> decode_needed(std::string_view value);
 Result<Sequence> decode_needed_key(std::string_view key);
 Result<DuePosition> decode_queue_cursor(std::string_view value);
+Result<QueueCounts> decode_queue_counts(std::string_view value);
+Result<SettingsRow> decode_settings(std::string_view value);
 
 struct QueueOfKey {
     std::string_view name_space;
     std::string_view queue;
 };
 Result<QueueOfKey> decode_queue_cursor_key(std::string_view key);
+Result<QueueOfKey> decode_queue_counts_key(std::string_view key);
+Result<QueueOfKey> decode_settings_key(std::string_view key);
 
 // When the message of an outcome or of an idempotency key ended; 0 for every row that time does not remove. Quick: it
 // is asked for every row that is compacted.

@@ -1,10 +1,12 @@
 // Small numbers for (namespace, queue): an entry in memory holds four bytes instead of two strings.
 //
-// A number once given stays for the life of the process; how many queues there may be is the engine's limit.
-// Single-threaded.
+// A number stays with its name until it is released; the longest free one is given out again first. How many queues
+// there may be is the engine's limit. Single-threaded.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,9 +28,22 @@ class QueueNames {
   public:
     // The queue's number, given now if it has none yet. Average O(1).
     QueueNumber number(std::string_view name_space, std::string_view queue) {
-        const auto [place, fresh] = numbers_.try_emplace(joined(name_space, queue), size());
-        if (fresh) names_.push_back({std::string(name_space), std::string(queue)});
+        const auto [place, fresh] =
+            numbers_.try_emplace(joined(name_space, queue), free_.empty() ? size() : free_.front());
+        if (!fresh) return place->second;
+        if (free_.empty()) {
+            names_.push_back({std::string(name_space), std::string(queue)});
+        } else {
+            names_[free_.front()] = {std::string(name_space), std::string(queue)};
+            free_.pop_front();
+        }
         return place->second;
+    }
+    // Nobody holds the number any more.
+    void release(QueueNumber number) {
+        numbers_.erase(joined(names_[number].name_space, names_[number].queue));
+        names_[number] = {};
+        free_.push_back(number);
     }
     // kNoQueue when it was never named.
     QueueNumber find(std::string_view name_space, std::string_view queue) const {
@@ -36,7 +51,9 @@ class QueueNames {
         return found == numbers_.end() ? kNoQueue : found->second;
     }
     const QueueName& name(QueueNumber number) const { return names_[number]; }
+    // Numbers are below this; a free one has an empty name.
     QueueNumber size() const { return static_cast<QueueNumber>(names_.size()); }
+    std::size_t in_use() const { return numbers_.size(); }
 
   private:
     // NUL is in no name, so that two pairs never join to the same text.
@@ -48,6 +65,7 @@ class QueueNames {
 
     std::unordered_map<std::string, QueueNumber> numbers_;
     std::vector<QueueName> names_;
+    std::deque<QueueNumber> free_;
 };
 
 }  // namespace duewheel

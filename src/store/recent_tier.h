@@ -60,6 +60,7 @@ struct Entry {
     bool from_past : 1 = false;       // was due before this process began: a crash may hide a delivery
     bool in_fired : 1 = false;        // the engine's: has a key in its queue's list of what is due
     bool attempt_queued : 1 = false;  // an attempt record for the next batch is queued
+    bool purging : 1 = false;         // the engine's: nothing happens to it any more but that a purge ends it
     bool expiring : 1 = false;        // the engine's: its time is over, the record of that is queued
     bool blocked : 1 = false;         // the engine's: due, waits for those before it with its order key
 };

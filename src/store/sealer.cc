@@ -116,6 +116,10 @@ Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequ
         if (*before != 0) count(*before, -1);
         if (needs_record(message.state)) count(message.place, 1);
     }
+    for (const auto& [queue, settings] : table.effect.settings()) {
+        if (settings.place_before != 0) count(settings.place_before, -1);
+        if (!settings.value.empty()) count(settings.place, 1);
+    }
     Result<std::map<Sequence, std::uint64_t>> counts = index.needed_counts();
     if (!counts) return std::move(counts).error();
     for (const auto& [first_sequence, change] : changes) {
@@ -123,6 +127,46 @@ Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequ
         const auto held = static_cast<std::int64_t>((*counts)[first_sequence]);
         if (held + change < 0) return not_of_this_log("more records of a segment ended than it holds");
         table.needed[first_sequence] = static_cast<std::uint64_t>(held + change);
+    }
+    return {};
+}
+
+// The state and the queue that the index has the message in; nothing where it knows no such message. Where the log's
+// front is gone the records before it told of messages that an index which began there has never seen: what stood
+// before is then asked of the index, and not of the record.
+Result<std::optional<std::pair<QueueNumber, State>>> counted_before(SegmentTable& table, const MessageEffect& message,
+                                                                    Sequence front, const Index& index) {
+    const StoodBefore& before = message.before;
+    using Counted = std::optional<std::pair<QueueNumber, State>>;
+    if (before.queue == kNoQueue) return Counted();
+    const bool may_be_unknown = before.place_unknown || before.place < front;
+    if (!may_be_unknown) return Counted({before.queue, before.state});
+    const Result<std::optional<MessageRow>> row = index.find(message.id, 0);
+    if (!row) return row.error();
+    if (!*row) return Counted();
+    const MessageState& state = (*row)->state;
+    return Counted({table.effect.queue_number(state.name_space, state.queue), state.state});
+}
+
+// How many messages stand in each queue: what the index says, and what the segment changes about it.
+Status count_queues(SegmentTable& table, Sequence front, const Index& index) {
+    std::map<QueueNumber, QueueCounts> changes;
+    for (const MessageEffect& message : table.effect.messages()) {
+        const auto before = counted_before(table, message, front, index);
+        if (!before) return before.error();
+        if (*before) changes[(*before)->first].leave((*before)->second);
+        changes[message.queue].enter(message.state);
+    }
+    for (const auto& [queue, change] : changes) {
+        if (change == QueueCounts{}) continue;
+        const QueueName& name = table.effect.queues().name(queue);
+        Result<QueueCounts> counts = index.queue_counts(name.name_space, name.queue);
+        if (!counts) return std::move(counts).error();
+        counts->add(change);
+        if (static_cast<std::int64_t>(std::min({counts->pending, counts->held, counts->dead})) < 0) {
+            return not_of_this_log("more messages of a queue ended than it holds");
+        }
+        table.queue_counts[queue] = *counts;
     }
     return {};
 }
@@ -243,12 +287,14 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
                                         const std::vector<Sequence>& first_sequences, const Index& index) {
     const IndexPosition before = index.position();
     const DueMs load_cursor_before_ms = before.load_cursor_ms;
-    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, 0, 0};
+    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, {}, 0, 0};
     table.position.is_proven = before.is_proven;
     table.position.carried_up_to = std::max(before.carried_up_to, table.effect.carried_up_to());
     table.position.load_cursor_ms = std::max(load_cursor_before_ms, table.effect.load_cursor_ms());
     if (Status found = find_queue_cursors(table, index); !found) return std::move(found).error();
     if (Status counted = count_needed(table, first_sequences, index); !counted) return std::move(counted).error();
+    const Sequence front = first_sequences.empty() ? 1 : first_sequences.front();
+    if (Status counted = count_queues(table, front, index); !counted) return std::move(counted).error();
     if (Status found = find_keys(table, index); !found) return std::move(found).error();
     if (Status added = add_history(table, index); !added) return std::move(added).error();
     return table;

@@ -31,8 +31,10 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
         case RecordKind::carry_done:
             carried_up_to_ = std::max(carried_up_to_, record.up_to);
             return;
-        case RecordKind::rule:
         case RecordKind::conf:
+            add_settings(record, sequence, frame_bytes);
+            return;
+        case RecordKind::rule:
         case RecordKind::epoch:
             return;  // nothing in the index depends on them
     }
@@ -118,6 +120,16 @@ void SegmentEffect::add_cursor(const Record& record) {
     }
     const QueueNumber queue = queue_number(record.state.name_space, record.state.queue);
     queue_cursors_.push_back({queue, {record.state.due_ms, record.id}, record.removed});
+}
+
+void SegmentEffect::add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes) {
+    const QueueNumber queue = queue_number(record.state.name_space, std::string(record.name));
+    const auto [place, fresh] = settings_.try_emplace(queue);
+    SettingsEffect& effect = place->second;
+    if (fresh) effect.place_before = record.place;
+    effect.place = sequence;
+    effect.record_bytes = static_cast<std::uint32_t>(frame_bytes);
+    effect.value = record.value;
 }
 
 void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) const {

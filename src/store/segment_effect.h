@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,14 @@ struct QueueCursorRecord {
     bool removed = false;
 };
 
+// The settings of a queue as of the last `conf` record of the segment.
+struct SettingsEffect {
+    Sequence place_before = 0;  // of the record that stood before the segment; 0: none
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+    std::string value;  // empty: removed
+};
+
 class SegmentEffect {
   public:
     // `records`: how many will come at most; memory is taken for so many, and used only for the messages among them.
@@ -93,6 +102,7 @@ class SegmentEffect {
     QueueNumber queue_number(const std::string& name_space, const std::string& queue);
     // In the order of the log; a later one of the same queue replaces an earlier one.
     const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
+    const std::map<QueueNumber, SettingsEffect>& settings() const { return settings_; }
     // In the order of the log, which is that of time. A message that was redriven may be there twice.
     const std::vector<EndInQueue>& ends() const { return ends_; }
     DueMs load_cursor_ms() const { return load_cursor_ms_; }   // the greatest; 0: the segment sets none
@@ -106,6 +116,7 @@ class SegmentEffect {
     void set_state(MessageEffect& effect, const MessageState& state);
     void set_record(MessageEffect& effect, const Record& record, Sequence sequence, std::size_t frame_bytes);
     void add_cursor(const Record& record);
+    void add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes);
 
     std::vector<MessageEffect> messages_;
     boost::unordered_flat_map<MessageId, std::uint32_t> by_id_;
@@ -113,6 +124,7 @@ class SegmentEffect {
     QueueNames queues_;
     QueueNumber last_queue_ = kNoQueue;  // most records name the same one as the record before
     std::vector<QueueCursorRecord> queue_cursors_;
+    std::map<QueueNumber, SettingsEffect> settings_;
     std::vector<EndInQueue> ends_;
     DueMs load_cursor_ms_ = 0;
     Sequence carried_up_to_ = 0;

@@ -20,6 +20,23 @@ struct Operation {
     auto key() const { return std::tuple(group, at.due_ms, at.id, expires); }
 };
 
+void write_settings(const SegmentTable& table, TableBuilder& into) {
+    std::map<std::string, const SettingsEffect*> rows;
+    for (const auto& [number, effect] : table.effect.settings()) {
+        const QueueName& name = table.effect.queues().name(number);
+        rows.emplace(settings_key(name.name_space, name.queue), &effect);
+    }
+    std::string value;
+    for (const auto& [key, effect] : rows) {
+        if (effect->value.empty()) {
+            into.erase(key);
+            continue;
+        }
+        encode_settings(value, {effect->place, effect->record_bytes, effect->value});
+        into.put(key, value);
+    }
+}
+
 std::vector<Operation> in_key_order(std::vector<Operation> operations) {
     std::sort(operations.begin(), operations.end(), [](const Operation& left, const Operation& right) {
         return std::tuple(left.key(), left.put) < std::tuple(right.key(), right.put);
@@ -152,6 +169,20 @@ void write_meta(const SegmentTable& table, TableBuilder& into) {
         encode_queue_cursor(value, *at);
         into.put(key, value);
     }
+
+    std::map<std::string, QueueCounts> counts;
+    for (const auto& [number, of_queue] : table.queue_counts) {
+        const QueueName& name = table.effect.queues().name(number);
+        counts.emplace(queue_counts_key(name.name_space, name.queue), of_queue);
+    }
+    for (const auto& [key, of_queue] : counts) {
+        if (of_queue.empty()) {
+            into.erase(key);
+            continue;
+        }
+        encode_queue_counts(value, of_queue);
+        into.put(key, value);
+    }
 }
 
 void write_orders(const SegmentTable& table, TableBuilder& into) {
@@ -237,7 +268,8 @@ bool has_expire_row(const MessageEffect& message, DueMs expires_ms, DueMs load_c
 }
 
 void write_rows(const SegmentTable& table, TableBuilder& into) {
-    write_due(table, into);  // in the order of the tables' bytes
+    write_settings(table, into);  // in the order of the tables' bytes
+    write_due(table, into);
     write_history(table, into);
     write_ids(table, into);
     write_keys(table, into);

@@ -12,6 +12,7 @@
 //   id     put for each message: the whole row, or the outcome.
 //   key    as worked out by the sealer.
 //   meta   the position, changed cursors and changed counts, and the ledger of the history.
+//   settings  put for each queue that the segment gave settings.
 // Rows that stood before are erased where they are not put again; `due` loses all rows below the load cursor.
 #pragma once
 
@@ -39,6 +40,7 @@ struct SegmentTable {
     std::vector<KeyRow> keys;                                         // ascending, each key once
     std::map<QueueNumber, std::optional<DuePosition>> queue_cursors;  // changed ones; nothing: removed
     std::map<Sequence, std::uint64_t> needed;                         // changed counts, by a segment's first sequence
+    std::map<QueueNumber, QueueCounts> queue_counts;                  // changed ones, as of the segment's end
     HistoryLedger history;                                            // as of the segment's end
     Era history_begins_before = 0;                                    // the first era that had rows
     Era history_era = 0;  // of this segment's ends; 0: it has none, or they are too old by now

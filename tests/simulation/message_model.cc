@@ -19,7 +19,13 @@ bool MessageModel::shares_order_key(const MessageModel& other) const {
 
 void MessageModel::set(LifePoint from, Worlds next) {
     if (!epochs.empty()) from = std::max(from, epochs.back().from);
-    epochs.push_back({from, std::move(next)});
+    epochs.push_back({from, {}});
+    replace(std::move(next));
+}
+
+void MessageModel::replace(Worlds next) {
+    epochs.back().worlds = std::move(next);
+    if (purge != Purge::no && may_be_live()) add_world(epochs.back().worlds, purged_world(purged_ms));
 }
 
 std::uint32_t MessageModel::seen_before(LifePoint point) const {

@@ -95,7 +95,13 @@ struct MessageModel {
     std::vector<SeenDelivery> deliveries;  // in the order in which they were told
     std::vector<ReplyToken> open;          // commands that change it, not answered
     std::uint64_t leases_lost_before = 0;  // unseen leases of its queue when it was put
+    // Whether a purge of its queue concerns it. Where it does, it may have ended at any time since.
+    enum class Purge : std::uint8_t { no, maybe, surely } purge = Purge::no;
+    std::uint64_t submitted_step = 0;
+    std::uint64_t answered_step = 0;
     std::vector<HistoryLine> history;
+
+    DueMs purged_ms = 0;  // at the earliest
 
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_live() const;
@@ -107,6 +113,10 @@ struct MessageModel {
     // The world, where there is only one.
     const World* certain() const { return worlds().size() == 1 ? &worlds().front() : nullptr; }
     void set(LifePoint from, Worlds worlds);
+    // In place of what is possible now.
+    void replace(Worlds worlds);
+    // Ended by a purge, some time from then on.
+    static World purged_world(DueMs from) { return {World::Phase::cancelled, {}, {}, {from, from}}; }
     // Deliveries seen that began before this point; all of them for an attempt beyond every other.
     std::uint32_t seen_before(LifePoint point) const;
     // The delivery of a lease; null where no client saw it.

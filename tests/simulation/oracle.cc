@@ -49,9 +49,11 @@ bool changes_a_message(const Command& command) {
 constexpr DueMs kNeverMs = INT64_MAX;
 
 std::string_view name_of(const Command& command) {
-    constexpr std::string_view kNames[] = {"put",     "put batch", "get",        "cancel", "reschedule",
-                                           "fire",    "lease",     "ack",        "fail",   "extend",
-                                           "release", "carry",     "carry done", "list",   "history"};
+    constexpr std::string_view kNames[] = {
+        "put",           "put batch", "get",     "cancel",          "reschedule",     "fire",
+        "lease",         "ack",       "fail",    "extend",          "release",        "carry",
+        "carry done",    "list",      "history", "configure queue", "describe queue", "list queues",
+        "carry settings"};
     return kNames[command.index()];
 }
 
@@ -73,6 +75,7 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
         });
     }
     incarnation_of_run_.push_back(0);
+    queues_started();
     check_live_count(live_count, "after a restart");
     for (const MessageModel& message : messages_) {
         const World* world = message.certain();
@@ -101,6 +104,7 @@ void Oracle::died(std::uint64_t step) {
             delivery->endings_open = 0;
         }
     }
+    queues_died();
     requests_.clear();
     forgotten_.clear();
     for (auto& [queue, leases] : leases_) {
@@ -120,11 +124,12 @@ std::string Oracle::body_of(std::uint64_t serial, std::uint32_t bytes) {
 
 ReplyToken Oracle::submitted(const Command& command) {
     const ReplyToken token = next_token_++;
-    Request request{command, now_, 0, 0, false};
+    Request request{command, now_, 0, 0, false, step_};
     if (const auto* put = std::get_if<PutCommand>(&command)) {
         MessageModel& fresh = messages_.emplace_back();
         fresh.serial = messages_.size();
         fresh.put = *put;
+        fresh.submitted_step = step_;
         fresh.leases_lost_before = leases_[put->queue].lost;
         fresh.set({run_, 0}, {World{}});
         if (put->expires) {
@@ -139,6 +144,8 @@ ReplyToken Oracle::submitted(const Command& command) {
         listing_submitted(*list);
     } else if (const auto* history = std::get_if<HistoryCommand>(&command)) {
         history_submitted(*history);
+    } else if (const auto* configure = std::get_if<ConfigureQueueCommand>(&command)) {
+        configure_submitted(*configure, token);
     } else if (MessageModel* named = message_of(id_of(command))) {
         request.serial = named->serial;
         request.epoch = named->epochs.size() - 1;
@@ -241,6 +248,8 @@ Worlds Oracle::with_open_commands(const MessageModel& of, ReplyToken except) con
 
 void Oracle::close(ReplyToken token, const Request& request) {
     if (const auto* lease = std::get_if<LeaseCommand>(&request.command)) --leases_[lease->queue].open;
+    if (const auto* configure = std::get_if<ConfigureQueueCommand>(&request.command))
+        configure_closed(*configure, token);
     if (MessageModel* about = message(request.serial)) {
         std::erase(about->open, token);
         if (request.known_lease) {
@@ -284,13 +293,18 @@ bool Oracle::replied(const ReplyEffect& effect) {
         message_replied(request, *got);
     } else if (const auto* leased = std::get_if<LeaseAnswer>(&reply);
                leased != nullptr && std::holds_alternative<LeaseCommand>(request.command)) {
-        lease_replied(request, *leased);
+        lease_replied(token, request, *leased);
     } else if (const auto* page = std::get_if<ListAnswer>(&reply);
                page != nullptr && std::holds_alternative<ListCommand>(request.command)) {
         list_replied(request, *page);
     } else if (const auto* ended = std::get_if<HistoryAnswer>(&reply);
                ended != nullptr && std::holds_alternative<HistoryCommand>(request.command)) {
         history_replied(request, *ended);
+    } else if (const auto* queue = std::get_if<QueueAnswer>(&reply);
+               queue != nullptr && std::holds_alternative<ConfigureQueueCommand>(request.command)) {
+        configure_replied(request, *queue);
+    } else if (queue != nullptr && std::holds_alternative<DescribeQueueCommand>(request.command)) {
+        described(request, *queue);
     } else {
         violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
     }
@@ -300,8 +314,9 @@ bool Oracle::replied(const ReplyEffect& effect) {
 // ---- what must hold of all
 
 bool Oracle::all_ended() const {
-    return std::none_of(messages_.begin(), messages_.end(),
-                        [this](const MessageModel& message) { return message.may_be_live() && !is_over(message); });
+    return std::none_of(messages_.begin(), messages_.end(), [this](const MessageModel& message) {
+        return message.may_be_live() && !is_over(message) && message.purge != MessageModel::Purge::surely;
+    });
 }
 
 // Its time is over, and no lease can keep it.
@@ -314,6 +329,7 @@ bool Oracle::is_over(const MessageModel& about) const {
 std::optional<DueMs> Oracle::next_due() const {
     std::optional<DueMs> next;
     for (const MessageModel& message : messages_) {
+        if (message.purge == MessageModel::Purge::surely) continue;
         for (const World& world : message.worlds()) {
             if (!world.is_live() || world.due.high <= now_ || is_over(message)) continue;
             next = std::min(next.value_or(world.due.high), world.due.high);

@@ -80,6 +80,12 @@ class Oracle {
     void check_all_answered();
     // All consumers drained in vain: whatever should have come is lost.
     void check_nothing_lost();
+    // Every lease has run out and all is quiet: what was purged has ended.
+    void purges_are_over();
+    // Whether its settings say that nothing of the queue is handed out, as far as is known.
+    bool seems_paused(const std::string& name_space, const std::string& queue) {
+        return queue_of(name_space, queue).settings.paused;
+    }
 
     bool violated() const { return violation_.has_value(); }
     const Violation& violation() const { return *violation_; }
@@ -96,6 +102,27 @@ class Oracle {
         std::uint64_t serial = 0;  // of the message it is about; 0: none that is known
         std::size_t epoch = 0;     // of that message when it was submitted
         bool known_lease = false;  // the token is one that a client was given
+        std::uint64_t step = 0;    // in which it was submitted
+    };
+
+    using QueueKey = std::pair<std::string, std::string>;
+    struct Pause {
+        DueMs from = 0;
+        ReplyToken answer = 0;  // requests beyond it were submitted after the pause was answered
+    };
+    struct PurgeMark {
+        MessageId through = 0;
+        DueMs answered_ms = 0;
+        std::uint32_t run = 0;
+    };
+    struct QueueModel {
+        QueueSettings settings;  // as last answered
+        bool is_known = true;    // nothing unanswered may have changed them
+        std::uint64_t settings_step = 0;
+        std::map<ReplyToken, ConfigureQueueCommand> open;
+        std::optional<Pause> paused;  // surely
+        DueRange was_paused;          // surely, the last time before
+        std::vector<PurgeMark> marks;
     };
 
     MessageModel* message(std::uint64_t serial) { return serial == 0 ? nullptr : &messages_[serial - 1]; }
@@ -125,8 +152,8 @@ class Oracle {
     void message_replied(const Request& request, const MessageAnswer& answer);
     void check_content(const MessageModel& message, const MessageAnswer& answer);
     void error_replied(const Request& request, const Error& error);
-    void lease_replied(const Request& request, const LeaseAnswer& answer);
-    void delivered(const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
+    void lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer);
+    void delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
     MessageModel* find_delivered(const Delivered& delivery);
     void check_order(const LeaseAnswer& answer);
@@ -158,6 +185,26 @@ class Oracle {
     };
     void history_submitted(const HistoryCommand& asked);
     void history_replied(const Request& request, const HistoryAnswer& answer);
+    // oracle_queues.cc
+    QueueModel& queue_of(const std::string& name_space, const std::string& queue);
+    static bool is_in(const MessageModel& about, const QueueKey& name);
+    void configure_submitted(const ConfigureQueueCommand& command, ReplyToken token);
+    void configure_replied(const Request& request, const QueueAnswer& answer);
+    void configure_closed(const ConfigureQueueCommand& command, ReplyToken token);
+    void queues_died();
+    void queues_started();
+    void may_be_purged(MessageModel& about);
+    void purge_answered(const Request& request, const QueueAnswer& answer);
+    void lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& delivery);
+    void check_not_purged(MessageModel& about, const Delivered& delivery);
+    void check_not_paused(const LeaseCommand& command, ReplyToken token, const Delivered& delivery,
+                          MessageModel& about);
+    // How many unfinished messages the queue has at least and at most.
+    DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
+    void check_limit(const MessageModel& accepted);
+    bool may_be_full(const PutCommand& put);
+    void described(const Request& request, const QueueAnswer& answer);
+    void settings_refused(const Request& request, const Error& error);
 
     // A lease that is held in all likelihood, and one that may be.
     bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
@@ -195,6 +242,7 @@ class Oracle {
     const bool history_is_whole_;
     std::map<std::uint64_t, HistoryReading> histories_;
     std::map<std::uint64_t, Listing> listings_;  // by the query that names each
+    std::map<QueueKey, QueueModel> queues_;
     OracleTotals totals_;
     std::optional<Violation> violation_;
 };

@@ -7,7 +7,7 @@
 
 namespace duewheel {
 
-void Oracle::lease_replied(const Request& request, const LeaseAnswer& answer) {
+void Oracle::lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer) {
     const auto& command = std::get<LeaseCommand>(request.command);
     if (answer.queue != command.queue) return violate("X", "a lease is answered for another queue");
     if (answer.messages.size() > command.max) return violate("C11", "a lease is answered with more than its limit");
@@ -17,7 +17,7 @@ void Oracle::lease_replied(const Request& request, const LeaseAnswer& answer) {
     }
     if (now_ > request.submitted_ms) rare_.met(Rare::waiter_served_later);
     for (const Delivered& delivery : answer.messages) {
-        delivered(command, request.submitted_ms, delivery);
+        delivered(token, command, request.submitted_ms, delivery);
         if (violated()) return;
     }
     check_order(answer);
@@ -45,7 +45,7 @@ MessageModel* Oracle::find_delivered(const Delivered& delivery) {
     return nullptr;
 }
 
-void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery) {
+void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery) {
     ++totals_.deliveries;
     MessageModel* about = find_delivered(delivery);
     if (about == nullptr) return;
@@ -56,10 +56,12 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     if (delivery.delivered_ms < submitted_ms || delivery.delivered_ms > now_) {
         return violate("X", "delivered at a time that is not that of its request", about);
     }
-    if (delivery.lease_until_ms != delivery.delivered_ms + command.lease_ms) {
+    if (delivery.lease_until_ms != delivery.delivered_ms + command.lease_ms.value_or(options_.lease_default_ms)) {
         return violate("C8", "the lease is not as long as was asked for", about);
     }
     if (now_ > delivery.delivered_ms) rare_.met(Rare::delivery_waited_for_its_body);
+    check_not_paused(command, token, delivery, *about);
+    check_not_purged(*about, delivery);
     if (about->has_expired(delivery.delivered_ms)) return violate("C3", "delivered although its time was over", about);
 
     // Of the worlds of its own time.
@@ -85,7 +87,7 @@ void Oracle::delivered(const LeaseCommand& command, DueMs submitted_ms, const De
     if (possible.empty()) return violate("C4", "delivered although it is " + describe(about->worlds()), about);
     if (after == about->epochs.end()) {
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
-        about->epochs.back().worlds = possible;
+        about->replace(possible);
     }
 
     const SeenDelivery fresh{run_,

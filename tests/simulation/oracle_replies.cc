@@ -43,6 +43,10 @@ void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& an
     }
     about.id = answer.id;
     about.answered = true;
+    about.answered_step = step_;
+    for (const PurgeMark& mark : queue_of(about.put.name_space, about.put.queue).marks) {
+        if (answer.id <= mark.through) about.purge = MessageModel::Purge::surely;
+    }
     if (about.expires) {
         about.expires->high = std::min(about.expires->high, due_of(*about.put.expires, request.submitted_ms).high);
         if (about.expires->high <= std::max(answer.due_ms, request.submitted_ms)) {
@@ -53,6 +57,7 @@ void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& an
     ++totals_.messages;
     const DueRange exact{answer.due_ms, answer.due_ms};
     about.set({run_, 0}, {World{World::Phase::live, exact, exact, {}}});
+    check_limit(about);
 }
 
 // ---- cancel, reschedule, fire
@@ -120,13 +125,15 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         }
     }
     const LifePoint from{run_, answer.attempts};
+    // Which of the two came first.
+    const bool by_purge = answer.outcome == ChangeOutcome::cancelled && about.purge != MessageModel::Purge::no;
     // A message whose time is over is changed no more; that it was cancelled before may be repeated.
     const bool is_over = about.has_expired(request.submitted_ms) && about.open.empty();
     const Worlds& worlds = about.worlds();
     const bool may_repeat = answer.outcome == ChangeOutcome::cancelled &&
                             std::any_of(worlds.begin(), worlds.end(),
                                         [](const World& world) { return world.phase == World::Phase::cancelled; });
-    if (is_over && !may_repeat) {
+    if (is_over && !may_repeat && !by_purge) {
         return violate(
             "C3", "its time was over, and it was answered " + std::string(change_outcome_name(answer.outcome)), &about);
     }
@@ -323,6 +330,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
                            &about);
         }
     }
+    if (answer.outcome == LeaseOutcome::purged && !is_ack) return lease_purged(token, about, delivery);
     const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
     if (live.empty()) return violate("C8", "a lease on what is " + describe(about.worlds()) + " ended", &about);
     Worlds next;
@@ -363,6 +371,17 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     if (next.empty()) return violate("C4", "due again at " + at(answer.due_ms) + ", which cannot be", &about);
     delivery.ended = true;
     about.set(from, next);
+}
+
+// The end of the lease was the end of the message; a command on it may have been told so before.
+void Oracle::lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& delivery) {
+    rare_.met(Rare::lease_ended_as_purged);
+    Worlds ended = explain(about, token, [](const World& world) { return world.phase == World::Phase::cancelled; });
+    if (about.purge == MessageModel::Purge::no || ended.empty()) {
+        return violate("C4", "answered purged, but it is " + describe(about.worlds()), &about);
+    }
+    delivery.ended = true;
+    about.set({run_, delivery.attempt}, std::move(ended));
 }
 
 // ---- get
@@ -447,6 +466,18 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     const bool is_put = std::holds_alternative<PutCommand>(request.command);
     if (code == "store_full" && is_put && was_full_) return rare_.met(Rare::put_refused_when_full);
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
+    if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {
+        return settings_refused(request, error);
+    }
+    if (const auto* named = std::get_if<DescribeQueueCommand>(&request.command);
+        named != nullptr && code == "unknown_queue") {
+        if (unfinished_in(named->name_space, named->queue).low > 0) violate("C1", "a queue with messages is not known");
+        return rare_.met(Rare::queue_unknown);
+    }
+    if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
+        if (!may_be_full(*put)) violate("C11", "a put is refused although its queue is not full", about);
+        return;
+    }
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
     if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);
     if (code == "unknown_id") {

@@ -49,6 +49,7 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(lease_ends_twice),
     DUEWHEEL_BUG(ack_without_token_check),
     DUEWHEEL_BUG(expired_message_delivered),
+    DUEWHEEL_BUG(pause_lets_one_through),
     DUEWHEEL_BUG(order_key_overtaken_by_retry),
 };
 #undef DUEWHEEL_BUG

@@ -106,6 +106,20 @@ namespace duewheel {
     X(listing_ended)                      \
     X(listing_of_several_that_stood)      \
     X(history_of_several)                 \
+    X(paused)                             \
+    X(paused_at_start)                    \
+    X(purge_begun)                        \
+    X(purged)                             \
+    X(purged_while_leased)                \
+    X(lease_ended_as_purged)              \
+    X(died_while_purging)                 \
+    X(purge_read_the_index)               \
+    X(queue_full)                         \
+    X(queue_not_empty)                    \
+    X(settings_removed)                   \
+    X(nothing_to_remove)                  \
+    X(settings_carried)                   \
+    X(queue_unknown)                      \
     X(damage_refused)                     \
     X(damage_harmless)
 

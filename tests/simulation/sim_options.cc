@@ -7,9 +7,9 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kOpNames[kOpCount] = {"put",        "get",    "cancel", "reschedule", "fire",    "lease",
-                                                 "lease_wait", "ack",    "fail",   "extend",     "release", "repeat",
-                                                 "forge",      "forget", "burst",  "collide",    "expire",  "list"};
+constexpr std::string_view kOpNames[kOpCount] = {
+    "put",     "get",    "cancel", "reschedule", "fire",  "lease",   "lease_wait", "ack",  "fail", "extend",
+    "release", "repeat", "forge",  "forget",     "burst", "collide", "expire",     "list", "queue"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -22,7 +22,7 @@ T pick(Random& random, const T (&values)[N]) {
 
 void draw_workload(SimOptions& options, Random& random) {
     // Puts and leases are always on: without them nothing happens.
-    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4, 14, 8, 18, 5, 4, 5, 5, 2, 3, 5, 8, 4, 12};
+    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4, 14, 8, 18, 5, 4, 5, 5, 2, 3, 5, 8, 4, 12, 5};
     for (std::size_t op = 0; op < kOpCount; ++op) {
         const bool needed = op == static_cast<std::size_t>(Op::put) || op == static_cast<std::size_t>(Op::lease);
         const bool on = random.chance(700'000);
@@ -74,6 +74,8 @@ void draw_engine(EngineOptions& engine, Random& random) {
     engine.commands_waiting_max = pick<std::size_t>(random, {5, 1000, 1000});
     engine.queues_max = pick<std::uint32_t>(random, {3, 100, 100});
     engine.retry_delay_ms = pick<std::int64_t>(random, {1, 30, 1000});
+    engine.purge_chunk = pick<std::uint32_t>(random, {1, 3, 1000});
+    engine.purge_walk = pick<std::uint32_t>(random, {1, 5, 10'000});
     engine.shard = pick<std::uint64_t>(random, {0, 0, 7, 1023});
     engine.list_chunk = pick<std::uint32_t>(random, {1, 3, 100, 32'768});
     engine.list_walk_max = pick<std::uint32_t>(random, {1, 2, 5, 1000});

@@ -38,8 +38,9 @@ enum class Op : std::uint8_t {
     collide,  // a command at the very millisecond of a due time or of a lease's end, or one beside it
     expire,   // time goes on to the end of a lease
     list,     // a page of a queue: the next one of a listing that has begun, or a first one
+    queue,    // a queue is paused, resumed, purged, set, asked about, or its settings removed
 };
-inline constexpr std::size_t kOpCount = 18;
+inline constexpr std::size_t kOpCount = 19;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 namespace duewheel {
 
@@ -44,7 +45,10 @@ void SimShard::carry_out(Effects effects) {
     for (Question& question : effects.questions) {
         if (std::holds_alternative<FindMessage>(question.what)) rare_.met(Rare::command_asked_the_index);
         if (std::holds_alternative<ReadRecords>(question.what)) rare_.met(Rare::content_read_from_the_log);
-        if (std::holds_alternative<ScanQueue>(question.what)) rare_.met(Rare::backlog_read);
+        if (const auto* scan = std::get_if<ScanQueue>(&question.what)) {
+            rare_.met(scan->until_ms == std::numeric_limits<DueMs>::max() ? Rare::purge_read_the_index
+                                                                          : Rare::backlog_read);
+        }
         if (std::holds_alternative<ScanOrder>(question.what)) rare_.met(Rare::order_key_asked_the_index);
         questions_.push_back(std::move(question));
     }
@@ -274,6 +278,9 @@ void SimShard::run_clean() {
     clean_ = LogCleaning::Step::none;
     if (found) {
         found_ = *std::move(found);
+        for (const CarryCandidate& candidate : found_->candidates) {
+            if (candidate.is_settings()) rare_.met(Rare::settings_carried);
+        }
         tell("cleaning: step, front now", static_cast<std::uint64_t>(found_->step), parts_->journal().first_sequence());
     } else {
         broken_ = found.error();

@@ -17,6 +17,8 @@ std::uint64_t number_of(const Reply& reply) {
                 return static_cast<std::uint64_t>(answer.outcome) * 31 + static_cast<std::uint64_t>(answer.due_ms);
             } else if constexpr (requires { answer.id; }) {
                 return answer.id * 31 + static_cast<std::uint64_t>(answer.due_ms);
+            } else if constexpr (requires { answer.settings; }) {
+                return answer.settings.revision * 31 + answer.counts.pending + (answer.settings.paused ? 7 : 0);
             } else if constexpr (requires { answer.row; }) {
                 return answer.row.id * 31 + static_cast<std::uint64_t>(answer.row.state.state);
             } else if constexpr (requires { answer.code; }) {
@@ -325,6 +327,7 @@ void Simulation::count_death() {
     rare_.met(Rare::evicted_behind_its_cursor, now.evicted);
     rare_.met(Rare::loaded_from_the_index, now.loaded);
     rare_.met(Rare::lease_lost, now.leases_lost);
+    rare_.met(Rare::purged, now.purged);
     rare_.met(Rare::expired_without_a_command, now.expired);
     const bool cut = cut_off_;
     switch (shard_->step()) {

@@ -86,6 +86,8 @@ class Simulation final : private Surroundings {
     void settle();
     void settle_without_cleaning();
     void rebuild_and_compare();
+    void tell_queues(ConfigureQueueCommand::What what);
+    void end_purges();
     void drain();
     void drain_round(std::uint64_t& progress);
     void ask_for_all();

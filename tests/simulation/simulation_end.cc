@@ -84,7 +84,11 @@ void Simulation::finish() {
     if (!wrong()) ask_for_all();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
+    if (!wrong()) tell_queues(ConfigureQueueCommand::What::resume);
     if (!wrong()) drain();
+    if (!wrong()) end_purges();
+    if (!wrong()) ask_for_all();
+    if (!wrong()) tell_queues(ConfigureQueueCommand::What::remove);
     if (!wrong()) check_emptiness();
     if (!wrong() && has(Fault::damage)) damage();
     if (shard_) {
@@ -157,6 +161,24 @@ void Simulation::rebuild_and_compare() {
     start();
 }
 
+void Simulation::tell_queues(ConfigureQueueCommand::What what) {
+    for (std::uint32_t number = 0; number < options_.queues && !wrong(); ++number) {
+        const Workload::QueueOf queue = Workload::queue_name(number);
+        settle();  // or it may be refused because too much waits
+        if (wrong()) return;
+        submit(ConfigureQueueCommand{queue.name_space, queue.queue, what, {}});
+        settle();
+    }
+}
+
+// What is purged and leased ends with its lease, and a purge that nothing holds up any more ends by itself.
+void Simulation::end_purges() {
+    clock_ += kLongestLeaseMs;
+    turn();
+    settle();
+    oracle_.purges_are_over();
+}
+
 // ---- the drain
 
 void Simulation::drain_round(std::uint64_t& progress) {
@@ -219,8 +241,6 @@ void Simulation::ask_for_all() {
 
 void Simulation::check_emptiness() {
     shard_->engine().check();
-    ask_for_all();
-    if (wrong()) return;
     const Totals& totals = shard_->engine().totals();
     oracle_.check_live_count(totals.live_count, "after the drain", true);
     if (totals.live_count == 0 && (totals.digest != 0 || totals.needed_bytes != 0)) {

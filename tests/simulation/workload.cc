@@ -72,6 +72,8 @@ void Workload::act(Op op) {
             return collide();
         case Op::list:
             return list();
+        case Op::queue:
+            return configure();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;
@@ -240,6 +242,44 @@ void Workload::take_page(const ListAnswer& answer) {
     page->second.command.from = *answer.next;
     if (random_.chance(200'000)) page->second.command.limit = static_cast<std::uint32_t>(1 + random_.below(20));
 }
+
+// ---- queues
+
+void Workload::configure() {
+    using What = ConfigureQueueCommand::What;
+    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    ConfigureQueueCommand command{queue.name_space, queue.queue, What::resume, {}};
+    // A queue that is paused is mostly resumed, so that the rest of the run has messages to hand out.
+    const bool resumes = oracle_.seems_paused(queue.name_space, queue.queue) && random_.chance(500'000);
+    switch (resumes ? 0 : random_.below(12)) {
+        case 0:
+            break;
+        case 1:
+        case 2:
+        case 3:
+            command.what = What::pause;
+            break;
+        case 4:
+        case 5:
+            command.what = What::set;
+            command.settings.paused = random_.chance(200'000);
+            if (random_.chance(500'000)) command.settings.pending_max = 1 + random_.below(30);
+            break;
+        case 6:
+        case 7:
+            command.what = What::purge;
+            break;
+        case 8:
+            command.what = What::remove;
+            break;
+        default:
+            return surroundings_.submit(DescribeQueueCommand{queue.name_space, queue.queue});
+    }
+    surroundings_.submit(std::move(command));
+    if (random_.chance(200'000)) lease(false);
+}
+
+// ---- history
 
 void Workload::read_history() {
     for (auto& [query, page] : history_pages_) {

@@ -58,6 +58,7 @@ class Workload {
     Command draw_lease_end(const LeaseToken& lease);
     void end_lease(Op op);
     void forge();
+    void configure();
     void burst();
     void collide();
     void list();

@@ -1,0 +1,174 @@
+// duewheel queue: what a queue is told to do, and how it is. Each verb of `queue` is one call.
+#include <cstdio>
+
+#include "arguments.h"
+#include "local_time.h"
+#include "pages.h"
+#include "plain_text.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+namespace json = boost::json;
+
+struct QueueArguments {
+    std::string queue;
+};
+struct SetArguments {
+    std::string queue;
+    bool paused = false;
+    std::string lease;
+    std::optional<std::uint64_t> pending;
+};
+struct ListArguments {
+    std::uint64_t limit = 100;
+};
+
+const json::object* object_of(const json::object& object, std::string_view member) {
+    const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
+    return found != nullptr && found->is_object() ? &found->get_object() : nullptr;
+}
+
+bool is_true(const json::object& object, std::string_view member) {
+    const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
+    return found != nullptr && found->is_bool() && found->get_bool();
+}
+
+std::string count(const json::object& queue, std::string_view member) {
+    return std::to_string(number_of(queue, member));
+}
+
+// More may be due than memory holds.
+std::string ready(const json::object& queue) {
+    return count(queue, "ready") + (is_true(queue, "backlog_on_disk") ? "+" : "");
+}
+
+std::string state(const json::object& queue) {
+    if (queue.contains("purge")) return is_true(queue, "paused") ? "paused, purging" : "purging";
+    return is_true(queue, "paused") ? "paused" : "";
+}
+
+void print(const json::object& queue) {
+    Rows rows = {
+        {"queue", printable(word_of(queue, "queue"))},
+        {"pending", count(queue, "pending") + ": " + count(queue, "scheduled") + " scheduled, " + ready(queue) +
+                        " ready, " + count(queue, "leased") + " leased, " + count(queue, "held") + " held"},
+        {"dead", count(queue, "dead")},
+        {"waiting consumers", count(queue, "waiters")},
+        {"paused", is_true(queue, "paused") ? "yes" : "no"}};
+    if (const json::object* purge = object_of(queue, "purge")) {
+        rows.push_back({"purge", "begun " + format_when(number_of(*purge, "started_ms")) + ", " +
+                                     count(*purge, "purged") + " ended so far"});
+    }
+    if (const json::object* settings = object_of(queue, "settings")) {
+        if (const std::int64_t lease_ms = number_of(*settings, "lease"); lease_ms != 0) {
+            rows.push_back({"lease", format_span(lease_ms)});
+        }
+        const json::object* limits = object_of(*settings, "limits");
+        if (limits != nullptr) rows.push_back({"pending at most", count(*limits, "pending")});
+    }
+    std::printf("%s", fields(rows).c_str());
+}
+
+int show_queue(const Session& session, const ServerAnswer& answer) {
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] { print(answer.members); });
+}
+
+int get(Session& session, const QueueArguments& arguments) {
+    return show_queue(session, session.ask("GET", session.path("queues", arguments.queue)));
+}
+
+int set(Session& session, const SetArguments& arguments) {
+    json::object request;
+    request["paused"] = arguments.paused;
+    if (!arguments.lease.empty()) request["lease"] = arguments.lease;
+    if (arguments.pending) request["limits"] = json::object{{"pending", *arguments.pending}};
+    return show_queue(session, session.ask("PUT", session.path("queues", arguments.queue), request));
+}
+
+int pause(Session& session, const QueueArguments& arguments) {
+    return show_queue(session, session.ask("POST", session.path("queues", arguments.queue, ":pause")));
+}
+
+int resume(Session& session, const QueueArguments& arguments) {
+    return show_queue(session, session.ask("POST", session.path("queues", arguments.queue, ":resume")));
+}
+
+int purge(Session& session, const QueueArguments& arguments) {
+    const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, ":purge"));
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        const std::string pending = count(answer.members, "pending");
+        std::printf("purging %s message%s; none of them is handed out any more\n", pending.c_str(),
+                    pending == "1" ? "" : "s");
+    });
+}
+
+int remove(Session& session, const QueueArguments& arguments) {
+    const ServerAnswer answer = session.ask("DELETE", session.path("queues", arguments.queue));
+    if (!answer) return answer.exit_code;
+    const bool removed = is_true(answer.members, "removed");
+    return session.show(answer, [&] { std::printf(removed ? "settings removed\n" : "it had no settings\n"); });
+}
+
+int list(Session& session, const ListArguments& arguments) {
+    Rows rows = {{"queue", "pending", "scheduled", "ready", "leased", "held", "dead", "waiters", ""}};
+    const int exit_code =
+        show_pages(session, session.path("queues"), "queues", arguments.limit, [&](const json::object& queue) {
+            if (session.json) return void(std::printf("%s\n", json::serialize(queue).c_str()));
+            rows.push_back({printable(word_of(queue, "queue")), count(queue, "pending"), count(queue, "scheduled"),
+                            ready(queue), count(queue, "leased"), count(queue, "held"), count(queue, "dead"),
+                            count(queue, "waiters"), state(queue)});
+        });
+    if (session.json) return exit_code;
+    if (rows.size() > 1) {
+        std::printf("%s", table(rows).c_str());
+    } else if (exit_code == kExitDone) {
+        std::printf("no queues\n");
+    }
+    return exit_code;
+}
+
+void add_verb(CLI::App& parent, Session& session, const char* name, const char* description, const char* example,
+              int (*run)(Session&, const QueueArguments&)) {
+    Verb<QueueArguments> verb(parent, session, name, description, example, run);
+    verb.app->add_option("QUEUE", verb.options->queue, "The queue's name")->required();
+}
+
+void add_set(CLI::App& parent, Session& session) {
+    Verb<SetArguments> verb(parent, session, "set",
+                            "Give a queue all its settings; what is left out is as in a queue without any",
+                            "duewheel queue set letters --lease 2m --pending 10000", set);
+    SetArguments& options = *verb.options;
+    verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
+    verb.app->add_flag("--paused", options.paused, "Hand nothing out");
+    takes_duration(verb.app->add_option("--lease", options.lease, "How long a lease lasts that names no time"));
+    verb.app->add_option("--pending", options.pending, "How many unfinished messages it may hold; else no limit");
+}
+
+}  // namespace
+
+void add_queue(CLI::App& program, Session& session) {
+    CLI::App* queue = program.add_subcommand("queue", "What a queue is told to do, and how it is");
+    queue->fallthrough();
+    queue->require_subcommand(1);
+    queue->footer(
+        "Example:\n"
+        "  duewheel queue pause letters\n"
+        "  duewheel queue list\n"
+        "  duewheel queue resume letters");
+    add_set(*queue, session);
+    add_verb(*queue, session, "get", "Show a queue: its settings and what is in it",
+             "duewheel queue set letters\n  duewheel queue get letters", get);
+    Verb<ListArguments> verb(*queue, session, "list", "List queues by name; with --json one a line",
+                             "duewheel queue list --limit 1000", list);
+    verb.app->add_option("--limit", verb.options->limit, "How many at most")->capture_default_str();
+    add_verb(*queue, session, "pause", "Hand nothing out until it is resumed", "duewheel queue pause letters", pause);
+    add_verb(*queue, session, "resume", "Hand messages out again", "duewheel queue resume letters", resume);
+    add_verb(*queue, session, "purge", "End every message that is in it now", "duewheel queue purge letters", purge);
+    add_verb(*queue, session, "rm", "Take the settings of an empty queue away", "duewheel queue rm letters", remove);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,158 @@
+// Purges: every message that was in a queue when it was asked for ends, in chunks, while everything else goes on.
+//
+// The settings of the queue hold the mark: the greatest id given out by then. From the moment at which they are applied
+// no marked message is handed out (grant), and none changes into anything but its end: a command that would move it
+// ends it, and so does the end of its lease. So the work that is left is to find them, and one pass does it:
+//
+//   1. walk the entries in memory: each marked one is kept there until its end is durable;
+//   2. walk the queue in the index: what is not in memory stands there, at a place that nothing changes, because each
+//      change begins with its coming into memory, where (1)'s rule meets it (settle, make_ready).
+//
+// What was found ends with cause `purged`, at most `purge_chunk` in a batch. When both walks are done and no marked
+// entry is left in memory, leased ones included, the mark goes from the settings. After a crash the mark is still
+// there, and the walks begin anew.
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+constexpr DuePosition kQueueFront{std::numeric_limits<DueMs>::min(), 0};
+constexpr std::size_t kPurgeRecordBytesMax = 1024;
+
+}  // namespace
+
+bool Engine::is_purged(const Entry& entry) const {
+    return !purges_.empty() && entry.queue < queues_.size() && entry.id <= queues_[entry.queue]->purge_through &&
+           !is_ended(entry.durable_state);
+}
+
+// True where the entry belongs to a purge: it waits for its end from now on, and for nothing else.
+bool Engine::take_for_purge(EntryNumber number) {
+    if (purges_.empty()) return false;
+    Entry& entry = recent_.entry(number);
+    if (!is_purged(entry)) return false;
+    if (entry.purging || entry.expiring) return true;  // what expires ends as quickly by itself
+    entry.purging = true;
+    ++queue(entry.queue).purging;
+    if (entry.state != State::leased) to_purge_.push_back(entry.id);
+    return true;
+}
+
+// A command on a marked message ends it, with this reply.
+Engine::Verdict Engine::purge(EntryNumber number, Pending& pending, Reply with) {
+    Record record = changed(recent_.entry(number), RecordKind::end, Cause::purged);
+    record.state.state = State::cancelled;
+    add(number, std::move(record), pending.token, std::move(with));
+    return Verdict::settled;
+}
+
+// The mark of the queue has changed: to a greater one, or to none.
+void Engine::begin_purge(QueueNumber number) {
+    std::erase_if(purges_, [&](const PurgeWalk& walk) { return walk.queue == number; });
+    if (queue(number).purge_through == 0) {
+        queue(number).purged = 0;
+        return;
+    }
+    PurgeWalk walk;
+    walk.queue = number;
+    walk.next_row = kQueueFront;
+    purges_.push_back(walk);
+}
+
+// The purge whose turn it is to look for messages; beyond all where none has to, or enough are found.
+std::size_t Engine::walking_purge() const {
+    if (to_purge_.size() >= options_.purge_chunk) return purges_.size();
+    for (std::size_t i = 0; i < purges_.size(); ++i) {
+        if (!purges_[i].walked) return purges_[i].asking ? purges_.size() : i;
+    }
+    return purges_.size();
+}
+
+// One stretch of a walk.
+void Engine::walk_purge() {
+    const std::size_t walking = walking_purge();
+    if (walking == purges_.size()) return;
+    PurgeWalk& walk = purges_[walking];
+    if (!walk.walked_entries) {
+        const EntryNumber end = std::min(recent_.entry_limit(), walk.next_entry + options_.purge_walk);
+        for (; walk.next_entry < end; ++walk.next_entry) {
+            const Entry& entry = recent_.entry(walk.next_entry);
+            if (entry.id != 0 && entry.queue == walk.queue) static_cast<void>(take_for_purge(walk.next_entry));
+        }
+        walk.walked_entries = walk.next_entry >= recent_.entry_limit();
+        return;
+    }
+    walk.asking = true;
+    const QueueName& name = recent_.queues().name(walk.queue);
+    Asked asked;
+    asked.what = Ask::purge_stretch;
+    asked.queue = walk.queue;
+    asked.from = walk.next_row;
+    ask(Question{0, ScanQueue{name.name_space, name.queue, walk.next_row, std::numeric_limits<DueMs>::max(),
+                              options_.purge_chunk}},
+        std::move(asked));
+}
+
+void Engine::take_purge_stretch(const Asked& asked, const Stretch& stretch, Generation generation) {
+    const auto walk = std::find_if(purges_.begin(), purges_.end(), [&](const PurgeWalk& each) {
+        return each.queue == asked.queue && each.asking && each.next_row == asked.from;
+    });
+    if (walk == purges_.end()) return;  // it began anew, or is over
+    walk->asking = false;
+    if (generation != generation_.load(std::memory_order_relaxed)) return;  // asked once more
+    for (const MessageRow& row : stretch.rows) {
+        if (row.id > queue(asked.queue).purge_through || recent_.outcome(row.id) != nullptr) continue;
+        EntryNumber number = recent_.find(row.id);
+        if (number == kNoEntry) number = admit(row);
+        static_cast<void>(take_for_purge(number));
+    }
+    if (stretch.complete) {
+        walk->walked = true;
+    } else {
+        walk->next_row = {stretch.rows.back().state.due_ms, stretch.rows.back().id + 1};
+    }
+}
+
+// Ends what was found, and takes the mark of a purge away that has nothing left.
+void Engine::add_purged() {
+    std::uint32_t ended = 0;
+    for (std::size_t left = to_purge_.size(); left > 0 && ended < options_.purge_chunk; --left) {
+        if (!has_room(kPurgeRecordBytesMax) || batch_->count() >= options_.batch_operations_max) return;
+        const MessageId id = to_purge_.front();
+        to_purge_.pop_front();
+        const EntryNumber number = recent_.find(id);
+        if (number == kNoEntry || !recent_.entry(number).purging) continue;
+        if (recent_.entry(number).in_batch) {
+            to_purge_.push_back(id);
+            continue;
+        }
+        Pending nobody;
+        static_cast<void>(purge(number, nobody, Error{}));
+        ++ended;
+    }
+    for (const PurgeWalk& walk : purges_) {
+        const Queue& at = queue(walk.queue);
+        if (!is_over(walk) || at.conf_in_batch || !has_room(kPurgeRecordBytesMax)) continue;
+        QueueSettings settings = at.conf->settings;
+        settings.revision += 1;
+        settings.purge_through = 0;
+        settings.purge_started_ms = 0;
+        add_settings(walk.queue, settings, 0, Error{});
+    }
+}
+
+bool Engine::is_over(const PurgeWalk& walk) const {
+    return walk.walked && queues_[walk.queue]->purging == 0;
+}
+
+// Something that needs no answer first.
+bool Engine::purge_has_work() const {
+    if (!to_purge_.empty()) return true;
+    return std::any_of(purges_.begin(), purges_.end(), [&](const PurgeWalk& walk) { return is_over(walk); });
+}
+
+}  // namespace duewheel

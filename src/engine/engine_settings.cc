@@ -1,0 +1,278 @@
+// What queues are told to do: settings, pause and resume, and what is known of a queue.
+//
+// Settings are records (message/queue_settings.h), applied when they are durable and before they are answered; so after
+// the answer to a pause nothing is handed out any more. One command touches the settings of a queue in a batch, like
+// the messages.
+#include <algorithm>
+#include <cassert>
+
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+Error out_of_range(std::string field, std::string what) {
+    return {"out_of_range", "`" + field + "` is " + std::move(what), field};
+}
+
+}  // namespace
+
+// ---- commands
+
+Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand& command) {
+    using What = ConfigureQueueCommand::What;
+    if (command.what == What::set) {
+        if (Status legal = check_settings(command.settings); !legal) {
+            return reply(pending.token, std::move(legal).error()), Verdict::settled;
+        }
+    }
+    QueueNumber number = recent_.queues().find(command.name_space, command.queue);
+    if (number == kNoQueue) {
+        if (command.what != What::set && command.what != What::pause) {  // there is nothing to change
+            QueueAnswer nothing;
+            nothing.name_space = command.name_space;
+            nothing.queue = command.queue;
+            if (command.what == What::remove) nothing.removed = false;
+            return reply(pending.token, std::move(nothing)), Verdict::settled;
+        }
+        if (recent_.queues().in_use() >= options_.queues_max) {
+            reply(pending.token, queue_limit());
+            return Verdict::settled;
+        }
+        number = recent_.queues().number(command.name_space, command.queue);
+    }
+    Queue& at = queue(number);
+    if (at.conf_in_batch) return Verdict::deferred;
+    if (command.what == What::remove) return remove_settings(pending, number);
+
+    QueueSettings next = at.conf ? at.conf->settings : QueueSettings{};
+    const QueueSettings before = next;
+    switch (command.what) {
+        case What::set:
+            next = command.settings;
+            next.purge_through = before.purge_through;
+            next.purge_started_ms = before.purge_started_ms;
+            break;
+        case What::pause:
+            next.paused = true;
+            break;
+        case What::resume:
+            next.paused = false;
+            break;
+        case What::purge:
+            if (at.counts.pending == 0) break;
+            // Every id that was given out so far; puts of this batch that follow get greater ones.
+            next.purge_through = batch_->totals().id_counter * kShardsMax + options_.shard;
+            next.purge_started_ms = now_;
+            break;
+        case What::remove:
+            break;
+    }
+    next.revision = before.revision;
+    const bool says_nothing_new = next == before && (before.revision != 0 || command.what != What::set);
+    if (says_nothing_new) return reply(pending.token, describe(number)), Verdict::settled;
+    next.revision = before.revision + 1;
+    add_settings(number, next, pending.token, QueueAnswer{});
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
+    const Queue& at = queue(number);
+    QueueAnswer answer = describe(number);
+    if (!at.counts.empty()) {
+        reply(pending.token,
+              Error{"queue_not_empty",
+                    "the queue holds " + std::to_string(at.counts.pending) + " unfinished and " +
+                        std::to_string(at.counts.dead) +
+                        " dead messages, and without its settings they would be handed out: purge it first, or set "
+                        "other settings",
+                    "queue"});
+        return Verdict::settled;
+    }
+    answer.removed = at.conf != nullptr;
+    if (!at.conf) return reply(pending.token, std::move(answer)), Verdict::settled;
+    add_settings(number, QueueSettings{}, pending.token, std::move(answer));
+    return Verdict::settled;
+}
+
+// Cleaning asks for the settings to be written again; they say what they said.
+Engine::Verdict Engine::carry_settings(Pending& pending, const CarrySettingsCommand& command) {
+    const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
+    if (number == kNoQueue) return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    const Queue& at = queue(number);
+    if (at.conf_in_batch) return Verdict::deferred;
+    if (!at.conf || at.conf->place != command.place) return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    add_settings(number, at.conf->settings, pending.token, CarryAnswer{true, batch_->next_sequence()});
+    return Verdict::settled;
+}
+
+Status Engine::check_settings(const QueueSettings& settings) const {
+    if (settings.lease_ms != 0) {
+        if (Status legal = check_lease_time(settings.lease_ms); !legal) return legal;
+    }
+    if (settings.pending_max > options_.pending_limit_max) {
+        return out_of_range("limits.pending", "from 1 to " + std::to_string(options_.pending_limit_max));
+    }
+    return {};
+}
+
+// Whether one more message may be put into the queue; counts it if so.
+Status Engine::check_room(QueueNumber number) {
+    if (number >= queues_.size()) return {};
+    Queue& at = *queues_[number];
+    if (!at.conf || at.conf->settings.pending_max == 0) return {};
+    const std::uint64_t commit = batch_->totals().commit + 1;
+    if (at.puts_of_commit != commit) at.puts_in_batch = 0;
+    at.puts_of_commit = commit;
+    if (at.counts.pending + at.puts_in_batch >= at.conf->settings.pending_max) {
+        return Error{"queue_full",
+                     "the queue holds " + std::to_string(at.counts.pending + at.puts_in_batch) +
+                         " unfinished messages and may hold " + std::to_string(at.conf->settings.pending_max) +
+                         ": put later, add consumers, or raise limits.pending",
+                     "queue"};
+    }
+    ++at.puts_in_batch;
+    return {};
+}
+
+// ---- records
+
+void Engine::add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply with) {
+    Queue& at = queue(number);
+    const QueueName& name = recent_.queues().name(number);
+    const std::string value = encode_queue_settings(settings);
+    Record record;
+    record.kind = RecordKind::conf;
+    record.time_ms = now_;
+    record.subject = kSubjectQueue;
+    record.state.name_space = name.name_space;
+    record.name = name.queue;
+    record.value = value;
+    if (at.conf) {
+        record.place = at.conf->place;
+        record.record_bytes = at.conf->record_bytes;
+        record.previous.version = at.conf->settings.revision;
+        record.previous.term =
+            settings_term(kSubjectQueue, name.name_space, name.queue, encode_queue_settings(at.conf->settings));
+    }
+    at.conf_in_batch = true;
+    batch_->add(record, kNoEntry, token, std::move(with));
+}
+
+void Engine::apply_settings(std::string_view record_body, Operation& operation) {
+    const Result<Record> record = decode_record(RecordKind::conf, record_body);
+    const Result<QueueSettings> settings = record ? decode_queue_settings(record->value) : record.error();
+    if (!settings) {
+        effects_.broken = settings.error();
+        return;
+    }
+    const QueueNumber number = recent_.queues().number(record->state.name_space, record->name);
+    queue(number).conf_in_batch = false;
+    take_settings(number, *settings, operation.sequence, operation.frame_bytes);
+    auto* answer = std::get_if<QueueAnswer>(&operation.reply);
+    if (operation.token == 0 || answer == nullptr) return;
+    const std::optional<bool> removed = answer->removed;
+    *answer = describe(number);
+    answer->removed = removed;
+}
+
+void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Sequence place,
+                           std::uint32_t record_bytes) {
+    Queue& at = queue(number);
+    const MessageId purged_before = at.purge_through;
+    if (settings.revision == 0) {
+        at.conf.reset();
+    } else {
+        at.conf = std::make_unique<QueueConf>(QueueConf{settings, place, record_bytes});
+    }
+    at.paused = settings.paused;
+    at.purge_through = settings.purge_through;
+    if (at.purge_through != purged_before) begin_purge(number);
+    mark(number);
+}
+
+// ---- names
+
+void Engine::list_name(QueueNumber number) {
+    const QueueName& name = recent_.queues().name(number);
+    if (name.queue.empty()) return;  // it was released, and somebody still looks
+    Queue& at = *queues_[number];
+    at.named = true;
+    at.last_segment = segment_;
+    queues_by_name_.emplace(std::pair(name.name_space, name.queue), number);
+}
+
+// Names of queues that hold nothing, have no settings and are used by nobody go, so that whoever names a queue once and
+// never again leaves nothing behind. `swept`: the recent tier holds no outcomes of records up to that segment any more,
+// so a queue whose newest record stands there is named nowhere in memory. O(queues), once a segment.
+void Engine::release_names(SegmentNumber swept) {
+    for (QueueNumber number = 0; number < queues_.size(); ++number) {
+        const Queue& at = *queues_[number];
+        if (!at.named || at.last_segment > swept) continue;
+        const bool in_use = !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() ||
+                            at.has_backlog() || at.durable_cursor != kNoBacklog || at.purge_through != 0;
+        if (in_use) continue;
+        const QueueName& name = recent_.queues().name(number);
+        queues_by_name_.erase({name.name_space, name.queue});
+        recent_.queues().release(number);
+        *queues_[number] = Queue{};
+    }
+}
+
+// ---- what is known of queues
+
+QueueAnswer Engine::describe(QueueNumber number) const {
+    const Queue& at = *queues_[number];
+    const QueueName& name = recent_.queues().name(number);
+    QueueAnswer answer;
+    answer.name_space = name.name_space;
+    answer.queue = name.queue;
+    if (at.conf) answer.settings = at.conf->settings;
+    answer.counts = at.counts;
+    answer.ready = at.ready_count;
+    answer.leased = at.leased_count;
+    answer.waiters = at.waiters.size();
+    answer.backlog_on_disk = at.has_backlog();
+    answer.purged = at.purged;
+    return answer;
+}
+
+std::vector<Engine::QueueCounters> Engine::queue_counters() const {
+    std::vector<QueueCounters> all;
+    for (QueueNumber number = 0; number < queues_.size(); ++number) {
+        const Queue& at = *queues_[number];
+        if (!at.named) continue;
+        all.push_back({recent_.queues().name(number), at.ready_count, at.leased_count, at.waiters.size(),
+                       at.has_backlog(), at.counts.pending, at.paused, at.conf != nullptr});
+    }
+    return all;
+}
+
+void Engine::describe(const DescribeQueueCommand& command, ReplyToken token) {
+    const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
+    if (number == kNoQueue) {
+        return reply(token,
+                     Error{"unknown_queue", "nothing is in a queue of this name and it has no settings: check the name",
+                           "queue"});
+    }
+    static_cast<void>(queue(number));
+    reply(token, describe(number));
+}
+
+void Engine::list_queues(const ListQueuesCommand& command, ReplyToken token) {
+    if (command.limit == 0 || command.limit > options_.list_limit_max) {
+        return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
+    }
+    QueueListAnswer answer;
+    auto next = queues_by_name_.upper_bound({command.name_space, command.after});
+    for (; next != queues_by_name_.end() && next->first.first == command.name_space; ++next) {
+        if (answer.queues.size() == command.limit) {
+            answer.complete = false;
+            break;
+        }
+        answer.queues.push_back(describe(next->second));
+    }
+    reply(token, std::move(answer));
+}
+
+}  // namespace duewheel

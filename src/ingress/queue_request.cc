@@ -1,0 +1,110 @@
+#include "ingress/queue_request.h"
+
+#include <utility>
+
+#include "ingress/base64.h"
+#include "ingress/json_request.h"
+#include "ingress/list_request.h"
+#include "ingress/query_request.h"
+#include "ingress/request_members.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kSettingsMembers[] = {"target", "paused", "lease", "limits"};
+
+// `target`: who gets the messages. There is one kind so far; a webhook that is taken for a pull queue would be a queue
+// whose messages nobody gets.
+Status read_target(const JsonRequest& request) {
+    if (!request.has("target")) return {};
+    const Result<std::optional<std::string_view>> target = request.text("target");
+    if (target && **target == "pull") return {};
+    return Error{"unsupported_target",
+                 "this version hands messages to consumers that lease them: give \"pull\", or leave `target` out",
+                 "target"};
+}
+
+Status read_limits(const JsonRequest& request, QueueSettings& settings) {
+    const Result<std::optional<JsonRequest>> limits = request.object("limits");
+    if (!limits) return limits.error();
+    if (!*limits) return {};
+    if (Status known = (*limits)->only({"pending"}); !known) return known;
+    std::optional<std::int64_t> pending;
+    if (Status read = take((*limits)->integer("pending"), pending); !read) return read;
+    if (!pending) return {};
+    if (*pending < 1) {
+        return Error{"out_of_range",
+                     "`limits.pending` is at least 1; without a limit leave it out, and to take nothing "
+                     "more out of a queue pause it",
+                     "limits.pending"};
+    }
+    settings.pending_max = static_cast<std::uint64_t>(*pending);
+    return {};
+}
+
+Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand configure) {
+    const Result<JsonRequest> json = read_members(request, kSettingsMembers);
+    if (!json) return json.error();
+    QueueSettings& settings = configure.settings;
+    Status read = read_target(*json);
+    if (read) read = take(json->boolean("paused"), settings.paused);
+    std::optional<std::int64_t> lease_ms;
+    if (read) read = take(json->duration_ms("lease"), lease_ms);
+    if (read && lease_ms == 0)
+        read = Error{"lease_too_short", "a lease of no time is none: leave `lease` out", "lease"};
+    settings.lease_ms = lease_ms.value_or(0);
+    if (read) read = read_limits(*json, settings);
+    if (!read) return std::move(read).error();
+    return Command(std::move(configure));
+}
+
+}  // namespace
+
+Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what, std::string name_space,
+                                std::string queue) {
+    using What = ConfigureQueueCommand::What;
+    ConfigureQueueCommand configure{std::move(name_space), std::move(queue), What::set, {}};
+    if (what == CallPath::What::queue && request.method == "PUT") return read_settings(request, std::move(configure));
+    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+    switch (what) {
+        case CallPath::What::pause:
+            configure.what = What::pause;
+            break;
+        case CallPath::What::resume:
+            configure.what = What::resume;
+            break;
+        case CallPath::What::purge:
+            configure.what = What::purge;
+            break;
+        default:
+            if (request.method != "DELETE") {
+                return Command(DescribeQueueCommand{std::move(configure.name_space), std::move(configure.queue)});
+            }
+            configure.what = What::remove;
+            break;
+    }
+    return Command(std::move(configure));
+}
+
+Result<Command> read_queue_list(const HttpRequest& request, std::string name_space) {
+    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
+    if (!query) return query.error();
+    ListQueuesCommand list;
+    list.name_space = std::move(name_space);
+    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
+        return std::move(read).error();
+    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
+        std::optional<std::string> after = parse_base64url(*cursor);
+        if (!after) {
+            return Error{"bad_cursor",
+                         "this is not a cursor of a list of queues: pass on the one of the page before, or "
+                         "begin without one",
+                         "cursor"};
+        }
+        list.after = *std::move(after);
+    }
+    return Command(std::move(list));
+}
+
+}  // namespace duewheel

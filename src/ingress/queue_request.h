@@ -1,0 +1,19 @@
+// Reads the calls that are about a queue itself: its settings, pause, resume, purge, and the list of queues.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+#include "engine/command.h"
+#include "ingress/call_path.h"
+#include "net/http_message.h"
+
+namespace duewheel {
+
+// `what` is queue (GET describes, PUT sets, DELETE removes), pause, resume or purge.
+Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what, std::string name_space,
+                                std::string queue);
+
+Result<Command> read_queue_list(const HttpRequest& request, std::string name_space);
+
+}  // namespace duewheel

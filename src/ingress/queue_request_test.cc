@@ -1,0 +1,117 @@
+// What calls about queues become, and what is refused.
+#include "ingress/queue_request.h"
+
+#include <gtest/gtest.h>
+
+#include "ingress/answer_text.h"
+#include "ingress/call_fixture.h"
+#include "ingress/request_command.h"
+
+namespace duewheel {
+namespace {
+
+std::string read(const Call& call) {
+    const CallRequest request(call);
+    const std::optional<CallPath> path = find_call(request.request().segments);
+    if (!path) return "no such call";
+    if (!allows(allowed_methods(*path), call.method)) return "not with this method";
+    const Result<Command> command = read_command(request.request(), *path, {});
+    if (!command) return std::string(command.error().code) + " " + command.error().field;
+    return describe(*command);
+}
+
+TEST(QueueRequest, each_call_becomes_its_command) {
+    EXPECT_EQ(read({"GET", "/v1/queues/mail"}), "describe default mail");
+    EXPECT_EQ(read({"HEAD", "/v1/queues/mail"}), "describe default mail");
+    EXPECT_EQ(read({"DELETE", "/v1/queues/mail"}), "remove queue default mail pending=0 lease=0");
+    EXPECT_EQ(read({"POST", "/v1/queues/a%2Fb:pause"}), "pause queue default a/b pending=0 lease=0");
+    EXPECT_EQ(read({"POST", "/v1/namespaces/team/queues/mail:resume"}), "resume queue team mail pending=0 lease=0");
+    EXPECT_EQ(read({"POST", "/v1/queues/mail:purge"}), "purge queue default mail pending=0 lease=0");
+    EXPECT_EQ(read({"GET", "/v1/queues"}), "list queues default after= limit=100");
+    EXPECT_EQ(read({"GET", "/v1/namespaces/team/queues"}), "list queues team after= limit=100");
+    EXPECT_EQ(read({"GET", "/v1/queues?limit=7&cursor=YQ"}), "list queues default after=a limit=7");
+    EXPECT_EQ(read({"GET", "/v1/queues?limit=1001"}), "out_of_range limit");
+    EXPECT_EQ(read({"GET", "/v1/queues?cursor=%21"}), "bad_cursor cursor");
+    EXPECT_EQ(read({"GET", "/v1/queues?after=a"}), "unknown_parameter after");
+    EXPECT_EQ(read({"GET", "/v1/queues/mail?limit=7"}), "unknown_parameter ");
+    EXPECT_EQ(read({"POST", "/v1/queues/mail"}), "not with this method");
+    EXPECT_EQ(read({"PUT", "/v1/queues"}), "not with this method");
+    EXPECT_EQ(read({"GET", "/v1/queues/mail:pause"}), "not with this method");
+}
+
+TEST(QueueRequest, settings_are_read_whole) {
+    EXPECT_EQ(read({"PUT", "/v1/queues/mail", "{}"}), "set queue default mail pending=0 lease=0");
+    EXPECT_EQ(read({"PUT", "/v1/queues/mail",
+                    R"({"target": "pull", "paused": true, "lease": "2m", "limits": {"pending": 1000}})"}),
+              "set queue default mail paused pending=1000 lease=120000");
+    EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"limits": {}, "lease": 5000})"}),
+              "set queue default mail pending=0 lease=5000");
+}
+
+TEST(QueueRequest, what_is_wrong_with_settings_is_named) {
+    const auto put = [](std::string body) { return read({"PUT", "/v1/queues/mail", std::move(body)}); };
+    EXPECT_EQ(put(R"({"pause": true})"), "unknown_member pause");
+    EXPECT_EQ(put(R"({"paused": "yes"})"), "wrong_type paused");
+    EXPECT_EQ(put(R"({"paused": true, "paused": false})"), "duplicate_member paused");
+    EXPECT_EQ(put(R"({"target": {"webhook": {"url": "https://example.com"}}})"), "unsupported_target target");
+    EXPECT_EQ(put(R"({"target": "kafka"})"), "unsupported_target target");
+    EXPECT_EQ(put(R"({"lease": 0})"), "lease_too_short lease");
+    EXPECT_EQ(put(R"({"lease": "soon"})"), "bad_duration lease");
+    EXPECT_EQ(put(R"({"limits": 5})"), "wrong_type limits");
+    EXPECT_EQ(put(R"({"limits": {"pendign": 5}})"), "unknown_member limits.pendign");
+    EXPECT_EQ(put(R"({"limits": {"pending": "5"}})"), "wrong_type limits.pending");
+    EXPECT_EQ(put(R"({"limits": {"pending": 0}})"), "out_of_range limits.pending");
+    EXPECT_EQ(put(R"({"limits": {"pending": 1, "pending": 2}})"), "duplicate_member limits.pending");
+    EXPECT_EQ(read({"POST", "/v1/queues/mail:pause", R"({"for": "1h"})"}), "unknown_member for");
+    EXPECT_EQ(read({"DELETE", "/v1/queues/-x"}), "bad_queue_name queue");
+}
+
+QueueAnswer busy_queue() {
+    QueueAnswer answer;
+    answer.queue = "mail";
+    answer.settings.revision = 3;
+    answer.counts = {10, 2, 1};
+    answer.ready = 3;
+    answer.leased = 1;
+    answer.waiters = 4;
+    return answer;
+}
+
+TEST(QueueText, of_a_queue) {
+    EXPECT_EQ(answer_text(busy_queue()).body,
+              R"({"queue":"mail","paused":false,"pending":10,"scheduled":4,"ready":3,"leased":1,"held":2,"dead":1,)"
+              R"("waiters":4,"backlog_on_disk":false,"settings":{"paused":false}})");
+    QueueAnswer purged = busy_queue();
+    purged.name_space = "team";
+    purged.settings.paused = true;
+    purged.settings.lease_ms = 5000;
+    purged.settings.pending_max = 100;
+    purged.settings.purge_through = 5120;
+    purged.settings.purge_started_ms = 1'798'783'200'250;
+    purged.purged = 7;
+    purged.backlog_on_disk = true;
+    EXPECT_EQ(answer_text(purged).body,
+              R"({"namespace":"team","queue":"mail","paused":true,"pending":10,"scheduled":4,"ready":3,"leased":1,)"
+              R"("held":2,"dead":1,"waiters":4,"backlog_on_disk":true,"purge":{"started":"2027-01-01T06:00:00.250Z",)"
+              R"("started_ms":1798783200250,"purged":7},"settings":{"paused":true,"lease":5000,"limits":)"
+              R"({"pending":100}}})");
+    QueueAnswer removed;
+    removed.queue = "mail";
+    removed.removed = true;
+    EXPECT_EQ(answer_text(removed).body, R"({"queue":"mail","removed":true})");
+}
+
+TEST(QueueText, of_a_list_says_where_it_goes_on) {
+    QueueListAnswer list;
+    EXPECT_EQ(answer_text(list).body, R"({"queues":[]})");
+    QueueAnswer empty;
+    empty.queue = "a";
+    list.queues = {empty};
+    list.complete = false;
+    EXPECT_EQ(answer_text(list).body,
+              R"({"queues":[{"queue":"a","paused":false,"pending":0,"scheduled":0,"ready":0,"leased":0,"held":0,)"
+              R"("dead":0,"waiters":0,"backlog_on_disk":false,"settings":{"paused":false}}],"cursor":"YQ"})");
+}
+
+}  // namespace
+}  // namespace duewheel

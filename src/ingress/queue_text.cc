@@ -1,0 +1,49 @@
+#include "ingress/queue_text.h"
+
+#include "calendar/instant_text.h"
+#include "ingress/base64.h"
+
+namespace duewheel {
+namespace {
+
+// As a PUT takes them, so that what was read can be changed and sent back.
+void write_settings(JsonWriter& json, const QueueSettings& settings) {
+    json.open("settings").boolean("paused", settings.paused);
+    if (settings.lease_ms != 0) json.number("lease", settings.lease_ms);
+    if (settings.pending_max != 0) json.open("limits").number("pending", settings.pending_max).close();
+    json.close();
+}
+
+void write_counts(JsonWriter& json, const QueueAnswer& answer) {
+    const QueueCounts& counts = answer.counts;
+    json.boolean("paused", answer.settings.paused).number("pending", counts.pending);
+    json.number("scheduled", counts.pending - counts.held - answer.ready - answer.leased);
+    json.number("ready", answer.ready).number("leased", answer.leased).number("held", counts.held);
+    json.number("dead", counts.dead).number("waiters", answer.waiters);
+    json.boolean("backlog_on_disk", answer.backlog_on_disk);
+}
+
+}  // namespace
+
+void write_queue(JsonWriter& json, const QueueAnswer& answer) {
+    json.open();
+    if (answer.name_space != kDefaultNamespace) json.text("namespace", answer.name_space);
+    json.text("queue", answer.queue);
+    if (answer.removed) {
+        json.boolean("removed", *answer.removed).close();
+        return;
+    }
+    write_counts(json, answer);
+    if (answer.settings.purge_through != 0) {
+        json.open("purge").text("started", format_instant(answer.settings.purge_started_ms));
+        json.number("started_ms", answer.settings.purge_started_ms).number("purged", answer.purged).close();
+    }
+    write_settings(json, answer.settings);
+    json.close();
+}
+
+std::string queue_cursor(std::string_view queue) {
+    return base64url(queue);
+}
+
+}  // namespace duewheel

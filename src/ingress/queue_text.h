@@ -1,0 +1,17 @@
+// Writes what is known of a queue. Shapes: docs/http_api.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/command.h"
+#include "ingress/json_writer.h"
+
+namespace duewheel {
+
+void write_queue(JsonWriter& json, const QueueAnswer& answer);
+
+// Where a list of queues goes on, after this one.
+std::string queue_cursor(std::string_view queue);
+
+}  // namespace duewheel

@@ -1,0 +1,82 @@
+#include "message/queue_settings.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "message/fields.h"
+
+namespace duewheel {
+namespace {
+
+// Field numbers. They stand in the log: never change or re-use one.
+enum Tag : std::uint32_t {
+    kRevision = 1,
+    kPaused = 2,
+    kPendingMax = 3,
+    kLease = 4,
+    kPurgeThrough = 20,
+    kPurgeStarted = 21,
+};
+
+}  // namespace
+
+std::string encode_queue_settings(const QueueSettings& settings) {
+    std::string out;
+    if (settings.revision == 0) return out;
+    FieldWriter to(out);
+    to.number(kRevision, settings.revision);
+    to.number(kPaused, settings.paused ? 1 : 0);
+    to.number(kPendingMax, settings.pending_max);
+    to.signed_number(kLease, settings.lease_ms);
+    to.number(kPurgeThrough, settings.purge_through);
+    to.signed_number(kPurgeStarted, settings.purge_started_ms);
+    return out;
+}
+
+Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
+    QueueSettings settings;
+    FieldReader from(bytes);
+    while (from.next()) {
+        switch (from.tag()) {
+            case kRevision:
+                from.number(settings.revision);
+                break;
+            case kPaused:
+                from.boolean(settings.paused);
+                break;
+            case kPendingMax:
+                from.number(settings.pending_max);
+                break;
+            case kLease:
+                from.signed_number(settings.lease_ms);
+                break;
+            case kPurgeThrough:
+                from.number(settings.purge_through);
+                break;
+            case kPurgeStarted:
+                from.signed_number(settings.purge_started_ms);
+                break;
+            default:
+                return Error{"newer_format",
+                             "a queue's settings hold field " + std::to_string(from.tag()) +
+                                 ", which this version does not know: open the data with the version that wrote it"};
+        }
+    }
+    if (from.damaged() || (settings.revision == 0) != bytes.empty()) {
+        return Error{"damaged_record", "a queue's settings cannot be read"};
+    }
+    return settings;
+}
+
+std::uint64_t settings_term(std::uint32_t subject, std::string_view name_space, std::string_view name,
+                            std::string_view value) {
+    if (value.empty()) return 0;
+    std::string bytes;
+    FieldWriter to(bytes);
+    to.text(1, name_space);
+    to.text(2, name);
+    to.text(3, value);
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), subject);
+}
+
+}  // namespace duewheel

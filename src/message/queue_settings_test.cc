@@ -1,0 +1,111 @@
+#include "message/queue_settings.h"
+
+#include <gtest/gtest.h>
+
+#include "message/queue_counts.h"
+#include "message/totals.h"
+
+namespace duewheel {
+namespace {
+
+QueueSettings everything() {
+    QueueSettings settings;
+    settings.revision = 7;
+    settings.paused = true;
+    settings.pending_max = 1'000;
+    settings.lease_ms = 60'000;
+    settings.purge_through = 9 * kShardsMax;
+    settings.purge_started_ms = 1'700'000'000'000;
+    return settings;
+}
+
+TEST(QueueSettings, come_back_as_they_were_written) {
+    const QueueSettings settings = everything();
+    const Result<QueueSettings> read = decode_queue_settings(encode_queue_settings(settings));
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(*read, settings);
+}
+
+TEST(QueueSettings, that_say_nothing_are_still_settings) {
+    QueueSettings settings;
+    EXPECT_TRUE(encode_queue_settings(settings).empty()) << "none at all";
+    settings.revision = 1;
+    const Result<QueueSettings> read = decode_queue_settings(encode_queue_settings(settings));
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(*read, settings);
+    EXPECT_FALSE(encode_queue_settings(settings).empty());
+}
+
+TEST(QueueSettings, of_a_later_version_are_refused) {
+    const Result<QueueSettings> read = decode_queue_settings(encode_queue_settings(everything()) + "\xc8\x01\x05");
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, "newer_format");
+}
+
+TEST(QueueSettings, that_are_cut_short_are_damage) {
+    const std::string whole = encode_queue_settings(everything());
+    for (std::size_t size = 1; size < whole.size(); ++size) {
+        const Result<QueueSettings> read = decode_queue_settings(whole.substr(0, size));
+        if (!read) {
+            EXPECT_EQ(read.error().code, "damaged_record");
+        } else {
+            EXPECT_NE(*read, everything());
+        }
+    }
+    EXPECT_EQ(decode_queue_settings("\x04\x01").error().code, "damaged_record") << "paused, but of no revision";
+}
+
+Record settings_record(const std::string& value, std::uint32_t revision_before, const std::string& value_before) {
+    Record record;
+    record.kind = RecordKind::conf;
+    record.subject = kSubjectQueue;
+    record.name = "mail";
+    record.value = value;
+    if (revision_before == 0) return record;
+    record.previous.version = revision_before;
+    record.previous.term = settings_term(kSubjectQueue, kDefaultNamespace, "mail", value_before);
+    record.record_bytes = 50;
+    return record;
+}
+
+TEST(QueueSettings, are_in_the_totals_until_they_are_removed) {
+    const std::string first = "one";
+    const std::string second = "two";
+    Totals totals;
+    add_to_totals(totals, settings_record(first, 0, ""), 50);
+    EXPECT_EQ(totals.digest, settings_term(kSubjectQueue, kDefaultNamespace, "mail", first));
+    EXPECT_EQ(totals.needed_bytes, 50u);
+    add_to_totals(totals, settings_record(second, 1, first), 50);
+    EXPECT_EQ(totals.digest, settings_term(kSubjectQueue, kDefaultNamespace, "mail", second));
+    EXPECT_EQ(totals.needed_bytes, 50u);
+    const std::uint64_t digest = totals.digest;
+    add_to_totals(totals, settings_record(second, 2, second), 50);
+    EXPECT_EQ(totals.digest, digest) << "carried: they say what they said";
+    add_to_totals(totals, settings_record("", 2, second), 30);
+    EXPECT_EQ(totals, Totals{});
+    EXPECT_NE(settings_term(kSubjectQueue, "a", "bc", "d"), settings_term(kSubjectQueue, "ab", "c", "d"));
+}
+
+TEST(QueueCounts, follow_each_message_from_state_to_state) {
+    QueueCounts counts;
+    counts.enter(State::scheduled);
+    counts.enter(State::held);
+    counts.enter(State::dead);
+    EXPECT_EQ(counts.pending, 2u);
+    EXPECT_EQ(counts.held, 1u);
+    EXPECT_EQ(counts.dead, 1u);
+    counts.leave(State::held);
+    counts.enter(State::done);
+    counts.leave(State::scheduled);
+    counts.leave(State::dead);
+    EXPECT_TRUE(counts.empty());
+    EXPECT_EQ(counts, QueueCounts{});
+    QueueCounts difference;
+    difference.leave(State::scheduled);
+    counts.enter(State::scheduled);
+    counts.add(difference);
+    EXPECT_EQ(counts, QueueCounts{});
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,37 @@
+// What a start knows of each queue: its settings and how many messages stand in it, from the index and moved on by the
+// records that are replayed on top.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.h"
+#include "store/index.h"
+
+namespace duewheel {
+
+class QueueReplay {
+  public:
+    // Codes: those of the index's reads.
+    Status begin(const Index& index);
+    // The next record of the log behind the index.
+    void apply(const Record& record, Sequence sequence, std::uint32_t frame_bytes);
+    // Every queue that has settings or messages, in the order of names. Codes: `newer_format`, `damaged_log`.
+    Status finish(std::vector<EngineStart::QueueState>& into) const;
+
+    // Those in force at the log's end, in the order of names.
+    std::vector<Index::Settings> settings() const;
+
+  private:
+    using Name = std::pair<std::string, std::string>;
+
+    QueueCounts& counts(const std::string& name_space, const std::string& queue);
+
+    std::map<Name, QueueCounts> counts_;
+    std::map<Name, SettingsRow> settings_;
+    std::map<Name, QueueCounts>::iterator last_ = counts_.end();  // most records name the queue of the one before
+};
+
+}  // namespace duewheel

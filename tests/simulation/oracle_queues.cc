@@ -1,0 +1,225 @@
+// What must hold of queues as wholes: nothing is handed out while one is surely paused, nothing that was purged comes
+// later, a full one takes no more, and what is told of one is so.
+//
+// A queue is surely paused from the answer that says so until somebody asks for anything that may end it: commands on
+// one queue are carried out in the order in which they were submitted.
+#include <algorithm>
+
+#include "simulation/oracle.h"
+
+namespace duewheel {
+namespace {
+
+using What = ConfigureQueueCommand::What;
+
+bool may_end_a_pause(const ConfigureQueueCommand& command) {
+    return command.what == What::resume || command.what == What::remove ||
+           (command.what == What::set && !command.settings.paused);
+}
+
+}  // namespace
+
+Oracle::QueueModel& Oracle::queue_of(const std::string& name_space, const std::string& queue) {
+    return queues_[{name_space, queue}];
+}
+
+void Oracle::configure_submitted(const ConfigureQueueCommand& command, ReplyToken token) {
+    QueueModel& queue = queue_of(command.name_space, command.queue);
+    queue.open.emplace(token, command);
+    if (may_end_a_pause(command) && queue.paused) {
+        queue.was_paused = {queue.paused->from, now_};
+        queue.paused.reset();
+    }
+}
+
+void Oracle::configure_replied(const Request& request, const QueueAnswer& answer) {
+    const auto& command = std::get<ConfigureQueueCommand>(request.command);
+    QueueModel& queue = queue_of(command.name_space, command.queue);
+    if (answer.queue != command.queue || answer.name_space != command.name_space) {
+        return violate("X", "a queue is answered for another one");
+    }
+    queue.settings = answer.removed ? QueueSettings{} : answer.settings;
+    queue.is_known = queue.open.empty();
+    queue.settings_step = step_;
+    const bool right = command.what == What::pause    ? answer.settings.paused
+                       : command.what == What::resume ? !answer.settings.paused
+                       : command.what == What::set    ? answer.settings.paused == command.settings.paused &&
+                                                         answer.settings.pending_max == command.settings.pending_max
+                       : command.what == What::remove ? answer.removed.has_value()
+                                                      : true;
+    if (!right) return violate("X", "a queue's settings are answered otherwise than they were set");
+    if (command.what == What::remove) {
+        rare_.met(*answer.removed ? Rare::settings_removed : Rare::nothing_to_remove);
+        if (*answer.removed && unfinished_in(command.name_space, command.queue).low > 0) {
+            return violate("C3", "the settings of a queue were removed although it holds messages");
+        }
+    }
+    if (command.what == What::purge) purge_answered(request, answer);
+    const bool may_be_ended = std::any_of(queue.open.begin(), queue.open.end(),
+                                          [](const auto& open) { return may_end_a_pause(open.second); });
+    if (!queue.settings.paused || may_be_ended) {
+        queue.paused.reset();
+    } else if (!queue.paused) {
+        rare_.met(Rare::paused);
+        queue.paused = Pause{now_, next_token_ - 1};
+    }
+}
+
+void Oracle::configure_closed(const ConfigureQueueCommand& command, ReplyToken token) {
+    queue_of(command.name_space, command.queue).open.erase(token);
+}
+
+void Oracle::queues_died() {
+    for (auto& [name, queue] : queues_) {
+        for (const auto& [token, command] : queue.open) {
+            queue.is_known = false;
+            if (command.what != What::purge) continue;
+            for (MessageModel& about : messages_) {
+                if (is_in(about, name)) may_be_purged(about);
+            }
+        }
+        queue.open.clear();
+        if (queue.is_known && queue.settings.purge_through != 0) rare_.met(Rare::died_while_purging);
+    }
+}
+
+// Server time may go back over a restart, and a pause holds over it.
+void Oracle::queues_started() {
+    for (auto& [name, queue] : queues_) {
+        queue.was_paused = {};
+        if (queue.paused) {
+            rare_.met(Rare::paused_at_start);
+            queue.paused->from = now_ - 1;
+        }
+    }
+}
+
+bool Oracle::is_in(const MessageModel& about, const QueueKey& name) {
+    return about.put.queue == name.second && about.put.name_space == name.first;
+}
+
+// ---- purges
+
+// From now on another possible world of it is that the purge has ended it.
+void Oracle::may_be_purged(MessageModel& about) {
+    if (about.purge == MessageModel::Purge::no) about.purged_ms = now_;
+    about.purge = std::max(about.purge, MessageModel::Purge::maybe);
+    about.set(about.epochs.back().from, about.worlds());
+}
+
+void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
+    const auto& command = std::get<ConfigureQueueCommand>(request.command);
+    const QueueKey name{command.name_space, command.queue};
+    const MessageId through = answer.settings.purge_through;
+    if (through != 0) {
+        rare_.met(Rare::purge_begun);
+        queue_of(name.first, name.second).marks.push_back({through, now_, run_});
+    }
+    for (MessageModel& about : messages_) {
+        if (!is_in(about, name) || about.id == 0) continue;
+        const bool before = about.answered && about.answered_step < request.step && about.is_surely_live();
+        if (before && about.open.empty() && about.id > through && !about.may_have_expired(now_)) {
+            return violate("X", "a purge leaves a message that was there before it", &about);
+        }
+        if (about.id > through) continue;
+        note(about, "purged: through", static_cast<std::int64_t>(through));
+        may_be_purged(about);
+        about.purge = MessageModel::Purge::surely;
+        if (!about.deliveries.empty() && may_be_held(about.deliveries.back(), now_))
+            rare_.met(Rare::purged_while_leased);
+    }
+}
+
+void Oracle::check_not_purged(MessageModel& about, const Delivered& delivery) {
+    const QueueModel& queue = queue_of(about.put.name_space, about.put.queue);
+    for (const PurgeMark& mark : queue.marks) {
+        if (delivery.id > mark.through) continue;
+        about.purge = MessageModel::Purge::surely;
+        if (mark.run < run_ || delivery.delivered_ms > mark.answered_ms) {
+            return violate("C3",
+                           "delivered at " + std::to_string(delivery.delivered_ms) +
+                               " although its queue was purged at " + std::to_string(mark.answered_ms),
+                           &about);
+        }
+    }
+}
+
+void Oracle::purges_are_over() {
+    for (MessageModel& about : messages_) {
+        if (about.purge != MessageModel::Purge::surely || about.epochs.empty()) continue;
+        if (about.may_have_expired(now_)) continue;  // it may have ended so before the purge came to it
+        std::erase_if(about.epochs.back().worlds, [](const World& world) { return world.is_live(); });
+        if (about.worlds().empty()) about.epochs.back().worlds = {MessageModel::purged_world(now_)};
+    }
+}
+
+// ---- pauses and limits
+
+void Oracle::check_not_paused(const LeaseCommand& command, ReplyToken token, const Delivered& delivery,
+                              MessageModel& about) {
+    const QueueModel& queue = queue_of(command.name_space, command.queue);
+    const DueMs at = delivery.delivered_ms;
+    const bool in_pause = queue.paused && (at > queue.paused->from || token > queue.paused->answer);
+    const bool in_last = queue.was_paused.low < at && at < queue.was_paused.high;
+    if (!in_pause && !in_last) return;
+    violate("C7",
+            "delivered at " + std::to_string(at) + " although its queue is paused since " +
+                std::to_string(in_pause ? queue.paused->from : queue.was_paused.low),
+            &about);
+}
+
+DueRange Oracle::unfinished_in(const std::string& name_space, const std::string& queue) const {
+    DueRange count;
+    for (const MessageModel& about : messages_) {
+        if (!is_in(about, {name_space, queue})) continue;
+        if (about.is_surely_live() && about.open.empty() && !about.may_have_expired(now_)) ++count.low;
+        if (about.may_be_live() || !about.open.empty()) ++count.high;
+    }
+    return count;
+}
+
+void Oracle::check_limit(const MessageModel& accepted) {
+    const QueueModel& queue = queue_of(accepted.put.name_space, accepted.put.queue);
+    if (!queue.is_known || !queue.open.empty() || queue.settings.pending_max == 0) return;
+    const auto held = static_cast<std::uint64_t>(unfinished_in(accepted.put.name_space, accepted.put.queue).low);
+    if (held <= queue.settings.pending_max || queue.settings_step > accepted.submitted_step) return;
+    violate("C11", "a queue that may hold " + std::to_string(queue.settings.pending_max) + " messages took another one",
+            &accepted);
+}
+
+bool Oracle::may_be_full(const PutCommand& put) {
+    const QueueModel& queue = queue_of(put.name_space, put.queue);
+    rare_.met(Rare::queue_full);
+    if (!queue.is_known || !queue.open.empty()) return true;
+    const auto held = static_cast<std::uint64_t>(unfinished_in(put.name_space, put.queue).high);
+    return queue.settings.pending_max != 0 && held + 1 >= queue.settings.pending_max;
+}
+
+void Oracle::settings_refused(const Request& request, const Error& error) {
+    const auto& command = std::get<ConfigureQueueCommand>(request.command);
+    const DueRange held = unfinished_in(command.name_space, command.queue);
+    const bool may_be = error.code == "queue_not_empty" && command.what == What::remove && held.high > 0;
+    if (!may_be) return violate("X", "a queue's settings are refused with " + std::string(error.code));
+    rare_.met(Rare::queue_not_empty);
+}
+
+// ---- what is told of a queue
+
+void Oracle::described(const Request& request, const QueueAnswer& answer) {
+    const auto& command = std::get<DescribeQueueCommand>(request.command);
+    const QueueModel& queue = queue_of(command.name_space, command.queue);
+    const DueRange held = unfinished_in(command.name_space, command.queue);
+    const auto pending = static_cast<DueMs>(answer.counts.pending);
+    if (!held.holds(pending)) {
+        return violate("X", "a queue tells of " + std::to_string(pending) + " unfinished messages, and it must be " +
+                                std::to_string(held.low) + " to " + std::to_string(held.high));
+    }
+    if (queue.is_known && queue.open.empty() && answer.settings.paused != queue.settings.paused) {
+        return violate("C1", "a queue's settings have changed by themselves");
+    }
+    if (answer.ready + answer.leased + answer.counts.held > answer.counts.pending) {
+        violate("X", "a queue has more ready and leased messages than messages");
+    }
+}
+
+}  // namespace duewheel
