@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks and prints their tables:  ./dev bench durable [--quick] [--only ROW]
+"""Runs the benchmarks and prints their tables:  ./dev bench durable [--quick] [--only GROUP ...]
 
 Every figure comes from one interleaved run on one machine; each run leaves build/bench/NAME.json, and tables are made
 from that file alone. How to read them: bench/README.md.
@@ -30,7 +30,7 @@ def machine():
 DURABLE = {"puts": store_groups.puts, "lateness": store_groups.lateness, "pending": store_groups.pending,
            "listing": store_groups.listing, "rebuild": store_groups.rebuild, "batches": queue_groups.batches,
            "asks": queue_groups.asks, "cycles": queue_groups.cycles, "burst": queue_groups.burst,
-           "cancels": queue_groups.cancels, "churn": queue_groups.churn}
+           "paused": queue_groups.paused, "cancels": queue_groups.cancels, "churn": queue_groups.churn}
 
 
 def table(path):
@@ -47,7 +47,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", nargs="?", default="durable", choices=["durable"])
     parser.add_argument("--quick", action="store_true", help="short runs: to see that it works, not for figures")
-    parser.add_argument("--only", choices=sorted(DURABLE), help="one group of rows")
+    parser.add_argument("--only", choices=sorted(DURABLE), nargs="+", default=list(DURABLE), help="groups of rows")
     parser.add_argument("--scratch", help="directory on the disk to measure (default: the system's temporary one)")
     options = parser.parse_args()
     if not (BIN / "duewheel_load").exists():
@@ -55,7 +55,7 @@ def main():
     rows = Rows()
     with tempfile.TemporaryDirectory(prefix="duewheel-bench-", dir=options.scratch) as scratch:
         for name, group in DURABLE.items():
-            if options.only in (None, name):
+            if name in options.only:
                 print(f"running {name} ...", file=sys.stderr)
                 group(rows, pathlib.Path(scratch), options.quick)
     out = ROOT / "build" / "bench" / f"{options.name}.json"

@@ -42,6 +42,14 @@ def metric(server, name):
     return float(found.group(1))
 
 
+def order(server, method, path, body=None):
+    """A call that must succeed; the answer's members."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(server.address + path, data, {"Content-Type": "application/json"}, method=method)
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
 def written_megabytes(server):
     for line in pathlib.Path(f"/proc/{server.process.pid}/io").read_text().splitlines():
         if line.startswith("write_bytes"):
@@ -119,6 +127,35 @@ def burst(rows, scratch, quick):
     for row in ("drain of 1 M due at one instant, acks durable", "lateness of the other queue p99",
                 "lateness of the other queue max", "early", "lost"):
         rows.merge("W4 " + row)
+
+
+def paused(rows, scratch, quick):
+    """A paused queue with five million due messages: what others feel of it, a restart, and its drain when it goes on."""
+    count = 100_000 if quick else 5_000_000
+    beside = dict(queue="beside", connections=2, takers=2, rate=1000, delay_min_ms=1000, delay_max_ms=3000,
+                  seconds=3 if quick else 20)
+    server = start(scratch, "paused")
+    without = load("fire", server, **beside)
+    order(server, "PUT", "/v1/queues/crowd", {})
+    order(server, "POST", "/v1/queues/crowd:pause")
+    load("put", server, queue="crowd", connections=4, batch=500, count=count, delay_min_ms=0, delay_max_ms=0)
+    settle(server)
+    with_it = load("fire", server, **beside)
+    for name, result in (("without it", without), ("with it", with_it)):
+        for percentile in ("p50", "p99", "max"):
+            rows.add(f"paused queue, lateness of another queue {name} {percentile}", count, "duewheel", "ms",
+                     [result["late_ms"][percentile]])
+    restarts = []
+    for _ in range(3):
+        server.stop(signal.SIGKILL)
+        restarts.append(server.start())
+    rows.add("paused queue, restart after kill -9", count, "duewheel", "s", restarts)
+    rows.add("paused queue, resident set", count, "duewheel", "MB", [server.resident_megabytes()])
+    order(server, "POST", "/v1/queues/crowd:resume")
+    drained = load("drain", server, queue="crowd", connections=4, take_batch=1000, count=count)
+    rows.add("paused queue, drain after resume, acks durable", count, "duewheel", "1/s", [drained["per_second"]])
+    rows.add("paused queue, lost", count, "duewheel", "messages", [count - drained["acknowledged"]])
+    finish(server)
 
 
 def cancels(rows, scratch, quick):
