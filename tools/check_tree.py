@@ -34,7 +34,7 @@ LAYERS = {
     "ingress": ["base", "calendar", "message", "net", "engine"],
     "server": ["base", "wheel", "calendar", "message", "net", "journal", "store", "timer", "engine", "delivery",
                "ingress", "include"],
-    "configuration": ["base", "calendar", "server/server_options.h"],
+    "configuration": ["base", "calendar", "server/limit.h", "server/server_options.h"],
     "include": [],
     "apps/duewheeld": ["base", "configuration", "server"],
     "apps/duewheel": ["base", "calendar", "load", "message", "net", "journal", "store"],

@@ -268,6 +268,9 @@ EngineCounters Engine::counters() const {
     counters.leased = leases_.size();
     counters.waiters = waiters_.size();
     counters.commands_waiting = waiting_commands();
+    counters.waiting_bytes = waiting_bytes_;
+    counters.reading_bytes = reading_bytes_;
+    counters.listings = listings_.size();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_by_name_.size();

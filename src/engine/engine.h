@@ -117,6 +117,9 @@ struct EngineCounters {
     std::uint64_t leased = 0;
     std::uint64_t waiters = 0;
     std::uint64_t commands_waiting = 0;
+    std::uint64_t waiting_bytes = 0;  // content of the puts among them
+    std::uint64_t reading_bytes = 0;  // contents that are being read for whoever asked to see them
+    std::uint64_t listings = 0;       // being made
     std::uint64_t in_memory = 0;
     std::uint64_t unsealed_segments = 0;
     std::uint64_t queues = 0;
@@ -300,8 +303,9 @@ class Engine {
     Verdict extend(Pending& pending, const ExtendCommand& command);
     Verdict carry_outcome(Pending& pending, const MessageRow& ended);
     Verdict carry_done(Pending& pending, const CarryDoneCommand& command);
-    // Reschedule and fire: another due time for a message that waits.
-    Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause);
+    // Reschedule and fire: another due time for a message that waits, which `field` of the command has said.
+    Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
+                 const char* field);
     void get(const GetCommand& command, ReplyToken token);
     void answer_get(MessageRow row, ReplyToken token);
     void lease(const LeaseCommand& command, ReplyToken token);

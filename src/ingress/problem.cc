@@ -114,7 +114,7 @@ HttpResponse problem(const Error& error) {
     json.open();
     write_problem(json, error);
     json.close();
-    if (kind.status == 429 || kind.status == 503 || kind.status == 507) {
+    if (says_when_to_come_again(kind.status)) {
         response.headers.push_back({"Retry-After", std::to_string(kRetryAfterSeconds)});
     }
     return response;

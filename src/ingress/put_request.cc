@@ -16,8 +16,6 @@
 namespace duewheel {
 namespace {
 
-constexpr std::size_t kOrderKeyBytesMax = 256;
-
 // What a put's header fields say.
 struct PutFields {
     std::optional<std::string_view> content_type, delay, due, expires_in, expires, order_key, priority, key;

@@ -17,7 +17,6 @@
 namespace duewheel {
 namespace {
 
-constexpr std::size_t kReasonBytesMax = 1024;
 constexpr std::string_view kLeaseMembers[] = {"max", "lease", "wait"};
 constexpr std::string_view kWhenMembers[] = {"delay", "due"};
 constexpr std::string_view kFailMembers[] = {"reason", "retry_in"};

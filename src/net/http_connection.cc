@@ -188,10 +188,10 @@ void HttpConnection::note_phase(bool between_requests) {
 
 void HttpConnection::account_held_bytes() {
     const std::size_t held = input_.size() + (phase_ == Phase::idle ? 0 : parser_.held_bytes());
-    all_->unfinished_bytes += held - held_bytes_;
+    all_->counters.unfinished_bytes += held - held_bytes_;
     const bool grew = held > held_bytes_;
     held_bytes_ = held;
-    if (grew && all_->unfinished_bytes > all_->limits.unfinished_bytes_max && !no_more_requests_) {
+    if (grew && all_->counters.unfinished_bytes > all_->limits.unfinished_bytes_max && !no_more_requests_) {
         refuse({503, "overloaded", "The server holds too many unfinished requests; try again later."});
     }
 }
@@ -205,7 +205,7 @@ void HttpConnection::close(bool tell_owners) {
     const auto self = shared_from_this();
     HttpConnections& all = *all_;
     if (tell_owners && !input_ended_ && !slots_.empty()) ++all.counters.clients_gone;
-    all.unfinished_bytes -= held_bytes_;
+    all.counters.unfinished_bytes -= held_bytes_;
     closed_ = true;
     all_ = nullptr;
     socket_.reset();

@@ -27,9 +27,10 @@ struct HttpLimits {
     std::chrono::milliseconds sweep{1'000};             // no connection: no sweep
 };
 
-// Since the server started, except what says "open". For metrics.
+// Since the server started, except what says "open" or "unfinished". For metrics.
 struct HttpCounters {
     std::uint64_t connections_open = 0;
+    std::uint64_t unfinished_bytes = 0;  // of requests that have arrived in part, over all connections
     std::uint64_t connections_accepted = 0;
     std::uint64_t accept_pauses = 0;    // at connections_max, or out of file descriptors
     std::uint64_t accept_failures = 0;  // the kernel refused to hand a connection over

@@ -333,6 +333,11 @@ const HttpCounters& HttpServer::counters() const {
     return parts_->all.counters;
 }
 
+Status check_listen_address(std::string_view address) {
+    const auto endpoint = parse_endpoint(address);
+    return endpoint ? Status() : Status(endpoint.error());
+}
+
 HttpGroup group_by_method(const HttpRequest& request) {
     return request.method == "GET" || request.method == "HEAD" ? kReadsGroup : kAlone;
 }

@@ -9,10 +9,13 @@
 #include "base/disk_guard.h"
 #include "base/secure_random.h"
 #include "base/system_clock.h"
+#include "ingress/contract.h"
 #include "ingress/http_api.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
+#include "server/limit.h"
 #include "server/metrics.h"
+#include "server/options_check.h"
 #include "server/shard.h"
 #include "server/shard_parts.h"
 #include "store/index.h"
@@ -23,20 +26,6 @@ namespace {
 
 // sysexits.h: an error while doing input or output.
 constexpr int kExitBrokenWorld = 74;
-
-bool is_loopback(std::string_view address) {
-    return address.starts_with("127.") || address.starts_with("[::1]") || address.starts_with("localhost:");
-}
-
-// A name or an address as it stands in a Host field, without a port.
-bool is_host(std::string_view text) {
-    const bool bracketed = text.size() > 2 && text.front() == '[' && text.back() == ']';
-    if (bracketed) text = text.substr(1, text.size() - 2);
-    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-               c == '_' || (bracketed && c == ':');
-    });
-}
 
 // Beyond loopback the server cannot know by which names it is called: it checks them when it was told.
 CallerRules caller_rules(const ServerOptions& options) {
@@ -104,12 +93,7 @@ void Server::Parts::broken(const Error& error) {
 }
 
 Status Server::Parts::open() {
-    for (const std::string& host : options.http_hosts) {
-        if (is_host(host)) continue;
-        return Error{"bad_host", "\"" + host +
-                                     "\" in the setting http.hosts is no host: write a name such as queue.example.org, "
-                                     "without scheme, port and path"};
-    }
+    if (Status fine = check_options(options); !fine) return fine;
     // The address first: a wrong or a taken one must not be told only after a store was made or recovered.
     if (Status bound = bind(); !bound) return bound;
     ShardOptions shard_options;
@@ -140,18 +124,15 @@ Status Server::Parts::bind() {
     const Result<BoundAddress> bound = http->bind(options.http_address);
     if (!bound) return bound.error();
     http_address = bound->text();
-    if (is_loopback(http_address) || options.unsafe_plain_listen) return {};
-    return Error{"unsafe_listen", options.http_address +
-                                      " is no loopback address, and without TLS and tokens whoever reaches it may do "
-                                      "everything: listen on 127.0.0.1, or allow it with the setting "
-                                      "unsafe_plain_listen = true (--unsafe-plain-listen)"};
+    return {};
 }
 
 // Clients are let in when there is somebody to answer them.
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
     api_options.callers = caller_rules(options);
-    api_options.metrics = [this] { return metrics_page(*shard, http->counters()); };
+    api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
+    api_options.metrics = [this] { return metrics_page(options, *shard, http->counters()); };
     api_options.readiness = [this] {
         Readiness readiness;
         readiness.ready = shard->is_serving() && !stopping;

@@ -96,12 +96,19 @@ class Client:
 
     def request(self, method, path, value=None):
         """(status, decoded body)."""
-        body = None if value is None else json.dumps(value)
-        headers = {} if value is None else {"Content-Type": "application/json"}
-        self.connection.request(method, path, body, headers)
+        return self.request_text(method, path, None if value is None else json.dumps(value))
+
+    def request_text(self, method, path, text, headers=None):
+        """As request(), with the body as it is sent; JSON unless the headers say another Content-Type. The body of an
+        answer that is not one JSON value comes as text."""
+        headers = dict(headers or {})
+        if text is not None:
+            headers.setdefault("Content-Type", "application/json")
+        self.connection.request(method, path, text, headers)
         answer = self.connection.getresponse()
-        text = answer.read()
-        return answer.status, json.loads(text) if text else None
+        body = answer.read().decode()
+        is_json = answer.getheader("Content-Type", "").endswith("json") and "ndjson" not in answer.getheader("Content-Type")
+        return answer.status, (json.loads(body) if is_json else body) if body else None
 
     def put(self, queue, body, **members):
         return self.request("POST", f"/v1/queues/{queue}/messages", {"body": body, **members})
