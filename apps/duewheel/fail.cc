@@ -31,7 +31,8 @@ void add_fail(CLI::App& program, Session& session) {
     verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
     verb.app->add_option("--reason", verb.options->reason, "Why, for whoever looks later")->type_name("TEXT");
     takes_duration(
-        verb.app->add_option("--retry-in", verb.options->retry_in, "When it is tried again; else after what the server is set to, 1 s by default"));
+        verb.app->add_option("--retry-in", verb.options->retry_in,
+                             "When it is tried again; else after what the server is set to, 1 s by default"));
 }
 
 }  // namespace duewheel

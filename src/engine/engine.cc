@@ -235,6 +235,10 @@ void Engine::table_taken(SegmentNumber through) {
 
 // ---- what the owner may ask
 
+bool Engine::awaits_answer_until(std::uint64_t ticket) const {
+    return std::any_of(asked_.begin(), asked_.end(), [ticket](const auto& each) { return each.first <= ticket; });
+}
+
 bool Engine::is_idle() const {
     const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
         return each.second.pending || each.second.delivery || each.second.message;

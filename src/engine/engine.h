@@ -128,7 +128,7 @@ struct EngineCounters {
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
     std::uint64_t refused_full = 0;  // puts
-    bool puts_held_back = false;     // waiting for segments to be sealed
+    bool puts_held_back = false;     // waiting for segments to be sealed, or to be made ready
     bool store_full = false;
     DueMs loaded_until_ms = 0;
     DueMs server_time_ms = 0;
@@ -156,6 +156,10 @@ class Engine {
     // take back.
     void set_store_full(bool full);
 
+    // While this holds, puts wait instead of beginning a segment; what ends messages may. Whoever fills spare segments
+    // has not seen yet that only the reserve is left, and it may be that no other can be filled.
+    void set_reserve_at_stake(bool at_stake) { reserve_at_stake_ = at_stake; }
+
     // The open segment is closed with the next commit, full or not, unless nothing stands in it: so that it can be
     // sealed.
     void close_segment() { close_wanted_ = true; }
@@ -173,6 +177,10 @@ class Engine {
 
     // An answer to a question of the effects.
     void answer(Answer answer);
+    // Questions are numbered in the order in which they are asked. Whether one up to this one is not answered yet: it
+    // may hold the place that a record had when it was asked. O(questions open).
+    std::uint64_t newest_ticket() const { return next_ticket_ - 1; }
+    bool awaits_answer_until(std::uint64_t ticket) const;
 
     // The index now holds every segment up to and with this one. Called on the shard's thread, in order; for the newest
     // one perhaps before committed() tells of the commit that closed it.
@@ -493,6 +501,7 @@ class Engine {
     bool started_ = false;
     bool stopping_ = false;
     bool store_full_ = false;
+    bool reserve_at_stake_ = false;
     bool close_wanted_ = false;
 
     // the log

@@ -16,7 +16,9 @@ std::size_t Engine::waiting_commands() const {
 // On a full disk sealing may not come on for long; new puts are refused then, and nothing is gained by having those
 // wait that may only repeat an answer.
 bool Engine::puts_held_back() const {
-    return unsealed_.size() >= options_.unsealed_segments_max && !store_full_;
+    if (store_full_) return false;
+    const bool begins_segment = segment_fill_ == kSegmentHeaderBytes;
+    return unsealed_.size() >= options_.unsealed_segments_max || (begins_segment && reserve_at_stake_);
 }
 
 std::uint64_t Engine::size_in_segment(std::size_t record_bytes) const {

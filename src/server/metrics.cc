@@ -103,7 +103,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_commands_deferred_total", "Commands that waited for another one on the same message.",
                  counters.deferred);
     page.gauge("duewheel_commands_waiting", "Commands that wait for a commit.", counters.commands_waiting);
-    page.gauge("duewheel_puts_held_back", "1 while puts wait for segments to be sealed.",
+    page.gauge("duewheel_puts_held_back", "1 while puts wait for segments to be sealed or made ready.",
                counters.puts_held_back ? 1 : 0);
     page.gauge("duewheel_store_full", "1 while puts are refused because the disk is nearly full.",
                counters.store_full ? 1 : 0);
