@@ -50,6 +50,8 @@ int show_lease_end(const Session& session, const ServerAnswer& answer) {
     const auto people = [&] {
         if (expired) {
             std::printf("expired: the lease had ended before, and nothing was changed\n");
+        } else if (outcome == "dead") {
+            std::printf("dead: its attempts are used up; `duewheel kick` brings it back\n");
         } else if (const std::int64_t until = answer.number("lease_until_ms"); until != 0) {
             std::printf("%s, leased until %s\n", outcome.c_str(), format_when(until).c_str());
         } else if (const std::int64_t due = answer.number("due_ms"); due != 0) {
@@ -68,8 +70,9 @@ int show_change(const Session& session, const ServerAnswer& answer, std::string_
         const std::string shown = printable(outcome);
         const std::int64_t attempts = answer.number("attempts");
         const std::int64_t due = answer.number("due_ms");
-        if (!done) std::printf("too late: ");
+        if (!done && outcome != "waiting") std::printf("too late: ");
         std::printf("%s", shown.c_str());
+        if (outcome == "waiting") std::printf(": there is nothing to bring back");
         if (done && due != 0) std::printf(", due %s", format_when(due).c_str());
         if (attempts > 0) std::printf(", %lld attempt%s", static_cast<long long>(attempts), attempts == 1 ? "" : "s");
         const boost::json::value* hidden = answer.members.if_contains("maybe_delivered");

@@ -29,7 +29,7 @@ DONE, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 PROGRAM = BIN / "duewheel"
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, "
 VERBS = ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend", "release",
-         "queue", "stats", "top", "bench", "check"]
+         "hold", "kick", "queue", "stats", "top", "bench", "check"]
 
 
 class CommandLine(unittest.TestCase):
@@ -178,6 +178,35 @@ class Verbs(CommandLine):
         self.assertEqual(self.answer("get", number)["state"], "retrying")
         self.output("fire", number)
         self.assertEqual(self.lease_one("q")["attempt"], 2)
+
+    def test_a_message_whose_attempts_are_used_up_is_dead_until_it_is_brought_back(self):
+        put = self.answer("put", "q", "Fragile", "--retry-attempts", "2", "--retry-first", "1ms", "--retry-factor", "1.5",
+                          "--retry-most", "1m", "--retry-jitter", "0")
+        shown = self.answer("get", put["id"])
+        self.assertEqual(shown["retry"], {"attempts": 2, "first": 1, "factor": 1.5, "most": 60000, "jitter": 0})
+        self.assertRegex(self.output("fail", self.lease_one("q")["lease"], "--reason", "dropped"), f"^retrying, due {WHEN}")
+        self.assertRegex(self.output("fail", self.lease_one("q")["lease"], "--reason", "dropped again"), "^dead: ")
+        shown = self.output("get", put["id"])
+        self.assertRegex(shown, r"state +dead\n")
+        self.assertRegex(shown, r"reason +dropped again\n")
+        self.assertTrue(shown.endswith("\nFragile\n"), shown)
+        self.assertEqual(self.output("queue", "redrive", "q"), "1 brought back\n")
+        self.assertEqual(self.answer("queue", "redrive", "q", "--max", "5"), {"redriven": 0, "more": False})
+        self.assertEqual(self.lease_one("q")["attempt"], 3)
+
+    def test_hold_sets_aside_and_kick_brings_back(self):
+        put = self.answer("put", "q", "Hello")
+        self.assertEqual(self.output("hold", put["id"]), "held\n")
+        self.assertEqual(self.answer("lease", "q"), {"messages": []})
+        self.assertRegex(self.output("kick", put["id"]), f"^kicked, due {WHEN}")
+        code, output, _ = self.run_program("kick", put["id"])
+        self.assertEqual((code, output), (REFUSED, "waiting: there is nothing to bring back\n"))
+        lease = self.lease_one("q")["lease"]
+        code, output, _ = self.run_program("hold", put["id"])
+        self.assertEqual((code, output), (REFUSED, "too late: in_flight, 1 attempt\n"))
+        self.assertEqual(self.output("hold", "--lease", lease), "held\n")
+        self.assertEqual(self.answer("get", put["id"])["state"], "held")
+        self.assertEqual(self.run_program("hold")[0], USAGE)
 
     def test_extend_keeps_a_lease(self):
         self.put("q", "x")
@@ -655,7 +684,7 @@ class Examples(CommandLine):
         self.assertTrue(self.paste(self.help_example()))
         for verb in VERBS:
             with self.subTest(verb=verb):
-                lines = self.help_example(verb)
+                lines = self.help_example(*verb.split())
                 self.assertTrue(any(line.startswith(f"duewheel {verb} ") or line == f"duewheel {verb}" for line in lines))
                 self.assertTrue(self.paste(lines))
 

@@ -23,16 +23,16 @@ int fail(Session& session, const FailArguments& arguments) {
 
 void add_fail(CLI::App& program, Session& session) {
     Verb<FailArguments> verb(
-        program, session, "fail", "End a lease: its message failed and is tried again",
+        program, session, "fail",
+        "End a lease: its message failed and is tried again, or dead if that was its last attempt",
         "duewheel put mail 'Hello'\n"
         "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
         "  duewheel fail \"$LEASE\" --reason 'no route' --retry-in 1m",
         fail);
     verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
     verb.app->add_option("--reason", verb.options->reason, "Why, for whoever looks later")->type_name("TEXT");
-    takes_duration(
-        verb.app->add_option("--retry-in", verb.options->retry_in,
-                             "When it is tried again; else after what the server is set to, 1 s by default"));
+    takes_duration(verb.app->add_option("--retry-in", verb.options->retry_in,
+                                        "When it is tried again; else its retry rule says when"));
 }
 
 }  // namespace duewheel

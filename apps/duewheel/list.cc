@@ -1,4 +1,4 @@
-// duewheel list: the messages of a queue that have not ended, by their due times.
+// duewheel list: the messages of a queue that have not ended, by their due times; or the dead ones, as they died.
 #include <cstdio>
 
 #include "arguments.h"
@@ -53,7 +53,7 @@ int list(Session& session, const ListArguments& arguments) {
     if (rows.size() > 1) {
         std::printf("%s", table(rows).c_str());
     } else if (exit_code == kExitDone) {
-        std::printf("no message of this kind is pending\n");
+        std::printf("no message of this kind is here\n");
     }
     return exit_code;
 }
@@ -67,8 +67,9 @@ void add_list(CLI::App& program, Session& session) {
     ListArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     verb.app
-        ->add_option("--state", options.states,
-                     "Only these: prepared, scheduled, ready, leased, retrying, held; with commas between them")
+        ->add_option(
+            "--state", options.states,
+            "Only these: prepared, scheduled, ready, leased, retrying, held, with commas between them; or dead")
         ->delimiter(',')
         ->type_name("STATE");
     options.stretch.add_to(*verb.app, "Due");

@@ -5,6 +5,8 @@
 #include "local_time.h"
 #include "pages.h"
 #include "plain_text.h"
+#include "queue_verbs.h"
+#include "retry_arguments.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -20,6 +22,7 @@ struct SetArguments {
     bool paused = false;
     std::string lease;
     std::optional<std::uint64_t> pending;
+    RetryArguments retry;
 };
 struct ListArguments {
     std::uint64_t limit = 100;
@@ -65,6 +68,9 @@ void print(const json::object& queue) {
         if (const std::int64_t lease_ms = number_of(*settings, "lease"); lease_ms != 0) {
             rows.push_back({"lease", format_span(lease_ms)});
         }
+        if (const json::object* retry = object_of(*settings, "retry")) {
+            rows.push_back({"retry", printable(json::serialize(*retry))});
+        }
         const json::object* limits = object_of(*settings, "limits");
         if (limits != nullptr) rows.push_back({"pending at most", count(*limits, "pending")});
     }
@@ -84,6 +90,7 @@ int set(Session& session, const SetArguments& arguments) {
     json::object request;
     request["paused"] = arguments.paused;
     if (!arguments.lease.empty()) request["lease"] = arguments.lease;
+    if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     if (arguments.pending) request["limits"] = json::object{{"pending", *arguments.pending}};
     return show_queue(session, session.ask("PUT", session.path("queues", arguments.queue), request));
 }
@@ -146,6 +153,7 @@ void add_set(CLI::App& parent, Session& session) {
     verb.app->add_flag("--paused", options.paused, "Hand nothing out");
     takes_duration(verb.app->add_option("--lease", options.lease, "How long a lease lasts that names no time"));
     verb.app->add_option("--pending", options.pending, "How many unfinished messages it may hold; else no limit");
+    options.retry.add_to(*verb.app);
 }
 
 }  // namespace
@@ -169,6 +177,7 @@ void add_queue(CLI::App& program, Session& session) {
     add_verb(*queue, session, "resume", "Hand messages out again", "duewheel queue resume letters", resume);
     add_verb(*queue, session, "purge", "End every message that is in it now", "duewheel queue purge letters", purge);
     add_verb(*queue, session, "rm", "Take the settings of an empty queue away", "duewheel queue rm letters", remove);
+    add_queue_redrive(*queue, session);
 }
 
 }  // namespace duewheel

@@ -22,6 +22,8 @@ void add_ack(CLI::App& program, Session& session);
 void add_fail(CLI::App& program, Session& session);
 void add_extend(CLI::App& program, Session& session);
 void add_release(CLI::App& program, Session& session);
+void add_hold(CLI::App& program, Session& session);
+void add_kick(CLI::App& program, Session& session);
 void add_queue(CLI::App& program, Session& session);
 void add_stats(CLI::App& program, Session& session);
 void add_top(CLI::App& program, Session& session);

@@ -86,9 +86,28 @@ constexpr Setting kSettings[] = {
                                        "between two.",
                                        1, 10'000}),
 
-    at<kEngine, &Engine::retry_delay_ms>({"retry.delay", Kind::duration,
-                                          "When a failed message comes again, unless its consumer said when.", 0,
-                                          365 * kDay}),
+    at<kEngine, &Engine::retry, &RetryRule::attempts>(
+        {"retry.attempts", Kind::number, "Deliveries of a message until it is dead, where it has no rule of its own.",
+         1, kRetryAttemptsMax}),
+    at<kEngine, &Engine::retry, &RetryRule::first_ms>(
+        {"retry.first", Kind::duration,
+         "How long a message rests after its first failure, unless its consumer said when it is to come again.", 0,
+         kRetryRestMaxMs}),
+    at<kEngine, &Engine::retry, &RetryRule::factor_permille>(
+        {"retry.factor_thousandths", Kind::number,
+         "What the rest grows by with each further failure: 2000 doubles it, 1000 leaves it as it is.", kRetryFactorMin,
+         kRetryFactorMax}),
+    at<kEngine, &Engine::retry, &RetryRule::most_ms>(
+        {"retry.most", Kind::duration, "The longest rest.", 0, kRetryRestMaxMs}),
+    at<kEngine, &Engine::retry, &RetryRule::jitter_permille>(
+        {"retry.jitter_thousandths", Kind::number,
+         "How much of its length a rest is made longer or shorter by, so that what failed together does not come back "
+         "together.",
+         0, kRetryJitterMax}),
+    at<kEngine, &Engine::dead_kept_ms>(
+        {"retry.keep_dead", Kind::duration,
+         "How long a dead message is kept with its body, to be looked at or brought back; then it ends for good.",
+         kMinute, 3650 * kDay}),
 
     at<kEngine, &Engine::segment_bytes>({.name = "store.segment_size",
                                          .kind = Kind::size,
@@ -137,6 +156,7 @@ constexpr Setting kSettings[] = {
 };
 
 constexpr SettingOrder kOrders[] = {
+    {"retry.first", "retry.most", "the first rest would be longer than the longest"},
     {"memory.read_ahead_min", "memory.read_ahead_max", "reading ahead would have no length that fits"},
     {"limits.lease_min", "limits.lease_default", "a lease that names no time would be refused"},
     {"limits.lease_default", "limits.lease_max", "a lease that names no time would be refused"},

@@ -10,6 +10,12 @@ std::string_view change_outcome_name(ChangeOutcome outcome) {
             return "rescheduled";
         case ChangeOutcome::fired:
             return "fired";
+        case ChangeOutcome::held:
+            return "held";
+        case ChangeOutcome::kicked:
+            return "kicked";
+        case ChangeOutcome::waiting:
+            return "waiting";
         case ChangeOutcome::in_flight:
             return "in_flight";
         case ChangeOutcome::delivered:
@@ -44,6 +50,8 @@ std::string_view cause_name(Cause cause) {
             return "merged";
         case Cause::failed:
             return "failed";
+        case Cause::kept_long_enough:
+            return "kept_long_enough";
         case Cause::lease_lost:
             return "lease_lost";
         default:
@@ -57,10 +65,14 @@ std::string_view lease_outcome_name(LeaseOutcome outcome) {
             return "done";
         case LeaseOutcome::retrying:
             return "retrying";
+        case LeaseOutcome::dead:
+            return "dead";
         case LeaseOutcome::extended:
             return "extended";
         case LeaseOutcome::released:
             return "released";
+        case LeaseOutcome::held:
+            return "held";
         case LeaseOutcome::expired:
             return "expired";
         case LeaseOutcome::purged:

@@ -47,6 +47,7 @@ struct PutCommand {
     std::optional<When> expires;  // a message that nobody has taken by then ends; its delay counts from the put
     std::int32_t priority = 0;
     std::string order_key;  // empty: none
+    RetryChoice retry;      // empty: its queue's rule, whatever that is when it fails
     std::string body;
     std::string content_type;
     std::string headers;
@@ -75,6 +76,22 @@ struct RescheduleCommand {
 struct FireCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
+};
+// Sets a waiting message aside: it waits for nobody until it is kicked.
+struct HoldCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
+// Brings a message back that was set aside or is dead, with all its attempts before it again.
+struct KickCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
+// Brings the dead of a queue back, those that died first before the others, and none that dies after the call.
+struct RedriveCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    std::optional<std::uint64_t> max;  // none: as many as the engine allows
 };
 // Sets or changes what a queue is told to do; answered with the queue as it is then.
 struct ConfigureQueueCommand {
@@ -118,7 +135,7 @@ struct LeaseCommand {
 struct ListCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
-    StateSet states = kUnfinishedStates;  // live ones
+    StateSet states = kUnfinishedStates;  // live ones; or dead alone, which come by (time of death, id)
     DuePosition from;                     // the first that may be in the page
     DueMs until_ms = std::numeric_limits<DueMs>::max();
     std::uint32_t limit = 100;
@@ -150,6 +167,10 @@ struct ReleaseCommand {
     LeaseToken lease;
     std::int64_t delay_ms = 0;
 };
+// Ends a lease by setting its message aside.
+struct HoldLeaseCommand {
+    LeaseToken lease;
+};
 // Of the cleaner: writes a message again, whole, if its newest whole record still stands at `row.place`; of an ended
 // message, its outcome.
 struct CarryCommand {
@@ -166,7 +187,8 @@ struct CarryDoneCommand {
 using Command =
     std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
                  AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
-                 HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand>;
+                 HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand,
+                 HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -190,15 +212,28 @@ struct MessageAnswer {
     std::string traceparent;
 };
 
-// How a cancel, a reschedule or a fire ended. All but the first three mean "too late".
-enum class ChangeOutcome : std::uint8_t { cancelled, rescheduled, fired, in_flight, delivered, dead, expired, gone };
+// How a command on a message ended: done as asked (the first five), or not: it waits already, so that there is nothing
+// to bring back; or too late.
+enum class ChangeOutcome : std::uint8_t {
+    cancelled,
+    rescheduled,
+    fired,
+    held,
+    kicked,
+    waiting,
+    in_flight,
+    delivered,
+    dead,
+    expired,
+    gone,
+};
 std::string_view change_outcome_name(ChangeOutcome outcome);
 
 struct ChangeAnswer {
     ChangeOutcome outcome = ChangeOutcome::gone;
     std::uint32_t attempts = 0;
     bool maybe_delivered = false;
-    DueMs due_ms = 0;  // rescheduled, fired
+    DueMs due_ms = 0;  // rescheduled, fired, kicked
 };
 struct Delivered {
     MessageId id = 0;
@@ -224,7 +259,7 @@ std::string_view cause_name(Cause cause);
 
 // What became of a lease. `expired`: it had ended before, and nothing was changed.
 // `purged`: its queue was purged while it was leased, so it does not come again.
-enum class LeaseOutcome : std::uint8_t { done, retrying, extended, released, expired, purged };
+enum class LeaseOutcome : std::uint8_t { done, retrying, dead, extended, released, held, expired, purged };
 std::string_view lease_outcome_name(LeaseOutcome outcome);
 
 struct LeaseEndAnswer {
@@ -240,6 +275,10 @@ struct ListAnswer {
     std::vector<ListedMessage> listed;
     std::optional<DuePosition> next;  // where the next page begins; nothing: this was the last one
     std::uint64_t query = 0;          // of the command
+};
+struct RedriveAnswer {
+    std::uint64_t redriven = 0;
+    bool more = false;  // the call's limit was reached, and there may be more
 };
 struct HistoryAnswer {
     std::string queue;
@@ -272,7 +311,7 @@ struct QueueListAnswer {
 };
 
 using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer>;
+                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

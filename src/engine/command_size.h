@@ -35,7 +35,9 @@ inline std::size_t put_bytes(const Command& command) {
 // `overhead`: what a record takes at most, its texts of any length aside.
 inline std::size_t record_bytes_at_most(const Command& command, std::size_t overhead) {
     if (is_a_put(command)) return record_count(command) * overhead + put_bytes(command);
-    if (const auto* carry = std::get_if<CarryCommand>(&command)) return overhead + carry->record_body.size();
+    if (const auto* carry = std::get_if<CarryCommand>(&command)) {
+        return overhead + carry->record_body.size() + carry->row.reason.size();
+    }
     if (const auto* fail = std::get_if<FailCommand>(&command)) return overhead + fail->reason.size();
     return overhead;
 }

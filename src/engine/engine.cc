@@ -1,7 +1,8 @@
 // The frame of the engine: start, turns, what was asked and answered. Batches stand in engine_batches.cc, what commands
 // mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
 // engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
-// engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, order keys in engine_order.cc.
+// engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
+// letters in engine_dead_letters.cc, order keys in engine_order.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
     for (const EngineStart::QueueState& state : start.queue_states) {
         const QueueNumber number = recent_.queues().number(state.queue.name_space, state.queue.queue);
         queue(number).counts = state.counts;
+        if (state.counts.dead > 0) expect_dead(number, 0);
         if (state.settings.revision == 0) continue;
         take_settings(number, state.settings, state.settings_place, state.settings_bytes);
     }
@@ -59,6 +61,7 @@ void Engine::submit(Command command, ReplyToken token) {
     if (!cleans && waiting_commands() >= options_.commands_waiting_max) return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
+    if (const auto* asked = std::get_if<RedriveCommand>(&command)) return redrive(*asked, token);
     if (auto* asked = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*asked), token);
     if (const auto* asked = std::get_if<DescribeQueueCommand>(&command)) return describe(*asked, token);
     if (const auto* asked = std::get_if<ListQueuesCommand>(&command)) return list_queues(*asked, token);
@@ -185,6 +188,11 @@ void Engine::answer(Answer answer) {
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::queue_stretch:
             return take_queue_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case Ask::dead_stretch:
+            return take_dead_stretch(asked.redrive, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case Ask::dead_listing:
+            return finish_dead_listing(*std::move(asked.listing), std::move(std::get<Stretch>(answer.what)),
+                                       answer.generation);
         case Ask::purge_stretch:
             return take_purge_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
         case Ask::order_stretch:
@@ -244,19 +252,22 @@ bool Engine::is_idle() const {
         return each.second.pending || each.second.delivery || each.second.message;
     });
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() && attempts_.empty() &&
-           expiries_.empty() && !in_flight_ && !looks_up;
+           expiries_.empty() && doomed_.empty() && redrives_.empty() && !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
     if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
     const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
-                          !expiries_.empty() || (has_puts && !puts_held_back());
+                          !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() ||
+                          (has_puts && !puts_held_back());
     if (!in_flight_ && (has_work || purge_has_work())) return now_;
     if (walking_purge() < purges_.size()) return now_;
+    if (!in_flight_ && has_dead_to_let_go()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!in_flight_) next = std::min(next, confirm_at_ms_);
+    if (next_letting_go() > now_) next = std::min(next, next_letting_go());
     if (!loading_) next = std::min(next, std::max(now_ + 1, next_load()));
     return next;
 }
@@ -330,16 +341,18 @@ void Engine::check() const {
                 break;
             case State::scheduled:
             case State::retrying:
-                if (!started_ || entry.in_batch || entry.purging) break;
+                if (!started_ || entry.in_batch || entry.purging || entry.doomed) break;
                 require(entry.blocked ? expires_on_wheel
                                       : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
                         "a waiting message is not on the wheel at what comes next");
                 break;
             default:
-                require(!started_ || entry.in_batch || expires_on_wheel, "a message that waits is not on the wheel");
+                require(!started_ || entry.in_batch || entry.purging || expires_on_wheel,
+                        "a message that waits is not on the wheel at its expiry");
                 break;
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
+        require(!entry.doomed || waits_for_due(entry.state), "a message is both doomed and with somebody");
     });
     std::uint64_t pending_in_all = 0;
     require(expiring <= expiries_.size(), "a message expires whose record is not queued");

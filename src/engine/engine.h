@@ -101,6 +101,10 @@ struct EngineCounters {
     std::uint64_t expired = 0;
     std::uint64_t rescheduled = 0;
     std::uint64_t leases_lost = 0;
+    std::uint64_t dead = 0;
+    std::uint64_t held = 0;
+    std::uint64_t brought_back = 0;  // kicked or redriven
+    std::uint64_t let_go = 0;        // dead ones that were kept long enough
     std::uint64_t commits = 0;
     std::uint64_t records = 0;
     std::uint64_t questions = 0;
@@ -265,6 +269,24 @@ class Engine {
         std::int64_t lease_ms = 0;
         TimerHandle timer;
     };
+    // A call that brings back the dead of a queue, a chunk a batch: the dead of the index and of the recent tier,
+    // merged by (time of death, id).
+    struct Redrive {
+        std::uint64_t number = 0;
+        ReplyToken token = 0;
+        QueueName queue;
+        bool lets_go = false;           // instead of bringing them back
+        QueueNumber letting_go_of = 0;  // where it does
+        std::uint64_t max = 0;
+        std::uint64_t done = 0;
+        DueMs until_ms = 0;  // those that died before
+        DuePosition from;    // what comes before it has been seen to
+        bool asked = false;  // for rows, from `from` on
+        std::vector<MessageRow> rows;
+        std::size_t next_row = 0;
+        bool complete = false;  // there are no rows behind these
+        Generation generation = 0;
+    };
     enum class Ask : std::uint8_t {
         facts,
         key_facts,
@@ -276,6 +298,8 @@ class Engine {
         prefetch,
         listing,
         purge_stretch,
+        dead_stretch,
+        dead_listing,
         history
     };
     struct Asked {
@@ -283,6 +307,7 @@ class Engine {
         QueueNumber queue = 0;
         DuePosition from;
         DueMs until_ms = 0;
+        std::uint64_t redrive = 0;
         std::string line;
         std::optional<Pending> pending;
         std::optional<Delivery> delivery;
@@ -298,8 +323,6 @@ class Engine {
     Verdict reschedule(Pending& pending, const RescheduleCommand& command);
     Verdict fire(Pending& pending, const FireCommand& command);
     Verdict ack(Pending& pending, const AckCommand& command);
-    Verdict fail(Pending& pending, const FailCommand& command);
-    Verdict release(Pending& pending, const ReleaseCommand& command);
     Verdict carry(Pending& pending, const CarryCommand& command);
     Verdict extend(Pending& pending, const ExtendCommand& command);
     Verdict carry_outcome(Pending& pending, const MessageRow& ended);
@@ -310,6 +333,41 @@ class Engine {
     void get(const GetCommand& command, ReplyToken token);
     void answer_get(MessageRow row, ReplyToken token);
     void lease(const LeaseCommand& command, ReplyToken token);
+
+    // engine_retries.cc: attempts and what becomes of a message when they are used up; setting aside and bringing back
+    Verdict fail(Pending& pending, const FailCommand& command);
+    Verdict release(Pending& pending, const ReleaseCommand& command);
+    std::optional<Verdict> end_with_lease(Pending& pending, EntryNumber number);
+    Verdict hold(Pending& pending, const HoldCommand& command);
+    Verdict hold_lease(Pending& pending, const HoldLeaseCommand& command);
+    Verdict kick(Pending& pending, const KickCommand& command);
+    // The rule that holds for the message, and for one of the queue (kNoQueue: of a queue yet to be) without its own.
+    const RetryRule& retry_rule(const Entry& entry) const;
+    const RetryRule& queue_retry_rule(QueueNumber queue) const;
+    // Attempts begun that count against the rule.
+    std::uint32_t attempts_counted(const Entry& entry) const;
+    bool is_used_up(const Entry& entry) const;
+    Record death_of(const Entry& entry, std::string_view reason) const;
+    Record return_of(const Entry& entry, Cause cause) const;
+    void doom(EntryNumber number);
+    void add_doomed();
+
+    // engine_dead_letters.cc
+    void redrive(const RedriveCommand& command, ReplyToken token);
+    void ask_for_dead(Redrive& job);
+    void take_dead_stretch(std::uint64_t number, Stretch stretch, Generation generation);
+    void add_redrives();
+    bool redrive_chunk(Redrive& job);
+    bool has_redrives_to_add() const;
+    void expect_dead(QueueNumber number, DueMs at_ms);
+    void forget_dead(QueueNumber number);
+    DueMs next_letting_go() const;
+    bool has_dead_to_let_go() const;
+    void begin_letting_go();
+    Record let_go_of(const Entry& entry) const;
+    void finish_letting_go(QueueNumber number, DuePosition next);
+    void list_dead(Listing listing);
+    void finish_dead_listing(Listing listing, Stretch stretch, Generation generation);
 
     // engine_puts.cc: puts, with or without keys, one or many
     struct KeyLook {
@@ -344,6 +402,8 @@ class Engine {
     Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
+    static Error not_waiting(State state);
+    static ChangeAnswer ended_answer(const MessageRow& row);
     static Error store_full();
     void reply(ReplyToken token, Reply reply);
 
@@ -375,6 +435,7 @@ class Engine {
     bool is_purged(const Entry& entry) const;
     bool take_for_purge(EntryNumber number);
     Verdict purge(EntryNumber number, Pending& pending, Reply reply);
+    static ChangeAnswer purged_answer(ChangeAnswer answer);
     void begin_purge(QueueNumber number);
     std::size_t walking_purge() const;
     void walk_purge();
@@ -391,6 +452,7 @@ class Engine {
     void add_cursors();
     void hand_out(bool closes_segment);
     void apply(Operation& operation);
+    void count(const Record& record);
     void place_applied(EntryNumber number, bool keeps_live, bool woken);
     bool has_room(std::size_t bytes) const;
     std::uint64_t size_in_segment(std::size_t record_bytes) const;
@@ -437,6 +499,7 @@ class Engine {
     void unsettled_expiry(EntryNumber number);
     void settled_expiry(EntryNumber number);
     void begin_expiry(EntryNumber number);
+    Verdict expire(EntryNumber number, Pending& pending);
     void add_expiries();
     bool may_leave(EntryNumber number) const;
 
@@ -524,7 +587,12 @@ class Engine {
     std::deque<Pending> puts_;
     std::size_t waiting_bytes_ = 0;    // of the puts among all of these, and of those being looked up
     std::vector<MessageId> attempts_;  // begun, their record not yet written
-    std::unique_ptr<Batch> batch_;     // being built or in flight
+    std::vector<MessageId> doomed_;    // attempts used up, their end not yet written
+    std::deque<Redrive> redrives_;
+    std::uint64_t next_redrive_ = 1;
+    bool letting_go_ = false;                                   // one of them does
+    std::set<std::pair<DueMs, QueueNumber>> queues_with_dead_;  // nobody in them died before
+    std::unique_ptr<Batch> batch_;                              // being built or in flight
     bool in_flight_ = false;
     std::deque<MessageId> expiries_;  // come, their record not yet written
 

@@ -54,7 +54,8 @@ bool Engine::must_close_segment() const {
             next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
         }
     }
-    if (!attempts_.empty() || !expiries_.empty() || purge_has_work() || !serving_ || confirm_at_ms_ <= now_)
+    if (!attempts_.empty() || !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || purge_has_work() ||
+        !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
     return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
@@ -79,7 +80,9 @@ void Engine::build_batch() {
     take_commands(looked_up_, false);
     take_commands(commands_, false);
     add_attempts();
+    add_doomed();
     add_purged();
+    add_redrives();
     take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
     if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
@@ -126,6 +129,7 @@ void Engine::add_attempts() {
         }
         entry.attempt_queued = false;
         if (entry.begun == entry.attempts) continue;  // a change of the message wrote it along
+        if (planted(PlantedBug::attempt_count_lost_in_crash)) continue;
         add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
     }
     attempts_.resize(kept);
@@ -168,7 +172,7 @@ void Engine::add_cursors() {
         const FiredKey* first = at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
             const Entry& entry = recent_.entry(key.entry);
             return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
-                   (entry.state == State::ready || entry.state == State::leased);
+                   (entry.state == State::ready || entry.state == State::leased || entry.doomed);
         });
         if (first != nullptr) low = std::min(low, first->position);
         if (low == at.durable_cursor) continue;
@@ -220,6 +224,9 @@ void Engine::committed() {
         if (operation.record.kind == RecordKind::conf) {
             apply_settings(batch->body(operation), operation);
         } else {
+            if (operation.record.state.state == State::dead) {  // its reason stands in the commit's bytes alone
+                operation.record.reason = decode_record(operation.record.kind, batch->body(operation))->reason;
+            }
             apply(operation);
         }
     }
@@ -269,9 +276,11 @@ void Engine::apply(Operation& operation) {
     }
     bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::carry;
     bool woken = false;
+    std::uint32_t begun = 0;
     if (operation.entry != kNoEntry) {
         Entry& entry = recent_.entry(operation.entry);
         assert(entry.id == record.id && entry.in_batch);
+        begun = entry.begun;
         entry.in_batch = false;
         woken = entry.woken;
         entry.woken = false;
@@ -295,31 +304,14 @@ void Engine::apply(Operation& operation) {
     if (operation.entry == kNoEntry && number == kNoEntry) {  // an outcome that was carried: it names its queue
         queue(recent_.queues().number(record.state.name_space, record.state.queue)).last_segment = segment_;
     }
-    switch (record.kind) {
-        case RecordKind::put:
-        case RecordKind::spawn:
-            ++counters_.accepted;
-            break;
-        case RecordKind::carry:
-            ++counters_.carried;
-            break;
-        case RecordKind::change:
-            if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
-            if (record.cause == Cause::failed) ++counters_.failed;
-            break;
-        case RecordKind::end:
-            if (record.state.state == State::done) ++counters_.done;
-            if (record.cause == Cause::purged) {
-                ++counters_.purged;
-            } else if (record.state.state == State::cancelled) {
-                ++counters_.cancelled;
-            }
-            if (record.state.state == State::expired) ++counters_.expired;
-            break;
-        default:
-            break;
-    }
+    count(record);
     if (number != kNoEntry) {
+        if (planted(PlantedBug::attempt_count_lost_in_crash)) {
+            recent_.entry(number).begun = std::max(recent_.entry(number).begun, begun);
+        }
+        if (planted(PlantedBug::retry_counts_from_now) && record.cause == Cause::failed) {
+            recent_.entry(number).due_ms += now_ - record.time_ms;
+        }
         if (!keeps_live) {
             const Entry& entry = recent_.entry(number);
             Queue& at = queue(entry.queue);
@@ -336,6 +328,41 @@ void Engine::apply(Operation& operation) {
     const bool was_on_disk = operation.entry == kNoEntry && record.previous.version != 0;
     if (was_on_disk && lines_.contains(line)) lines_.at(line).head_stands = false;
     advance_line(line);
+}
+
+void Engine::count(const Record& record) {
+    switch (record.kind) {
+        case RecordKind::put:
+        case RecordKind::spawn:
+            ++counters_.accepted;
+            break;
+        case RecordKind::carry:
+            ++counters_.carried;
+            break;
+        case RecordKind::change:
+            if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
+            if (record.cause == Cause::failed) ++counters_.failed;
+            if (record.cause == Cause::held) ++counters_.held;
+            if (record.cause == Cause::kicked || record.cause == Cause::redriven) ++counters_.brought_back;
+            break;
+        case RecordKind::end:
+            if (record.state.state == State::done) ++counters_.done;
+            if (record.cause == Cause::purged) {
+                ++counters_.purged;
+            } else if (record.state.state == State::cancelled) {
+                ++counters_.cancelled;
+            }
+            if (record.state.state == State::dead) {
+                ++counters_.dead;
+                expect_dead(recent_.queues().number(record.state.name_space, record.state.queue), record.time_ms);
+                if (record.cause == Cause::failed) ++counters_.failed;
+            }
+            if (record.cause == Cause::expired) ++counters_.expired;
+            if (record.cause == Cause::kept_long_enough) ++counters_.let_go;
+            break;
+        default:
+            break;
+    }
 }
 
 // Where an entry belongs whose record has just been applied. `woken`: its moment came meanwhile.

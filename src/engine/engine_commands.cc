@@ -6,14 +6,11 @@
 #include "engine/engine.h"
 
 namespace duewheel {
-namespace {
 
-Error not_waiting(State state) {
+Error Engine::not_waiting(State state) {
     return {"not_waiting", "the message is " + std::string(state_name(state)) +
                                ", so it has no due time to change: bring it back first"};
 }
-
-}  // namespace
 
 Error Engine::unknown_id(MessageId id) {
     return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted here: check the id", "id"};
@@ -52,6 +49,9 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, ReleaseCommand>) return release(pending, command);
             if constexpr (std::is_same_v<T, CarryCommand>) return carry(pending, command);
             if constexpr (std::is_same_v<T, CarryDoneCommand>) return carry_done(pending, command);
+            if constexpr (std::is_same_v<T, HoldCommand>) return hold(pending, command);
+            if constexpr (std::is_same_v<T, HoldLeaseCommand>) return hold_lease(pending, command);
+            if constexpr (std::is_same_v<T, KickCommand>) return kick(pending, command);
             if constexpr (std::is_same_v<T, ConfigureQueueCommand>) return configure(pending, command);
             if constexpr (std::is_same_v<T, CarrySettingsCommand>) return carry_settings(pending, command);
             assert(false && "a command that changes nothing is answered when it is submitted");
@@ -166,13 +166,17 @@ Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     record.time_ms = now_;
     record.cause = cause;
     record.state = recent_.durable_state(entry);
-    record.previous = {record.state.state, record.state.version, record.state.due_ms, record.state.queue,
-                       record.state.state == State::dead ? 0 : digest_term(entry.id, record.state)};
+    record.previous = {record.state.state, record.state.version, record.state.due_ms, record.state.queue, 0, 0, 0};
+    if (record.state.state == State::dead) {
+        record.previous.ended_ms = recent_.ended_ms(entry);
+    } else {
+        record.previous.term = digest_term(entry.id, record.state);
+    }
     if (!record.state.order_key.empty() && record.state.nominal_due_ms != record.state.due_ms) {
         record.previous.nominal_due_ms = record.state.nominal_due_ms;
     }
     record.state.version += 1;
-    record.state.attempts = entry.begun;
+    if (!planted(PlantedBug::attempt_count_lost_in_crash)) record.state.attempts = entry.begun;
     record.state.maybe_delivered |= delivery_may_hide(entry);
     return record;
 }
@@ -191,9 +195,7 @@ Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const c
 
 // ---- a message's own commands
 
-namespace {
-
-ChangeAnswer ended_answer(const MessageRow& row) {
+ChangeAnswer Engine::ended_answer(const MessageRow& row) {
     ChangeAnswer answer;
     answer.attempts = row.state.attempts;
     answer.maybe_delivered = row.state.maybe_delivered;
@@ -213,8 +215,6 @@ ChangeAnswer ended_answer(const MessageRow& row) {
     }
     return answer;
 }
-
-}  // namespace
 
 // The answer where a command comes too late for an entry; the states that may still change pass.
 std::optional<ChangeAnswer> Engine::too_late(const Entry& entry) const {
@@ -267,9 +267,7 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         return withdraw(known), Verdict::settled;
     }
     if (is_purged(entry)) {
-        answer.outcome = ChangeOutcome::cancelled;
-        answer.due_ms = 0;
-        return purge(known.entry, pending, answer);
+        return purge(known.entry, pending, purged_answer(answer));
     }
     if (entry.state == State::held || entry.state == State::prepared) {
         reply(pending.token, not_waiting(entry.state));
@@ -349,47 +347,6 @@ Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
-    const Result<DueMs> due =
-        resolve({std::nullopt, command.retry_in_ms.value_or(options_.retry_delay_ms)}, "retry_in");
-    if (!due) return reply(pending.token, due.error()), Verdict::settled;
-    Known known;
-    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
-    const Entry& entry = recent_.entry(known.entry);
-    if (is_purged(entry)) return purge(known.entry, pending, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
-    assert(is_legal_move(entry.state, State::retrying));
-    Record record = changed(entry, RecordKind::change, Cause::failed);
-    record.state.state = State::retrying;
-    record.state.due_ms = *due;
-    record.lease_attempt = command.lease.attempt;
-    record.lease_incarnation = command.lease.incarnation;
-    record.reason = command.reason;
-    add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::retrying, *due, 0});
-    return Verdict::settled;
-}
-
-Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command) {
-    const Result<DueMs> due = resolve({std::nullopt, command.delay_ms});
-    if (!due) return reply(pending.token, due.error()), Verdict::settled;
-    Known known;
-    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
-    if (is_purged(recent_.entry(known.entry))) {
-        return purge(known.entry, pending, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
-    }
-    if (command.delay_ms <= 0) {  // ready again: a lease lives in memory, so there is nothing to write
-        reply(pending.token, LeaseEndAnswer{LeaseOutcome::released, recent_.entry(known.entry).due_ms, 0});
-        end_lease(known.entry);
-        return Verdict::settled;
-    }
-    Record record = changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
-    record.state.state = State::scheduled;
-    record.state.due_ms = *due;
-    record.lease_attempt = command.lease.attempt;
-    record.lease_incarnation = command.lease.incarnation;
-    add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::released, *due, 0});
-    return Verdict::settled;
-}
-
 Status Engine::check_lease_time(std::int64_t lease_ms) const {
     if (lease_ms < options_.lease_min_ms) {
         return Error{"lease_too_short",
@@ -449,7 +406,12 @@ Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
     record.place = entry.place;
     record.record_bytes = entry.record_bytes;
     record.time_ms = now_;
-    record.state = recent_.durable_state(entry);
+    const MessageRow row = recent_.row(entry);
+    record.state = row.state;
+    record.ended_ms = row.ended_ms;
+    record.lease_attempt = row.lease_attempt;
+    record.lease_incarnation = row.lease_incarnation;
+    record.reason = row.reason;
     record.content = whole->content;
     add(known.entry, std::move(record), pending.token, CarryAnswer{true, batch_->next_sequence()});
     return Verdict::settled;

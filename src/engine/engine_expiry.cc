@@ -45,13 +45,22 @@ void Engine::settled_expiry(EntryNumber number) {
 // Takes the message away from everybody who could hand it out, and has its end written.
 void Engine::begin_expiry(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    if (entry.expiring || entry.purging) return;  // a purge ends it as quickly
+    if (entry.expiring || entry.purging || entry.doomed) return;  // these end it as quickly
     assert(!is_ended(entry.state) && entry.state != State::leased && expiry(number) <= now_);
     if (entry.state == State::ready) unready(number);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.expiring = true;
     expiries_.push_back(entry.id);
     unsettled_expiry(number);
+}
+
+// A lease that ends without an ack when its message's time is over ends the message too.
+Engine::Verdict Engine::expire(EntryNumber number, Pending& pending) {
+    Record record = changed(recent_.entry(number), RecordKind::end, Cause::expired);
+    record.state.state = State::expired;
+    record.lateness_ms = now_ - record.state.expires_ms;
+    add(number, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::expired, 0, 0});
+    return Verdict::settled;
 }
 
 // At most half of a batch, so that a million that expire at one instant leave room for commands.
@@ -81,7 +90,7 @@ void Engine::add_expiries() {
 bool Engine::may_leave(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
     return entry.segment == 0 && !entry.in_batch && !entry.attempt_queued && !entry.expiring && !entry.purging &&
-           expiry(number) >= loaded_until_ms_;
+           !entry.doomed && expiry(number) >= loaded_until_ms_;
 }
 
 }  // namespace duewheel

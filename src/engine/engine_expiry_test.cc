@@ -83,7 +83,7 @@ TEST(Expiry, a_message_whose_lease_runs_out_or_is_given_back_too_late_expires) {
     const auto messages = shard.lease(1, 30'000);
     ASSERT_EQ(messages.size(), 1u);
     shard.turn(1500);
-    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{messages[0].lease}).outcome, LeaseOutcome::released);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{messages[0].lease}).outcome, LeaseOutcome::expired);
     shard.turn();
     EXPECT_EQ(state_of(shard, released), State::expired);
     EXPECT_TRUE(shard.lease().empty());

@@ -45,7 +45,7 @@ void Engine::wake(EntryNumber number) {
 
 // Puts an entry whose state has just become the durable one to where it belongs.
 void Engine::settle(EntryNumber number) {
-    if (take_for_purge(number)) return;
+    if (take_for_purge(number) || recent_.entry(number).doomed) return;
     Entry& entry = recent_.entry(number);
     const bool early = planted(PlantedBug::fires_a_tick_early) && entry.due_ms == now_ + 1;
     if (has_expired(number)) return begin_expiry(number);
@@ -80,6 +80,7 @@ void Engine::make_ready(EntryNumber number) {
     if (take_for_purge(number)) return;
     Entry& entry = recent_.entry(number);
     assert(is_legal_move(entry.state, State::ready));
+    if (is_used_up(entry)) return doom(number);
     mark(entry.queue);
     if (queue(entry.queue).ready_count >= options_.ready_max && may_leave(number)) return evict(number);
     if (entry.has_rare && wait_in_line(number)) return;
@@ -136,6 +137,7 @@ void Engine::unlist(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (!planted(PlantedBug::fires_with_changed_version)) static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.attempt_queued = false;
+    entry.doomed = false;
     entry.in_fired = false;  // its key there is out of date from now on
     entry.expiring = false;
     settled_expiry(number);

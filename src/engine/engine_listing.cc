@@ -49,6 +49,14 @@ void Engine::list(const ListCommand& command, ReplyToken token) {
         return reply(token,
                      Error{"out_of_range", "limit is from 1 to " + std::to_string(options_.list_limit_max), "limit"});
     }
+    const bool of_dead = command.states.contains(State::dead);
+    if (of_dead && command.states != StateSet{State::dead}) {
+        return reply(token, Error{"bad_state",
+                                  "dead messages are listed by themselves, because they stand in the order of their "
+                                  "deaths: ask for state=dead alone",
+                                  "state"});
+    }
+    if (of_dead) return list_dead({token, command, 0, {}, {}});
     if (listings_.size() >= options_.listings_max) return reply(token, too_busy());
     Listing listing;
     listing.token = token;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "message/retry_rule.h"
+
 namespace duewheel {
 
 struct EngineOptions {
@@ -32,8 +34,15 @@ struct EngineOptions {
     std::uint32_t purge_chunk = 1'000;
     std::uint32_t purge_walk = 10'000;
 
-    // Retry after a failure.
-    std::int64_t retry_delay_ms = 1'000;
+    // Where neither message nor queue has a rule of its own.
+    RetryRule retry{10, 1'000, 2'000, 3'600'000, 200};
+
+    std::int64_t dead_kept_ms = 30LL * 24 * 3600 * 1000;  // then a dead message ends for good
+
+    // Bringing back the dead of a queue, and letting go of them.
+    std::uint64_t redrive_max = 100'000;  // messages a call
+    std::uint32_t redrive_chunk = 1'000;  // messages a batch
+    std::uint32_t redrives_max = 16;      // calls at once
 
     // One batch.
     std::uint32_t batch_operations_max = 4'096;

@@ -42,6 +42,12 @@ bool Engine::take_for_purge(EntryNumber number) {
     return true;
 }
 
+ChangeAnswer Engine::purged_answer(ChangeAnswer answer) {
+    answer.outcome = ChangeOutcome::cancelled;
+    answer.due_ms = 0;
+    return answer;
+}
+
 // A command on a marked message ends it, with this reply.
 Engine::Verdict Engine::purge(EntryNumber number, Pending& pending, Reply with) {
     Record record = changed(recent_.entry(number), RecordKind::end, Cause::purged);

@@ -149,6 +149,12 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     }
     const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
     if (queue == kNoQueue && recent_.queues().in_use() >= options_.queues_max) return queue_limit();
+    std::optional<RetryRule> retry;
+    if (!command.retry.is_empty()) {
+        const Result<RetryRule> chosen = chosen_rule(command.retry, queue_retry_rule(queue));
+        if (!chosen) return chosen.error();
+        retry = *chosen;
+    }
     if (Status fits = check_room(queue); !fits) return std::move(fits).error();
     if (!command.key.empty()) batch_->keys.insert(key_name(command));
     Record record;
@@ -158,6 +164,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     record.state.due_ms = record.state.nominal_due_ms = *due;
     record.state.expires_ms = expires;
     record.state.priority = command.priority;
+    record.state.retry = retry;
     record.state.order_key = std::move(command.order_key);
     record.state.name_space = std::move(command.name_space);
     record.state.queue = std::move(command.queue);

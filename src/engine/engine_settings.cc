@@ -110,6 +110,7 @@ Status Engine::check_settings(const QueueSettings& settings) const {
     if (settings.lease_ms != 0) {
         if (Status legal = check_lease_time(settings.lease_ms); !legal) return legal;
     }
+    if (const Result<RetryRule> rule = chosen_rule(settings.retry, options_.retry); !rule) return rule.error();
     if (settings.pending_max > options_.pending_limit_max) {
         return out_of_range("limits.pending", "from 1 to " + std::to_string(options_.pending_limit_max));
     }
@@ -186,6 +187,12 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
         at.conf = std::make_unique<QueueConf>(QueueConf{settings, place, record_bytes});
     }
     at.paused = settings.paused;
+    at.retry.reset();
+    if (!settings.retry.is_empty()) {
+        // It fitted the server's rule when it was set; where that has changed since and they do not go together any
+        // more, the server's holds.
+        if (const Result<RetryRule> rule = chosen_rule(settings.retry, options_.retry)) at.retry = *rule;
+    }
     at.purge_through = settings.purge_through;
     if (at.purge_through != purged_before) begin_purge(number);
     mark(number);
@@ -210,10 +217,11 @@ void Engine::release_names(SegmentNumber swept) {
         const Queue& at = *queues_[number];
         if (!at.named || at.last_segment > swept) continue;
         const bool in_use = !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() ||
-                            at.has_backlog() || at.durable_cursor != kNoBacklog || at.purge_through != 0;
+                            at.has_backlog() || at.durable_cursor != kNoBacklog || at.purge_through != 0 || letting_go_;
         if (in_use) continue;
         const QueueName& name = recent_.queues().name(number);
         queues_by_name_.erase({name.name_space, name.queue});
+        forget_dead(number);
         recent_.queues().release(number);
         *queues_[number] = Queue{};
     }

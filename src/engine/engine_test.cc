@@ -227,7 +227,9 @@ TEST(Engine, a_token_that_was_not_issued_ends_nothing) {
 }
 
 TEST(Engine, a_failed_message_comes_again_after_its_back_off_and_keeps_its_nominal_time) {
-    Shard shard;
+    EngineOptions options;
+    options.retry.jitter_permille = 0;
+    Shard shard(options);
     shard.put(0);
     const auto first = shard.lease();
     const auto answer = shard.ask<LeaseEndAnswer>(FailCommand{first.at(0).lease, "no", std::nullopt});

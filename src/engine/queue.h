@@ -15,6 +15,7 @@
 
 #include "message/queue_counts.h"
 #include "message/queue_settings.h"
+#include "message/retry_rule.h"
 #include "store/store.h"
 
 namespace duewheel {
@@ -96,10 +97,12 @@ struct Queue {
     QueueCounts counts;               // of the log: exact
     std::unique_ptr<QueueConf> conf;  // null: the queue has no settings
     bool conf_in_batch = false;
-    bool paused = false;          // as conf says
-    MessageId purge_through = 0;  // as conf says
-    std::uint64_t purging = 0;    // entries in memory that belong to the purge and have not ended
-    std::uint64_t purged = 0;     // by the purge that is under way, since the process started
+    bool paused = false;                 // as conf says
+    std::optional<RetryRule> retry;      // likewise: whole
+    MessageId purge_through = 0;         // as conf says
+    std::uint64_t purging = 0;           // entries in memory that belong to the purge and have not ended
+    std::uint64_t purged = 0;            // by the purge that is under way, since the process started
+    std::optional<DueMs> dead_since_ms;  // a lower bound; nothing: none of its messages is dead
     // Puts that the batch of this number adds, where their number is limited.
     std::uint64_t puts_of_commit = 0;
     std::uint64_t puts_in_batch = 0;

@@ -28,6 +28,15 @@ class TrialEngine {
         turn(0);
         EXPECT_TRUE(engine_.is_serving());
     }
+    // The process died, and what was durable is replayed.
+    TrialEngine(const EngineOptions& options, const TrialEngine& earlier)
+        : engine_(options, start_after(earlier), replay(earlier, recent_)),
+          block_bytes_(earlier.block_bytes_),
+          now_(earlier.now_),
+          log_(earlier.log_) {
+        turn(0);
+        EXPECT_TRUE(engine_.is_serving());
+    }
 
     void turn(std::int64_t step_ms = 0) {
         now_ += step_ms;
@@ -108,16 +117,25 @@ class TrialEngine {
             engine_.answer(std::move(answer));
         }
     }
-    // Fills the open segment and seals it: its far messages leave the recent tier, and the index has them.
+    // Fills the open segment and seals it: what is neither due soon nor with anybody leaves the recent tier, and the
+    // index has it.
     void move_to_index() {
         while (engine_.counters().unsealed_segments == 0) put(2'000'000, std::string(500, 'x'), "filler");
         for (const auto& [sequence, framed] : log_) {
             const FramedRecord frame = *read_frame(framed);
             const Record record = *decode_record(frame.kind, frame.body);
-            if (record.kind != RecordKind::put) continue;
-            index[record.id] = {record.id, sequence, static_cast<std::uint32_t>(framed.size()), record.state};
+            if (record.id == 0 || record.kind == RecordKind::cursor) continue;
+            MessageRow& row = index[record.id];
+            row.id = record.id;
+            if (record.kind == RecordKind::put) {
+                row.place = sequence;
+                row.record_bytes = static_cast<std::uint32_t>(framed.size());
+            }
+            row.state = record.state;
+            row.ended_ms = record.kind == RecordKind::end ? record.time_ms : 0;
+            row.reason = record.kind == RecordKind::end ? record.reason : std::string_view();
         }
-        engine_.table_taken(1);
+        engine_.table_taken(++sealed_);
         turn();
     }
 
@@ -139,6 +157,28 @@ class TrialEngine {
     std::uint64_t largest_segment = 0;
 
   private:
+    static EngineStart start_after(const TrialEngine& earlier) {
+        EngineStart start;
+        start.totals = earlier.engine_.totals();
+        std::map<std::string, QueueCounts> counts;
+        for (const Record& record : earlier.log()) {
+            const bool moves =
+                record.kind == RecordKind::put || record.kind == RecordKind::change || record.kind == RecordKind::end;
+            if (!moves) continue;
+            if (record.previous.version != 0) counts[record.state.queue].leave(record.previous.state);
+            counts[record.state.queue].enter(record.state.state);
+        }
+        for (const auto& [queue, of] : counts) start.queue_states.push_back({{"default", queue}, of, {}, 0, 0});
+        return start;
+    }
+    static RecentTier& replay(const TrialEngine& earlier, RecentTier& into) {
+        for (const auto& [sequence, framed] : earlier.log_) {
+            const FramedRecord frame = *read_frame(framed);
+            const Record record = *decode_record(frame.kind, frame.body);
+            into.apply(record, sequence, 1, static_cast<std::uint32_t>(framed.size()));
+        }
+        return into;
+    }
     void append(const Commit& commit) {
         std::string_view rest = commit.records;
         while (!rest.empty()) {
@@ -163,6 +203,8 @@ class TrialEngine {
         } else if (std::holds_alternative<FindMessage>(question.what)) {
             const auto found = index.find(std::get<FindMessage>(question.what).id);
             answer.what = found == index.end() ? std::nullopt : std::optional(found->second);
+        } else if (const auto* dead = std::get_if<ScanDead>(&question.what)) {
+            answer.what = dead_rows(*dead);
         } else if (const auto* backlog = std::get_if<ScanQueue>(&question.what)) {
             answer.what = walk(*backlog);
         } else if (const auto* order = std::get_if<ScanOrder>(&question.what)) {
@@ -179,6 +221,23 @@ class TrialEngine {
             answer.what = Stretch{};
         }
         return answer;
+    }
+
+    Stretch dead_rows(const ScanDead& scan) const {
+        Stretch stretch;
+        std::map<DuePosition, const MessageRow*> rows;
+        for (const auto& [id, row] : index) {
+            const bool fits = row.state.state == State::dead && row.state.queue == scan.queue &&
+                              row.state.name_space == scan.name_space && row.ended_ms < scan.until_ms;
+            if (fits && DuePosition{row.ended_ms, id} >= scan.from) rows[{row.ended_ms, id}] = &row;
+        }
+        for (const auto& [at, row] : rows) {
+            if (stretch.rows.size() == scan.limit) break;
+            stretch.rows.push_back(*row);
+            stretch.next = {at.due_ms, at.id + 1};
+        }
+        stretch.complete = stretch.rows.size() < scan.limit;
+        return stretch;
     }
 
     Stretch walk(const ScanQueue& scan) const {
@@ -248,6 +307,7 @@ class TrialEngine {
     const std::uint32_t block_bytes_;
     std::uint64_t segment_fill_ = kSegmentHeaderBytes;
     DueMs now_ = kStart;
+    SegmentNumber sealed_ = 0;
     ReplyToken next_token_ = 1;
     std::map<Sequence, std::string> log_;
     std::optional<Commit> held_;

@@ -9,6 +9,7 @@
 #include "ingress/list_request.h"
 #include "ingress/problem.h"
 #include "ingress/queue_text.h"
+#include "ingress/retry_text.h"
 #include "ingress/utf8.h"
 
 namespace duewheel {
@@ -87,9 +88,11 @@ HttpResponse write(const MessageAnswer& answer) {
     JsonWriter json(body);
     json.open();
     write_row(json, answer.row);
+    if (answer.row.state.retry) write_retry(json, *answer.row.state.retry);
     if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
+    if (!answer.row.reason.empty()) json.text("reason", answer.row.reason);
     if (answer.has_content) write_content(json, answer);
     json.close();
     return json_response(200, std::move(body));
@@ -152,6 +155,8 @@ HttpResponse write(const ListAnswer& answer) {
         json.open();
         write_row(json, message.row);
         if (message.lease_until_ms != 0) json.number("lease_until_ms", message.lease_until_ms);
+        if (message.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", message.row.ended_ms);
+        if (!message.row.reason.empty()) json.text("reason", message.row.reason);
         json.close();
     }
     json.close_array();
@@ -200,6 +205,13 @@ HttpResponse write(const HistoryAnswer& answer) {
 
 HttpResponse write(const PutBatchAnswer&) {
     return problem({"internal", "a reply went astray"});
+}
+
+HttpResponse write(const RedriveAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().number("redriven", answer.redriven).boolean("more", answer.more).close();
+    return json_response(200, std::move(body));
 }
 
 HttpResponse write(const CarryAnswer&) {
@@ -256,8 +268,9 @@ HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine
     json.number("waiters", counters.waiters).number("accepted", counters.accepted);
     json.number("delivered", counters.delivered).number("done", counters.done).number("failed", counters.failed);
     json.number("cancelled", counters.cancelled).number("expired", counters.expired);
-    json.number("rescheduled", counters.rescheduled);
-    json.number("leases_lost", counters.leases_lost).number("commits", counters.commits);
+    json.number("rescheduled", counters.rescheduled).number("leases_lost", counters.leases_lost);
+    json.number("dead", counters.dead).number("held", counters.held).number("brought_back", counters.brought_back);
+    json.number("commits", counters.commits);
     json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
     json.boolean("puts_held_back", counters.puts_held_back);
     json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);

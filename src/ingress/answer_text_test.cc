@@ -94,8 +94,34 @@ TEST(AnswerText, of_a_message_that_waits_and_of_one_that_has_ended) {
                 R"("ended_ms":1798783200300})");
 }
 
+TEST(AnswerText, of_a_dead_message_with_a_rule_of_its_own) {
+    MessageAnswer dead;
+    dead.row.id = 1024;
+    dead.row.state.queue = "mail";
+    dead.row.state.state = State::dead;
+    dead.row.state.due_ms = dead.row.state.nominal_due_ms = kDue;
+    dead.row.state.attempts = 3;
+    dead.row.state.retry = RetryRule{3, 1'000, 1'500, 3'600'000, 5};
+    dead.row.ended_ms = kDue + 50;
+    dead.row.reason = "the \"printer\" is on fire";
+    dead.has_content = true;
+    dead.body = "x";
+    expect_json(answer_text(dead), 200,
+                R"({"id":"1024","queue":"mail","state":"dead","due":"2027-01-01T06:00:00.250Z",)"
+                R"("due_ms":1798783200250,"priority":0,"attempts":3,"maybe_delivered":false,)"
+                R"("retry":{"attempts":3,"first":1000,"factor":1.5,"most":3600000,"jitter":0.005},)"
+                R"("ended":"2027-01-01T06:00:00.300Z","ended_ms":1798783200300,)"
+                R"("reason":"the \"printer\" is on fire","body":"x"})");
+}
+
+TEST(AnswerText, of_a_redrive) {
+    expect_json(answer_text(RedriveAnswer{12, true}), 200, R"({"redriven":12,"more":true})");
+}
+
 TEST(AnswerText, of_a_change) {
     for (const auto& [outcome, name] : {std::pair{ChangeOutcome::cancelled, "cancelled"},
+                                        {ChangeOutcome::held, "held"},
+                                        {ChangeOutcome::waiting, "waiting"},
                                         {ChangeOutcome::in_flight, "in_flight"},
                                         {ChangeOutcome::delivered, "delivered"},
                                         {ChangeOutcome::dead, "dead"},
@@ -104,8 +130,9 @@ TEST(AnswerText, of_a_change) {
         expect_json(answer_text(ChangeAnswer{outcome, 3, true, 0}), 200,
                     R"({"outcome":")" + std::string(name) + R"(","attempts":3,"maybe_delivered":true})");
     }
-    for (const auto& [outcome, name] :
-         {std::pair{ChangeOutcome::rescheduled, "rescheduled"}, {ChangeOutcome::fired, "fired"}}) {
+    for (const auto& [outcome, name] : {std::pair{ChangeOutcome::rescheduled, "rescheduled"},
+                                        {ChangeOutcome::fired, "fired"},
+                                        {ChangeOutcome::kicked, "kicked"}}) {
         expect_json(
             answer_text(ChangeAnswer{outcome, 0, false, kDue}), 200,
             R"({"outcome":")" + std::string(name) +
@@ -116,6 +143,8 @@ TEST(AnswerText, of_a_change) {
 TEST(AnswerText, of_the_end_of_a_lease) {
     expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::done, 0, 0}), 200, R"({"outcome":"done"})");
     expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::expired, 0, 0}), 200, R"({"outcome":"expired"})");
+    expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::dead, 0, 0}), 200, R"({"outcome":"dead"})");
+    expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::held, 0, 0}), 200, R"({"outcome":"held"})");
     expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::retrying, kDue, 0}), 200,
                 R"({"outcome":"retrying","due":"2027-01-01T06:00:00.250Z","due_ms":1798783200250})");
     expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::released, kDue, 0}), 200,
@@ -172,7 +201,7 @@ TEST(AnswerText, of_the_statistics) {
     counters.puts_held_back = true;
     const std::string levels =
         R"({"server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"accepted":5,"delivered":6,)"
-        R"("done":7,"failed":8,"cancelled":9,"expired":90,"rescheduled":10,"leases_lost":11,"commits":12,"in_memory":13,)"
+        R"("done":7,"failed":8,"cancelled":9,"expired":90,"rescheduled":10,"leases_lost":11,"dead":0,"held":0,"brought_back":0,"commits":12,"in_memory":13,)"
         R"("unsealed_segments":14,"puts_held_back":true,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
         R"("lateness_most_ms":17,"queues":[)";
     expect_json(stats_text(counters, {}, {5, 15, 16, 17}), 200, levels + "]}");

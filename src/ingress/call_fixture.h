@@ -69,6 +69,15 @@ inline std::string describe(const Command& command) {
         return at.at_ms ? " at=" + number(*at.at_ms) : " delay=" + number(at.delay_ms);
     };
     const auto message = [&](const auto& named) { return " " + named.name_space + " " + number(named.id); };
+    const auto retry = [&](const RetryChoice& rule) {
+        std::string text;
+        if (rule.attempts) text += " attempts=" + number(*rule.attempts);
+        if (rule.first_ms) text += " first=" + number(*rule.first_ms);
+        if (rule.factor_permille) text += " factor=" + number(*rule.factor_permille);
+        if (rule.most_ms) text += " most=" + number(*rule.most_ms);
+        if (rule.jitter_permille) text += " jitter=" + number(*rule.jitter_permille);
+        return text;
+    };
     return std::visit(
         [&](const auto& c) -> std::string {
             using T = std::decay_t<decltype(c)>;
@@ -77,7 +86,7 @@ inline std::string describe(const Command& command) {
                        (c.expires ? " expires:" + when(*c.expires) : "") +
                        (c.order_key.empty() ? "" : " order_key=" + c.order_key) + " priority=" + number(c.priority) +
                        " body=" + c.body + " type=" + c.content_type + " headers=" + c.headers +
-                       " trace=" + c.traceparent + (c.key.empty() ? "" : " key=" + c.key);
+                       " trace=" + c.traceparent + (c.key.empty() ? "" : " key=" + c.key) + retry(c.retry);
             } else if constexpr (std::is_same_v<T, PutBatchCommand>) {
                 std::string all = "batch";
                 for (const PutCommand& put : c.puts) all += "\n" + describe(Command(put));
@@ -90,6 +99,14 @@ inline std::string describe(const Command& command) {
                 return "reschedule" + message(c) + when(c.when);
             } else if constexpr (std::is_same_v<T, FireCommand>) {
                 return "fire" + message(c);
+            } else if constexpr (std::is_same_v<T, HoldCommand>) {
+                return "hold" + message(c);
+            } else if constexpr (std::is_same_v<T, KickCommand>) {
+                return "kick" + message(c);
+            } else if constexpr (std::is_same_v<T, RedriveCommand>) {
+                return "redrive " + c.name_space + " " + c.queue + " max=" + (c.max ? number(*c.max) : "-");
+            } else if constexpr (std::is_same_v<T, HoldLeaseCommand>) {
+                return "hold " + lease_text(c.lease);
             } else if constexpr (std::is_same_v<T, LeaseCommand>) {
                 return "lease " + c.name_space + " " + c.queue + " max=" + number(c.max) +
                        " lease=" + (c.lease_ms ? number(*c.lease_ms) : "-") + " wait=" + number(c.wait_ms);

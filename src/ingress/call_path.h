@@ -28,6 +28,10 @@ struct CallPath {
         pause,
         resume,
         purge,
+        redrive,
+        hold,
+        kick,
+        hold_lease,
         queues,  // all of them: without a name
         ack_batch,
         fail_batch,

@@ -12,10 +12,10 @@ namespace {
 
 // "what namespace name", or "none".
 std::string found(const std::string& path) {
-    static constexpr const char* kNames[] = {"put",        "put_batch",    "lease",        "message", "fire",
-                                             "ack",        "fail",         "extend",       "release", "queue",
-                                             "pause",      "resume",       "purge",        "queues",  "ack_batch",
-                                             "fail_batch", "extend_batch", "release_batch"};
+    static constexpr const char* kNames[] = {
+        "put",        "put_batch", "lease",     "message",    "fire",         "ack",          "fail", "extend",
+        "release",    "queue",     "pause",     "resume",     "purge",        "redrive",      "hold", "kick",
+        "hold_lease", "queues",    "ack_batch", "fail_batch", "extend_batch", "release_batch"};
     std::vector<std::string_view> segments;
     split_path(path, segments);
     const std::optional<CallPath> call = find_call(segments);
@@ -44,6 +44,10 @@ TEST(CallPath, names_the_call) {
     EXPECT_EQ(found("/v1/leases:fail"), "fail_batch default ");
     EXPECT_EQ(found("/v1/namespaces/n/leases:extend"), "extend_batch n ");
     EXPECT_EQ(found("/v1/leases:release"), "release_batch default ");
+    EXPECT_EQ(found("/v1/leases/t:hold"), "hold_lease default t");
+    EXPECT_EQ(found("/v1/messages/12:hold"), "hold default 12");
+    EXPECT_EQ(found("/v1/messages/12:kick"), "kick default 12");
+    EXPECT_EQ(found("/v1/queues/q:redrive"), "redrive default q");
     EXPECT_EQ(found("/v1/namespaces/n/queues/q/messages"), "put n q");
     EXPECT_EQ(found("/v1/namespaces/n/messages/12:fire"), "fire n 12");
     EXPECT_EQ(found("/v1/namespaces/namespaces/messages/12"), "message namespaces 12");
@@ -81,6 +85,9 @@ TEST(CallPath, finds_nothing_beside_the_table) {
                              "/v1/queues/q:Lease",
                              "/v1/queues/q:lease:",
                              "/v1/queues/q:ack",
+                             "/v1/queues/q:kick",
+                             "/v1/messages/12:redrive",
+                             "/v1/leases/t:kick",
                              "/v1/messages/12:",
                              "/v1/messages/12/",
                              "/v1/messages/12:ack",

@@ -50,14 +50,8 @@ JsonNumber nearest(bool negative) {
     return {true, true, negative ? Limits::min() : Limits::max()};
 }
 
-}  // namespace
-
-JsonNumber read_json_number(std::string_view text) {
+JsonNumber whole_of(Decimal decimal) {
     JsonNumber number{true, false, 0};
-    const auto [stopped, refused] = std::from_chars(text.data(), text.data() + text.size(), number.value);
-    if (refused == std::errc() && stopped == text.data() + text.size()) return number;
-
-    Decimal decimal = read_decimal(text);
     if (decimal.digits.empty()) return {true, false, 0};
     if (decimal.point < static_cast<std::int64_t>(decimal.digits.size())) return {};
     if (decimal.point > kDigitsMost) return nearest(decimal.negative);
@@ -66,6 +60,22 @@ JsonNumber read_json_number(std::string_view text) {
     const char* end = decimal.digits.data() + decimal.digits.size();
     if (std::from_chars(decimal.digits.data(), end, number.value).ec != std::errc()) return nearest(decimal.negative);
     return number;
+}
+
+}  // namespace
+
+JsonNumber read_json_number(std::string_view text) {
+    JsonNumber number{true, false, 0};
+    const auto [stopped, refused] = std::from_chars(text.data(), text.data() + text.size(), number.value);
+    if (refused == std::errc() && stopped == text.data() + text.size()) return number;
+
+    return whole_of(read_decimal(text));
+}
+
+JsonNumber read_json_thousandths(std::string_view text) {
+    Decimal decimal = read_decimal(text);
+    decimal.point += 3;
+    return whole_of(std::move(decimal));
 }
 
 }  // namespace duewheel

@@ -1,5 +1,5 @@
-// What a JSON number says, exactly. No call has a use for fractions, and binary ones round: 9007199254740993.0 would
-// have become another number before anybody could object.
+// What a JSON number says, exactly: binary fractions round, and 9007199254740993.0 would have become another number
+// before anybody could object. Where a call takes fractions it counts thousandths.
 #pragma once
 
 #include <cstdint>
@@ -15,5 +15,8 @@ struct JsonNumber {
 
 // `text` is a number by JSON's grammar. O(size).
 JsonNumber read_json_number(std::string_view text);
+
+// As many thousandths as the number has: 1500 for 1.5; `whole` where it has no more than three decimals.
+JsonNumber read_json_thousandths(std::string_view text);
 
 }  // namespace duewheel

@@ -288,6 +288,17 @@ Result<std::optional<JsonRequest>> JsonRequest::object(std::string_view member) 
     return std::optional(std::move(inner));
 }
 
+Result<std::optional<std::int64_t>> JsonRequest::thousandths(std::string_view member) const {
+    const Member* found = find(member);
+    if (found == nullptr) return std::optional<std::int64_t>();
+    if (found->kind != Kind::number) return wrong_type(member, "a number", found->kind);
+    const JsonNumber number = read_json_thousandths(found->text);
+    if (number.whole) return std::optional(number.value);
+    return Error{"wrong_type",
+                 "`" + full_name(member) + "` has more than three decimals; thousandths are the finest here",
+                 full_name(member)};
+}
+
 Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view member) const {
     const Member* found = find(member);
     if (found == nullptr) return std::optional<std::int64_t>();

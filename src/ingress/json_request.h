@@ -2,8 +2,8 @@
 // twice. Whatever is wrong is named: the member, what was found, what would be right.
 //
 // No tree is built. One pass over the text lists the members of the object, and those of objects and arrays directly in
-// it; a text without escapes stays where it is. Numbers are kept as they are written and understood exactly: no call
-// has a use for fractions, and a binary one would round 9007199254740993.0 before anybody could object.
+// it; a text without escapes stays where it is. Numbers are kept as they are written and understood exactly: a
+// binary fraction would round 9007199254740993.0 before anybody could object.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +39,8 @@ class JsonRequest {
     Result<std::optional<std::string_view>> text(std::string_view member) const;
     // Beyond 64 bits: the nearest that there is. A fraction is another type; 1.0 and 1e3 are none.
     Result<std::optional<std::int64_t>> integer(std::string_view member) const;
+    // A number of at most three decimals, in thousandths.
+    Result<std::optional<std::int64_t>> thousandths(std::string_view member) const;
     // "10m", ISO 8601, or milliseconds as a number. Codes: bad_duration, negative_duration.
     Result<std::optional<std::int64_t>> duration_ms(std::string_view member) const;
     Result<std::optional<bool>> boolean(std::string_view member) const;
@@ -65,9 +67,11 @@ class JsonRequest {
 
     static std::string_view kind_name(Kind kind);
     Error wrong_type(std::string_view member, std::string_view wanted, Kind found) const;
+    // What errors call a member.
     std::string full_name(std::string_view member) const { return within_ + std::string(member); }
     const Member* find(std::string_view member) const;
 
+    std::string prefix_;  // "retry." in the object of that name
     std::vector<Member> members_;
     std::vector<char> decoded_;  // texts that had escapes; never moves
     std::string within_;         // "limits." where this is the object of that name

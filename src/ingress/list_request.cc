@@ -112,7 +112,7 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list) {
     if (!query) return query.error();
     if (const std::optional<std::string_view> states = query->text("state")) {
         const Result<StateSet> read =
-            read_states(*states, kUnfinishedStates, "state", "prepared, scheduled, ready, leased, retrying and held");
+            read_states(*states, kListedStates, "state", "prepared, scheduled, ready, leased, retrying, held and dead");
         if (!read) return read.error();
         list.states = *read;
     }

@@ -46,6 +46,7 @@ TEST(ListRequest, parameters_narrow_it) {
     EXPECT_EQ(list.until_ms, 1'798'783'200'001);
     EXPECT_EQ(list.limit, 1000u);
     EXPECT_EQ(list_of("/v1/queues/mail/messages?state=held,held").states, StateSet{State::held});
+    EXPECT_EQ(list_of("/v1/queues/mail/messages?state=dead").states, StateSet{State::dead});
 }
 
 // A spelling mistake that widened a listing would show what was not asked for.

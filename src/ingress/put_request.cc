@@ -10,6 +10,7 @@
 #include "ingress/json_request.h"
 #include "ingress/json_writer.h"
 #include "ingress/request_members.h"
+#include "ingress/retry_request.h"
 #include "ingress/utf8.h"
 #include "message/request_hash.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 // What a put's header fields say.
 struct PutFields {
-    std::optional<std::string_view> content_type, delay, due, expires_in, expires, order_key, priority, key;
+    std::optional<std::string_view> content_type, delay, due, expires_in, expires, order_key, priority, key, retry;
 };
 
 bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
@@ -30,7 +31,7 @@ Error unknown_field(std::string_view name) {
     return {"unknown_member",
             shown +
                 " is not known here; Duewheel-Delay, Duewheel-Due, Duewheel-Expires-In, Duewheel-Expires, "
-                "Duewheel-Order-Key and Duewheel-Priority are",
+                "Duewheel-Order-Key, Duewheel-Priority and Duewheel-Retry are",
             shown};
 }
 
@@ -50,6 +51,7 @@ Result<PutFields> read_fields(const HttpRequest& request) {
             if (equal_ignoring_case(name, "Expires")) place = &fields.expires;
             if (equal_ignoring_case(name, "Order-Key")) place = &fields.order_key;
             if (equal_ignoring_case(name, "Priority")) place = &fields.priority;
+            if (equal_ignoring_case(name, "Retry")) place = &fields.retry;
             if (place == nullptr) return unknown_field(field.name);
         }
         if (place == nullptr) continue;
@@ -225,6 +227,12 @@ Status read_content_type(const JsonRequest& request, std::string& into) {
                  "content_type"};
 }
 
+Status take_retry(Result<RetryChoice> read, RetryChoice& into) {
+    if (!read) return std::move(read).error();
+    into = *read;
+    return {};
+}
+
 // A field that says what a member of JSON would say; empty where there is none.
 std::string_view first_of_raw(const PutFields& fields) {
     if (fields.delay) return "Duewheel-Delay";
@@ -232,7 +240,8 @@ std::string_view first_of_raw(const PutFields& fields) {
     if (fields.expires_in) return "Duewheel-Expires-In";
     if (fields.expires) return "Duewheel-Expires";
     if (fields.order_key) return "Duewheel-Order-Key";
-    return fields.priority ? "Duewheel-Priority" : "";
+    if (fields.priority) return "Duewheel-Priority";
+    return fields.retry ? "Duewheel-Retry" : "";
 }
 
 // The key as a member, which must be that of the field where both are given.
@@ -252,7 +261,7 @@ Result<Command> read_json_request(const HttpRequest& request, const PutFields& f
     if (const std::string_view name = first_of_raw(fields); !name.empty()) {
         return Error{"conflicting_members",
                      "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due`, `expires_in`, "
-                     "`expires`, `order_key` and `priority`",
+                     "`expires`, `order_key`, `priority` and `retry`",
                      std::string(name)};
     }
     if (fields.key) {
@@ -327,12 +336,14 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
                                   fields.order_key, fields.priority}) {
             put.request_hash = hash_request(field.value_or(""), put.request_hash);
         }
+        if (fields.retry) put.request_hash = hash_request(*fields.retry, put.request_hash);
     }
     if (read && fields.priority) {
         const char* end = fields.priority->data() + fields.priority->size();
         const auto [stopped, failed] = std::from_chars(fields.priority->data(), end, put.priority);
         if (failed != std::errc() || stopped != end) read = bad_priority("Duewheel-Priority");
     }
+    if (read && fields.retry) read = take_retry(read_retry_field(*fields.retry, "Duewheel-Retry"), put.retry);
     if (read) read = check_body(request.body, options);
     if (!read) return std::move(read).error();
     put.body = request.body;
@@ -349,11 +360,12 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
     const Result<JsonRequest> json = JsonRequest::parse(text);
     if (!json) return json.error();
     Status read = json->only({"body", "body_base64", "delay", "due", "expires_in", "expires", "order_key", "priority",
-                              "headers", "content_type", "key"});
+                              "retry", "headers", "content_type", "key"});
     if (read) read = read_when(*json, put.when);
     if (read) read = read_expiry(*json, put.expires);
     if (read) read = read_json_order_key(*json, put.order_key);
     if (read) read = read_priority(*json, put.priority);
+    if (read) read = take_retry(read_retry(*json), put.retry);
     if (read) read = read_content_type(*json, put.content_type);
     if (read) read = read_message_headers(*json, options, put.headers);
     if (read) read = read_key_member(*json, options, put.key);

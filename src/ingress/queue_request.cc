@@ -7,11 +7,12 @@
 #include "ingress/list_request.h"
 #include "ingress/query_request.h"
 #include "ingress/request_members.h"
+#include "ingress/retry_request.h"
 
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kSettingsMembers[] = {"target", "paused", "lease", "limits"};
+constexpr std::string_view kSettingsMembers[] = {"target", "paused", "lease", "retry", "limits"};
 
 // `target`: who gets the messages. There is one kind so far; a webhook that is taken for a pull queue would be a queue
 // whose messages nobody gets.
@@ -42,6 +43,13 @@ Status read_limits(const JsonRequest& request, QueueSettings& settings) {
     return {};
 }
 
+Status read_rule(const JsonRequest& request, QueueSettings& settings) {
+    const Result<RetryChoice> retry = read_retry(request);
+    if (!retry) return retry.error();
+    settings.retry = *retry;
+    return {};
+}
+
 Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand configure) {
     const Result<JsonRequest> json = read_members(request, kSettingsMembers);
     if (!json) return json.error();
@@ -53,6 +61,7 @@ Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand 
     if (read && lease_ms == 0)
         read = Error{"lease_too_short", "a lease of no time is none: leave `lease` out", "lease"};
     settings.lease_ms = lease_ms.value_or(0);
+    if (read) read = read_rule(*json, settings);
     if (read) read = read_limits(*json, settings);
     if (!read) return std::move(read).error();
     return Command(std::move(configure));

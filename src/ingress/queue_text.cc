@@ -2,6 +2,7 @@
 
 #include "calendar/instant_text.h"
 #include "ingress/base64.h"
+#include "ingress/retry_text.h"
 
 namespace duewheel {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 void write_settings(JsonWriter& json, const QueueSettings& settings) {
     json.open("settings").boolean("paused", settings.paused);
     if (settings.lease_ms != 0) json.number("lease", settings.lease_ms);
+    write_retry(json, settings.retry);
     if (settings.pending_max != 0) json.open("limits").number("pending", settings.pending_max).close();
     json.close();
 }

@@ -22,6 +22,7 @@ constexpr std::string_view kWhenMembers[] = {"delay", "due"};
 constexpr std::string_view kFailMembers[] = {"reason", "retry_in"};
 constexpr std::string_view kExtendMembers[] = {"lease"};
 constexpr std::string_view kReleaseMembers[] = {"delay"};
+constexpr std::string_view kRedriveMembers[] = {"max"};
 
 constexpr std::array<bool, 256> kNameLetters = [] {
     std::array<bool, 256> set{};
@@ -81,6 +82,15 @@ Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
     return Command(std::move(lease));
 }
 
+Result<Command> read_redrive(const HttpRequest& request, RedriveCommand redrive) {
+    const Result<JsonRequest> json = read_members(request, kRedriveMembers);
+    if (!json) return json.error();
+    std::optional<std::int64_t> most;
+    if (Status read = take(json->integer("max"), most); !read) return std::move(read).error();
+    if (most) redrive.max = static_cast<std::uint64_t>(std::max<std::int64_t>(*most, 0));
+    return Command(std::move(redrive));
+}
+
 Result<Command> read_reschedule(const HttpRequest& request, RescheduleCommand reschedule) {
     const Result<JsonRequest> json = read_members(request, kWhenMembers);
     if (!json) return json.error();
@@ -95,10 +105,12 @@ Result<Command> read_reschedule(const HttpRequest& request, RescheduleCommand re
 Result<Command> read_message_call(const HttpRequest& request, const CallPath& path, std::string name_space) {
     const Result<MessageId> id = read_id(path);
     if (!id) return id.error();
-    const bool fires = path.what == CallPath::What::fire;
-    if (!fires && request.method == "PATCH") return read_reschedule(request, {std::move(name_space), *id, {}});
+    const bool looks = path.what == CallPath::What::message;
+    if (looks && request.method == "PATCH") return read_reschedule(request, {std::move(name_space), *id, {}});
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    if (fires) return Command(FireCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::fire) return Command(FireCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::hold) return Command(HoldCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::kick) return Command(KickCommand{std::move(name_space), *id});
     if (request.method == "DELETE") return Command(CancelCommand{std::move(name_space), *id});
     return Command(GetCommand{std::move(name_space), *id});
 }
@@ -175,6 +187,8 @@ Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what) {
             if (Status read = take(json.duration_ms("delay"), release.delay_ms); !read) return std::move(read).error();
             return Command(release);
         }
+        case CallPath::What::hold_lease:
+            return Command(HoldLeaseCommand{});
         default:
             return Command(AckCommand{});
     }
@@ -227,7 +241,8 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue));
         }
         case CallPath::What::put:
-        case CallPath::What::lease: {
+        case CallPath::What::lease:
+        case CallPath::What::redrive: {
             Result<std::string> queue = read_queue(path, options);
             if (!queue) return std::move(queue).error();
             if (lists) {
@@ -237,6 +252,9 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             if (path.what == CallPath::What::put) {
                 return read_put(request, *std::move(name_space), *std::move(queue), options);
             }
+            if (path.what == CallPath::What::redrive) {
+                return read_redrive(request, {*std::move(name_space), *std::move(queue), std::nullopt});
+            }
             return read_lease(request, {.name_space = *std::move(name_space), .queue = *std::move(queue)});
         }
         case CallPath::What::history:
@@ -244,6 +262,8 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             return read_history(request, {.name_space = *std::move(name_space)}, options);
         case CallPath::What::message:
         case CallPath::What::fire:
+        case CallPath::What::hold:
+        case CallPath::What::kick:
             return read_message_call(request, path, *std::move(name_space));
         default:
             return read_one_lease_end(request, path);

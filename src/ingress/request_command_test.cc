@@ -69,6 +69,18 @@ TEST(RequestCommand, every_call_has_its_command) {
          "trace="},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Expires", "1798783200000"}}},
          "put default mail delay=0 expires: at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
+        {{"POST", "/v1/queues/mail/messages",
+          R"({"retry":{"attempts":5,"first":"1s","factor":1.5,"most":250,"jitter":0.2}})"},
+         "put default mail delay=0 priority=0 body= type= headers= trace= attempts=5 first=1000 factor=1500 most=250 "
+         "jitter=200"},
+        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Retry", "attempts=1"}}},
+         "put default mail delay=0 priority=0 body=raw type=text/plain headers= trace= attempts=1"},
+        {{"POST", "/v1/messages/1024:hold"}, "hold default 1024"},
+        {{"POST", "/v1/namespaces/team/messages/1024:kick", "{}"}, "kick team 1024"},
+        {{"POST", "/v1/queues/mail:redrive"}, "redrive default mail max=-"},
+        {{"POST", "/v1/queues/mail:redrive", R"({"max":7})"}, "redrive default mail max=7"},
+        {{"POST", "/v1/queues/mail:redrive", R"({"max":-7})"}, "redrive default mail max=0"},
+        {{"POST", "/v1/leases/" + kLease + ":hold"}, "hold " + kLease},
         {{"GET", "/v1/messages/1024"}, "get default 1024"},
         {{"GET", "/v1/namespaces/team/messages/9007199254740991"}, "get team 9007199254740991"},
         {{"DELETE", "/v1/messages/1024"}, "cancel default 1024"},
@@ -245,7 +257,7 @@ TEST(RequestCommand, fields_are_given_once_and_known) {
     EXPECT_EQ(code({{"Duewheel-Order-Key", ""}}), "bad_order_key Duewheel-Order-Key");
     EXPECT_EQ(code({{"Duewheel-Order-Key", "\xff"}}), "bad_order_key Duewheel-Order-Key");
     for (const char* name : {"Duewheel-Delay", "Duewheel-Due", "Duewheel-Expires-In", "Duewheel-Expires",
-                             "Duewheel-Order-Key", "Duewheel-Priority"}) {
+                             "Duewheel-Order-Key", "Duewheel-Priority", "Duewheel-Retry"}) {
         EXPECT_EQ(code({{name, "1"}}, "application/json"), "conflicting_members " + std::string(name));
     }
 }
@@ -376,6 +388,18 @@ RandomPut random_put(Random& random) {
     for (std::uint64_t i = random.below(4); i > 0; --i) {
         headers["h" + std::to_string(i)] = random_header_value(random);
     }
+    if (random.chance(300'000)) {
+        json::object retry;
+        if (random.chance(500'000)) retry["attempts"] = *(put.retry.attempts = number % 1'000'000);
+        if (random.chance(500'000)) retry["first"] = *(put.retry.first_ms = number);
+        if (random.chance(500'000)) {
+            put.retry.factor_permille = 1000 + static_cast<std::int64_t>(random.below(8)) * 125;
+            retry["factor"] = static_cast<double>(*put.retry.factor_permille) / 1000;
+        }
+        if (random.chance(500'000)) retry["most"] = std::to_string(*(put.retry.most_ms = number)) + "ms";
+        if (random.chance(500'000)) retry["jitter"] = *(put.retry.jitter_permille = 0);
+        object["retry"] = retry;
+    }
     if (!headers.empty()) object["headers"] = headers;
     made.json = json::serialize(object);
     put.headers = headers.empty() ? "" : json::serialize(headers);
@@ -484,6 +508,9 @@ TEST(RequestCommand, random_bytes_are_refused_soundly) {
             {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Delay", bytes}}},
             {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Due", bytes}}},
             {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Priority", bytes}}},
+            {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Retry", bytes}}},
+            {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Retry", "first=" + bytes}}},
+            {"POST", "/v1/queues/q:redrive", bytes},
             {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-" + percent_encode(bytes), bytes}}}};
         for (const Call& call : calls) expect_sound(call);
         if (testing::Test::HasFailure()) FAIL();

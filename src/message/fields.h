@@ -109,6 +109,9 @@ class FieldReader {
         into = text_;
     }
 
+    // The value is none that this field may have.
+    void refuse() { fail(); }
+
   private:
     bool fail() {
         damaged_ = true;

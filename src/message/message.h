@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "message/retry_rule.h"
 #include "message/state.h"
 
 namespace duewheel {
@@ -42,6 +44,9 @@ struct MessageState {
     std::string key;                 // empty: no idempotency key
     std::uint64_t request_hash = 0;  // of the request that brought the key
     DueMs first_due_ms = 0;          // keyed: what its put was answered; 0: the nominal due
+    std::optional<RetryRule> retry;  // its own; else its queue's holds
+    // Of its attempts, those that do not count against the rule: they were given back, or came before a redrive.
+    std::uint32_t attempts_forgiven = 0;
 
     bool operator==(const MessageState&) const = default;
 };
@@ -56,6 +61,7 @@ struct MessageRow {
     DueMs ended_ms = 0;
     std::uint32_t lease_attempt = 0;      // the lease whose ack or failure ended it, so that a repeated
     std::uint64_t lease_incarnation = 0;  // ack repeats its answer also after a restart
+    std::string reason;                   // of a dead message
 
     bool operator==(const MessageRow&) const = default;
 };

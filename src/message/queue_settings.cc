@@ -14,9 +14,27 @@ enum Tag : std::uint32_t {
     kPaused = 2,
     kPendingMax = 3,
     kLease = 4,
+    kRetryAttempts = 5,  // those of the rule: one more than the value
+    kRetryFirst = 6,
+    kRetryFactor = 7,
+    kRetryMost = 8,
+    kRetryJitter = 9,
     kPurgeThrough = 20,
     kPurgeStarted = 21,
 };
+
+constexpr std::uint64_t kChoiceMost = std::uint64_t{1} << 53;
+
+void write_choice(FieldWriter& to, std::uint32_t tag, const std::optional<std::int64_t>& chosen) {
+    if (chosen) to.number(tag, static_cast<std::uint64_t>(*chosen) + 1);
+}
+
+void read_choice(FieldReader& from, std::optional<std::int64_t>& into) {
+    std::uint64_t above = 0;
+    from.number(above);
+    if (above == 0 || above > kChoiceMost) return from.refuse();
+    into = static_cast<std::int64_t>(above - 1);
+}
 
 }  // namespace
 
@@ -28,6 +46,11 @@ std::string encode_queue_settings(const QueueSettings& settings) {
     to.number(kPaused, settings.paused ? 1 : 0);
     to.number(kPendingMax, settings.pending_max);
     to.signed_number(kLease, settings.lease_ms);
+    write_choice(to, kRetryAttempts, settings.retry.attempts);
+    write_choice(to, kRetryFirst, settings.retry.first_ms);
+    write_choice(to, kRetryFactor, settings.retry.factor_permille);
+    write_choice(to, kRetryMost, settings.retry.most_ms);
+    write_choice(to, kRetryJitter, settings.retry.jitter_permille);
     to.number(kPurgeThrough, settings.purge_through);
     to.signed_number(kPurgeStarted, settings.purge_started_ms);
     return out;
@@ -49,6 +72,21 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
                 break;
             case kLease:
                 from.signed_number(settings.lease_ms);
+                break;
+            case kRetryAttempts:
+                read_choice(from, settings.retry.attempts);
+                break;
+            case kRetryFirst:
+                read_choice(from, settings.retry.first_ms);
+                break;
+            case kRetryFactor:
+                read_choice(from, settings.retry.factor_permille);
+                break;
+            case kRetryMost:
+                read_choice(from, settings.retry.most_ms);
+                break;
+            case kRetryJitter:
+                read_choice(from, settings.retry.jitter_permille);
                 break;
             case kPurgeThrough:
                 from.number(settings.purge_through);

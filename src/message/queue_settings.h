@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "message/message.h"
+#include "message/retry_rule.h"
 
 namespace duewheel {
 
@@ -21,6 +22,7 @@ struct QueueSettings {
     bool paused = false;            // nothing is handed out
     std::uint64_t pending_max = 0;  // puts beyond so many unfinished messages are refused; 0: no limit
     std::int64_t lease_ms = 0;      // of a lease that names no time; 0: as the server says
+    RetryChoice retry;  // of messages without a rule of their own; what it leaves open is as the server says
 
     // Not a user's: messages with an id up to this one are being purged; 0: none are.
     MessageId purge_through = 0;

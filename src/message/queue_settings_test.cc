@@ -14,6 +14,7 @@ QueueSettings everything() {
     settings.paused = true;
     settings.pending_max = 1'000;
     settings.lease_ms = 60'000;
+    settings.retry = {5, 0, 1'500, std::nullopt, 0};
     settings.purge_through = 9 * kShardsMax;
     settings.purge_started_ms = 1'700'000'000'000;
     return settings;

@@ -29,6 +29,7 @@ enum Tag : std::uint32_t {
     kOrderKey = 11,
     kKey = 12,
     kRequestHash = 13,
+    kRetry = 14,  // a text of the fields below
     kFirstDue = 15,
 
     kId = 16,
@@ -43,6 +44,7 @@ enum Tag : std::uint32_t {
     kPreviousQueue = 24,  // left out when it is the same
     kPreviousTerm = 25,
     kPreviousNominalDue = 26,
+    kPreviousEnded = 27,
 
     kLeaseAttempt = 30,
     kLeaseIncarnation = 31,
@@ -55,11 +57,7 @@ enum Tag : std::uint32_t {
     kHeaders = 42,
     kTraceparent = 43,
     kTarget = 44,
-    kRetryAttempts = 45,
-    kRetryFirst = 46,
-    kRetryFactor = 47,
-    kRetryMost = 48,
-    kRetryJitter = 49,
+    // 45 to 49 are retired.
     kRepeatEvery = 50,
     kRepeatTimes = 51,
     kRepeatFactor = 52,
@@ -92,6 +90,72 @@ enum Tag : std::uint32_t {
     kNode = 85,
 };
 
+// Within the text of kRetry.
+enum RetryTag : std::uint32_t {
+    kRetryAttempts = 1,
+    kRetryFirst = 2,
+    kRetryFactor = 3,
+    kRetryMost = 4,
+    kRetryJitter = 5,
+    kRetryForgiven = 6,
+};
+
+void write_retry(FieldWriter& to, const MessageState& state) {
+    if (!state.retry && state.attempts_forgiven == 0) return;
+    const RetryRule rule = state.retry.value_or(RetryRule{});
+    std::string text;
+    FieldWriter within(text);
+    within.number(kRetryAttempts, rule.attempts);
+    within.signed_number(kRetryFirst, rule.first_ms);
+    within.number(kRetryFactor, rule.factor_permille);
+    within.signed_number(kRetryMost, rule.most_ms);
+    within.number(kRetryJitter, rule.jitter_permille);
+    within.number(kRetryForgiven, state.attempts_forgiven);
+    to.text(kRetry, text);
+}
+
+bool read_retry_field(FieldReader& from, RetryRule& rule, std::uint32_t& forgiven) {
+    switch (from.tag()) {
+        case kRetryAttempts:
+            from.number(rule.attempts);
+            return true;
+        case kRetryFirst:
+            from.signed_number(rule.first_ms);
+            return true;
+        case kRetryFactor:
+            from.number(rule.factor_permille);
+            return true;
+        case kRetryMost:
+            from.signed_number(rule.most_ms);
+            return true;
+        case kRetryJitter:
+            from.number(rule.jitter_permille);
+            return true;
+        case kRetryForgiven:
+            from.number(forgiven);
+            return true;
+        default:
+            return false;
+    }
+}
+
+// A rule has at least one attempt; without one there is no rule.
+void read_retry(FieldReader& from, MessageState& into) {
+    std::string_view text;
+    from.text(text);
+    FieldReader within(text);
+    RetryRule rule;
+    while (within.next()) {
+        if (!read_retry_field(within, rule, into.attempts_forgiven)) return from.refuse();
+    }
+    if (within.damaged() || text.empty()) return from.refuse();
+    if (rule.attempts != 0) {
+        into.retry = rule;
+    } else if (rule != RetryRule{}) {
+        from.refuse();
+    }
+}
+
 void write_state(FieldWriter& to, const MessageState& state) {
     to.number(kState, static_cast<std::uint64_t>(state.state), static_cast<std::uint64_t>(State::scheduled));
     to.number(kVersion, state.version, 1);
@@ -106,6 +170,7 @@ void write_state(FieldWriter& to, const MessageState& state) {
     to.text(kOrderKey, state.order_key);
     to.text(kKey, state.key);
     to.number(kRequestHash, state.request_hash);
+    write_retry(to, state);
     to.signed_number(kFirstDue, state.first_due_ms);
 }
 
@@ -152,6 +217,9 @@ bool read_state_field(FieldReader& from, MessageState& state) {
         case kRequestHash:
             from.number(state.request_hash);
             return true;
+        case kRetry:
+            read_retry(from, state);
+            return true;
         case kFirstDue:
             from.signed_number(state.first_due_ms);
             return true;
@@ -166,13 +234,6 @@ void write_content(FieldWriter& to, const MessageContent& content) {
     to.text(kHeaders, content.headers);
     to.text(kTraceparent, content.traceparent);
     to.text(kTarget, content.target);
-    if (content.retry) {
-        to.number(kRetryAttempts, content.retry->attempts);
-        to.signed_number(kRetryFirst, content.retry->first_ms);
-        to.number(kRetryFactor, content.retry->factor_permille);
-        to.signed_number(kRetryMost, content.retry->most_ms);
-        to.number(kRetryJitter, content.retry->jitter_permille);
-    }
     if (content.repeat) {
         to.signed_number(kRepeatEvery, content.repeat->every_ms);
         to.number(kRepeatTimes, content.repeat->times);
@@ -214,21 +275,6 @@ bool read_content_field(FieldReader& from, MessageContent& content) {
             return true;
         case kTarget:
             from.text(content.target);
-            return true;
-        case kRetryAttempts:
-            from.number(present(content.retry).attempts);
-            return true;
-        case kRetryFirst:
-            from.signed_number(present(content.retry).first_ms);
-            return true;
-        case kRetryFactor:
-            from.number(present(content.retry).factor_permille);
-            return true;
-        case kRetryMost:
-            from.signed_number(present(content.retry).most_ms);
-            return true;
-        case kRetryJitter:
-            from.number(present(content.retry).jitter_permille);
             return true;
         case kRepeatEvery:
             from.signed_number(present(content.repeat).every_ms);
@@ -285,6 +331,7 @@ void write_previous(FieldWriter& to, const Previous& previous, const MessageStat
     to.text(kPreviousQueue, previous.queue, now.queue);
     to.number(kPreviousTerm, previous.term);
     to.signed_number(kPreviousNominalDue, previous.nominal_due_ms);
+    to.signed_number(kPreviousEnded, previous.ended_ms);
 }
 
 bool read_previous_field(FieldReader& from, Previous& previous) {
@@ -303,6 +350,9 @@ bool read_previous_field(FieldReader& from, Previous& previous) {
             return true;
         case kPreviousTerm:
             from.number(previous.term);
+            return true;
+        case kPreviousEnded:
+            from.signed_number(previous.ended_ms);
             return true;
         case kPreviousNominalDue:
             from.signed_number(previous.nominal_due_ms);
@@ -360,7 +410,7 @@ bool read_other_field(FieldReader& from, Record& record) {
             std::uint8_t cause = 0;
             from.number(cause);
             record.cause = static_cast<Cause>(cause);
-            return cause <= static_cast<std::uint8_t>(Cause::lease_lost);
+            return cause <= static_cast<std::uint8_t>(Cause::kept_long_enough);
         }
         case kLeaseAttempt:
             from.number(record.lease_attempt);
@@ -567,6 +617,7 @@ void encode_row(std::string& out, const MessageRow& row) {
     writer.number(kRecordBytes, row.record_bytes);
     writer.number(kLeaseAttempt, row.lease_attempt);
     writer.number(kLeaseIncarnation, row.lease_incarnation);
+    writer.text(kReason, row.reason);
     writer.signed_number(kEnded, row.ended_ms);
 }
 
@@ -590,6 +641,9 @@ Result<MessageRow> decode_row(std::string_view bytes) {
                 break;
             case kLeaseIncarnation:
                 reader.number(row.lease_incarnation);
+                break;
+            case kReason:
+                reader.text(row.reason);
                 break;
             case kEnded:
                 reader.signed_number(row.ended_ms);

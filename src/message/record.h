@@ -47,20 +47,11 @@ struct Previous {
     std::uint32_t version = 0;  // 0: nothing stood before
     DueMs due_ms = 0;
     std::string queue;         // the namespace never changes
-    std::uint64_t term = 0;    // its share of the digest
+    std::uint64_t term = 0;    // its share of the digest; 0 where it was dead
     DueMs nominal_due_ms = 0;  // of a message with an order key, where it was another than due_ms
+    DueMs ended_ms = 0;        // where it was dead: since when
 
     bool operator==(const Previous&) const = default;
-};
-
-struct RetryRule {
-    std::uint32_t attempts = 0;
-    std::int64_t first_ms = 0;
-    std::uint32_t factor_permille = 0;
-    std::int64_t most_ms = 0;
-    std::uint32_t jitter_permille = 0;
-
-    bool operator==(const RetryRule&) const = default;
 };
 
 struct RepeatRule {
@@ -91,7 +82,6 @@ struct MessageContent {
     std::string_view headers;       // message headers, encoded by the interface that took them
     std::string_view traceparent;
     std::string_view target;  // empty: the queue's
-    std::optional<RetryRule> retry;
     std::optional<RepeatRule> repeat;
     std::optional<TransactionRule> transaction;
     MessageId parent = 0;
@@ -122,6 +112,7 @@ enum class Cause : std::uint8_t {
     merged = 16,
     spawned = 17,
     lease_lost = 18,
+    kept_long_enough = 19,
 };
 
 // One record, of any kind; which members mean something depends on the kind. Members of other kinds keep their default.
@@ -142,7 +133,7 @@ struct Record {
     std::uint32_t lease_attempt = 0;
     std::uint64_t lease_incarnation = 0;
     std::int64_t lateness_ms = 0;  // end: delivery against nominal due
-    std::string_view reason;       // end as dead, fail
+    std::string_view reason;       // end as dead and its carry, fail
     DueMs ended_ms = 0;            // carry of an ended message
 
     // rule, conf: what kind of thing (1 schedule, 2 watchdog; 1 queue, 2 namespace, 3 target), its name in

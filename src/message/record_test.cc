@@ -44,16 +44,22 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     state.order_key = text();
     state.key = text();
     state.request_hash = number();
+    if (chance()) state.retry = RetryRule{3, 1000, 2000, 60'000, chance() ? 200u : 0u};
+    if (chance()) state.attempts_forgiven = static_cast<std::uint32_t>(number());
     if (chance()) {
-        record.previous = {kLive[random() % 4], 1 + static_cast<std::uint32_t>(number() >> 1),
-                           static_cast<DueMs>(number()), chance() ? state.queue : "other", random()};
+        record.previous = {kLive[random() % 4],
+                           1 + static_cast<std::uint32_t>(number() >> 1),
+                           static_cast<DueMs>(number()),
+                           chance() ? state.queue : "other",
+                           random(),
+                           chance() ? static_cast<DueMs>(number()) : 0,
+                           chance() ? static_cast<DueMs>(number()) : 0};
     }
     MessageContent& content = record.content;
     content.put_ms = static_cast<DueMs>(number());
     content.content_type = text();
     content.headers = text();
     content.target = text();
-    if (chance()) content.retry = RetryRule{3, 1000, 2000, 60'000, 200};
     if (chance()) content.repeat = RepeatRule{5000, 10, 2000, 3'600'000, 1, 2};
     if (chance()) content.transaction = TransactionRule{"check", "", 1000, 5, true};
     content.parent = number() % kMessageIdMax;
@@ -206,6 +212,8 @@ TEST(Record, the_digest_sees_every_changeable_field_and_the_id) {
     EXPECT_TRUE(changed([](MessageState& s) { s.order_key = "o"; }));
     EXPECT_TRUE(changed([](MessageState& s) { s.key = "k"; }));
     EXPECT_TRUE(changed([](MessageState& s) { s.request_hash = 1; }));
+    EXPECT_TRUE(changed([](MessageState& s) { s.retry = RetryRule{1, 0, 1000, 0, 0}; }));
+    EXPECT_TRUE(changed([](MessageState& s) { s.attempts_forgiven = 1; }));
 }
 
 TEST(Row, comes_back_from_its_bytes_as_it_was) {
@@ -213,7 +221,7 @@ TEST(Row, comes_back_from_its_bytes_as_it_was) {
         std::mt19937_64 random(seed);
         std::vector<std::string> texts;
         const Record record = random_record(random, texts);
-        MessageRow row{record.id, record.place, record.record_bytes, record.state, record.time_ms, 3, 4};
+        MessageRow row{record.id, record.place, record.record_bytes, record.state, record.time_ms, 3, 4, "because"};
         std::string bytes;
         encode_row(bytes, row);
         const auto decoded = decode_row(bytes);

@@ -20,11 +20,13 @@
 //                    v        ^
 //                cancelled    +-- hold: from scheduled, ready, leased, retrying
 //
-//                expired: from prepared, scheduled, ready, retrying, held when its time has passed
+//                expired: from prepared, scheduled, ready, retrying, held when its time has passed; from dead when it
+//                         has been kept for long enough
+//                dead:    from scheduled and retrying too, where a crash ended the last lease that its rule allows
 //
 // Durable are prepared, scheduled, retrying, held and the ended states. Ready and leased live in memory alone: after a
 // crash a due message is simply due again. Ended are done, cancelled, expired and dead; of these only dead may come
-// back, by a redrive.
+// back, by a redrive or a kick.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +59,7 @@ bool is_legal_move(State from, State to);
 // Whether a new message may begin in this state.
 bool is_legal_start(State state);
 
-// done, cancelled, expired, dead: no delivery will start unless it is redriven.
+// done, cancelled, expired, dead: no delivery will start unless it is brought back from the dead.
 bool is_ended(State state);
 
 // The states that a record may hold: all but ready and leased.

@@ -35,6 +35,10 @@ class StateSet {
 inline constexpr StateSet kUnfinishedStates{State::prepared, State::scheduled, State::ready,
                                             State::leased,   State::retrying,  State::held};
 
+// Those that a queue can be asked for.
+inline constexpr StateSet kListedStates{State::prepared, State::scheduled, State::ready, State::leased,
+                                        State::retrying, State::held,      State::dead};
+
 inline constexpr StateSet kEndedStates{State::done, State::cancelled, State::expired, State::dead};
 
 }  // namespace duewheel

@@ -19,7 +19,8 @@ const std::vector<std::pair<State, State>> kLegal = {
     {ready, held},         {ready, cancelled},     {ready, expired},      {leased, ready},        {leased, scheduled},
     {leased, retrying},    {leased, held},         {leased, done},        {leased, dead},         {retrying, ready},
     {retrying, scheduled}, {retrying, held},       {retrying, cancelled}, {retrying, expired},    {held, ready},
-    {held, scheduled},     {held, cancelled},      {held, expired},       {dead, scheduled},
+    {held, scheduled},     {held, cancelled},      {held, expired},       {dead, scheduled},      {dead, expired},
+    {scheduled, dead},     {retrying, dead},
 };
 
 TEST(State, every_pair_of_states_is_judged_as_drawn) {
@@ -36,10 +37,12 @@ TEST(State, a_message_begins_prepared_or_scheduled) {
     for (State state : kAll) EXPECT_EQ(is_legal_start(state), state == prepared || state == scheduled);
 }
 
-TEST(State, an_ended_message_stays_ended_unless_it_is_redriven) {
+TEST(State, an_ended_message_stays_ended_unless_it_is_brought_back_from_the_dead) {
     for (State from : kAll) {
         if (!is_ended(from)) continue;
-        for (State to : kAll) EXPECT_EQ(is_legal_move(from, to), from == dead && to == scheduled);
+        for (State to : kAll) {
+            EXPECT_EQ(is_legal_move(from, to), from == dead && (to == scheduled || to == expired));
+        }
     }
 }
 

@@ -25,8 +25,10 @@ void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_byt
             }
             break;
         case RecordKind::end:
-            totals.digest -= record.previous.term;
-            totals.live_count -= 1;
+            if (record.previous.state != State::dead) {  // a dead one counts no more, and needs its whole record alone
+                totals.digest -= record.previous.term;
+                totals.live_count -= 1;
+            }
             if (record.state.state != State::dead) totals.needed_bytes -= record.record_bytes;
             break;
         case RecordKind::carry:

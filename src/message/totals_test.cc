@@ -62,6 +62,23 @@ TEST(Totals, of_a_life_that_is_over_are_nothing) {
     EXPECT_EQ(totals.needed_bytes, 0u);
 }
 
+TEST(Totals, a_dead_message_that_ends_for_good_needs_its_record_no_more) {
+    Totals totals;
+    const MessageState born = scheduled_at(5);
+    add_to_totals(totals, next(RecordKind::put, 7 * kShardsMax, {}, born), 100);
+    MessageState dead = born;
+    dead.version = 2;
+    dead.state = State::dead;
+    add_to_totals(totals, next(RecordKind::end, 7 * kShardsMax, born, dead), 40);
+    MessageState expired = dead;
+    expired.version = 3;
+    expired.state = State::expired;
+    add_to_totals(totals, next(RecordKind::end, 7 * kShardsMax, dead, expired), 40);
+    EXPECT_EQ(totals.digest, 0u);
+    EXPECT_EQ(totals.live_count, 0u);
+    EXPECT_EQ(totals.needed_bytes, 0u);
+}
+
 TEST(Totals, a_carry_moves_what_is_needed_and_changes_nothing_else) {
     Totals totals;
     const MessageState born = scheduled_at(5);

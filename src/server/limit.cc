@@ -11,6 +11,7 @@
 #include "ingress/put_request.h"
 #include "ingress/request_command.h"
 #include "message/message.h"
+#include "message/retry_rule.h"
 
 namespace duewheel {
 namespace {
@@ -193,6 +194,12 @@ constexpr Limit kLimits[] = {
                             .unit = Unit::bytes,
                             .sentence = "The reason of a failure.",
                             .otherwise = "the rest is cut off"}),
+    fixed<kRetryAttemptsMax>(
+        {.name = "limits.attempts_max", .sentence = "Attempts of a message.", .codes = {"out_of_range"}}),
+    fixed<kRetryRestMaxMs>({.name = "limits.rest_max",
+                            .unit = Unit::milliseconds,
+                            .sentence = "Rest between two attempts, its jitter apart.",
+                            .codes = {"out_of_range"}}),
     at<kApi, &Api::batch_max>({.name = "limits.batch_max",
                                .sentence = "Messages of one batch put, leases of one call.",
                                .least = 1,
@@ -248,6 +255,11 @@ constexpr Limit kLimits[] = {
                                         .most = 100'000,
                                         .codes = {"too_busy"},
                                         .use = of_engine<&EngineCounters::listings>}),
+    at<kEngine, &Engine::redrives_max>({.name = "limits.redrives_max",
+                                        .sentence = "Calls that bring back the dead of a queue, at one time.",
+                                        .least = 1,
+                                        .most = 1'000,
+                                        .codes = {"too_busy"}}),
     at<kEngine, &Engine::queues_max>({.name = "limits.queues_max",
                                       .sentence = "Queues.",
                                       .least = 1,
@@ -290,6 +302,12 @@ constexpr Limit kLimits[] = {
                                              .most = 64 * kGiB,
                                              .codes = {"too_busy"},
                                              .use = of_engine<&EngineCounters::reading_bytes>}),
+
+    at<kEngine, &Engine::redrive_max>({.name = "retry.redrive_max",
+                                       .sentence = "Dead messages that one call brings back.",
+                                       .least = 1,
+                                       .most = 10'000'000,
+                                       .codes = {"bad_max"}}),
 
     at<kEngine, &Engine::unsealed_segments_max>({.name = "store.unsealed_segments_max",
                                                  .sentence = "Full files of the log that are not in the index yet; "

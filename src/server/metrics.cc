@@ -91,6 +91,10 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_expired_total", "Messages whose time was over before anybody took them.", counters.expired);
     page.counter("duewheel_rescheduled_total", "Messages moved to another due time.", counters.rescheduled);
     page.counter("duewheel_leases_lost_total", "Leases that ran out.", counters.leases_lost);
+    page.counter("duewheel_dead_total", "Messages whose attempts were used up.", counters.dead);
+    page.counter("duewheel_held_total", "Messages set aside.", counters.held);
+    page.counter("duewheel_brought_back_total", "Messages kicked or redriven.", counters.brought_back);
+    page.counter("duewheel_dead_let_go_total", "Dead messages that were kept long enough.", counters.let_go);
     page.gauge("duewheel_pending", "Messages that have not ended.", counters.pending);
     page.gauge("duewheel_ready", "Due messages in memory.", counters.ready);
     page.gauge("duewheel_leased", "Messages with a consumer.", counters.leased);

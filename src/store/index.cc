@@ -115,6 +115,12 @@ Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     return listed;
 }
 
+Result<Stretch> Index::scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
+                                 std::uint32_t limit) const {
+    return read_stretch(*rows_, dead_key(name_space, queue, from), dead_key(name_space, queue, {until_ms, 0}), limit,
+                        decode_dead_row);
+}
+
 Result<HistoryLedger> Index::history_ledger() const {
     const Result<std::optional<std::string>> found = rows_->get(history_ledger_key());
     if (!found) return found.error();

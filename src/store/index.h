@@ -60,6 +60,9 @@ class Index {
                                DuePosition from, std::uint32_t limit) const;
 
     Result<ListedRows> list_queue(const ListQueue& list) const;
+    // Dead messages that died at or after `from` and before `until_ms`, by (time of death, id), at most `limit`.
+    Result<Stretch> scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
+                              std::uint32_t limit) const;
     // `now_ms` as for find().
     Result<HistoryRows> list_history(const ListHistory& list, DueMs now_ms) const;
     Result<HistoryLedger> history_ledger() const;

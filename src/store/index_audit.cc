@@ -40,7 +40,9 @@ class Audit {
 
     Result<std::optional<std::string>> run() {
         Status walked = walk_ids();
-        if (walked) walked = walk_queues();
+        if (walked) walked = walk_sums(IndexTable::queue, queue_rows_);
+        if (walked) walked = walk_sums(IndexTable::order, order_rows_);
+        if (walked) walked = walk_sums(IndexTable::dead, dead_rows_);
         if (walked) walked = walk_due();
         if (walked) walked = walk_keys();
         if (!walked) return std::move(walked).error();
@@ -48,6 +50,9 @@ class Audit {
         if (const auto counts = index_.needed_counts(); !counts) return counts.error();
         compare("by queue", queue_rows_, queues_);
         compare("by due", due_rows_, due_);
+        compare("by expiry", expire_rows_, expire_);
+        compare("by order key", order_rows_, order_);
+        compare("by death", dead_rows_, dead_);
         if (past_due_rows_ != past_due_) differ("by past due", past_due_rows_, past_due_);
         compare("by key", key_rows_, keys_);
         return std::move(difference_);
@@ -83,12 +88,25 @@ class Audit {
             const Result<MessageRow> row = decode_id_row(key, id_value);
             if (!row) return row.error();
             const MessageState& state = row->state;
+            if (state.state == State::dead) {
+                encode_dead_value(value, *row);
+                dead_.add(dead_key(state.name_space, state.queue, {row->ended_ms, row->id}), value);
+            }
             if (is_ended(state.state)) return {};
             const DuePosition at{state.due_ms, row->id};
             encode_queue_value(value, *row);
             queues_.add(queue_key(state.name_space, state.queue, at), value);
             if (!state.key.empty()) {
                 keys_.add(key_key(state.name_space, state.queue, state.key), holder_text(row->id, state.request_hash));
+            }
+            if (!state.order_key.empty()) {
+                encode_order_value(value, *row);
+                const DuePosition place{state.nominal_due_ms, row->id};
+                order_.add(order_row_key(state.name_space, state.queue, state.order_key, place), value);
+            }
+            if (state.expires_ms != 0 && state.expires_ms >= position_.load_cursor_ms) {
+                encode_expire_value(value, *row);
+                expire_.add(expire_key({state.expires_ms, row->id}), value);
             }
             if (!waits_for_due(state.state) || state.due_ms < position_.load_cursor_ms) return {};
             encode_due_value(value, *row);
@@ -103,9 +121,9 @@ class Audit {
         });
     }
 
-    Status walk_queues() {
-        return walk(IndexTable::queue, [&](std::string_view key, std::string_view value) -> Status {
-            queue_rows_.add(key, value);
+    Status walk_sums(IndexTable table, RowSum& into) {
+        return walk(table, [&](std::string_view key, std::string_view value) -> Status {
+            into.add(key, value);
             return {};
         });
     }
@@ -114,8 +132,9 @@ class Audit {
         const std::string later = due_bound({position_.totals.server_time_ms + 1, 0});
         const char fire = due_key({}).back();
         return walk(IndexTable::due, [&](std::string_view key, std::string_view value) -> Status {
-            if (key.back() != fire) return {};
-            if (key < later) {
+            if (key.back() != fire) {
+                expire_rows_.add(key, value);
+            } else if (key < later) {
                 ++past_due_rows_;
             } else {
                 due_rows_.add(key, value);
@@ -153,8 +172,9 @@ class Audit {
 
     const Index& index_;
     const IndexPosition position_;
-    RowSum queues_, due_, keys_;               // as the rows by id want them
-    RowSum queue_rows_, due_rows_, key_rows_;  // as they are
+    // As the rows by id want them, and as they are.
+    RowSum queues_, due_, expire_, order_, dead_, keys_;
+    RowSum queue_rows_, due_rows_, expire_rows_, order_rows_, dead_rows_, key_rows_;
     std::uint64_t past_due_ = 0, past_due_rows_ = 0;
     std::optional<std::string> difference_;
 };

@@ -5,6 +5,9 @@
 //   queue   exactly one row for each unfinished message, byte for byte what its row by id gives
 //   due     exactly one for each message that waits for a time after the index's own; where the time is older, one may
 //           be missing, because what was due at once never had one: those that are there are compared
+//           At the expiry of an unfinished message exactly one too, unless the load cursor has passed it
+//   order   exactly one for each unfinished message with an order key
+//   dead    exactly one for each dead message
 //   key     exactly one holder for each unfinished message with a key; an ended holder's message is not unfinished
 //   meta    cursors and counts can be read
 //

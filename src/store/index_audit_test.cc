@@ -1,5 +1,7 @@
 #include "store/index_audit.h"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "store/index_recovery.h"
@@ -22,6 +24,12 @@ class IndexAudit : public testing::Test {
         ended_ = shard_.put(TrialShard::state_of("mail", kNow + 500, "letter"));
         shard_.end(ended_);
         soon_ = shard_.put("mail", kNow + 10);
+        MessageState ordered = TrialShard::state_of("mail", kNow + 600);
+        ordered.order_key = "ann";
+        ordered.expires_ms = kNow + 900;
+        ordered_ = shard_.put(ordered);
+        dead_ = shard_.put("mail", kNow + 700);
+        shard_.end(dead_, State::dead);
         shard_.commit(kNow);
         shard_.commit(kNow + 20, true);
         EXPECT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
@@ -51,6 +59,8 @@ class IndexAudit : public testing::Test {
     MessageId at_once_ = 0;
     MessageId ended_ = 0;
     MessageId soon_ = 0;
+    MessageId ordered_ = 0;
+    MessageId dead_ = 0;
 };
 
 TEST_F(IndexAudit, tables_that_were_built_together_agree) {
@@ -97,6 +107,30 @@ TEST_F(IndexAudit, a_due_row_of_the_past_may_be_missing_and_must_be_of_its_messa
     EXPECT_EQ(disagreement(), std::nullopt);
     plant(due_key({kNow + 5, ended_}), value);
     expect_found("by past due");
+}
+
+TEST_F(IndexAudit, a_row_at_an_expiry_of_an_order_key_or_of_a_dead_message_that_is_missing_or_too_many_is_found) {
+    const DuePosition died{shard_.rows.at(dead_).ended_ms, dead_};
+    const std::tuple<std::string, std::string, std::string> rows[] = {
+        {"by expiry", expire_key({kNow + 900, ordered_}), expire_key({kNow + 900, ended_})},
+        {"by order key", order_row_key("default", "mail", "ann", {kNow + 600, ordered_}),
+         order_row_key("default", "mail", "ann", {kNow + 600, ended_})},
+        {"by death", dead_key("default", "mail", died), dead_key("default", "mail", {died.due_ms, ended_})},
+    };
+    for (const auto& [table, key, other] : rows) {
+        const auto value = *index_->rows().get(key);
+        ASSERT_TRUE(value) << table;
+        plant(key, std::nullopt);
+        expect_found(table);
+        plant(key, *value + *value);
+        expect_found(table);
+        plant(key, value);
+        EXPECT_EQ(disagreement(), std::nullopt);
+        plant(other, value);
+        expect_found(table);
+        plant(other, std::nullopt);
+        EXPECT_EQ(disagreement(), std::nullopt);
+    }
 }
 
 TEST_F(IndexAudit, a_key_that_is_missing_or_anothers_is_found) {

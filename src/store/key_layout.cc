@@ -161,6 +161,12 @@ std::string queue_key(std::string_view name_space, std::string_view queue, DuePo
     return key;
 }
 
+std::string dead_key(std::string_view name_space, std::string_view queue, DuePosition at) {
+    std::string key = queue_key(name_space, queue, at);
+    key.front() = static_cast<char>(IndexTable::dead);
+    return key;
+}
+
 std::string id_key(MessageId id) {
     std::string key = begin_key(IndexTable::id, 9);
     append_number(key, id);
@@ -261,6 +267,16 @@ void encode_order_value(std::string& out, const MessageRow& row) {
 void encode_queue_value(std::string& out, const MessageRow& row) {
     MessageRow rest = row;
     leave_out_due(rest);
+    rest.state.name_space = kDefaultNamespace;
+    rest.state.queue.clear();
+    out.clear();
+    encode_row(out, rest);
+}
+
+void encode_dead_value(std::string& out, const MessageRow& row) {
+    MessageRow rest = row;
+    rest.id = 0;
+    rest.ended_ms = 0;
     rest.state.name_space = kDefaultNamespace;
     rest.state.queue.clear();
     out.clear();
@@ -378,6 +394,22 @@ Result<PlacedRow> decode_order_row(std::string_view key, std::string_view value)
     row->state.name_space = name_space;
     row->state.queue = queue;
     row->state.order_key = order_key;
+    return PlacedRow{at, *std::move(row)};
+}
+
+Result<PlacedRow> decode_dead_row(std::string_view key, std::string_view value) {
+    ByteReader reader(key);
+    const bool is_dead = reader.is(static_cast<char>(IndexTable::dead));
+    const std::string_view name_space = reader.text();
+    const std::string_view queue = reader.text();
+    const DuePosition at = reader.position();
+    if (!is_dead || !reader.finished()) return damaged("key of the dead table");
+    Result<MessageRow> row = decode_row(value);
+    if (!row || row->state.state != State::dead) return damaged("row of the dead table");
+    row->id = at.id;
+    row->ended_ms = at.due_ms;
+    row->state.name_space = name_space;
+    row->state.queue = queue;
     return PlacedRow{at, *std::move(row)};
 }
 

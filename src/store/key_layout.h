@@ -12,13 +12,14 @@
 //                                                                1, ended instant, row without id and ended
 //   k  key       namespace, queue, key                           ended instant, id, request hash, due instant
 //   o  order     namespace, queue, order key, nominal due, id    row without those; due as distance from nominal
+//   x  dead      namespace, queue, instant of its death, id      row without id, ended, namespace and queue
 //   m  meta      p                                               position: see encode_position()
 //                n, first sequence of a segment                  how many whole records in it are needed
 //                q, namespace, queue                             cursor of the queue: instant, id
 //                u, namespace, queue                             counts of the queue's messages
 //                h                                               ledger of the history
 //   h  history  era, namespace, queue, instant, id              see store/history.h
-//   reserved     s schedules, w watchdogs, t transactions, x dead letters
+//   reserved     s schedules, w watchdogs, t transactions
 //
 // A row has the tagged form of message/record.h, with what the key says left out, and the nominal due as its distance
 // from due, which is 0 for most. `due` and `queue` hold whole rows, so that a message that falls due is read with one
@@ -82,6 +83,7 @@ std::string due_key(DuePosition at);
 std::string expire_key(DuePosition at);  // in the table of what is due, at its expiry
 std::string due_bound(DuePosition at);
 std::string queue_key(std::string_view name_space, std::string_view queue, DuePosition at);
+std::string dead_key(std::string_view name_space, std::string_view queue, DuePosition at);
 std::string id_key(MessageId id);
 // `at`: nominal due and id.
 std::string order_row_key(std::string_view name_space, std::string_view queue, std::string_view order_key,
@@ -103,6 +105,7 @@ void encode_due_value(std::string& out, const MessageRow& row);
 void encode_expire_value(std::string& out, const MessageRow& row);
 void encode_order_value(std::string& out, const MessageRow& row);
 void encode_queue_value(std::string& out, const MessageRow& row);
+void encode_dead_value(std::string& out, const MessageRow& row);
 // Of an ended message that is not dead: an outcome.
 void encode_id_value(std::string& out, const MessageRow& row);
 void encode_key_value(std::string& out, const KeyHolder& holder);
@@ -121,6 +124,7 @@ struct PlacedRow {
 Result<PlacedRow> decode_due_row(std::string_view key, std::string_view value);
 Result<PlacedRow> decode_queue_row(std::string_view key, std::string_view value);
 Result<PlacedRow> decode_order_row(std::string_view key, std::string_view value);
+Result<PlacedRow> decode_dead_row(std::string_view key, std::string_view value);
 Result<MessageRow> decode_id_row(std::string_view key, std::string_view value);
 Result<KeyHolder> decode_key_value(std::string_view value);
 Result<IndexPosition> decode_position(std::string_view value);

@@ -134,6 +134,15 @@ TEST(KeyLayout, every_row_comes_back_from_each_table) {
         const auto of_id = decode_id_row(id_key(row.id), value);
         ASSERT_TRUE(of_id.ok());
         ASSERT_EQ(*of_id, row);
+        MessageRow dead = row;
+        dead.state.state = State::dead;
+        dead.reason = "because";
+        encode_dead_value(value, dead);
+        const DuePosition died{dead.ended_ms, dead.id};
+        const auto of_dead = decode_dead_row(dead_key(dead.state.name_space, dead.state.queue, died), value);
+        ASSERT_TRUE(of_dead.ok());
+        ASSERT_EQ(of_dead->row, dead);
+        ASSERT_EQ(of_dead->at, died);
     }
 }
 
@@ -225,6 +234,7 @@ TEST(KeyLayout, cut_keys_and_values_are_damage) {
     EXPECT_FALSE(decode_due_row(due_key({1, 2}) + "x", value).ok());
     EXPECT_FALSE(decode_queue_row(queue_key("n", "q", {1, 2}).substr(0, 20), value).ok());
     EXPECT_FALSE(decode_order_row(order_row_key("n", "q", "k", {1, 2}).substr(0, 20), value).ok());
+    EXPECT_FALSE(decode_dead_row(queue_key("n", "q", {1, 2}), value).ok()) << "a key of another table";
 }
 
 }  // namespace

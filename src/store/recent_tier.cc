@@ -43,6 +43,8 @@ MessageState RecentTier::durable_state(const Entry& entry) const {
         state.key = rare.key;
         state.request_hash = rare.request_hash;
         state.first_due_ms = rare.first_due_ms;
+        state.retry = rare.retry;
+        state.attempts_forgiven = rare.attempts_forgiven;
     }
     return state;
 }
@@ -53,6 +55,13 @@ MessageRow RecentTier::row(const Entry& entry) const {
     row.place = entry.place;
     row.record_bytes = entry.record_bytes;
     row.state = durable_state(entry);
+    if (entry.durable_state == State::dead) {
+        const Rare& rare = rare_.at(find(entry.id));
+        row.ended_ms = rare.ended_ms;
+        row.lease_attempt = rare.lease_attempt;
+        row.lease_incarnation = rare.lease_incarnation;
+        row.reason = rare.reason;
+    }
     return row;
 }
 
@@ -66,6 +75,25 @@ DueMs RecentTier::expires_ms(EntryNumber number) const {
 
 std::string_view RecentTier::order_key(EntryNumber number) const {
     return entries_[number].has_rare ? std::string_view(rare_.at(number).order_key) : std::string_view();
+}
+
+const RetryRule* RecentTier::retry_rule(const Entry& entry) const {
+    if (!entry.has_rare) return nullptr;
+    const std::optional<RetryRule>& rule = rare_.at(find(entry.id)).retry;
+    return rule ? &*rule : nullptr;
+}
+
+std::uint32_t RecentTier::attempts_forgiven(const Entry& entry) const {
+    return entry.has_rare ? rare_.at(find(entry.id)).attempts_forgiven : 0;
+}
+
+DueMs RecentTier::ended_ms(const Entry& entry) const {
+    return entry.has_rare ? rare_.at(find(entry.id)).ended_ms : 0;
+}
+
+EntryNumber RecentTier::first_dead(QueueNumber queue, DueMs from_ms, MessageId from_id) const {
+    const auto first = dead_.lower_bound({queue, from_ms, from_id});
+    return first == dead_.end() || std::get<0>(*first) != queue ? kNoEntry : find(std::get<2>(*first));
 }
 
 EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNumber segment,
@@ -96,7 +124,12 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     if (!known) number = take_slot(record.id);
     Entry& entry = entries_[number];
     const State live = entry.state;
-    set_state(entry, number, record.state);
+    Death death;
+    if (record.state.state == State::dead) {
+        death = {record.kind == RecordKind::carry ? record.ended_ms : record.time_ms, record.lease_attempt,
+                 record.lease_incarnation, record.reason};
+    }
+    set_state(entry, number, record.state, death);
     entry.place = whole ? sequence : record.place;
     entry.record_bytes = whole ? frame_bytes : record.record_bytes;
     entry.segment = segment;
@@ -136,7 +169,7 @@ EntryNumber RecentTier::admit(const MessageRow& row) {
     assert(!is_ended(row.state.state) || row.state.state == State::dead);
     const EntryNumber number = take_slot(row.id);
     Entry& entry = entries_[number];
-    set_state(entry, number, row.state);
+    set_state(entry, number, row.state, {row.ended_ms, row.lease_attempt, row.lease_incarnation, row.reason});
     entry.begun = entry.attempts;
     entry.place = row.place;
     entry.record_bytes = row.record_bytes;
@@ -204,6 +237,7 @@ EntryNumber RecentTier::take_slot(MessageId id) {
 
 void RecentTier::free_slot(EntryNumber number) {
     Entry& entry = entries_[number];
+    forget_death(entry, number);
     by_id_.erase(entry.id);
     if (entry.has_rare) rare_.erase(number);
     entry = Entry{};
@@ -211,7 +245,8 @@ void RecentTier::free_slot(EntryNumber number) {
     free_.push_back(number);
 }
 
-void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState& state) {
+void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
+    forget_death(entry, number);
     entry.state = entry.durable_state = state.state;
     entry.version = state.version;
     entry.attempts = state.attempts;
@@ -220,17 +255,34 @@ void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState&
     entry.priority = state.priority;
     entry.maybe_delivered = state.maybe_delivered;
     entry.queue = queues_.number(state.name_space, state.queue);
-    set_rare(entry, number, state);
+    set_rare(entry, number, state, death);
+    if (state.state == State::dead) dead_.emplace(entry.queue, death.ended_ms, entry.id);
 }
 
-void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state) {
-    const bool needed = state.expires_ms != 0 || !state.order_key.empty() || !state.key.empty();
+void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
+    const bool needed = state.expires_ms != 0 || !state.order_key.empty() || !state.key.empty() || state.retry ||
+                        state.attempts_forgiven != 0 || state.state == State::dead;
     if (needed) {
-        rare_[number] = {state.expires_ms, state.order_key, state.key, state.request_hash, state.first_due_ms};
+        Rare& rare = rare_[number];
+        rare.expires_ms = state.expires_ms;
+        rare.order_key = state.order_key;
+        rare.key = state.key;
+        rare.request_hash = state.request_hash;
+        rare.first_due_ms = state.first_due_ms;
+        rare.retry = state.retry;
+        rare.attempts_forgiven = state.attempts_forgiven;
+        rare.lease_attempt = death.lease_attempt;
+        rare.lease_incarnation = death.lease_incarnation;
+        rare.ended_ms = death.ended_ms;
+        rare.reason = death.reason;
     } else if (entry.has_rare) {
         rare_.erase(number);
     }
     entry.has_rare = needed;
+}
+
+void RecentTier::forget_death(const Entry& entry, EntryNumber number) {
+    if (entry.durable_state == State::dead) dead_.erase({entry.queue, rare_.at(number).ended_ms, entry.id});
 }
 
 // A message that ended may have lost its key to a newer one since; a carry or a redrive of it does not take it back.
@@ -263,6 +315,7 @@ void RecentTier::check() const {
     };
     std::size_t used = 0;
     std::size_t rare = 0;
+    std::size_t dead = 0;
     std::vector<std::uint8_t> in_block(used_.size());
     for (EntryNumber number = 0; number < entries_.size(); ++number) {
         const Entry& entry = entries_[number];
@@ -270,6 +323,10 @@ void RecentTier::check() const {
         ++used;
         ++in_block[number / kBlock];
         rare += entry.has_rare ? 1 : 0;
+        if (entry.durable_state == State::dead) {
+            ++dead;
+            require(dead_.contains({entry.queue, ended_ms(entry), entry.id}), "a dead message that its queue has not");
+        }
         require(find(entry.id) == number, "an entry is not found by its id");
         require(!outcomes_.contains(entry.id), "a message is unfinished and ended at once");
         require(entry.queue < queues_.size(), "an entry without a queue");
@@ -280,6 +337,7 @@ void RecentTier::check() const {
     require(in_block == used_, "a block's count of entries in use is off");
     require(used == by_id_.size(), "ids and entries differ in number");
     require(rare == rare_.size(), "a side-table row without its entry");
+    require(dead == dead_.size(), "a dead message without its entry");
     require(used + free_.size() == entries_.size(), "an entry is neither used nor free");
     for (const auto& [id, outcome] : outcomes_) {
         require(touched_.contains(outcome.segment), "an outcome that no sweep will reach");

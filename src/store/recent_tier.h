@@ -19,8 +19,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -54,7 +56,7 @@ struct Entry {
     State state = State::scheduled;          // live: may be ready or leased
     State durable_state = State::scheduled;  // what the log says
     bool maybe_delivered : 1 = false;
-    bool has_rare : 1 = false;        // expiry, order key or key: in the side table
+    bool has_rare : 1 = false;        // what few messages have: in the side table
     bool in_batch : 1 = false;        // touched by the batch being built or in flight
     bool woken : 1 = false;           // its moment came while it was in a batch
     bool from_past : 1 = false;       // was due before this process began: a crash may hide a delivery
@@ -63,6 +65,7 @@ struct Entry {
     bool purging : 1 = false;         // the engine's: nothing happens to it any more but that a purge ends it
     bool expiring : 1 = false;        // the engine's: its time is over, the record of that is queued
     bool blocked : 1 = false;         // the engine's: due, waits for those before it with its order key
+    bool doomed : 1 = false;          // the engine's: its attempts are used up, the next batch says so
 };
 
 // How an ended message ended, kept until the index has it.
@@ -122,6 +125,14 @@ class RecentTier {
     // 0 where it never expires; empty where it has no order key.
     DueMs expires_ms(EntryNumber number) const;
     std::string_view order_key(EntryNumber number) const;
+    // Its own rule; null where it has none.
+    const RetryRule* retry_rule(const Entry& entry) const;
+    std::uint32_t attempts_forgiven(const Entry& entry) const;
+    // Since when it is dead.
+    DueMs ended_ms(const Entry& entry) const;
+    // The first dead message of the queue that is here and stands at or after `from` by (time of its death, id);
+    // kNoEntry where there is none. O(log n) in the dead ones here.
+    EntryNumber first_dead(QueueNumber queue, DueMs from_ms, MessageId from_id) const;
 
     // Takes the next record of the log. `frame_bytes` is its size with its frame. Records that are not of a message
     // change nothing here. Returns the message's entry, or kNoEntry where it has ended or the record is of no message.
@@ -164,6 +175,20 @@ class RecentTier {
         std::string key;
         std::uint64_t request_hash = 0;
         DueMs first_due_ms = 0;
+        std::optional<RetryRule> retry;
+        std::uint32_t attempts_forgiven = 0;
+        // Of a dead message:
+        std::uint32_t lease_attempt = 0;
+        std::uint64_t lease_incarnation = 0;
+        DueMs ended_ms = 0;
+        std::string reason;
+    };
+    // What a record or a row says of a message's death.
+    struct Death {
+        DueMs ended_ms = 0;
+        std::uint32_t lease_attempt = 0;
+        std::uint64_t lease_incarnation = 0;
+        std::string_view reason;
     };
     struct Touched {
         std::vector<MessageId> ids;
@@ -172,8 +197,9 @@ class RecentTier {
 
     EntryNumber take_slot(MessageId id);
     void free_slot(EntryNumber number);
-    void set_state(Entry& entry, EntryNumber number, const MessageState& state);
-    void set_rare(Entry& entry, EntryNumber number, const MessageState& state);
+    void set_state(Entry& entry, EntryNumber number, const MessageState& state, const Death& death);
+    void set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death);
+    void forget_death(const Entry& entry, EntryNumber number);
     void end(const Record& record, SegmentNumber segment);
     void hold_key(const Record& record, DueMs ended_ms);
     static std::string joined_key(QueueNumber queue, std::string_view key);
@@ -186,7 +212,8 @@ class RecentTier {
     boost::unordered_flat_map<MessageId, EntryNumber> by_id_;
     boost::unordered_flat_map<MessageId, Outcome> outcomes_;
     std::unordered_map<EntryNumber, Rare> rare_;
-    std::unordered_map<std::string, RecentKey> keys_;  // queue number and key joined
+    std::set<std::tuple<QueueNumber, DueMs, MessageId>> dead_;  // those here, by queue and time of death
+    std::unordered_map<std::string, RecentKey> keys_;           // queue number and key joined
     std::unordered_map<MessageId, std::string> key_of_outcome_;
     std::unordered_map<SegmentNumber, Touched> touched_;
     std::map<SegmentNumber, std::vector<EndInQueue>> ends_;

@@ -37,6 +37,9 @@ class Sealing : public testing::Test {
     std::vector<MessageId> queue_ids(const std::string& queue) {
         return ids(index_->scan_queue("default", queue, {}, kNever, 1000));
     }
+    std::vector<MessageId> dead_ids(const std::string& queue) {
+        return ids(index_->scan_dead("default", queue, {}, kNever, 1000));
+    }
     std::optional<MessageRow> find(MessageId id, DueMs now_ms = 0) {
         auto found = index_->find(id, now_ms);
         EXPECT_TRUE(found.ok());
@@ -216,19 +219,64 @@ TEST_F(Sealing, a_dead_message_keeps_its_whole_row_and_comes_back) {
     EXPECT_EQ(queue_ids("mail"), Ids{});
     EXPECT_EQ(find(id), shard_.rows.at(id));
     EXPECT_EQ(find(id)->place, 1u);
+    EXPECT_EQ(find(id)->reason, "reason " + std::to_string(id));
+    EXPECT_EQ(dead_ids("mail"), Ids{id});
     EXPECT_EQ(needed(1), 1u) << "its body can still be asked for";
     EXPECT_TRUE(find(id, kNow + 2 * Retention::kDefaultKeepMs)) << "the dead do not expire";
     shard_.reschedule(id, kNow + 900);
     seal();
     EXPECT_EQ(due_ids(), Ids{id});
     EXPECT_EQ(queue_ids("mail"), Ids{id});
+    EXPECT_EQ(dead_ids("mail"), Ids{});
     EXPECT_EQ(find(id), shard_.rows.at(id));
     EXPECT_EQ(needed(1), 1u);
     shard_.end(id, State::dead);
-    shard_.end(id, State::cancelled);
     seal();
+    EXPECT_EQ(dead_ids("mail"), Ids{id});
+    shard_.end(id, State::expired);
+    seal();
+    EXPECT_EQ(dead_ids("mail"), Ids{});
     EXPECT_EQ(needed(1), 0u);
     EXPECT_FALSE(find(id, kNow + 2 * Retention::kDefaultKeepMs));
+}
+
+TEST_F(Sealing, the_dead_of_a_queue_come_in_the_order_of_their_death_and_in_stretches) {
+    const MessageId second = shard_.put("mail", kNow + 500);
+    const MessageId third = shard_.put("mail", kNow + 100);
+    const MessageId first = shard_.put("mail", kNow + 900);
+    const MessageId other = shard_.put("post", kNow + 900);
+    shard_.end(first, State::dead);
+    shard_.commit(kNow + 10);
+    shard_.end(second, State::dead);
+    shard_.end(third, State::dead);
+    shard_.end(other, State::dead);
+    seal();
+    EXPECT_EQ(dead_ids("mail"), (Ids{first, second, third}));
+    const auto stretch = index_->scan_dead("default", "mail", {kNow, first + 1}, kNever, 1);
+    ASSERT_EQ(stretch->rows.size(), 1u);
+    EXPECT_EQ(stretch->rows[0], shard_.rows.at(second));
+    EXPECT_FALSE(stretch->complete);
+    EXPECT_TRUE(index_->scan_dead("default", "mail", {kNow, first + 1}, kNow + 10, 5)->rows.empty());
+    shard_.carry(second);
+    seal();
+    EXPECT_EQ(dead_ids("mail"), (Ids{first, second, third})) << "a carry changes nothing";
+}
+
+// A message died and was brought back within one segment, which takes its expiry away; the row at its expiry stayed,
+// and brought it back once more after its end.
+TEST_F(Sealing, a_message_that_is_back_from_the_dead_has_no_row_at_its_expiry) {
+    MessageState state = TrialShard::state_of("mail", kNow + 500);
+    state.expires_ms = kNow + 700;
+    const MessageId id = shard_.put(state);
+    seal();
+    EXPECT_EQ(due_ids(), (Ids{id, id}));
+    shard_.end(id, State::dead);
+    shard_.reschedule(id, kNow + 600);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{id});
+    shard_.end(id);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{});
 }
 
 TEST_F(Sealing, outcomes_and_their_keys_expire) {

@@ -44,7 +44,7 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
         begin(messages_.back(), record);
     }
     MessageEffect& effect = messages_[place->second];
-    set_state(effect, record.state);
+    set_state(effect, record);
     set_record(effect, record, sequence, frame_bytes);
     if (record.kind == RecordKind::end) ends_.push_back({ended_row(record), effect.queue});
     effect.decided_ms = server_time_ms;
@@ -61,6 +61,8 @@ void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
                   0,
                   queue_number(record.state.name_space, record.state.queue),
                   record.state.state,
+                  record.ended_ms,
+                  record.state.expires_ms,
                   true};
     } else if (record.previous.version != 0) {
         const Previous& previous = record.previous;
@@ -69,11 +71,14 @@ void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
                   needs_record(previous.state) ? record.place : 0,
                   queue_number(record.state.name_space, previous.queue),
                   previous.state,
+                  previous.ended_ms,
+                  record.state.expires_ms,
                   false};
     }
 }
 
-void SegmentEffect::set_state(MessageEffect& effect, const MessageState& state) {
+void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
+    const MessageState& state = record.state;
     effect.queue = queue_number(state.name_space, state.queue);
     effect.state = state.state;
     effect.version = state.version;
@@ -82,8 +87,9 @@ void SegmentEffect::set_state(MessageEffect& effect, const MessageState& state) 
     effect.nominal_due_ms = state.nominal_due_ms;
     effect.priority = state.priority;
     effect.maybe_delivered = state.maybe_delivered;
-    const bool has_rare =
-        state.expires_ms != 0 || state.request_hash != 0 || !state.order_key.empty() || !state.key.empty();
+    const bool has_rare = state.expires_ms != 0 || state.request_hash != 0 || !state.order_key.empty() ||
+                          !state.key.empty() || state.retry || state.attempts_forgiven != 0 ||
+                          state.state == State::dead;
     if (!has_rare) {
         effect.rare = 0;
         return;
@@ -92,7 +98,10 @@ void SegmentEffect::set_state(MessageEffect& effect, const MessageState& state) 
         effect.rare = static_cast<std::uint32_t>(rare_.size());
         rare_.emplace_back();
     }
-    rare_[effect.rare] = {state.expires_ms, state.request_hash, state.first_due_ms, state.order_key, state.key};
+    RareFields& rare = rare_[effect.rare];
+    rare = {state.expires_ms, state.request_hash, state.first_due_ms,      state.order_key,
+            state.key,        state.retry,        state.attempts_forgiven, {}};
+    if (state.state == State::dead) rare.reason = record.reason;
 }
 
 void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,
@@ -155,6 +164,9 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     row.state.key = rare.key;
     row.state.request_hash = rare.request_hash;
     row.state.first_due_ms = rare.first_due_ms;
+    row.state.retry = rare.retry;
+    row.state.attempts_forgiven = rare.attempts_forgiven;
+    row.reason = rare.reason;
 }
 
 QueueNumber SegmentEffect::queue_number(const std::string& name_space, const std::string& queue) {

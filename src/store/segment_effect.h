@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct RareFields {
     DueMs first_due_ms = 0;
     std::string order_key;
     std::string key;
+    std::optional<RetryRule> retry;
+    std::uint32_t attempts_forgiven = 0;
+    std::string reason;  // of a dead message
 };
 
 // Rows that older tables may hold of a message. They are erased where they are not put again; no row there is fine.
@@ -42,6 +46,8 @@ struct StoodBefore {
     Sequence place = 0;            // of the whole record that was needed; 0: none, or unknown
     QueueNumber queue = kNoQueue;  // kNoQueue: nothing stood
     State state = State::scheduled;
+    DueMs ended_ms = 0;          // where it was dead
+    DueMs expires_ms = 0;        // where it was unfinished; only coming back from the dead changes it
     bool place_unknown = false;  // the first record is a carry, which does not say where the message stood before
 };
 
@@ -113,7 +119,7 @@ class SegmentEffect {
 
   private:
     void begin(MessageEffect& effect, const Record& record);
-    void set_state(MessageEffect& effect, const MessageState& state);
+    void set_state(MessageEffect& effect, const Record& record);
     void set_record(MessageEffect& effect, const Record& record, Sequence sequence, std::size_t frame_bytes);
     void add_cursor(const Record& record);
     void add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes);

@@ -65,12 +65,11 @@ void write_due(const SegmentTable& table, TableBuilder& into) {
             operations.push_back({0, number, {before.due_ms, message.id}, false});
         }
         if (has_due_row(message, cursor_ms)) operations.push_back({0, number, {message.due_ms, message.id}, true});
+        if (before.queue != kNoQueue && !is_ended(before.state) && before.expires_ms >= std::max<DueMs>(cursor_ms, 1)) {
+            operations.push_back({0, number, {before.expires_ms, message.id}, false, true});
+        }
         if (message.rare == 0) continue;
         const DueMs expires_ms = table.effect.rare(message).expires_ms;
-        if (expires_ms == 0 || expires_ms < cursor_ms) continue;
-        if (before.queue != kNoQueue && !is_ended(before.state)) {
-            operations.push_back({0, number, {expires_ms, message.id}, false, true});
-        }
         if (has_expire_row(message, expires_ms, cursor_ms)) {
             operations.push_back({0, number, {expires_ms, message.id}, true, true});
         }
@@ -257,6 +256,29 @@ void write_queues(const SegmentTable& table, TableBuilder& into) {
     }
 }
 
+void write_dead(const SegmentTable& table, TableBuilder& into) {
+    const SegmentEffect& effect = table.effect;
+    std::map<std::string, std::optional<std::string>> rows;  // few messages die; nothing: erased
+    MessageRow row;
+    for (const MessageEffect& message : effect.messages()) {
+        const StoodBefore& before = message.before;
+        if (before.queue != kNoQueue && before.state == State::dead) {
+            const QueueName& name = effect.queues().name(before.queue);
+            rows.try_emplace(dead_key(name.name_space, name.queue, {before.ended_ms, message.id}));
+        }
+        if (message.state != State::dead) continue;
+        effect.fill_row(message, row);
+        encode_dead_value(rows[dead_key(row.state.name_space, row.state.queue, {row.ended_ms, row.id})].emplace(), row);
+    }
+    for (const auto& [key, value] : rows) {
+        if (value) {
+            into.put(key, *value);
+        } else {
+            into.erase(key);
+        }
+    }
+}
+
 }  // namespace
 
 bool has_due_row(const MessageEffect& message, DueMs load_cursor_ms) {
@@ -276,6 +298,7 @@ void write_rows(const SegmentTable& table, TableBuilder& into) {
     write_meta(table, into);
     write_orders(table, into);
     write_queues(table, into);
+    write_dead(table, into);
 }
 
 }  // namespace duewheel

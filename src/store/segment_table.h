@@ -5,12 +5,13 @@
 //   due    put where the clock has yet to move the message on: it waits for its due, which was still to come when that
 //          was decided, and is not below the load cursor. A message that was due at once was ready at once.
 //          And at the expiry of each unfinished message that has one, unless that lies below the load cursor: the
-//          cursor passes no expiry that is not recorded. An expiry changes only where no row of it stands.
+//          cursor passes no expiry that is not recorded. Coming back from the dead takes an expiry away.
 //   order  put for each unfinished message with an order key.
 //   queue  put for each unfinished message, held and prepared ones too. Dead messages have no queue row.
 //   history one row for each end; eras that are too old or too much lose theirs.
 //   id     put for each message: the whole row, or the outcome.
 //   key    as worked out by the sealer.
+//   dead   put for each dead message.
 //   meta   the position, changed cursors and changed counts, and the ledger of the history.
 //   settings  put for each queue that the segment gave settings.
 // Rows that stood before are erased where they are not put again; `due` loses all rows below the load cursor.

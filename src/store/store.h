@@ -69,6 +69,14 @@ struct ScanOrder {
     DuePosition from;
     std::uint32_t limit = 0;
 };
+// Dead messages of a queue in [from, until), by (time of death, id), at most `limit`.
+struct ScanDead {
+    std::string name_space;
+    std::string queue;
+    DuePosition from;
+    DueMs until_ms = 0;
+    std::uint32_t limit = 0;
+};
 // For who looks at a queue: its unfinished rows in [from, until) whose durable state is one of `states`, in due order,
 // at most `limit`; at most `walk_max` rows are looked at, so that a rare state costs no more than a common one.
 struct ListQueue {
@@ -87,7 +95,8 @@ struct ReadRecords {
 
 struct Question {
     std::uint64_t ticket = 0;  // comes back with the answer
-    std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ListQueue, ListHistory, ReadRecords> what;
+    std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ScanDead, ListQueue, ListHistory, ReadRecords>
+        what;
 };
 
 struct KeyHolder {

@@ -54,13 +54,8 @@ MessageRow without_what_outcomes_lose(MessageRow row) {
 }
 
 MessageRow comparable(MessageRow row) {
-    if (row.state.state == State::dead) {
-        row.ended_ms = 0;  // an entry in memory does not keep how it died
-        row.lease_attempt = 0;
-        row.lease_incarnation = 0;
-        return row;
-    }
-    return is_ended(row.state.state) ? without_what_outcomes_lose(std::move(row)) : row;
+    return is_ended(row.state.state) && row.state.state != State::dead ? without_what_outcomes_lose(std::move(row))
+                                                                       : row;
 }
 
 template <class Stores>
@@ -90,6 +85,7 @@ class TwoTiers {
         check_due();
         for (const std::string& queue : TrialMoves::queues()) {
             check_queue(queue);
+            check_dead(queue);
             check_order(queue, "customer-" + std::to_string(moves_.random().below(5)));
         }
     }
@@ -241,6 +237,32 @@ class TwoTiers {
         };
         ASSERT_TRUE(std::is_sorted(found->rows.begin(), found->rows.end(), by_place));
         ASSERT_EQ(merged(found, belongs), modelled(belongs));
+    }
+
+    // The dead of a queue by (time of death, id): those in memory one after the other, as the engine walks them.
+    void check_dead(const std::string& queue) {
+        const DueMs from_ms = moves_.random().chance(500'000) ? 0 : shard_.server_time_ms() - 100;
+        std::map<DuePosition, MessageRow> found;
+        const auto stretch = index_->scan_dead("default", queue, {from_ms, 0}, kNever, 100'000);
+        ASSERT_TRUE(stretch.ok() && stretch->complete);
+        for (const MessageRow& row : stretch->rows) {
+            if (!is_recent(row.id)) found[{row.ended_ms, row.id}] = row;
+        }
+        const QueueNumber number = recent_->queues().find("default", queue);
+        DuePosition from{from_ms, 0};
+        for (;;) {
+            const EntryNumber dead = recent_->first_dead(number, from.due_ms, from.id);
+            if (dead == kNoEntry) break;
+            const MessageRow row = recent_->row(recent_->entry(dead));
+            found[{row.ended_ms, row.id}] = row;
+            from = {row.ended_ms, row.id + 1};
+        }
+        std::map<DuePosition, MessageRow> wanted;
+        for (const auto& [id, row] : shard_.rows) {
+            if (row.state.state != State::dead || row.state.queue != queue || row.ended_ms < from_ms) continue;
+            wanted[{row.ended_ms, id}] = row;
+        }
+        ASSERT_EQ(found, wanted);
     }
 
     Stores stores_;

@@ -88,6 +88,10 @@ Result<Answer> StoreReader::answer(const Question& question) const {
                 return keep(answer,
                             index_.scan_order(scan.name_space, scan.queue, scan.order_key, scan.from, scan.limit));
             },
+            [&](const ScanDead& scan) {
+                return keep(answer,
+                            index_.scan_dead(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));
+            },
             [&](const ReadRecords& read) { return keep(answer, read_records(segments_, read.places)); },
         },
         question.what);

@@ -65,6 +65,7 @@ class TrialMoves {
         if (random_.chance(100'000)) state.state = State::prepared;
         if (random_.chance(200'000)) state.expires_ms = state.due_ms + 1000;
         if (random_.chance(200'000)) state.order_key = "customer-" + std::to_string(random_.below(5));
+        if (random_.chance(200'000)) state.retry = RetryRule{3, 1000, 2000, 60'000, 200};
         const std::string key = "key-" + std::to_string(random_.below(12));
         if (random_.chance(400'000) && is_free(state.queue, key)) {
             state.key = key;
@@ -89,7 +90,10 @@ class TrialMoves {
             return;
         }
         if (state.state == State::dead) {
-            return state.key.empty() && random_.chance(500'000) ? shard_.carry(id) : shard_.reschedule(id, due());
+            const bool holds_key =
+                state.key.empty() || shard_.keys.at({state.name_space, state.queue, state.key}).id == id;
+            if (holds_key && random_.chance(500'000)) return shard_.carry(id);
+            return random_.chance(200'000) ? shard_.end(id, State::expired) : shard_.reschedule(id, due());
         }
         if (state.state == State::prepared) {
             return random_.chance(500'000) ? shard_.set_state(id, State::scheduled) : shard_.end(id, State::cancelled);
@@ -108,6 +112,7 @@ class TrialMoves {
             case 3:
                 state.state = State::retrying;
                 state.due_ms = due();
+                if (random_.chance(200'000)) ++state.attempts_forgiven;
                 return shard_.change(id, std::move(state));
             case 4:
                 if (!state.key.empty()) return;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -97,10 +98,12 @@ class TrialShard {
         row.ended_ms = 0;
         row.lease_attempt = 0;
         row.lease_incarnation = 0;
+        row.reason.clear();
         hold_key(row);
     }
     void reschedule(MessageId id, DueMs due_ms) {
         MessageState state = rows.at(id).state;
+        if (state.state == State::dead) state.expires_ms = 0;  // back from the dead
         state.state = State::scheduled;
         state.due_ms = state.nominal_due_ms = due_ms;
         change(id, std::move(state));
@@ -123,11 +126,14 @@ class TrialShard {
         record.time_ms = totals_.server_time_ms;
         record.lease_attempt = row.state.attempts;
         record.lease_incarnation = 3;
+        const std::string reason = "reason " + std::to_string(id);
+        if (ended == State::dead) record.reason = reason;
         append(record);
         row.state = record.state;
         row.ended_ms = record.time_ms;
         row.lease_attempt = record.lease_attempt;
         row.lease_incarnation = record.lease_incarnation;
+        row.reason = record.reason;
         if (ended != State::dead) become_outcome(row);
         hold_key(row);
     }
@@ -137,6 +143,7 @@ class TrialShard {
         record.ended_ms = row.ended_ms;
         record.lease_attempt = row.lease_attempt;
         record.lease_incarnation = row.lease_incarnation;
+        record.reason = row.reason;
         const bool whole = !is_ended(row.state.state) || row.state.state == State::dead;
         if (whole) record.content.body = body;
         record.record_bytes = row.record_bytes;
@@ -228,8 +235,13 @@ class TrialShard {
         Record record = record_of(kind, row);
         record.place = row.place;
         record.record_bytes = row.record_bytes;
-        record.previous = {row.state.state, row.state.version, row.state.due_ms, row.state.queue,
-                           digest_term(row.id, row.state)};
+        record.previous = {row.state.state,
+                           row.state.version,
+                           row.state.due_ms,
+                           row.state.queue,
+                           row.state.state == State::dead ? 0 : digest_term(row.id, row.state),
+                           0,
+                           row.ended_ms};
         const bool has_place = !row.state.order_key.empty() && row.state.nominal_due_ms != row.state.due_ms;
         if (has_place) record.previous.nominal_due_ms = row.state.nominal_due_ms;
         record.state = std::move(state);
@@ -248,6 +260,7 @@ class TrialShard {
     }
     std::uint32_t append(Record& record) {
         ++totals_.sequence;
+        if (!record.reason.empty()) record.reason = reasons_.emplace_back(record.reason);
         const auto bytes = static_cast<std::uint32_t>(append_record(pending_.records, totals_.sequence, record));
         ++pending_.count;
         add_to_totals(totals_, record, bytes);
@@ -263,6 +276,7 @@ class TrialShard {
     Totals committed_totals_;
     Commit pending_;
     std::vector<TrialRecord> written_;
+    std::deque<std::string> reasons_;  // what the records point to
 };
 
 // All rows of a table, as they stand.

@@ -26,7 +26,6 @@ LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-batch-max
 ELSEWHERE = {
     "internal": "a bug of the server",
     "gone": "src/ingress/answer_text_test.cc",
-    "not_waiting": "no call sets a message aside yet",
     "overloaded": "src/net/http_server_defence_test.cc",
     "request_timeout": "tests/integration/limits_test.py",
     "store_full": "tests/integration/full_disk_test.py",
@@ -38,7 +37,7 @@ ELSEWHERE_OF = {
 
 # A member of each call that takes it once, and one that is a duration.
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
-           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused"}
+           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
              "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease"}
 
@@ -126,6 +125,7 @@ HOW = {
     "missing_parameter": lambda p: p.with_query(""),
     "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: -1})),
     "not_implemented": lambda p: p.with_headers(Transfer_Encoding="gzip"),
+    "not_waiting": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
     "out_of_range": lambda p: p.with_body(b'{"a":1e99999999999}'),
     "queue_full": lambda p: p.with_name("queue", "full"),
     "queue_limit": lambda p: (p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else {})),
@@ -176,6 +176,8 @@ class Codes(unittest.TestCase):
             contract = Contract(client)
             self.assertEqual(client.put("q", "x", key="taken")[0], 201)
             expiring = client.put("q", "x", delay="30m", expires_in="1h")[1]["id"]
+            held = client.put("q", "x", delay="1h")[1]["id"]
+            self.assertEqual(client.request("POST", f"/v1/messages/{held}:hold")[0], 200)
             waiter = daemon.client()
             waiter.connection.request("POST", "/v1/queues/waited-for:lease", '{"wait":"60s"}', JSON)
             while client.request("GET", "/v1/stats")[1]["waiters"] == 0:
@@ -194,6 +196,8 @@ class Codes(unittest.TestCase):
                         provocation = Provocation(path, method, operation)
                         if code == "expires_too_soon" and provocation.name == "move":
                             provocation.with_name("id", expiring)
+                        if code == "not_waiting":
+                            provocation.with_name("id", held)
                         if code == "http_version":
                             line = f"{provocation.method} {provocation.target()} HTTP/3.0\r\nHost: localhost\r\n\r\n"
                             answer = raw(daemon, line.encode())
@@ -235,7 +239,7 @@ class Answers(unittest.TestCase):
             met.add((method.lower(), path, answer.status))
             return json.loads(answer.text) if answer.headers["content-type"] == "application/json" and answer.text else None
 
-        whole = {"body": "x", "priority": 3, "order_key": "o", "headers": {"a": "b"}, "content_type": "text/plain", "key": "k",
+        whole = {"body": "x", "retry": {"attempts": 3, "first": "1s", "factor": 1.5, "most": "1m", "jitter": 0.25}, "priority": 3, "order_key": "o", "headers": {"a": "b"}, "content_type": "text/plain", "key": "k",
                  "expires_in": "1d"}
         traced = {**JSON, "traceparent": "00-" + "1" * 32 + "-" + "2" * 16 + "-01"}
         put = "/queues/{queue}/messages"
@@ -267,8 +271,19 @@ class Answers(unittest.TestCase):
         for each in (first, taken[0]["id"], taken[2]["id"]):
             say("DELETE", "/messages/{id}", id=each)
             say("GET", "/messages/{id}", id=each)
+        last = say("POST", put, headers={**LINES, "Content-Type": "text/plain", "Duewheel-Retry": "attempts=1"}, body=b"y")["id"]
+        for outcome in ("dead", "held"):
+            token = say("POST", "/queues/{queue}:lease", {"wait": "20s"})["messages"][0]["lease"]
+            answer = say("POST", "/leases/{token}:" + {"dead": "fail", "held": "hold"}[outcome], {} if outcome == "held" else {"reason": "no"},
+                         token=token)
+            self.assertEqual(answer["outcome"], outcome)
+            say("GET", "/messages/{id}", id=last)
+            say("POST", "/queues/{queue}:redrive", {"max": 1})
+        say("POST", "/messages/{id}:kick", id=last)
+        say("POST", "/messages/{id}:kick", id=last)
+        say("POST", "/messages/{id}:hold", id=last)
         say("POST", "/queues/{queue}:pause")
-        say("PUT", "/queues/{queue}", {"target": "pull", "lease": "1m", "limits": {"pending": 1000}})
+        say("PUT", "/queues/{queue}", {"target": "pull", "lease": "1m", "retry": {"jitter": 0.5}, "limits": {"pending": 1000}})
         say("POST", "/queues/{queue}:resume")
         say("POST", "/queues/{queue}:purge")
         say("DELETE", "/queues/{queue}", queue="unheard-of")

@@ -26,7 +26,7 @@ PUT = "/v1/queues/q/messages"
 
 def table():
     """{limit: {codes that are met beyond it}}"""
-    rows = re.findall(r"^\| `((?:http|limits|store|memory)\.\w+)` \|.*\| ([^|]*) \|$", PAGE.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `((?:http|limits|retry|store|memory)\.\w+)` \|.*\| ([^|]*) \|$", PAGE.read_text(), re.MULTILINE)
     return {name: set(re.findall(r"`(\w+)`", beyond)) for name, beyond in rows}
 
 
@@ -257,6 +257,10 @@ REFUSES = {
     "limits.lease_max": (["--limits-lease-max=1m"], 60_000, lambda daemon, length: lease(daemon, lease=length)),
     "limits.wait_max": (["--limits-wait-max=2ms"], 2, lambda daemon, wait: lease(daemon, wait=wait)),
     "limits.lease_batch_max": (["--limits-lease-batch-max=7"], 7, lambda daemon, most: lease(daemon, max=most)),
+    "limits.attempts_max": ([], 1_000_000, lambda daemon, count: put(daemon, retry={"attempts": count})),
+    "limits.rest_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, rest: put(daemon, retry={"most": rest})),
+    "retry.redrive_max": (["--retry-redrive-max=7"], 7, lambda daemon, most: code_of(
+        daemon.client().request("POST", "/v1/queues/q:redrive", {"max": most}))),
     "limits.page_max": ([], 1000, lambda daemon, count: code_of(daemon.client().request("GET", f"{PUT}?limit={count}"))),
     "limits.pending_max": ([], 10 ** 12, lambda daemon, count: code_of(
         daemon.client().request("PUT", "/v1/queues/q", {"limits": {"pending": count}}))),
@@ -278,6 +282,7 @@ ELSEWHERE = {
     "limits.reason_max": ("src/ingress/request_command_test.cc", "a_long_reason_is_cut_between_letters"),
     "limits.lease_answer_max": ("src/engine/engine_limits_test.cc", "one_lease_answer_holds_so_many_bytes_or_one_larger_message"),
     "limits.listings_max": ("src/engine/engine_listing_test.cc", "limits_are_kept"),
+    "limits.redrives_max": ("src/engine/engine_limits_test.cc", "no_more_redrives_go_on_at_one_time_than_the_limit"),
     "limits.commands_waiting_max": ("src/engine/engine_limits_test.cc",
                                     "commands_that_wait_for_the_disk_are_refused_beyond_the_limit"),
     "limits.reading_max": ("src/engine/engine_test.cc", "contents_being_read_are_bounded"),

@@ -4,12 +4,16 @@
 
 namespace duewheel {
 
-bool MessageModel::may_be_live() const {
-    return std::any_of(worlds().begin(), worlds().end(), [](const World& world) { return world.is_live(); });
+bool MessageModel::may_be_unfinished() const {
+    return std::any_of(worlds().begin(), worlds().end(), [](const World& world) { return world.is_unfinished(); });
 }
 
-bool MessageModel::is_surely_live() const {
-    return std::all_of(worlds().begin(), worlds().end(), [](const World& world) { return world.is_live(); });
+bool MessageModel::is_surely_unfinished() const {
+    return std::all_of(worlds().begin(), worlds().end(), [](const World& world) { return world.is_unfinished(); });
+}
+
+bool MessageModel::may_be(World::Phase phase) const {
+    return std::any_of(worlds().begin(), worlds().end(), [phase](const World& world) { return world.phase == phase; });
 }
 
 bool MessageModel::shares_order_key(const MessageModel& other) const {
@@ -25,7 +29,7 @@ void MessageModel::set(LifePoint from, Worlds next) {
 
 void MessageModel::replace(Worlds next) {
     epochs.back().worlds = std::move(next);
-    if (purge != Purge::no && may_be_live()) add_world(epochs.back().worlds, purged_world(purged_ms));
+    if (purge != Purge::no && may_be_unfinished()) add_world(epochs.back().worlds, purged_world(purged_ms));
 }
 
 std::uint32_t MessageModel::seen_before(LifePoint point) const {
@@ -48,12 +52,12 @@ void add_world(Worlds& worlds, const World& world) {
 }
 
 std::string describe(const Worlds& worlds) {
-    constexpr std::string_view kPhases[] = {"absent", "live", "cancelled", "done", "expired"};
+    constexpr std::string_view kPhases[] = {"absent", "live", "held", "dead", "cancelled", "done", "expired"};
     std::string text;
     for (const World& world : worlds) {
         if (!text.empty()) text += " or ";
         text += kPhases[static_cast<std::size_t>(world.phase)];
-        if (!world.is_live()) continue;
+        if (!world.is_unfinished()) continue;
         text += " due " + std::to_string(world.due.low);
         if (world.due.low != world.due.high) text += ".." + std::to_string(world.due.high);
     }

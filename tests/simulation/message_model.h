@@ -30,7 +30,7 @@ struct DueRange {
 };
 
 struct World {
-    enum class Phase : std::uint8_t { absent, live, cancelled, done, expired };
+    enum class Phase : std::uint8_t { absent, live, held, dead, cancelled, done, expired };
 
     Phase phase = Phase::absent;
     DueRange due;
@@ -43,6 +43,8 @@ struct World {
     std::uint32_t attempts = 0;
 
     bool is_live() const { return phase == Phase::live; }
+    bool is_unfinished() const { return phase == Phase::live || phase == Phase::held; }
+    // For good.
     bool is_ended() const { return phase == Phase::cancelled || phase == Phase::done || phase == Phase::expired; }
     bool operator==(const World&) const = default;
 };
@@ -95,6 +97,13 @@ struct MessageModel {
     std::vector<SeenDelivery> deliveries;  // in the order in which they were told
     std::vector<ReplyToken> open;          // commands that change it, not answered
     std::uint64_t leases_lost_before = 0;  // unseen leases of its queue when it was put
+    // Of its attempts, how many do not count against its rule: what is certain, and what may be.
+    std::uint32_t forgiven_low = 0;
+    std::uint64_t forgiven_high = 0;
+    std::uint32_t returns_open = 0;  // kicks and redrives, not answered: more may be forgiven at any moment
+    DueMs redriven_ms = 0;           // when the last redrive was answered that may have brought it back
+    LifePoint recorded;              // the last attempt that an answer has made durable
+    bool may_be_back = false;        // from the dead: then it has no expiry any more
     // Whether a purge of its queue concerns it. Where it does, it may have ended at any time since.
     enum class Purge : std::uint8_t { no, maybe, surely } purge = Purge::no;
     std::uint64_t submitted_step = 0;
@@ -104,11 +113,12 @@ struct MessageModel {
     DueMs purged_ms = 0;  // at the earliest
 
     const Worlds& worlds() const { return epochs.back().worlds; }
-    bool may_be_live() const;
-    bool is_surely_live() const;
+    bool may_be_unfinished() const;
+    bool is_surely_unfinished() const;
+    bool may_be(World::Phase phase) const;
     // Its time may be over, its time is over.
     bool may_have_expired(DueMs now) const { return expires && expires->low <= now; }
-    bool has_expired(DueMs now) const { return expires && expires->high <= now; }
+    bool has_expired(DueMs now) const { return expires && !may_be_back && expires->high <= now; }
     bool shares_order_key(const MessageModel& other) const;
     // The world, where there is only one.
     const World* certain() const { return worlds().size() == 1 ? &worlds().front() : nullptr; }

@@ -37,23 +37,46 @@ const LeaseToken* lease_of(const Command& command) {
 
 bool ends_a_lease(const Command& command) {
     return std::holds_alternative<AckCommand>(command) || std::holds_alternative<FailCommand>(command) ||
-           std::holds_alternative<ReleaseCommand>(command);
+           std::holds_alternative<ReleaseCommand>(command) || std::holds_alternative<HoldLeaseCommand>(command);
+}
+
+bool brings_back(const Command& command) {
+    return std::holds_alternative<KickCommand>(command) || std::holds_alternative<RedriveCommand>(command);
 }
 
 bool changes_a_message(const Command& command) {
     return ends_a_lease(command) || std::holds_alternative<PutCommand>(command) ||
            std::holds_alternative<CancelCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
-           std::holds_alternative<FireCommand>(command);
+           std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
+           std::holds_alternative<KickCommand>(command);
 }
 
 constexpr DueMs kNeverMs = INT64_MAX;
 
 std::string_view name_of(const Command& command) {
-    constexpr std::string_view kNames[] = {
-        "put",           "put batch", "get",     "cancel",          "reschedule",     "fire",
-        "lease",         "ack",       "fail",    "extend",          "release",        "carry",
-        "carry done",    "list",      "history", "configure queue", "describe queue", "list queues",
-        "carry settings"};
+    constexpr std::string_view kNames[] = {"put",
+                                           "put batch",
+                                           "get",
+                                           "cancel",
+                                           "reschedule",
+                                           "fire",
+                                           "lease",
+                                           "ack",
+                                           "fail",
+                                           "extend",
+                                           "release",
+                                           "carry",
+                                           "carry done",
+                                           "list",
+                                           "history",
+                                           "configure queue",
+                                           "describe queue",
+                                           "list queues",
+                                           "carry settings",
+                                           "hold",
+                                           "kick",
+                                           "redrive",
+                                           "hold lease"};
     return kNames[command.index()];
 }
 
@@ -88,6 +111,7 @@ void Oracle::died(std::uint64_t step) {
     latest_now_ = std::max(latest_now_, now_);
     totals_.requests_lost += requests_.size();
     for (MessageModel& message : messages_) {
+        while (message.returns_open > 0) returns_closed(message);
         // Its put was carried out by now, or never.
         if (message.expires && !message.put.expires->at_ms && !message.open.empty() && !message.answered) {
             message.expires->high = std::min(message.expires->high, now_ + message.put.expires->delay_ms);
@@ -124,7 +148,7 @@ std::string Oracle::body_of(std::uint64_t serial, std::uint32_t bytes) {
 
 ReplyToken Oracle::submitted(const Command& command) {
     const ReplyToken token = next_token_++;
-    Request request{command, now_, 0, 0, false, step_};
+    Request request{command, now_, 0, 0, false, step_, 0, {}};
     if (const auto* put = std::get_if<PutCommand>(&command)) {
         MessageModel& fresh = messages_.emplace_back();
         fresh.serial = messages_.size();
@@ -146,18 +170,34 @@ ReplyToken Oracle::submitted(const Command& command) {
         history_submitted(*history);
     } else if (const auto* configure = std::get_if<ConfigureQueueCommand>(&command)) {
         configure_submitted(*configure, token);
+    } else if (const auto* redrive = std::get_if<RedriveCommand>(&command)) {
+        for (MessageModel* each : in_queue(*redrive)) {
+            each->open.push_back(token);
+            ++each->returns_open;
+            may_come_back(*each);
+            const World* world = each->certain();
+            if (world != nullptr && world->phase == World::Phase::dead && each->returns_open == 1) {
+                request.dead.push_back(each->serial);
+            }
+        }
     } else if (MessageModel* named = message_of(id_of(command))) {
         request.serial = named->serial;
         request.epoch = named->epochs.size() - 1;
+        request.forgiven_low = named->forgiven_low;
         if (const LeaseToken* lease_token = lease_of(command)) {
             if (SeenDelivery* delivery = named->delivery_of(*lease_token)) {
                 request.known_lease = true;
                 if (ends_a_lease(command)) ++delivery->endings_open;
+                if (std::holds_alternative<ReleaseCommand>(command)) ++named->forgiven_high;
                 if (const auto* extend = std::get_if<ExtendCommand>(&command)) {
                     ++delivery->extends_open;
                     delivery->until.low = std::min(delivery->until.low, now_ + extend->lease_ms);
                 }
             }
+        }
+        if (std::holds_alternative<KickCommand>(command)) {
+            ++named->returns_open;
+            may_come_back(*named);
         }
         note(*named, name_of(command), static_cast<std::int64_t>(token));
         for (const auto& [other, open] : requests_) {
@@ -203,7 +243,7 @@ DueRange Oracle::due_of(const When& when, DueMs submitted_ms) const {
     return {submitted_ms + delay, now_ + delay};
 }
 
-void Oracle::carry_out(const Request& request, const World& world, Worlds& into) const {
+void Oracle::carry_out(const Request& request, const MessageModel& of, const World& world, Worlds& into) const {
     const DueRange now{request.submitted_ms, now_};
     World next = world;
     const auto retried = [&](DueMs delay) { next.due = {now.low + delay, now.high + delay}; };
@@ -211,10 +251,24 @@ void Oracle::carry_out(const Request& request, const World& world, Worlds& into)
         if (world.phase != World::Phase::absent) return;
         next.phase = World::Phase::live;
         next.due = next.nominal = due_of(put->when, request.submitted_ms);
-    } else if (!world.is_live()) {
+    } else if (brings_back(request.command)) {
+        // Those that died without a word were live for all that anybody knows.
+        const bool is_kick = std::holds_alternative<KickCommand>(request.command);
+        const bool fits = world.phase == World::Phase::dead || (world.is_live() && may_have_died(of)) ||
+                          (is_kick && world.phase == World::Phase::held);
+        if (!fits) return;
+        next = returned(world, now);
+    } else if (!world.is_unfinished()) {
         return;
     } else if (std::holds_alternative<CancelCommand>(request.command)) {
         next = World{World::Phase::cancelled, {}, {}, now};
+    } else if (std::holds_alternative<HoldCommand>(request.command)) {
+        next.phase = World::Phase::held;
+    } else if (!world.is_live()) {
+        return;
+    } else if (std::holds_alternative<HoldLeaseCommand>(request.command)) {
+        if (!request.known_lease) return;
+        next.phase = World::Phase::held;
     } else if (const auto* moved = std::get_if<RescheduleCommand>(&request.command)) {
         next.due = next.nominal = due_of(moved->when, request.submitted_ms);
     } else if (std::holds_alternative<FireCommand>(request.command)) {
@@ -225,7 +279,11 @@ void Oracle::carry_out(const Request& request, const World& world, Worlds& into)
         next = World{World::Phase::done, {}, {}, now, ack->lease.attempt, ack->lease.incarnation};
     } else if (const auto* fail = std::get_if<FailCommand>(&request.command)) {
         if (!request.known_lease) return;
-        retried(fail->retry_in_ms.value_or(options_.retry_delay_ms));
+        World dead = world;
+        dead.phase = World::Phase::dead;
+        add_world(into, dead);
+        retried(fail->retry_in_ms.value_or(0));
+        if (!fail->retry_in_ms) next.due.high += 2 * rule_of(of).most_ms;
     } else if (const auto* release = std::get_if<ReleaseCommand>(&request.command)) {
         if (!request.known_lease || release->delay_ms <= 0) return;
         retried(release->delay_ms);
@@ -240,7 +298,7 @@ Worlds Oracle::with_open_commands(const MessageModel& of, ReplyToken except) con
     // Each may come after each: until nothing new comes up. What is new only moves within a few ranges.
     for (std::size_t at = 0; at < worlds.size() && worlds.size() < 64; ++at) {
         for (const ReplyToken token : of.open) {
-            if (token != except) carry_out(requests_.at(token), World(worlds[at]), worlds);
+            if (token != except) carry_out(requests_.at(token), of, World(worlds[at]), worlds);
         }
     }
     return worlds;
@@ -248,10 +306,16 @@ Worlds Oracle::with_open_commands(const MessageModel& of, ReplyToken except) con
 
 void Oracle::close(ReplyToken token, const Request& request) {
     if (const auto* lease = std::get_if<LeaseCommand>(&request.command)) --leases_[lease->queue].open;
+    if (const auto* redrive = std::get_if<RedriveCommand>(&request.command)) {
+        for (MessageModel* each : in_queue(*redrive)) {
+            if (std::erase(each->open, token) > 0) returns_closed(*each);
+        }
+    }
     if (const auto* configure = std::get_if<ConfigureQueueCommand>(&request.command))
         configure_closed(*configure, token);
     if (MessageModel* about = message(request.serial)) {
         std::erase(about->open, token);
+        if (std::holds_alternative<KickCommand>(request.command)) returns_closed(*about);
         if (request.known_lease) {
             SeenDelivery* delivery = about->delivery_of(*lease_of(request.command));
             if (ends_a_lease(request.command) && delivery->endings_open > 0) --delivery->endings_open;
@@ -277,7 +341,9 @@ bool Oracle::replied(const ReplyEffect& effect) {
     const Reply& reply = effect.reply;
     const bool is_change = std::holds_alternative<CancelCommand>(request.command) ||
                            std::holds_alternative<RescheduleCommand>(request.command) ||
-                           std::holds_alternative<FireCommand>(request.command);
+                           std::holds_alternative<FireCommand>(request.command) ||
+                           std::holds_alternative<HoldCommand>(request.command) ||
+                           std::holds_alternative<KickCommand>(request.command);
     const bool is_lease_end = ends_a_lease(request.command) || std::holds_alternative<ExtendCommand>(request.command);
     if (const auto* error = std::get_if<Error>(&reply)) {
         error_replied(request, *error);
@@ -291,6 +357,9 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* got = std::get_if<MessageAnswer>(&reply);
                got != nullptr && std::holds_alternative<GetCommand>(request.command)) {
         message_replied(request, *got);
+    } else if (const auto* brought = std::get_if<RedriveAnswer>(&reply);
+               brought != nullptr && std::holds_alternative<RedriveCommand>(request.command)) {
+        redrive_replied(request, *brought);
     } else if (const auto* leased = std::get_if<LeaseAnswer>(&reply);
                leased != nullptr && std::holds_alternative<LeaseCommand>(request.command)) {
         lease_replied(token, request, *leased);
@@ -315,13 +384,22 @@ bool Oracle::replied(const ReplyEffect& effect) {
 
 bool Oracle::all_ended() const {
     return std::none_of(messages_.begin(), messages_.end(), [this](const MessageModel& message) {
-        return message.may_be_live() && !is_over(message) && message.purge != MessageModel::Purge::surely;
+        if (message.may_be(World::Phase::dead) && !may_be_let_go(message)) return true;
+        return message.may_be_unfinished() && !is_over(message) && message.purge != MessageModel::Purge::surely;
     });
+}
+
+std::vector<const MessageModel*> Oracle::maybe_held() const {
+    std::vector<const MessageModel*> held;
+    for (const MessageModel& message : messages_) {
+        if (message.id != 0 && message.may_be(World::Phase::held)) held.push_back(&message);
+    }
+    return held;
 }
 
 // Its time is over, and no lease can keep it.
 bool Oracle::is_over(const MessageModel& about) const {
-    if (!about.has_expired(now_) || unseen(about) > 0) return false;
+    if (!about.has_expired(now_) || unseen(about) > 0 || may_have_died(about)) return false;
     return std::none_of(about.deliveries.begin(), about.deliveries.end(),
                         [this](const SeenDelivery& delivery) { return may_be_held(delivery, now_); });
 }
@@ -342,8 +420,8 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
     std::uint64_t least = 0;
     std::uint64_t most = 0;
     for (const MessageModel& message : messages_) {
-        if (message.is_surely_live() && !message.may_have_expired(latest())) ++least;
-        if (message.may_be_live() && !(leases_are_over && message.has_expired(now_))) ++most;
+        if (message.is_surely_unfinished() && !may_have_died(message) && !message.may_have_expired(latest())) ++least;
+        if (message.may_be_unfinished() && !(leases_are_over && message.has_expired(now_))) ++most;
     }
     if (live_count >= least && live_count <= most) return;
     violate(live_count < least ? "C1" : "C3", std::to_string(live_count) + " messages are unfinished " +
@@ -367,7 +445,11 @@ void Oracle::check_all_answered() {
 
 void Oracle::check_nothing_lost() {
     for (const MessageModel& message : messages_) {
-        if (!message.is_surely_live() || message.may_have_expired(latest())) continue;
+        const bool is_left = std::none_of(message.worlds().begin(), message.worlds().end(), [](const World& world) {
+            return world.is_ended() || world.phase == World::Phase::absent;
+        });
+        if (!is_left || may_be_let_go(message)) continue;
+        if (message.may_have_expired(latest())) continue;
         return violate("C3",
                        "message " + std::to_string(message.id) + " was never delivered to its end: it is " +
                            describe(message.worlds()),

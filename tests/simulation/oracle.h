@@ -68,8 +68,10 @@ class Oracle {
     const OracleTotals& totals() const { return totals_; }
     // Leases that wait for an answer, for who wants to go away.
     std::vector<ReplyToken> open_leases() const;
-    // Every message that may still be delivered; the least due of those.
+    // No message may be unfinished or dead.
     bool all_ended() const;
+    // Ids of those that may be set aside.
+    std::vector<const MessageModel*> maybe_held() const;
     std::optional<DueMs> next_due() const;
     // Somebody but a consumer that waits has no answer yet.
     bool awaits_answers() const;
@@ -99,10 +101,12 @@ class Oracle {
     struct Request {
         Command command;
         DueMs submitted_ms = 0;
-        std::uint64_t serial = 0;  // of the message it is about; 0: none that is known
-        std::size_t epoch = 0;     // of that message when it was submitted
-        bool known_lease = false;  // the token is one that a client was given
-        std::uint64_t step = 0;    // in which it was submitted
+        std::uint64_t serial = 0;           // of the message it is about; 0: none that is known
+        std::size_t epoch = 0;              // of that message when it was submitted
+        bool known_lease = false;           // the token is one that a client was given
+        std::uint64_t step = 0;             // in which it was submitted
+        std::uint32_t forgiven_low = 0;     // of that message when it was submitted
+        std::vector<std::uint64_t> dead{};  // redrive: those in the queue that were surely dead by then
     };
 
     using QueueKey = std::pair<std::string, std::string>;
@@ -130,12 +134,47 @@ class Oracle {
     void note(MessageModel& message, std::string_view what, std::int64_t first = 0, std::int64_t second = 0);
 
     // What a command does to a world if it is carried out between its submission and now.
-    void carry_out(const Request& request, const World& world, Worlds& into) const;
+    void carry_out(const Request& request, const MessageModel& message, const World& world, Worlds& into) const;
     // All worlds that the open commands of the message may have led to, each carried out or not, in any order.
     Worlds with_open_commands(const MessageModel& message, ReplyToken except) const;
     // Those of the message's worlds that fit, or if none does, of those that open commands may have led to.
     template <class Fits>
-    Worlds explain(MessageModel& message, ReplyToken token, Fits&& fits);
+    Worlds explain(MessageModel& message, ReplyToken token, Fits&& fits) {
+        Worlds fitting;
+        for (const World& world : message.worlds()) {
+            if (fits(world)) fitting.push_back(world);
+        }
+        if (!fitting.empty() || message.open.empty()) return fitting;
+        // A reply may overtake the one of a command that was carried out before it.
+        for (const World& world : with_open_commands(message, token)) {
+            if (fits(world)) fitting.push_back(world);
+        }
+        if (!fitting.empty()) rare_.met(Rare::answered_by_the_command_before);
+        return fitting;
+    }
+
+    // Attempts: what the message's rule allows, and what may have begun.
+    RetryRule rule_of(const MessageModel& message) const;
+    std::uint64_t attempts_high(const MessageModel& message) const;
+    // A lease that nobody ended may have been its last one.
+    bool may_have_died(const MessageModel& message) const;
+    bool must_be_dead_after(const MessageModel& message, std::uint32_t attempt) const;
+    bool may_be_dead_after(const MessageModel& message, std::uint32_t attempt) const;
+    World returned(const World& world, DueRange now) const;
+    // Kicks and redrives that are not answered, or were just now.
+    void returns_closed(MessageModel& message);
+    void may_come_back(MessageModel& about);
+    // It is dead, or may be, and for so long that it may have ended for good.
+    bool may_be_let_go(const MessageModel& about) const;
+    bool may_be_let_go(const MessageModel& about, const World& world) const;
+    std::vector<MessageModel*> in_queue(const RedriveCommand& command);
+    bool is_surely_held(const MessageModel& message) const;
+    void redrive_replied(const Request& request, const RedriveAnswer& answer);
+    void held(ReplyToken token, const ChangeAnswer& answer, MessageModel& message);
+    void kicked(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& message);
+    void waits(ReplyToken token, const ChangeAnswer& answer, MessageModel& message);
+    void failed(const Request& request, const LeaseEndAnswer& answer, MessageModel& message, SeenDelivery& delivery,
+                const Worlds& live);
 
     // Deliveries that an answer must count.
     std::uint32_t must_be_counted(const MessageModel& message, LifePoint before) const;
@@ -203,6 +242,7 @@ class Oracle {
     DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
     void check_limit(const MessageModel& accepted);
     bool may_be_full(const PutCommand& put);
+    bool may_hold_dead(const std::string& name_space, const std::string& queue) const;
     void described(const Request& request, const QueueAnswer& answer);
     void settings_refused(const Request& request, const Error& error);
 

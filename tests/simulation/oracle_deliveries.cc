@@ -69,13 +69,22 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     const auto after = std::partition_point(about->epochs.begin(), about->epochs.end(),
                                             [&](const Epoch& epoch) { return epoch.from < point; });
     Worlds possible;
+    Worlds later;  // of a redrive that may have come after it
     bool early = false;
     bool nominal = false;
     if (after != about->epochs.begin()) {
-        for (World world : (after - 1)->worlds) {
+        // What brings it back may be answered later: a redrive when all of its queue are there.
+        const Worlds& then = (after - 1)->worlds;
+        const bool was_dead = about->returns_open > 0 && std::none_of(then.begin(), then.end(), [](const World& world) {
+                                  return world.is_live() || world.is_ended() || world.phase == World::Phase::absent;
+                              });
+        for (World world : was_dead ? with_open_commands(*about, 0) : then) {
             if (!world.is_live()) continue;
             early |= world.due.low > delivery.delivered_ms;
-            if (world.due.low > delivery.delivered_ms) continue;
+            if (world.due.low > delivery.delivered_ms) {
+                if (delivery.delivered_ms <= about->redriven_ms) add_world(later, world);
+                continue;
+            }
             nominal |= world.nominal.holds(delivery.due_ms);
             if (!world.nominal.holds(delivery.due_ms)) continue;
             world.due.high = std::min(world.due.high, delivery.delivered_ms);
@@ -87,6 +96,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     if (possible.empty()) return violate("C4", "delivered although it is " + describe(about->worlds()), about);
     if (after == about->epochs.end()) {
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
+        for (const World& world : later) add_world(possible, world);
         about->replace(possible);
     }
 
@@ -100,6 +110,19 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
                              false,
                              false};
     check_lease_gaps(*about, fresh);
+    if (run_ > about->recorded.run && delivery.attempt <= about->recorded.attempts) {
+        violate("C4",
+                "attempt " + std::to_string(delivery.attempt) + " although attempt " +
+                    std::to_string(about->recorded.attempts) + " was answered before",
+                about);
+    }
+    if (about->returns_open == 0 && delivery.attempt > about->forgiven_high + rule_of(*about).attempts) {
+        violate("C3",
+                "attempt " + std::to_string(delivery.attempt) + " although at most " +
+                    std::to_string(about->forgiven_high) + " are forgiven and its rule allows " +
+                    std::to_string(rule_of(*about).attempts),
+                about);
+    }
     const std::uint32_t least = must_be_counted(*about, point);
     if (!delivery.maybe_delivered && delivery.attempt <= least) {
         violate("C4", "attempt " + std::to_string(delivery.attempt) + " after " + std::to_string(least) + " deliveries",
@@ -143,7 +166,7 @@ bool Oracle::surely_precedes(const MessageModel& other, const MessageModel& abou
     const World* world = other.certain();
     if (world == nullptr || !world->is_live() || other.id == 0 || !other.open.empty() || other.told_ms >= at)
         return false;
-    if (world->nominal.low != world->nominal.high || other.may_have_expired(at)) return false;
+    if (world->nominal.low != world->nominal.high || other.may_have_expired(at) || may_have_died(other)) return false;
     return DuePosition{world->nominal.low, other.id} < DuePosition{nominal, about.id};
 }
 
@@ -184,7 +207,9 @@ void Oracle::check_order(const LeaseAnswer& answer) {
     for (const Delivered& delivery : answer.messages) {
         const MessageModel* about = message_of(delivery.id);
         // What has changed since may have stood elsewhere.
-        if (about->certain() == nullptr || about->epochs.back().from >= LifePoint{run_, delivery.attempt}) continue;
+        if (about->returns_open > 0 || about->certain() == nullptr ||
+            about->epochs.back().from >= LifePoint{run_, delivery.attempt})
+            continue;
         if (before != nullptr) {
             const auto key = [](const MessageModel& of) {
                 return std::tuple(of.put.priority, of.certain()->due.low, of.id);

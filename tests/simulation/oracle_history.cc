@@ -35,7 +35,9 @@ void Oracle::history_replied(const Request& request, const HistoryAnswer& answer
         if (row.ended_ms > now_) return violate("X", "ended later than now", about);
         const Worlds worlds = with_open_commands(*about, 0);
         bool may_be = row.outcome == State::expired && about->may_have_expired(latest());
+        may_be |= row.outcome == State::dead && attempts_high(*about) > 0;  // also if it was brought back since
         for (const World& world : worlds) {
+            may_be |= row.outcome == State::expired && may_be_let_go(*about, world);
             may_be |= row.outcome == State::done && world.phase == World::Phase::done;
             may_be |= row.outcome == State::cancelled && world.phase == World::Phase::cancelled;
             may_be |= row.outcome == State::expired && world.phase == World::Phase::expired;
@@ -45,7 +47,8 @@ void Oracle::history_replied(const Request& request, const HistoryAnswer& answer
                 "X", "told as " + std::string(state_name(row.outcome)) + ", but it is " + describe(about->worlds()),
                 about);
         }
-        if (!reading.met.insert(about->serial).second) return violate("X", "one end stands in two pages", about);
+        if (row.outcome != State::dead && !reading.met.insert(about->serial).second)
+            return violate("X", "one end stands in two pages", about);
     }
     if (answer.next) return;
     if (history_is_whole_) {

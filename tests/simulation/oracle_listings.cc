@@ -1,14 +1,22 @@
 // What each page of a listing must be, and the listing as a whole: whoever stands unchanged from its first page to its
 // last is in exactly one of them.
 #include <algorithm>
+#include <limits>
 
 #include "simulation/oracle.h"
 
 namespace duewheel {
 namespace {
 
-DuePosition position_of(const ListedMessage& listed) {
-    return {listed.row.state.due_ms, listed.row.id};
+constexpr StateSet kDeadAlone{State::dead};
+
+// The dead stand in the order of their deaths.
+DuePosition position_in(const ListCommand& list, const ListedMessage& listed) {
+    return {list.states == kDeadAlone ? listed.row.ended_ms : listed.row.state.due_ms, listed.row.id};
+}
+
+bool asks_for_all(const ListCommand& list) {
+    return list.from == DuePosition{} && list.until_ms == std::numeric_limits<DueMs>::max();
 }
 
 bool is_exact(const World& world) {
@@ -32,7 +40,10 @@ void Oracle::listing_submitted(const ListCommand& list) {
         const World* world = message.certain();
         if (world == nullptr || !message.open.empty()) continue;
         if (world->is_ended()) listing.ended_before.insert(message.serial);
-        if (!first || !world->is_live() || !is_exact(*world)) continue;
+        if (first && list.states == kDeadAlone && world->phase == World::Phase::dead && asks_for_all(list)) {
+            listing.standing[message.serial] = {message.epochs.size(), 0, 0, false};
+        }
+        if (!first || list.states == kDeadAlone || !world->is_live() || !is_exact(*world)) continue;
         if (world->due.low < list.from.due_ms || world->due.low >= list.until_ms) continue;
         listing.standing[message.serial] = {message.epochs.size(), unseen(message) + message.deliveries.size(), 0,
                                             world->due.high <= now_};
@@ -48,7 +59,7 @@ void Oracle::list_replied(const Request& request, const ListAnswer& answer) {
     if (answer.listed.empty() && answer.next) rare_.met(Rare::empty_page_with_another_behind);
     DuePosition before{};
     for (const ListedMessage& listed : answer.listed) {
-        const DuePosition at = position_of(listed);
+        const DuePosition at = position_in(list, listed);
         const bool inside = at >= list.from && at.due_ms < list.until_ms && (!answer.next || at < *answer.next);
         if (!inside) return violate("X", "a page has a message from outside of its bounds");
         if (at <= before) return violate("X", "a page is out of order, or has a message twice");
@@ -98,7 +109,18 @@ void Oracle::listing_ended(const Listing& listing) {
     std::uint64_t met = 0;
     for (const auto& [serial, standing] : listing.standing) {
         const MessageModel& message = messages_[serial - 1];
-        if (message.epochs.size() != standing.epochs || !message.open.empty()) continue;
+        if (states == kDeadAlone) {
+            const bool changed = message.epochs.size() != standing.epochs || !message.open.empty();
+            if (changed || may_be_let_go(message)) continue;
+            if (standing.pages != 1) {
+                return violate(
+                    "C3", "stood dead through a listing and was in " + std::to_string(standing.pages) + " of its pages",
+                    &message);
+            }
+            rare_.met(Rare::dead_message_listed);
+            continue;
+        }
+        if (message.epochs.size() != standing.epochs || !message.open.empty() || may_have_died(message)) continue;
         if (message.may_have_expired(latest())) continue;
         // Where states were chosen, a lease and the clock are changes too.
         const bool was_leased = unseen(message) + message.deliveries.size() != standing.deliveries ||

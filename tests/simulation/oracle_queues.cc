@@ -117,14 +117,17 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
     }
     for (MessageModel& about : messages_) {
         if (!is_in(about, name) || about.id == 0) continue;
-        const bool before = about.answered && about.answered_step < request.step && about.is_surely_live();
-        if (before && about.open.empty() && about.id > through && !about.may_have_expired(now_)) {
+        const bool before = about.answered && about.answered_step < request.step && about.is_surely_unfinished();
+        if (before && about.open.empty() && about.id > through && !about.may_have_expired(now_) &&
+            !may_have_died(about)) {
             return violate("X", "a purge leaves a message that was there before it", &about);
         }
         if (about.id > through) continue;
         note(about, "purged: through", static_cast<std::int64_t>(through));
         may_be_purged(about);
-        about.purge = MessageModel::Purge::surely;
+        // What is dead stays, and may be brought back.
+        const bool may_stay = may_have_died(about) || about.may_be(World::Phase::dead) || about.returns_open > 0;
+        if (!may_stay) about.purge = MessageModel::Purge::surely;
         if (!about.deliveries.empty() && may_be_held(about.deliveries.back(), now_))
             rare_.met(Rare::purged_while_leased);
     }
@@ -133,7 +136,7 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
 void Oracle::check_not_purged(MessageModel& about, const Delivered& delivery) {
     const QueueModel& queue = queue_of(about.put.name_space, about.put.queue);
     for (const PurgeMark& mark : queue.marks) {
-        if (delivery.id > mark.through) continue;
+        if (delivery.id > mark.through || about.may_be_back) continue;
         about.purge = MessageModel::Purge::surely;
         if (mark.run < run_ || delivery.delivered_ms > mark.answered_ms) {
             return violate("C3",
@@ -148,7 +151,7 @@ void Oracle::purges_are_over() {
     for (MessageModel& about : messages_) {
         if (about.purge != MessageModel::Purge::surely || about.epochs.empty()) continue;
         if (about.may_have_expired(now_)) continue;  // it may have ended so before the purge came to it
-        std::erase_if(about.epochs.back().worlds, [](const World& world) { return world.is_live(); });
+        std::erase_if(about.epochs.back().worlds, [](const World& world) { return world.is_unfinished(); });
         if (about.worlds().empty()) about.epochs.back().worlds = {MessageModel::purged_world(now_)};
     }
 }
@@ -172,8 +175,9 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
     DueRange count;
     for (const MessageModel& about : messages_) {
         if (!is_in(about, {name_space, queue})) continue;
-        if (about.is_surely_live() && about.open.empty() && !about.may_have_expired(now_)) ++count.low;
-        if (about.may_be_live() || !about.open.empty()) ++count.high;
+        const bool stays = about.open.empty() && !about.may_have_expired(now_) && !may_have_died(about);
+        if (about.is_surely_unfinished() && stays) ++count.low;
+        if (about.may_be_unfinished() || !about.open.empty()) ++count.high;
     }
     return count;
 }
@@ -181,10 +185,21 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
 void Oracle::check_limit(const MessageModel& accepted) {
     const QueueModel& queue = queue_of(accepted.put.name_space, accepted.put.queue);
     if (!queue.is_known || !queue.open.empty() || queue.settings.pending_max == 0) return;
+    // Who comes back from the dead is not refused.
+    const bool some_came_back = std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
+        return about.may_be_back && is_in(about, {accepted.put.name_space, accepted.put.queue});
+    });
+    if (some_came_back) return;
     const auto held = static_cast<std::uint64_t>(unfinished_in(accepted.put.name_space, accepted.put.queue).low);
     if (held <= queue.settings.pending_max || queue.settings_step > accepted.submitted_step) return;
     violate("C11", "a queue that may hold " + std::to_string(queue.settings.pending_max) + " messages took another one",
             &accepted);
+}
+
+bool Oracle::may_hold_dead(const std::string& name_space, const std::string& queue) const {
+    return std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
+        return is_in(about, {name_space, queue}) && (may_have_died(about) || about.may_be(World::Phase::dead));
+    });
 }
 
 bool Oracle::may_be_full(const PutCommand& put) {
@@ -198,7 +213,8 @@ bool Oracle::may_be_full(const PutCommand& put) {
 void Oracle::settings_refused(const Request& request, const Error& error) {
     const auto& command = std::get<ConfigureQueueCommand>(request.command);
     const DueRange held = unfinished_in(command.name_space, command.queue);
-    const bool may_be = error.code == "queue_not_empty" && command.what == What::remove && held.high > 0;
+    const bool may_be = error.code == "queue_not_empty" && command.what == What::remove &&
+                        (held.high > 0 || may_hold_dead(command.name_space, command.queue));
     if (!may_be) return violate("X", "a queue's settings are refused with " + std::string(error.code));
     rare_.met(Rare::queue_not_empty);
 }

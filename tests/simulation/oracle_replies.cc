@@ -12,21 +12,6 @@ std::string at(DueMs ms) {
 
 }  // namespace
 
-template <class Fits>
-Worlds Oracle::explain(MessageModel& message, ReplyToken token, Fits&& fits) {
-    Worlds fitting;
-    for (const World& world : message.worlds()) {
-        if (fits(world)) fitting.push_back(world);
-    }
-    if (!fitting.empty() || message.open.empty()) return fitting;
-    // A reply may overtake the one of a command that was carried out before it.
-    for (const World& world : with_open_commands(message, token)) {
-        if (fits(world)) fitting.push_back(world);
-    }
-    if (!fitting.empty()) rare_.met(Rare::answered_by_the_command_before);
-    return fitting;
-}
-
 void Oracle::put_replied(ReplyToken, const Request& request, const PutAnswer& answer) {
     MessageModel& about = *message(request.serial);
     note(about, "accepted: id, due", static_cast<std::int64_t>(answer.id), answer.due_ms);
@@ -109,6 +94,12 @@ void Oracle::change_replied(ReplyToken token, const Request& request, const Chan
         case ChangeOutcome::rescheduled:
         case ChangeOutcome::fired:
             return changed(token, request, answer, *about);
+        case ChangeOutcome::held:
+            return held(token, answer, *about);
+        case ChangeOutcome::kicked:
+            return kicked(token, request, answer, *about);
+        case ChangeOutcome::waiting:
+            return waits(token, answer, *about);
         default:
             return too_late(token, answer, *about);
     }
@@ -116,7 +107,7 @@ void Oracle::change_replied(ReplyToken token, const Request& request, const Chan
 
 void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
     for (const SeenDelivery& delivery : about.deliveries) {
-        const bool by_repeat = answer.outcome == ChangeOutcome::cancelled && !about.may_be_live();
+        const bool by_repeat = answer.outcome == ChangeOutcome::cancelled && !about.may_be_unfinished();
         if (surely_held(about, delivery, now_) && !by_repeat) {
             return violate("C8",
                            "a message inside its lease until " + at(delivery.until.low) + " was answered " +
@@ -137,22 +128,23 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         return violate(
             "C3", "its time was over, and it was answered " + std::string(change_outcome_name(answer.outcome)), &about);
     }
-    if (answer.outcome != ChangeOutcome::cancelled && about.expires && answer.due_ms >= about.expires->high) {
+    if (answer.outcome != ChangeOutcome::cancelled && about.expires && answer.due_ms >= about.expires->high &&
+        !about.may_be_back) {
         return violate("C3", "moved beyond its expiry", &about);
     }
     if (answer.outcome == ChangeOutcome::cancelled) {
         const bool is_cancel = std::holds_alternative<CancelCommand>(request.command);
         const Worlds before = explain(about, token, [&](const World& world) {
             if (world.phase == World::Phase::cancelled) return !world.told || world.attempts == answer.attempts;
-            return world.is_live() && is_cancel && !is_over;
+            return world.is_unfinished() && is_cancel && !is_over;
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
         World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};
         // Of several cancels any may have been the one; the earliest counts.
         for (const World& was : before) {
-            if (!was.is_live()) world.ended.low = std::min(world.ended.low, was.ended.low);
+            if (!was.is_unfinished()) world.ended.low = std::min(world.ended.low, was.ended.low);
         }
-        if (!before.front().is_live()) {
+        if (!before.front().is_unfinished()) {
             rare_.met(Rare::cancel_repeated);
         } else {
             rare_.met(answer.attempts > 0 ? Rare::cancelled_after_attempts : Rare::cancelled);
@@ -214,6 +206,22 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
     const bool gone = answer.outcome == ChangeOutcome::gone;
     const bool expired = answer.outcome == ChangeOutcome::expired;
     if (gone) rare_.met(Rare::answered_gone);
+    if (answer.outcome == ChangeOutcome::dead) {
+        rare_.met(Rare::answered_dead);
+        const bool may_die = may_be_dead_after(about, answer.attempts);
+        const Worlds before = explain(about, token, [&](const World& world) {
+            return world.phase == World::Phase::dead || (world.is_live() && may_die);
+        });
+        if (before.empty()) return violate("C4", "answered dead, but it is " + describe(about.worlds()), &about);
+        Worlds dead;
+        for (World world : before) {
+            if (world.is_live()) rare_.met(Rare::dead_by_a_lost_lease);
+            world.phase = World::Phase::dead;
+            add_world(dead, world);
+        }
+        if (dead != about.worlds()) about.set({run_, answer.attempts}, dead);
+        return;
+    }
     if (!gone && !expired && answer.outcome != ChangeOutcome::delivered) {
         return violate("X", "answered " + std::string(change_outcome_name(answer.outcome)), &about);
     }
@@ -224,8 +232,12 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
         }
     }
     Worlds ended = explain(about, token, [&](const World& world) {
-        const bool may_have_expired = world.is_live() && about.may_have_expired(latest());
-        if (gone && may_have_expired) return about.expires->low + keep_ms_ < latest();
+        const bool may_have_expired = world.is_unfinished() && about.may_have_expired(latest());
+        if (gone && may_have_expired && about.expires->low + keep_ms_ < latest()) return true;
+        const bool let_go = may_be_let_go(about, world);
+        if (gone && let_go) return world.ended.low + options_.dead_kept_ms + keep_ms_ < latest();
+        if (expired && let_go) return true;
+        if (gone && may_have_expired) return false;
         if (gone) return world.is_ended() && world.ended.low + keep_ms_ < latest();
         if (expired) return world.phase == World::Phase::expired || may_have_expired;
         return world.phase == World::Phase::done;
@@ -237,13 +249,25 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             &about);
     }
     for (World& world : ended) {
-        if (world.is_live()) world = World{World::Phase::expired, {}, {}, {about.expires->low, latest()}};
+        if (may_be_let_go(about, world)) rare_.met(Rare::dead_message_let_go);
+        if (world.is_unfinished() || world.phase == World::Phase::dead) {
+            world = World{World::Phase::expired, {}, {}, {0, latest()}};
+        }
     }
     if (about.worlds().size() > 1 && about.open.empty()) rare_.met(Rare::unanswered_command_found_done);
     if (ended != about.worlds()) about.set({run_, answer.attempts}, ended);
 }
 
 // ---- leases
+
+namespace {
+
+bool ends_without_ack(const Command& command) {
+    return std::holds_alternative<FailCommand>(command) || std::holds_alternative<ReleaseCommand>(command) ||
+           std::holds_alternative<HoldLeaseCommand>(command);
+}
+
+}  // namespace
 
 bool Oracle::surely_held(const MessageModel& of, const SeenDelivery& delivery, DueMs until) const {
     if (delivery.run != run_ || delivery.until.low <= until || delivery.ended || delivery.endings_open > 0)
@@ -280,7 +304,14 @@ void Oracle::lease_end_replied(ReplyToken token, const Request& request, const L
 
 void Oracle::lease_refused(ReplyToken token, const Request& request, MessageModel& about, SeenDelivery& delivery) {
     if (surely_held(about, delivery, now_)) {
-        return violate("C8", "a lease until " + at(delivery.until.low) + " is answered expired", &about);
+        // Or its message's time is over, which an end of the lease that is no ack makes the end of the message.
+        const bool may_end = ends_without_ack(request.command) && about.may_have_expired(latest());
+        if (!may_end) {
+            return violate("C8", "a lease until " + at(delivery.until.low) + " is answered expired", &about);
+        }
+        rare_.met(Rare::expired_with_its_lease);
+        delivery.ended = true;
+        return;
     }
     if (delivery.run != run_) rare_.met(Rare::ack_of_an_earlier_run_refused);
     rare_.met(Rare::ack_after_the_end_refused);
@@ -331,7 +362,11 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
         }
     }
     if (answer.outcome == LeaseOutcome::purged && !is_ack) return lease_purged(token, about, delivery);
-    const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
+    // What has become of it may have been told by another answer before.
+    const Worlds live = explain(about, token, [&](const World& world) {
+        return world.is_live() || (answer.outcome == LeaseOutcome::held && world.phase == World::Phase::held) ||
+               (answer.outcome == LeaseOutcome::dead && world.phase == World::Phase::dead);
+    });
     if (live.empty()) return violate("C8", "a lease on what is " + describe(about.worlds()) + " ended", &about);
     Worlds next;
     const DueRange exact{answer.due_ms, answer.due_ms};
@@ -345,12 +380,19 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     };
     if (is_ack && answer.outcome == LeaseOutcome::done) {
         next = {World{World::Phase::done, {}, {}, {request.submitted_ms, now_}, lease.attempt, lease.incarnation}};
-    } else if (const auto* fail = std::get_if<FailCommand>(&request.command);
-               fail != nullptr && answer.outcome == LeaseOutcome::retrying) {
-        due_again(fail->retry_in_ms.value_or(options_.retry_delay_ms));
+    } else if (std::holds_alternative<FailCommand>(request.command) &&
+               (answer.outcome == LeaseOutcome::retrying || answer.outcome == LeaseOutcome::dead)) {
+        return failed(request, answer, about, delivery, live);
+    } else if (std::holds_alternative<HoldLeaseCommand>(request.command) && answer.outcome == LeaseOutcome::held) {
+        rare_.met(Rare::held_by_its_consumer);
+        for (World world : live) {
+            world.phase = World::Phase::held;
+            add_world(next, world);
+        }
     } else if (const auto* release = std::get_if<ReleaseCommand>(&request.command);
                release != nullptr && answer.outcome == LeaseOutcome::released) {
         if (release->delay_ms > 0) due_again(release->delay_ms);
+        about.forgiven_low += 1;
         for (World world : live) {  // at once: it is due as it was
             if (release->delay_ms > 0 || !world.due.holds(answer.due_ms)) continue;
             world.due = exact;
@@ -370,6 +412,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     }
     if (next.empty()) return violate("C4", "due again at " + at(answer.due_ms) + ", which cannot be", &about);
     delivery.ended = true;
+    about.recorded = std::max(about.recorded, LifePoint{run_, lease.attempt});
     about.set(from, next);
 }
 
@@ -395,6 +438,7 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
     for (std::size_t i = request.epoch; i < about->epochs.size(); ++i) {
         for (const World& world : about->epochs[i].worlds) add_world(candidates, world);
     }
+    const bool may_die = row.state.attempts >= request.forgiven_low + rule_of(*about).attempts;
     const bool fits = std::any_of(candidates.begin(), candidates.end(), [&](const World& world) {
         switch (row.state.state) {
             case State::scheduled:
@@ -403,12 +447,18 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
             case State::ready:
             case State::leased:
                 return world.is_live() && world.due.holds(row.state.due_ms) && row.state.due_ms <= now_;
+            case State::held:
+                return world.phase == World::Phase::held && world.due.holds(row.state.due_ms);
+            case State::dead:
+                return world.phase == World::Phase::dead || (world.is_live() && may_die);
             case State::done:
                 return world.phase == World::Phase::done;
             case State::cancelled:
                 return world.phase == World::Phase::cancelled;
             case State::expired:
-                return world.phase == World::Phase::expired || (world.is_live() && about->may_have_expired(latest()));
+                if (may_be_let_go(*about, world)) return true;
+                return world.phase == World::Phase::expired ||
+                       (world.is_unfinished() && about->may_have_expired(latest()));
             default:
                 return false;
         }
@@ -432,12 +482,17 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
         answer.row.state.name_space != put.name_space) {
         return violate("X", "get answers for another message or queue", &about);
     }
+    const bool is_dead = answer.row.state.state == State::dead;
+    if (is_dead == answer.row.reason.empty() || (is_dead && answer.row.ended_ms == 0)) {
+        return violate("X", "a dead message says since when and why, and no other does", &about);
+    }
     const DueMs expires = answer.row.state.expires_ms;
-    const bool may_be = about.expires ? about.expires->holds(expires) : expires == 0;
+    const bool may_be =
+        about.expires ? about.expires->holds(expires) || (about.may_be_back && expires == 0) : expires == 0;
     if (!is_ended(answer.row.state.state) && (!may_be || answer.row.state.order_key != put.order_key)) {
         return violate("C1", "get answers another expiry or order key than was put", &about);
     }
-    if (is_ended(answer.row.state.state)) {
+    if (is_ended(answer.row.state.state) && !is_dead) {
         if (answer.has_content) violate("X", "an ended message has content", &about);
         return;
     }
@@ -489,6 +544,12 @@ void Oracle::error_replied(const Request& request, const Error& error) {
             request.command);
         if (about == nullptr || (name_space != nullptr && *name_space != about->put.name_space)) return;
     }
+    if (code == "not_waiting" && about != nullptr) {
+        const Worlds worlds = with_open_commands(*about, 0);
+        const bool may_be = std::any_of(worlds.begin(), worlds.end(),
+                                        [](const World& world) { return world.phase == World::Phase::held; });
+        if (may_be) return rare_.met(Rare::refused_while_held);
+    }
     if (code == "delay_too_long") {
         const When* when = nullptr;
         if (const auto* put = std::get_if<PutCommand>(&request.command)) when = &put->when;
@@ -507,8 +568,11 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         rare_.met(Rare::answered_gone);
         const Worlds worlds = with_open_commands(*about, 0);
         const bool may_be = std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
-            const DueMs ended = world.is_live() && about->expires ? about->expires->low : world.ended.low;
-            return (world.is_ended() || (world.is_live() && about->expires)) && ended + keep_ms_ < latest();
+            const DueMs ended = world.is_unfinished() && about->expires ? about->expires->low : world.ended.low;
+            if (may_be_let_go(*about, world) && world.ended.low + options_.dead_kept_ms + keep_ms_ < latest()) {
+                return true;
+            }
+            return (world.is_ended() || (world.is_unfinished() && about->expires)) && ended + keep_ms_ < latest();
         });
         if (may_be) return;
     }

@@ -48,7 +48,9 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(fire_during_cancel_in_flight),
     DUEWHEEL_BUG(lease_ends_twice),
     DUEWHEEL_BUG(ack_without_token_check),
+    DUEWHEEL_BUG(retry_counts_from_now),
     DUEWHEEL_BUG(expired_message_delivered),
+    DUEWHEEL_BUG(attempt_count_lost_in_crash),
     DUEWHEEL_BUG(pause_lets_one_through),
     DUEWHEEL_BUG(order_key_overtaken_by_retry),
 };

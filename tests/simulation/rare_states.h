@@ -56,6 +56,18 @@ namespace duewheel {
     X(ack_of_an_earlier_run_refused)      \
     X(ack_after_the_end_refused)          \
     X(forged_token_refused)               \
+    X(answered_dead)                      \
+    X(dead_by_failure)                    \
+    X(dead_by_a_lost_lease)               \
+    X(redriven)                           \
+    X(redrive_met_its_limit)              \
+    X(held)                               \
+    X(hold_repeated)                      \
+    X(held_by_its_consumer)               \
+    X(refused_while_held)                 \
+    X(kicked_from_aside)                  \
+    X(kicked_from_the_dead)               \
+    X(kick_found_it_waiting)              \
     X(maybe_delivered)                    \
     X(delivered_again_after_lease)        \
     X(delivered_again_after_crash)        \
@@ -120,6 +132,9 @@ namespace duewheel {
     X(nothing_to_remove)                  \
     X(settings_carried)                   \
     X(queue_unknown)                      \
+    X(expired_with_its_lease)             \
+    X(dead_message_listed)                \
+    X(dead_message_let_go)                \
     X(damage_refused)                     \
     X(damage_harmless)
 

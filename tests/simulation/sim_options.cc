@@ -7,9 +7,10 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kOpNames[kOpCount] = {
-    "put",     "get",    "cancel", "reschedule", "fire",  "lease",   "lease_wait", "ack",  "fail", "extend",
-    "release", "repeat", "forge",  "forget",     "burst", "collide", "expire",     "list", "queue"};
+constexpr std::string_view kOpNames[kOpCount] = {"put",        "get",    "cancel", "reschedule", "fire",    "lease",
+                                                 "lease_wait", "ack",    "fail",   "extend",     "release", "repeat",
+                                                 "forge",      "forget", "burst",  "collide",    "expire",  "list",
+                                                 "queue",      "hold",   "kick",   "hold_lease", "redrive"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -22,7 +23,8 @@ T pick(Random& random, const T (&values)[N]) {
 
 void draw_workload(SimOptions& options, Random& random) {
     // Puts and leases are always on: without them nothing happens.
-    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4, 14, 8, 18, 5, 4, 5, 5, 2, 3, 5, 8, 4, 12, 5};
+    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4, 14, 8, 18, 5, 4, 5, 5,
+                                                2,  3, 5, 8, 4, 12, 5, 5,  6, 3, 3};
     for (std::size_t op = 0; op < kOpCount; ++op) {
         const bool needed = op == static_cast<std::size_t>(Op::put) || op == static_cast<std::size_t>(Op::lease);
         const bool on = random.chance(700'000);
@@ -73,7 +75,15 @@ void draw_engine(EngineOptions& engine, Random& random) {
     engine.waiters_per_queue_max = pick<std::uint32_t>(random, {1, 10, 1000});
     engine.commands_waiting_max = pick<std::size_t>(random, {5, 1000, 1000});
     engine.queues_max = pick<std::uint32_t>(random, {3, 100, 100});
-    engine.retry_delay_ms = pick<std::int64_t>(random, {1, 30, 1000});
+    engine.retry.attempts = pick<std::uint32_t>(random, {1, 2, 3, 10, 1'000'000});
+    engine.retry.first_ms = pick<std::int64_t>(random, {1, 30, 1000});
+    engine.retry.factor_permille = pick<std::uint32_t>(random, {1000, 1500, 2000});
+    engine.retry.most_ms = engine.retry.first_ms * pick<std::int64_t>(random, {1, 5, 3600});
+    engine.retry.jitter_permille = pick<std::uint32_t>(random, {0, 200, 1000});
+    engine.dead_kept_ms = pick<std::int64_t>(random, {2'000, 60'000, 30LL * 24 * 3600 * 1000});
+    engine.redrive_max = pick<std::uint64_t>(random, {1, 3, 1000});
+    engine.redrive_chunk = pick<std::uint32_t>(random, {1, 2, 1000});
+    engine.redrives_max = pick<std::uint32_t>(random, {1, 16, 16});
     engine.purge_chunk = pick<std::uint32_t>(random, {1, 3, 1000});
     engine.purge_walk = pick<std::uint32_t>(random, {1, 5, 10'000});
     engine.shard = pick<std::uint64_t>(random, {0, 0, 7, 1023});

@@ -39,8 +39,12 @@ enum class Op : std::uint8_t {
     expire,   // time goes on to the end of a lease
     list,     // a page of a queue: the next one of a listing that has begun, or a first one
     queue,    // a queue is paused, resumed, purged, set, asked about, or its settings removed
+    hold,
+    kick,
+    hold_lease,
+    redrive,
 };
-inline constexpr std::size_t kOpCount = 19;
+inline constexpr std::size_t kOpCount = 23;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

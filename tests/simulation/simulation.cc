@@ -31,6 +31,8 @@ std::uint64_t number_of(const Reply& reply) {
                 std::uint64_t sum = answer.ended.size();
                 for (const EndedRow& row : answer.ended) sum = sum * 31 + row.id;
                 return sum;
+            } else if constexpr (requires { answer.redriven; }) {
+                return answer.redriven;
             } else if constexpr (requires { answer.messages; }) {
                 std::uint64_t sum = answer.messages.size();
                 for (const Delivered& delivery : answer.messages) sum = sum * 31 + delivery.id + delivery.attempt;

@@ -90,6 +90,7 @@ class Simulation final : private Surroundings {
     void end_purges();
     void drain();
     void drain_round(std::uint64_t& progress);
+    void bring_back();
     void ask_for_all();
     void check_emptiness();
     void damage();

@@ -181,8 +181,29 @@ void Simulation::end_purges() {
 
 // ---- the drain
 
+// What is dead or set aside, so that it can be drained with the rest.
+void Simulation::bring_back() {
+    for (std::uint32_t number = 0; number < options_.queues; ++number) {
+        const Workload::QueueOf queue = Workload::queue_name(number);
+        submit(RedriveCommand{queue.name_space, queue.queue, std::nullopt});
+        settle();
+        if (wrong()) return;
+    }
+    std::vector<Command> kicks;
+    for (const MessageModel* message : oracle_.maybe_held()) {
+        kicks.emplace_back(KickCommand{message->put.name_space, message->id});
+    }
+    for (std::size_t i = 0; i < kicks.size() && !wrong(); ++i) {
+        submit(kicks[i]);
+        if (i % 16 == 15) settle();
+    }
+    if (!wrong()) settle();
+}
+
 void Simulation::drain_round(std::uint64_t& progress) {
     drained_.clear();
+    bring_back();
+    if (wrong()) return;
     for (std::uint32_t number = 0; number < options_.queues && !wrong(); ++number) {
         const Workload::QueueOf queue = Workload::queue_name(number);
         LeaseCommand lease;

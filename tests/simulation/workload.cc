@@ -42,20 +42,31 @@ void Workload::act(Op op) {
         case Op::get:
         case Op::cancel:
         case Op::reschedule:
-        case Op::fire: {
-            const MessageModel* message = pick_message();
+        case Op::fire:
+        case Op::hold:
+        case Op::kick: {
+            const MessageModel* message = op == Op::kick ? pick_aside_or_dead() : pick_message();
             if (message == nullptr) return;
             const std::string& name_space = message->put.name_space;
             if (op == Op::get) return send(GetCommand{name_space, message->id});
             if (op == Op::cancel) return send(CancelCommand{name_space, message->id});
             if (op == Op::fire) return send(FireCommand{name_space, message->id});
+            if (op == Op::hold) return send(HoldCommand{name_space, message->id});
+            if (op == Op::kick) return send(KickCommand{name_space, message->id});
             return send(RescheduleCommand{name_space, message->id, draw_when()});
         }
         case Op::ack:
         case Op::fail:
         case Op::extend:
         case Op::release:
+        case Op::hold_lease:
             return end_lease(op);
+        case Op::redrive: {
+            const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+            RedriveCommand redrive{queue.name_space, queue.queue, std::nullopt};
+            if (random_.chance(300'000)) redrive.max = 1 + random_.below(options_.engine.redrive_max);
+            return send(std::move(redrive));
+        }
         case Op::repeat:
             if (!sent_.empty()) surroundings_.submit(sent_[random_.below(sent_.size())]);
             return;
@@ -137,6 +148,16 @@ When Workload::draw_when() {
     return when;
 }
 
+RetryChoice Workload::draw_retry() {
+    RetryChoice choice;
+    if (random_.chance(800'000)) choice.attempts = 1 + static_cast<std::int64_t>(random_.below(3));
+    if (random_.chance(300'000)) choice.first_ms = random_.between(0, 50);
+    if (random_.chance(300'000)) choice.factor_permille = random_.between(1000, 3000);
+    if (random_.chance(300'000)) choice.most_ms = random_.between(50, 5000);
+    if (random_.chance(300'000)) choice.jitter_permille = random_.between(0, 1000);
+    return choice;
+}
+
 // After the due time, and now and then not.
 When Workload::draw_expiry(const When& due) {
     const DueMs delay = due.at_ms ? std::max<DueMs>(*due.at_ms - surroundings_.clock(), 0) : due.delay_ms;
@@ -165,6 +186,7 @@ void Workload::put() {
         command.priority = random_.chance(800'000) ? 0 : static_cast<std::int32_t>(random_.between(-2, 2));
         const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
         command.body = Oracle::body_of(oracle_.messages().size() + 1, static_cast<std::uint32_t>(bytes));
+        if (random_.chance(200'000)) command.retry = draw_retry();
         if (random_.chance(100'000)) command.content_type = "text/plain";
         if (random_.chance(100'000)) command.headers = std::string("k\0v", 3);
         if (random_.chance(50'000)) command.traceparent = "00-trace";
@@ -184,6 +206,18 @@ const MessageModel* Workload::pick_message() {
     if (random_.chance(150'000)) favourite_ = serial;
     const MessageModel& message = messages[serial - 1];
     return message.id == 0 ? nullptr : &message;
+}
+
+// One that somebody may have to bring back, if there is one among the last.
+const MessageModel* Workload::pick_aside_or_dead() {
+    const std::vector<MessageModel>& messages = oracle_.messages();
+    if (random_.chance(200'000)) return pick_message();
+    for (std::size_t back = 1; back <= std::min<std::size_t>(messages.size(), 40); ++back) {
+        const MessageModel& message = messages[messages.size() - back];
+        const bool fits = message.may_be(World::Phase::held) || message.may_be(World::Phase::dead);
+        if (fits && message.id != 0 && random_.chance(700'000)) return &message;
+    }
+    return pick_message();
 }
 
 void Workload::take_leases(const LeaseAnswer& answer) {
@@ -227,6 +261,7 @@ void Workload::list() {
     if (random_.chance(150'000)) first.states = {State::ready};
     if (random_.chance(150'000)) first.states = {State::scheduled, State::retrying};
     if (random_.chance(100'000)) first.states = {State::leased};
+    if (random_.chance(100'000)) first.states = {State::dead};
     if (random_.chance(200'000)) first.from.due_ms = surroundings_.clock() - draw_delay();
     if (random_.chance(200'000)) first.until_ms = surroundings_.clock() + draw_delay() + random_.between(0, 1);
     first.query = ++listings_;
@@ -309,19 +344,25 @@ void Workload::take_page(const HistoryAnswer& answer) {
 
 Command Workload::draw_change(const MessageModel& message) {
     const std::string& name_space = message.put.name_space;
-    switch (random_.below(5)) {
+    switch (random_.below(7)) {
         case 0:
         case 1:
             return CancelCommand{name_space, message.id};
         case 2:
             return FireCommand{name_space, message.id};
+        case 3:
+            return HoldCommand{name_space, message.id};
+        case 4:
+            return KickCommand{name_space, message.id};
         default:
             return RescheduleCommand{name_space, message.id, draw_when()};
     }
 }
 
 Command Workload::draw_lease_end(const LeaseToken& lease) {
-    switch (random_.below(6)) {
+    switch (random_.below(7)) {
+        case 6:
+            return HoldLeaseCommand{lease};
         case 0:
             return FailCommand{lease, "because", random_.chance(500'000) ? std::optional(draw_delay()) : std::nullopt};
         case 1:
@@ -342,6 +383,7 @@ void Workload::end_lease(Op op) {
     }
     if (random_.chance(800'000)) std::erase(leases_, lease);
     if (op == Op::ack) return send(AckCommand{lease});
+    if (op == Op::hold_lease) return send(HoldLeaseCommand{lease});
     if (op == Op::release) return send(ReleaseCommand{lease, random_.chance(500'000) ? 0 : draw_delay()});
     send(FailCommand{lease, std::string(random_.below(40), 'r'),
                      random_.chance(500'000) ? std::optional(draw_delay()) : std::nullopt});

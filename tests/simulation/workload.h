@@ -53,6 +53,8 @@ class Workload {
     DueMs draw_delay();
     void lease(bool waits);
     const MessageModel* pick_message();
+    const MessageModel* pick_aside_or_dead();
+    RetryChoice draw_retry();
     const LeaseToken* pick_lease();
     Command draw_change(const MessageModel& message);
     Command draw_lease_end(const LeaseToken& lease);

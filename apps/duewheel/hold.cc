@@ -1,0 +1,41 @@
+// duewheel hold: sets a message aside, or the one of a lease.
+#include "arguments.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct HoldArguments {
+    std::string id;
+    std::string lease;
+};
+
+int hold(Session& session, const HoldArguments& arguments) {
+    if (!arguments.lease.empty()) {
+        const ServerAnswer answer = session.ask("POST", session.lease_path(arguments.lease, ":hold"));
+        return answer ? show_lease_end(session, answer) : answer.exit_code;
+    }
+    const ServerAnswer answer = session.ask("POST", session.path("messages", arguments.id, ":hold"));
+    return answer ? show_change(session, answer, "held") : answer.exit_code;
+}
+
+}  // namespace
+
+void add_hold(CLI::App& program, Session& session) {
+    Verb<HoldArguments> verb(
+        program, session, "hold",
+        "Set a message aside until `kick` brings it back; exits 1 when it is too late for that",
+        "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+        "  duewheel hold \"$ID\"\n"
+        "  duewheel put mail 'Strange'\n"
+        "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
+        "  duewheel hold --lease \"$LEASE\"",
+        hold);
+    CLI::Option* id = verb.app->add_option("ID", verb.options->id, "The id that `put` printed");
+    CLI::Option* lease =
+        verb.app->add_option("--lease", verb.options->lease, "Instead: the lease that `lease` printed; it ends");
+    lease->type_name("LEASE")->excludes(id);
+    verb.app->require_option(1);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,29 @@
+// duewheel kick: brings back a message that was set aside or is dead.
+#include "arguments.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct KickArguments {
+    std::string id;
+};
+
+int kick(Session& session, const KickArguments& arguments) {
+    const ServerAnswer answer = session.ask("POST", session.path("messages", arguments.id, ":kick"));
+    return answer ? show_change(session, answer, "kicked") : answer.exit_code;
+}
+
+}  // namespace
+
+void add_kick(CLI::App& program, Session& session) {
+    Verb<KickArguments> verb(
+        program, session, "kick", "Bring back a message that was set aside or is dead; exits 1 when it is neither",
+        "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+        "  duewheel hold \"$ID\"\n"
+        "  duewheel kick \"$ID\"",
+        kick);
+    verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
+}
+
+}  // namespace duewheel

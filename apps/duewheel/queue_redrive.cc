@@ -1,0 +1,52 @@
+// duewheel queue redrive: brings back the dead of a queue. The server brings back so many a call; this asks until none
+// is left.
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+
+#include "arguments.h"
+#include "queue_verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct RedriveArguments {
+    std::string queue;
+    std::optional<std::uint64_t> max;
+};
+
+constexpr std::chrono::minutes kPatience{10};
+
+int redrive(Session& session, const RedriveArguments& arguments) {
+    boost::json::object request;
+    if (arguments.max) request["max"] = *arguments.max;
+    std::int64_t redriven = 0;
+    for (;;) {
+        const ServerAnswer answer =
+            session.ask("POST", session.path("queues", arguments.queue, ":redrive"), request, kPatience);
+        if (!answer) return answer.exit_code;
+        redriven += answer.number("redriven");
+        const boost::json::value* more = answer.members.if_contains("more");
+        const bool has_more = more != nullptr && more->is_bool() && more->get_bool();
+        if (has_more && !arguments.max && answer.number("redriven") > 0) continue;
+        ServerAnswer sum = answer;
+        sum.members["redriven"] = redriven;
+        sum.text = boost::json::serialize(sum.members);
+        return session.show(sum, [&] {
+            std::printf("%lld brought back%s\n", static_cast<long long>(redriven),
+                        has_more ? ", and there are more" : "");
+        });
+    }
+}
+
+}  // namespace
+
+void add_queue_redrive(CLI::App& queue, Session& session) {
+    Verb<RedriveArguments> verb(queue, session, "redrive",
+                                "Bring back the dead of a queue, those that died first first",
+                                "duewheel queue redrive mail --max 100", redrive);
+    verb.app->add_option("QUEUE", verb.options->queue, "The queue's name")->required();
+    verb.app->add_option("--max", verb.options->max, "How many at most; else all");
+}
+
+}  // namespace duewheel

@@ -1,0 +1,45 @@
+#include "retry_arguments.h"
+
+#include <utility>
+
+#include "arguments.h"
+
+namespace duewheel {
+namespace {
+
+// Numbers as they are written, so that the server sees them exactly.
+Status put_number_into(const std::string& text, const char* member, const char* option, boost::json::object& rule) {
+    if (text.empty()) return {};
+    boost::json::error_code broken;
+    const boost::json::value value = boost::json::parse(text, broken);
+    if (broken || !value.is_number()) {
+        return Error{"bad_number", std::string(option) + " takes a number, such as 1.5, and not " + text + ".", option};
+    }
+    rule[member] = value;
+    return {};
+}
+
+}  // namespace
+
+void RetryArguments::add_to(CLI::App& verb) {
+    verb.add_option("--retry-attempts", attempts, "Deliveries until it is dead; 1: never tried again");
+    takes_duration(verb.add_option("--retry-first", first, "How long it rests after its first failure"));
+    verb.add_option("--retry-factor", factor, "What the rest grows by with each failure: 2 doubles it")
+        ->type_name("NUMBER");
+    takes_duration(verb.add_option("--retry-most", most, "The longest rest"));
+    verb.add_option("--retry-jitter", jitter, "How much a rest varies: 0.2 is a fifth of it either way")
+        ->type_name("NUMBER");
+}
+
+Status RetryArguments::put_into(boost::json::object& request) const {
+    boost::json::object rule;
+    if (attempts) rule["attempts"] = *attempts;
+    if (!first.empty()) rule["first"] = first;
+    if (!most.empty()) rule["most"] = most;
+    Status read = put_number_into(factor, "factor", "--retry-factor", rule);
+    if (read) read = put_number_into(jitter, "jitter", "--retry-jitter", rule);
+    if (read && !rule.empty()) request["retry"] = std::move(rule);
+    return read;
+}
+
+}  // namespace duewheel

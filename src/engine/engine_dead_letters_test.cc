@@ -1,0 +1,157 @@
+// The dead of a queue as a whole: how long they are kept, and how they are listed. How messages die and come back is
+// tested in engine_retries_test.cc.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::int64_t kKept = 1'000'000;
+
+EngineOptions options() {
+    EngineOptions options;
+    options.dead_kept_ms = kKept;
+    options.retry.attempts = 1;
+    return options;
+}
+
+// Puts a message that dies at once.
+MessageId dead(TrialEngine& shard, const std::string& queue = "q") {
+    const MessageId id = shard.put(0, "body", queue);
+    const auto taken = shard.ask<LeaseAnswer>(LeaseCommand{"default", queue, 1, 30'000, 0}).messages;
+    EXPECT_EQ(taken.size(), 1u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{taken.at(0).lease, "because", {}}).outcome, LeaseOutcome::dead);
+    return id;
+}
+
+State state_of(TrialEngine& shard, MessageId id) {
+    return shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state;
+}
+
+std::vector<MessageId> listed(TrialEngine& shard, std::uint32_t limit = 100) {
+    ListCommand list;
+    list.queue = "q";
+    list.states = {State::dead};
+    list.limit = limit;
+    std::vector<MessageId> ids;
+    for (int page = 0; page < 100; ++page) {
+        const auto answer = shard.ask<ListAnswer>(list);
+        EXPECT_LE(answer.listed.size(), limit);
+        for (const ListedMessage& message : answer.listed) {
+            EXPECT_EQ(message.row.state.state, State::dead);
+            EXPECT_EQ(message.row.reason, "because");
+            ids.push_back(message.row.id);
+        }
+        if (!answer.next) return ids;
+        list.from = *answer.next;
+    }
+    ADD_FAILURE() << "a listing without end";
+    return ids;
+}
+
+TEST(DeadLettersOfAQueue, are_kept_for_their_time_and_then_end_for_good) {
+    TrialEngine shard(options());
+    const MessageId id = dead(shard);
+    shard.turn(kKept - 1);
+    EXPECT_EQ(state_of(shard, id), State::dead);
+    EXPECT_EQ(shard.engine().next_wakeup(), kStart + kKept) << "it needs nobody who calls";
+    shard.turn(1);
+    EXPECT_EQ(state_of(shard, id), State::expired);
+    const Record last = shard.log().back();
+    EXPECT_EQ(last.kind, RecordKind::end);
+    EXPECT_EQ(last.cause, Cause::kept_long_enough);
+    EXPECT_EQ(shard.engine().totals().needed_bytes, 0u) << "nobody needs its body any more";
+    EXPECT_EQ(shard.engine().counters().let_go, 1u);
+    EXPECT_EQ(shard.engine().counters().expired, 0u);
+    EXPECT_EQ(shard.ask<QueueAnswer>(DescribeQueueCommand{"default", "q"}).counts.dead, 0u);
+    EXPECT_GT(shard.engine().next_wakeup(), kStart + kKept);
+}
+
+TEST(DeadLettersOfAQueue, go_one_after_the_other_as_they_died) {
+    TrialEngine shard(options());
+    const MessageId first = dead(shard);
+    shard.turn(500);
+    const MessageId second = dead(shard);
+    const MessageId elsewhere = dead(shard, "other");
+    shard.turn(kKept - 500);
+    EXPECT_EQ(state_of(shard, first), State::expired);
+    EXPECT_EQ(state_of(shard, second), State::dead);
+    EXPECT_EQ(state_of(shard, elsewhere), State::dead);
+    shard.turn(500);
+    EXPECT_EQ(state_of(shard, second), State::expired);
+    EXPECT_EQ(state_of(shard, elsewhere), State::expired);
+}
+
+TEST(DeadLettersOfAQueue, that_were_brought_back_are_let_go_by_nobody) {
+    TrialEngine shard(options());
+    const MessageId id = dead(shard);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", id}).outcome, ChangeOutcome::kicked);
+    shard.turn(2 * kKept);
+    EXPECT_EQ(state_of(shard, id), State::ready);
+    ASSERT_EQ(shard.lease().size(), 1u);
+}
+
+TEST(DeadLettersOfAQueue, that_only_the_index_has_go_a_chunk_a_batch) {
+    EngineOptions small = options();
+    small.segment_bytes = 32'768;
+    small.redrive_chunk = 2;
+    TrialEngine shard(small);
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 5; ++i) ids.push_back(dead(shard));
+    shard.turn(1000);
+    const MessageId later = dead(shard);
+    shard.move_to_index();
+    const std::uint64_t commits = shard.engine().counters().commits;
+    shard.turn(kKept - 1000);
+    for (int i = 0; i < 5; ++i) shard.turn();
+    for (const MessageId id : ids) EXPECT_EQ(state_of(shard, id), State::expired);
+    EXPECT_EQ(state_of(shard, later), State::dead);
+    EXPECT_GE(shard.engine().counters().commits, commits + 3);
+    EXPECT_EQ(shard.engine().counters().let_go, 5u);
+}
+
+TEST(DeadLettersOfAQueue, of_an_earlier_run_are_let_go_too) {
+    TrialEngine before(options());
+    const MessageId id = dead(before);
+    TrialEngine shard(options(), before);
+    shard.turn(kKept - 1);
+    EXPECT_EQ(state_of(shard, id), State::dead);
+    shard.turn(1);
+    EXPECT_EQ(state_of(shard, id), State::expired);
+}
+
+TEST(DeadLettersOfAQueue, are_listed_as_they_died_from_memory_and_index) {
+    EngineOptions small = options();
+    small.segment_bytes = 32'768;
+    TrialEngine shard(small);
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 4; ++i) {
+        ids.push_back(dead(shard));
+        shard.turn(10);
+    }
+    shard.move_to_index();
+    for (int i = 0; i < 3; ++i) {
+        ids.push_back(dead(shard));
+        shard.turn(10);
+    }
+    shard.put(0);
+    dead(shard, "other");
+    EXPECT_EQ(listed(shard), ids);
+    for (const std::uint32_t limit : {1u, 2u, 3u, 7u}) EXPECT_EQ(listed(shard, limit), ids) << limit;
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", ids[1]}).outcome, ChangeOutcome::kicked);
+    ids.erase(ids.begin() + 1);
+    EXPECT_EQ(listed(shard, 2), ids);
+}
+
+TEST(DeadLettersOfAQueue, are_listed_by_themselves) {
+    TrialEngine shard(options());
+    ListCommand list;
+    list.queue = "q";
+    list.states = {State::dead, State::ready};
+    EXPECT_EQ(shard.ask<Error>(list).code, "bad_state");
+    EXPECT_EQ(listed(shard), std::vector<MessageId>{}) << "of a queue that nobody knows";
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,216 @@
+// Attempts, and what becomes of a message when they are used up; setting messages aside and bringing them back.
+//
+// An attempt is a delivery that has begun. It counts against the message's rule unless it was given back (a release) or
+// came before the message was brought back by hand (a kick, a redrive). When the last one that the rule allows has
+// failed, the failure's own record says that the message is dead. When its lease was lost, with the consumer or with
+// the process, nobody says so: the engine finds it where the message would be ready again, and dooms it. A doomed
+// message is handed to nobody; its end goes with the next batch, like a command of nobody, and a command that comes
+// before it may still change what becomes of it. So a message that kills its consumers ends among the dead, where
+// somebody will look.
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "base/planted_bugs.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kLeaseLost = "lease lost";
+constexpr std::string_view kNoReason = "failed without a reason";
+
+}  // namespace
+
+const RetryRule& Engine::queue_retry_rule(QueueNumber number) const {
+    if (number >= queues_.size()) return options_.retry;
+    const std::optional<RetryRule>& own = queues_[number]->retry;
+    return own ? *own : options_.retry;
+}
+
+const RetryRule& Engine::retry_rule(const Entry& entry) const {
+    const RetryRule* own = recent_.retry_rule(entry);
+    return own != nullptr ? *own : queue_retry_rule(entry.queue);
+}
+
+std::uint32_t Engine::attempts_counted(const Entry& entry) const {
+    const std::uint32_t forgiven = recent_.attempts_forgiven(entry);
+    return entry.begun > forgiven ? entry.begun - forgiven : 0;
+}
+
+bool Engine::is_used_up(const Entry& entry) const {
+    return entry.begun > 0 && attempts_counted(entry) >= retry_rule(entry).attempts;
+}
+
+// ---- how a lease ends without an ack
+
+// Where the message may not come back because its queue is purged or its time is over, its end.
+std::optional<Engine::Verdict> Engine::end_with_lease(Pending& pending, EntryNumber number) {
+    if (is_purged(recent_.entry(number))) return purge(number, pending, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
+    if (expiry(number) <= now_) return expire(number, pending);
+    return std::nullopt;
+}
+
+Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
+    if (command.retry_in_ms) {
+        if (const Result<DueMs> due = resolve({std::nullopt, *command.retry_in_ms}, "retry_in"); !due) {
+            return reply(pending.token, due.error()), Verdict::settled;
+        }
+    }
+    Known known;
+    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    if (is_used_up(entry)) {
+        assert(is_legal_move(entry.state, State::dead));
+        Record record = death_of(entry, command.reason.empty() ? kNoReason : std::string_view(command.reason));
+        record.cause = Cause::failed;
+        record.lease_attempt = command.lease.attempt;
+        record.lease_incarnation = command.lease.incarnation;
+        add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::dead, 0, 0});
+        return Verdict::settled;
+    }
+    assert(is_legal_move(entry.state, State::retrying));
+    const std::int64_t rest_ms = command.retry_in_ms.value_or(
+        rest_after_failure_ms(retry_rule(entry), std::max(attempts_counted(entry), 1u), entry.id));
+    Record record = changed(entry, RecordKind::change, Cause::failed);
+    record.state.state = State::retrying;
+    record.state.due_ms = now_ + std::max<std::int64_t>(rest_ms, 0);
+    record.lease_attempt = command.lease.attempt;
+    record.lease_incarnation = command.lease.incarnation;
+    record.reason = command.reason;
+    const LeaseEndAnswer answer{LeaseOutcome::retrying, record.state.due_ms, 0};
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command) {
+    const Result<DueMs> due = resolve({std::nullopt, command.delay_ms});
+    if (!due) return reply(pending.token, due.error()), Verdict::settled;
+    Known known;
+    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    Record record = changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
+    record.state.state = State::scheduled;
+    if (command.delay_ms > 0) record.state.due_ms = *due;  // else it is due as it was
+    record.state.attempts_forgiven += 1;
+    record.lease_attempt = command.lease.attempt;
+    record.lease_incarnation = command.lease.incarnation;
+    const LeaseEndAnswer answer{LeaseOutcome::released, record.state.due_ms, 0};
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Record Engine::death_of(const Entry& entry, std::string_view reason) const {
+    Record record = changed(entry, RecordKind::end, Cause::attempts_used_up);
+    record.state.state = State::dead;
+    record.reason = reason;
+    return record;
+}
+
+void Engine::doom(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    if (entry.doomed) return;
+    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    // Its line lets nobody go before the end of this message is on disk.
+    if (const std::string line = line_name(number); !line.empty() && lines_.at(line).out == entry.id) {
+        lines_.at(line).out = 0;
+    }
+    entry.doomed = true;
+    doomed_.push_back(entry.id);
+    // A restart before its end is durable must find it again: it bounds its queue's cursor like what is ready.
+    if (!entry.in_fired) queue(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
+    entry.in_fired = true;
+}
+
+void Engine::add_doomed() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < doomed_.size(); ++i) {
+        const EntryNumber number = recent_.find(doomed_[i]);
+        if (number == kNoEntry) continue;
+        const Entry& entry = recent_.entry(number);
+        if (!entry.doomed || entry.purging) continue;  // a command has changed it, or a purge ends it
+        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch_->count() >= options_.batch_operations_max) {
+            doomed_[kept++] = doomed_[i];
+            continue;
+        }
+        assert(is_legal_move(entry.state, State::dead));
+        add(number, death_of(entry, kLeaseLost), 0, Error{});
+    }
+    doomed_.resize(kept);
+}
+
+// ---- set aside and brought back
+
+Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
+    const Known known = look(pending, command.id, &command.name_space);
+    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    const Entry& entry = recent_.entry(known.entry);
+    if (const auto late = too_late(entry)) {
+        reply(pending.token, *late);
+        return withdraw(known), Verdict::settled;
+    }
+    const ChangeAnswer answer{ChangeOutcome::held, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
+    if (is_purged(entry)) return purge(known.entry, pending, purged_answer(answer));
+    if (entry.state == State::held) {  // already: there is nothing to write
+        reply(pending.token, answer);
+        return withdraw(known), Verdict::settled;
+    }
+    if (!is_legal_move(entry.state, State::held)) {
+        reply(pending.token, not_waiting(entry.state));
+        return withdraw(known), Verdict::settled;
+    }
+    Record record = changed(entry, RecordKind::change, Cause::held);
+    record.state.state = State::held;
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::hold_lease(Pending& pending, const HoldLeaseCommand& command) {
+    Known known;
+    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    assert(is_legal_move(entry.state, State::held));
+    Record record = changed(entry, RecordKind::change, Cause::held);
+    record.state.state = State::held;
+    record.lease_attempt = command.lease.attempt;
+    record.lease_incarnation = command.lease.incarnation;
+    add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::held, 0, 0});
+    return Verdict::settled;
+}
+
+// Due as it was, or now if that has passed, with all attempts of its rule before it. What was dead has no expiry any
+// more: somebody wants it, however late.
+Record Engine::return_of(const Entry& entry, Cause cause) const {
+    assert(is_legal_move(entry.state, State::scheduled));
+    Record record = changed(entry, RecordKind::change, cause);
+    record.state.state = State::scheduled;
+    record.state.due_ms = std::max(entry.due_ms, now_);
+    record.state.attempts_forgiven = record.state.attempts;
+    if (entry.state == State::dead) record.state.expires_ms = 0;
+    return record;
+}
+
+Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
+    const Known known = look(pending, command.id, &command.name_space);
+    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    const Entry& entry = recent_.entry(known.entry);
+    ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
+    if (is_purged(entry) && entry.state != State::leased) {
+        return purge(known.entry, pending, purged_answer(answer));
+    }
+    if (entry.state != State::held && entry.state != State::dead) {
+        answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
+        reply(pending.token, answer);
+        return withdraw(known), Verdict::settled;
+    }
+    Record record = return_of(entry, entry.state == State::dead ? Cause::redriven : Cause::kicked);
+    answer.due_ms = record.state.due_ms;
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,389 @@
+// Attempts, dead letters, and messages that are set aside and brought back: the engine's rules, one by one.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+EngineOptions with_rule(const RetryRule& rule) {
+    EngineOptions options;
+    options.retry = rule;
+    return options;
+}
+
+constexpr RetryRule kTwice{2, 1'000, 2'000, 60'000, 0};
+
+LeaseEndAnswer fail(TrialEngine& shard, const LeaseToken& lease, std::string reason = "no") {
+    return shard.ask<LeaseEndAnswer>(FailCommand{lease, std::move(reason), std::nullopt});
+}
+MessageAnswer get(TrialEngine& shard, MessageId id) {
+    return shard.ask<MessageAnswer>(GetCommand{"default", id});
+}
+ChangeAnswer kick(TrialEngine& shard, MessageId id) {
+    return shard.ask<ChangeAnswer>(KickCommand{"default", id});
+}
+ChangeAnswer hold(TrialEngine& shard, MessageId id) {
+    return shard.ask<ChangeAnswer>(HoldCommand{"default", id});
+}
+RedriveAnswer redrive(TrialEngine& shard, std::optional<std::uint64_t> max = std::nullopt) {
+    return shard.ask<RedriveAnswer>(RedriveCommand{"default", "q", max});
+}
+// Puts a message and lets its one attempt fail.
+MessageId dead_message(TrialEngine& shard, std::string body = "body") {
+    const MessageId id = shard.put(0, std::move(body));
+    EXPECT_EQ(fail(shard, shard.lease(1).at(0).lease).outcome, LeaseOutcome::dead);
+    return id;
+}
+
+// What cleaning asks for; the message's put is the log's second record.
+CarryCommand carry_of(TrialEngine& shard, MessageId id) {
+    const Record put = shard.log().at(1);
+    EXPECT_EQ(put.kind, RecordKind::put);
+    CarryCommand carry;
+    carry.row.id = id;
+    carry.row.place = 2;
+    carry.generation = shard.engine().generation().load();
+    std::string framed;
+    append_record(framed, carry.row.place, put);
+    carry.record_body = framed.substr(kRecordFrameBytes);
+    return carry;
+}
+
+TEST(Retries, rests_grow_and_then_the_message_is_dead_with_its_reason_and_body) {
+    TrialEngine shard(with_rule({3, 1'000, 2'000, 60'000, 0}));
+    const MessageId id = shard.put(0, "hello");
+    EXPECT_EQ(fail(shard, shard.lease().at(0).lease).due_ms, kStart + 1'000);
+    shard.turn(1'000);
+    EXPECT_EQ(fail(shard, shard.lease().at(0).lease).due_ms, kStart + 3'000);
+    shard.turn(2'000);
+    EXPECT_EQ(fail(shard, shard.lease().at(0).lease, "the printer is on fire").outcome, LeaseOutcome::dead);
+    const MessageAnswer answer = get(shard, id);
+    EXPECT_EQ(answer.row.state.state, State::dead);
+    EXPECT_EQ(answer.row.reason, "the printer is on fire");
+    EXPECT_EQ(answer.row.ended_ms, kStart + 3'000);
+    EXPECT_EQ(answer.row.state.attempts, 3u);
+    EXPECT_EQ(answer.body, "hello");
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(shard.engine().counters().pending, 0u);
+    EXPECT_EQ(shard.engine().counters().dead, 1u);
+    EXPECT_EQ(shard.engine().totals().digest, 0u);
+    EXPECT_GT(shard.engine().totals().needed_bytes, 0u) << "its body can still be asked for";
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::dead);
+}
+
+TEST(Retries, a_message_with_one_attempt_is_never_tried_again_and_a_wish_changes_nothing) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    const MessageId id = shard.put(0);
+    const LeaseToken lease = shard.lease().at(0).lease;
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{lease, "", 5}).outcome, LeaseOutcome::dead);
+    EXPECT_EQ(get(shard, id).row.reason, "failed without a reason");
+    EXPECT_EQ(fail(shard, lease).outcome, LeaseOutcome::expired) << "the lease has ended";
+}
+
+TEST(Retries, a_message_may_bring_a_rule_of_its_own) {
+    TrialEngine shard(with_rule(kTwice));
+    PutCommand put{.queue = "q"};
+    put.retry.attempts = 1;
+    const MessageId once = shard.ask<PutAnswer>(put).id;
+    EXPECT_EQ(fail(shard, shard.lease(1).at(0).lease).outcome, LeaseOutcome::dead);
+    EXPECT_EQ(get(shard, once).row.state.retry, (RetryRule{1, 1'000, 2'000, 60'000, 0}));
+    put.retry = {};
+    put.retry.first_ms = 7;
+    shard.ask<PutAnswer>(put);
+    EXPECT_EQ(fail(shard, shard.lease(1).at(0).lease).due_ms, kStart + 7);
+    put.retry.attempts = 0;
+    EXPECT_EQ(shard.ask<Error>(put).code, "out_of_range");
+}
+
+TEST(Retries, a_failure_may_say_when_it_wants_to_be_tried_again) {
+    TrialEngine shard;
+    shard.put(0);
+    const LeaseToken lease = shard.lease().at(0).lease;
+    const Error refused = shard.ask<Error>(FailCommand{lease, "", INT64_MAX / 2});
+    EXPECT_EQ(refused.code, "delay_too_long");
+    EXPECT_EQ(refused.field, "retry_in");
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{lease, "", 77}).due_ms, kStart + 77);
+}
+
+TEST(Retries, a_lost_lease_counts_and_the_last_one_leaves_the_message_dead) {
+    TrialEngine shard(with_rule(kTwice));
+    const MessageId id = shard.put(0);
+    shard.lease(1, 1'000);
+    shard.turn(1'000);
+    const auto second = shard.lease(1, 1'000);
+    ASSERT_EQ(second.size(), 1u) << "ready again at once";
+    shard.turn(1'000);
+    EXPECT_TRUE(shard.lease().empty());
+    const MessageAnswer answer = get(shard, id);
+    EXPECT_EQ(answer.row.state.state, State::dead);
+    EXPECT_EQ(answer.row.reason, "lease lost");
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{second[0].lease}).outcome, LeaseOutcome::expired);
+    EXPECT_FALSE(shard.engine().is_idle() && shard.engine().counters().pending > 0);
+}
+
+TEST(Retries, what_is_doomed_is_handed_to_nobody_before_its_end_is_durable) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    const MessageId id = shard.put(0);
+    shard.lease(1, 1'000);
+    shard.hold_commits = true;
+    shard.submit(PutCommand{.queue = "q", .when = {std::nullopt, 5'000'000}});
+    shard.turn();
+    shard.turn(1'000);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_FALSE(shard.engine().is_idle());
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_EQ(get(shard, id).row.state.state, State::dead);
+}
+
+TEST(Retries, a_cancel_that_comes_before_the_end_of_a_doomed_message_is_the_end_of_it) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    const MessageId id = shard.put(0);
+    shard.lease(1, 1'000);
+    shard.hold_commits = true;
+    shard.submit(PutCommand{.queue = "q", .when = {std::nullopt, 5'000'000}});
+    shard.turn();
+    shard.turn(1'000);
+    const ReplyToken token = shard.submit(CancelCommand{"default", id});
+    shard.turn();
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_EQ(shard.take<ChangeAnswer>(token).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(get(shard, id).row.state.state, State::cancelled);
+    EXPECT_EQ(shard.engine().counters().dead, 0u);
+}
+
+TEST(Retries, what_was_given_back_does_not_count) {
+    TrialEngine shard(with_rule(kTwice));
+    shard.put(0);
+    for (int i = 0; i < 5; ++i) {
+        const auto messages = shard.lease();
+        ASSERT_EQ(messages.size(), 1u);
+        EXPECT_EQ(messages[0].attempt, static_cast<std::uint32_t>(i + 1)) << "each delivery has a number of its own";
+        shard.ask<LeaseEndAnswer>(ReleaseCommand{messages[0].lease, i % 2 == 0 ? 0 : 10});
+        shard.turn(10);
+    }
+    EXPECT_EQ(fail(shard, shard.lease().at(0).lease).outcome, LeaseOutcome::retrying);
+    shard.turn(1'000);
+    EXPECT_EQ(fail(shard, shard.lease().at(0).lease).outcome, LeaseOutcome::dead);
+}
+
+// A run that died with a message on its last attempt leaves it due, and a consumer that it kills would meet it for
+// ever.
+TEST(Retries, a_message_whose_attempts_were_used_up_in_an_earlier_run_goes_dead_instead_of_out) {
+    TrialEngine first(with_rule(kTwice));
+    first.put(0, "poison");
+    first.lease(1, 1'000);
+    first.turn(1'000);
+    ASSERT_EQ(first.lease(1, 3'600'000).size(), 1u);
+    first.turn();
+    TrialEngine second(with_rule(kTwice), first);
+    EXPECT_TRUE(second.lease().empty());
+    EXPECT_EQ(get(second, kShardsMax).row.state.state, State::dead);
+    EXPECT_EQ(get(second, kShardsMax).row.reason, "lease lost");
+    TrialEngine third(with_rule(kTwice), second);
+    EXPECT_EQ(get(third, kShardsMax).row.reason, "lease lost") << "a replay keeps it";
+}
+
+TEST(Holding, what_is_held_waits_for_nobody_until_it_is_kicked) {
+    TrialEngine shard;
+    const MessageId id = shard.put(1'000);
+    EXPECT_EQ(hold(shard, id).outcome, ChangeOutcome::held);
+    EXPECT_EQ(hold(shard, id).outcome, ChangeOutcome::held) << "repeated";
+    EXPECT_EQ(shard.engine().counters().held, 1u) << "and written once";
+    shard.turn(5'000);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(get(shard, id).row.state.state, State::held);
+    EXPECT_EQ(shard.ask<Error>(FireCommand{"default", id}).code, "not_waiting");
+    const ChangeAnswer answer = kick(shard, id);
+    EXPECT_EQ(answer.outcome, ChangeOutcome::kicked);
+    EXPECT_EQ(answer.due_ms, kStart + 5'000);
+    EXPECT_EQ(kick(shard, id).outcome, ChangeOutcome::waiting);
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].due_ms, kStart + 1'000) << "what was asked for";
+    EXPECT_EQ(kick(shard, id).outcome, ChangeOutcome::in_flight);
+    EXPECT_EQ(hold(shard, id).outcome, ChangeOutcome::in_flight);
+}
+
+TEST(Holding, a_kick_before_the_due_time_is_not_early) {
+    TrialEngine shard;
+    const MessageId id = shard.put(1'000);
+    hold(shard, id);
+    EXPECT_EQ(kick(shard, id).due_ms, kStart + 1'000);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1'000);
+    EXPECT_EQ(shard.lease().size(), 1u);
+}
+
+TEST(Holding, ready_and_retrying_messages_can_be_held_and_what_is_held_cancelled) {
+    TrialEngine shard;
+    const MessageId ready = shard.put(0);
+    EXPECT_EQ(hold(shard, ready).outcome, ChangeOutcome::held);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", ready}).outcome, ChangeOutcome::cancelled);
+    const MessageId retrying = shard.put(0);
+    fail(shard, shard.lease().at(0).lease);
+    EXPECT_EQ(hold(shard, retrying).attempts, 1u);
+    shard.turn(60'000);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(hold(shard, ready).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.ask<Error>(HoldCommand{"other", retrying}).code, "unknown_id");
+    EXPECT_EQ(shard.engine().totals().live_count, 1u);
+}
+
+TEST(Holding, a_lease_ends_by_setting_its_message_aside) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    const MessageId id = shard.put(0);
+    const LeaseToken lease = shard.lease().at(0).lease;
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(HoldLeaseCommand{lease}).outcome, LeaseOutcome::held);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(HoldLeaseCommand{lease}).outcome, LeaseOutcome::expired);
+    EXPECT_EQ(get(shard, id).row.state.state, State::held);
+    kick(shard, id);
+    ASSERT_EQ(shard.lease().size(), 1u) << "a kick gives it all its attempts again";
+}
+
+TEST(Holding, a_held_message_stays_held_on_disk_and_over_a_restart) {
+    EngineOptions options;
+    options.segment_bytes = 8192;
+    TrialEngine shard(options);
+    const MessageId id = shard.put(1'000);
+    hold(shard, id);
+    shard.move_to_index();
+    shard.turn(10'000);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(get(shard, id).row.state.state, State::held);
+    EXPECT_EQ(kick(shard, id).outcome, ChangeOutcome::kicked);
+    EXPECT_EQ(shard.lease().size(), 1u);
+    TrialEngine again({}, shard);
+    EXPECT_EQ(get(again, id).row.state.state, State::ready);
+}
+
+TEST(DeadLetters, a_kick_brings_one_back_with_all_its_attempts) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    const MessageId id = dead_message(shard, "hello");
+    const ChangeAnswer answer = kick(shard, id);
+    EXPECT_EQ(answer.outcome, ChangeOutcome::kicked);
+    EXPECT_EQ(answer.attempts, 1u);
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].attempt, 2u);
+    EXPECT_EQ(messages[0].body, "hello");
+    EXPECT_EQ(fail(shard, messages[0].lease).outcome, LeaseOutcome::dead);
+    EXPECT_EQ(kick(shard, id).outcome, ChangeOutcome::kicked);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{shard.lease().at(0).lease}).outcome, LeaseOutcome::done);
+    EXPECT_EQ(kick(shard, id).outcome, ChangeOutcome::delivered);
+    EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
+}
+
+TEST(DeadLetters, a_redrive_brings_those_back_that_died_first) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    const MessageId first = dead_message(shard);
+    shard.turn(1);
+    const MessageId second = dead_message(shard);
+    shard.turn(1);
+    const MessageId third = dead_message(shard);
+    const RedriveAnswer some = redrive(shard, 2);
+    EXPECT_EQ(some.redriven, 2u);
+    EXPECT_TRUE(some.more);
+    EXPECT_EQ(get(shard, first).row.state.state, State::ready);
+    EXPECT_EQ(get(shard, second).row.state.state, State::ready);
+    EXPECT_EQ(get(shard, third).row.state.state, State::dead);
+    const RedriveAnswer rest = redrive(shard);
+    EXPECT_EQ(rest.redriven, 1u);
+    EXPECT_FALSE(rest.more);
+    EXPECT_EQ(redrive(shard).redriven, 0u);
+    EXPECT_EQ(shard.lease().size(), 3u);
+    EXPECT_EQ(shard.ask<RedriveAnswer>(RedriveCommand{"default", "never used", std::nullopt}).redriven, 0u);
+    EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", 0}).code, "bad_max");
+    EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", 100'001}).code, "bad_max");
+}
+
+TEST(DeadLetters, a_redrive_merges_those_on_disk_with_those_in_memory_in_chunks) {
+    EngineOptions options = with_rule({1, 0, 1'000, 0, 0});
+    options.redrive_chunk = 3;
+    options.segment_bytes = 65'536;
+    TrialEngine shard(options);
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 10; ++i) {
+        ids.push_back(dead_message(shard));
+        shard.turn(1);
+    }
+    shard.move_to_index();
+    ASSERT_EQ(shard.engine().counters().dead, 10u);
+    EXPECT_EQ(get(shard, ids[4]).row.reason, "no") << "from the index";
+    for (int i = 0; i < 5; ++i) {
+        shard.turn(1);
+        ids.push_back(dead_message(shard));
+    }
+    kick(shard, ids[4]);
+    EXPECT_EQ(redrive(shard, 12).redriven, 12u);
+    for (int i = 0; i < 13; ++i) EXPECT_EQ(get(shard, ids[static_cast<std::size_t>(i)]).row.state.state, State::ready);
+    const RedriveAnswer rest = redrive(shard);
+    EXPECT_EQ(rest.redriven, 2u);
+    EXPECT_FALSE(rest.more);
+    EXPECT_EQ(shard.lease(100).size(), 15u);
+}
+
+TEST(DeadLetters, a_redrive_answers_when_all_it_says_is_durable) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    dead_message(shard);
+    shard.hold_commits = true;
+    const ReplyToken token = shard.submit(RedriveCommand{"default", "q", std::nullopt});
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(token));
+    EXPECT_TRUE(shard.lease().empty());
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_EQ(shard.take<RedriveAnswer>(token).redriven, 1u);
+}
+
+// A carry used to forget when a keyed message had died, so that its key held for ever.
+TEST(DeadLetters, a_carry_keeps_when_and_why_a_message_died) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    const MessageId id = dead_message(shard);
+    shard.turn(77);
+    EXPECT_TRUE(shard.ask<CarryAnswer>(carry_of(shard, id)).carried);
+    EXPECT_EQ(shard.log().back().ended_ms, kStart);
+    EXPECT_EQ(shard.log().back().reason, "no");
+    EXPECT_EQ(get(shard, id).row.ended_ms, kStart);
+    EXPECT_EQ(get(shard, id).row.reason, "no");
+    EXPECT_EQ(redrive(shard).redriven, 1u);
+}
+
+// The rows of the index were read past a message that memory still knew better, and it stayed dead.
+TEST(DeadLetters, a_redrive_passes_nothing_that_is_on_disk_and_still_in_memory) {
+    EngineOptions options = with_rule({1, 0, 1'000, 0, 0});
+    options.redrive_chunk = 1;
+    options.segment_bytes = 65'536;
+    options.sweep_chunk = 1;  // the sweep comes slowly behind the table
+    TrialEngine shard(options);
+    for (int i = 0; i < 60; ++i) shard.put(2'000'000, "first to be swept", "other");
+    for (int i = 0; i < 6; ++i) {
+        dead_message(shard);
+        shard.turn(1);
+    }
+    shard.move_to_index();
+    EXPECT_EQ(redrive(shard).redriven, 6u);
+    EXPECT_EQ(shard.lease(100).size(), 6u);
+}
+
+// A redrive took each dead message that stood in the batch for one that a kick brings back, and left those dead that
+// cleaning was only carrying.
+TEST(DeadLetters, a_redrive_waits_for_what_is_being_carried) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    const MessageId id = dead_message(shard);
+    shard.hold_questions = true;
+    const ReplyToken token = shard.submit(RedriveCommand{"default", "q", std::nullopt});
+    shard.turn();
+    shard.hold_questions = false;
+    shard.submit(carry_of(shard, id));
+    shard.answer_questions();
+    shard.turn();
+    EXPECT_EQ(shard.take<RedriveAnswer>(token).redriven, 1u);
+    EXPECT_EQ(get(shard, id).row.state.state, State::ready);
+}
+
+}  // namespace
+}  // namespace duewheel

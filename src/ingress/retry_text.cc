@@ -1,0 +1,35 @@
+#include "ingress/retry_text.h"
+
+#include <string>
+
+namespace duewheel {
+namespace {
+
+// Thousandths as a JSON number: 1500 is 1.5.
+std::string decimal(std::int64_t thousandths) {
+    std::string text = std::to_string(thousandths / 1000);
+    if (thousandths % 1000 == 0) return text;
+    std::string decimals = std::to_string(1000 + thousandths % 1000).substr(1);
+    decimals.erase(decimals.find_last_not_of('0') + 1);
+    return text + "." + decimals;
+}
+
+}  // namespace
+
+void write_retry(JsonWriter& json, const RetryChoice& choice) {
+    if (choice.is_empty()) return;
+    json.open("retry");
+    if (choice.attempts) json.number("attempts", *choice.attempts);
+    if (choice.first_ms) json.number("first", *choice.first_ms);
+    if (choice.factor_permille) json.json("factor", decimal(*choice.factor_permille));
+    if (choice.most_ms) json.number("most", *choice.most_ms);
+    if (choice.jitter_permille) json.json("jitter", decimal(*choice.jitter_permille));
+    json.close();
+}
+
+void write_retry(JsonWriter& json, const RetryRule& rule) {
+    write_retry(json,
+                RetryChoice{rule.attempts, rule.first_ms, rule.factor_permille, rule.most_ms, rule.jitter_permille});
+}
+
+}  // namespace duewheel

@@ -1,0 +1,72 @@
+#include "message/retry_rule.h"
+
+#include <algorithm>
+#include <string>
+
+namespace duewheel {
+namespace {
+
+Status check_range(std::int64_t value, std::int64_t least, std::int64_t most, const char* member, const char* rule) {
+    if (value >= least && value <= most) return {};
+    return Error{"out_of_range", rule, std::string("retry.") + member};
+}
+
+// Each bit of the result depends on every bit of the input.
+std::uint64_t mixed(std::uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+    return value ^ (value >> 31);
+}
+
+}  // namespace
+
+Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base) {
+    const std::int64_t attempts = choice.attempts.value_or(base.attempts);
+    const std::int64_t factor = choice.factor_permille.value_or(base.factor_permille);
+    const std::int64_t jitter = choice.jitter_permille.value_or(base.jitter_permille);
+    std::int64_t first = choice.first_ms.value_or(base.first_ms);
+    std::int64_t most = choice.most_ms.value_or(std::max(base.most_ms, first));
+    if (!choice.first_ms) first = std::min(first, most);
+
+    Status legal =
+        check_range(attempts, 1, kRetryAttemptsMax, "attempts", "`attempts` is from 1 (never tried again) to 1000000");
+    if (legal) legal = check_range(first, 0, kRetryRestMaxMs, "first", "`first` is at most 3660 days");
+    if (legal) {
+        legal = check_range(factor, kRetryFactorMin, kRetryFactorMax, "factor",
+                            "`factor` is from 1 (always the same rest) to 100");
+    }
+    if (legal) legal = check_range(most, 0, kRetryRestMaxMs, "most", "`most` is at most 3660 days");
+    if (legal) {
+        legal = check_range(most, first, kRetryRestMaxMs, "most",
+                            "`most` is the longest rest, so it is not below `first`, the shortest");
+    }
+    if (legal) {
+        legal = check_range(jitter, 0, kRetryJitterMax, "jitter",
+                            "`jitter` is from 0 (none) to 1 (anything up to twice the rest)");
+    }
+    if (!legal) return std::move(legal).error();
+    return RetryRule{static_cast<std::uint32_t>(attempts), first, static_cast<std::uint32_t>(factor), most,
+                     static_cast<std::uint32_t>(jitter)};
+}
+
+std::int64_t rest_after_failure_ms(const RetryRule& rule, std::uint32_t failure, std::uint64_t id) {
+    // In microseconds, so that a rest of a few milliseconds grows by small factors too. All products fit: at most
+    // 3e14 us / 1000 x 100,000.
+    const std::int64_t most_us = rule.most_ms * 1000;
+    std::int64_t rest_us = std::min(rule.first_ms * 1000, most_us);
+    const std::int64_t factor = rule.factor_permille;
+    if (factor > 1000 && rest_us > 0) {
+        for (std::uint32_t grown = 1; grown < failure && rest_us < most_us; ++grown) {
+            rest_us = rest_us / 1000 * factor + rest_us % 1000 * factor / 1000;
+        }
+        rest_us = std::min(rest_us, most_us);
+    }
+    const std::int64_t rest_ms = rest_us / 1000;
+    const auto jitter = static_cast<std::int64_t>(rule.jitter_permille);
+    if (jitter == 0) return rest_ms;
+    const std::uint64_t hash = mixed(id * 0x9e3779b97f4a7c15 + failure);
+    const auto drawn = static_cast<std::int64_t>(hash % static_cast<std::uint64_t>(2 * jitter + 1)) - jitter;
+    return rest_ms + (rest_ms / 1000 * drawn + rest_ms % 1000 * drawn / 1000);
+}
+
+}  // namespace duewheel

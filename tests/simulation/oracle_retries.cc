@@ -1,0 +1,221 @@
+// Attempts, the dead, and what is set aside: which of them may be, which must.
+//
+// A message dies with a failure, which its consumer is told, or when its last lease is lost, which nobody is told: then
+// it is live for all that its clients know, and may be dead. What is certain of its attempts are lower bounds (a
+// delivery that nobody saw may have begun), so there are two bounds of those that are forgiven too.
+#include <algorithm>
+
+#include "simulation/oracle.h"
+
+namespace duewheel {
+
+RetryRule Oracle::rule_of(const MessageModel& about) const {
+    return *chosen_rule(about.put.retry, options_.retry);
+}
+
+std::uint64_t Oracle::attempts_high(const MessageModel& about) const {
+    return about.deliveries.size() + unseen(about);
+}
+
+bool Oracle::may_be_dead_after(const MessageModel& about, std::uint32_t attempt) const {
+    return attempt >= about.forgiven_low + rule_of(about).attempts;
+}
+
+bool Oracle::must_be_dead_after(const MessageModel& about, std::uint32_t attempt) const {
+    return about.returns_open == 0 && attempt >= about.forgiven_high + rule_of(about).attempts;
+}
+
+bool Oracle::may_have_died(const MessageModel& about) const {
+    return attempts_high(about) >= about.forgiven_low + rule_of(about).attempts;
+}
+
+bool Oracle::may_be_let_go(const MessageModel& about, const World& world) const {
+    const bool is_dead = world.phase == World::Phase::dead || (world.is_live() && may_have_died(about));
+    return is_dead && world.ended.low + options_.dead_kept_ms <= latest();
+}
+
+bool Oracle::may_be_let_go(const MessageModel& about) const {
+    return std::any_of(about.worlds().begin(), about.worlds().end(),
+                       [&](const World& world) { return may_be_let_go(about, world); });
+}
+
+// Somebody asks for it to be brought back, and it may be among the dead.
+void Oracle::may_come_back(MessageModel& about) {
+    if (attempts_high(about) == 0) return;
+    about.may_be_back = true;
+    // While its queue is purged it is purged like the others.
+    const QueueModel& queue = queue_of(about.put.name_space, about.put.queue);
+    if (queue.marks.empty() && queue.open.empty()) return;
+    about.purge = std::max(about.purge, MessageModel::Purge::maybe);
+}
+
+World Oracle::returned(const World& world, DueRange now) const {
+    World next = world;
+    next.phase = World::Phase::live;
+    next.ended = {};
+    next.due = {std::max(world.due.low, now.low), std::max(world.due.high, now.high)};
+    return next;
+}
+
+// What was under way beside it may be carried out after it.
+void Oracle::returns_closed(MessageModel& about) {
+    if (about.returns_open > 0) --about.returns_open;
+    about.forgiven_high = std::max(about.forgiven_high, attempts_high(about) + about.open.size());
+}
+
+std::vector<MessageModel*> Oracle::in_queue(const RedriveCommand& command) {
+    std::vector<MessageModel*> all;
+    for (MessageModel& about : messages_) {
+        if (about.put.queue == command.queue && about.put.name_space == command.name_space) all.push_back(&about);
+    }
+    return all;
+}
+
+bool Oracle::is_surely_held(const MessageModel& about) const {
+    return std::any_of(about.deliveries.begin(), about.deliveries.end(),
+                       [&](const SeenDelivery& delivery) { return surely_held(about, delivery, now_); });
+}
+
+// ---- a failure
+
+void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, MessageModel& about, SeenDelivery& delivery,
+                    const Worlds& live) {
+    const auto& command = std::get<FailCommand>(request.command);
+    const std::uint32_t attempt = delivery.attempt;
+    const RetryRule rule = rule_of(about);
+    Worlds next;
+    if (answer.outcome == LeaseOutcome::dead) {
+        if (!may_be_dead_after(about, attempt)) {
+            return violate("C3",
+                           "dead after attempt " + std::to_string(attempt) + ", of which " +
+                               std::to_string(about.forgiven_low) + " are forgiven and its rule allows " +
+                               std::to_string(rule.attempts),
+                           &about);
+        }
+        rare_.met(Rare::dead_by_failure);
+        for (World world : live) {
+            world.phase = World::Phase::dead;
+            world.ended = {request.submitted_ms, now_};
+            add_world(next, world);
+        }
+    } else {
+        if (must_be_dead_after(about, attempt)) {
+            return violate("C3",
+                           "tried again after attempt " + std::to_string(attempt) + ", of which at most " +
+                               std::to_string(about.forgiven_high) + " are forgiven and its rule allows " +
+                               std::to_string(rule.attempts),
+                           &about);
+        }
+        std::int64_t least = command.retry_in_ms.value_or(kRetryRestMaxMs);
+        std::int64_t most = command.retry_in_ms.value_or(0);
+        const std::uint64_t forgiven_high =
+            about.returns_open > 0 ? attempt : std::min<std::uint64_t>(about.forgiven_high, attempt);
+        for (std::uint64_t forgiven = about.forgiven_low; !command.retry_in_ms && forgiven <= forgiven_high;
+             ++forgiven) {
+            const auto failure = static_cast<std::uint32_t>(attempt > forgiven ? attempt - forgiven : 1);
+            const std::int64_t rest = rest_after_failure_ms(rule, failure, about.id);
+            least = std::min(least, rest);
+            most = std::max(most, rest);
+        }
+        if (answer.due_ms < request.submitted_ms + least || answer.due_ms > now_ + most) {
+            return violate("C4", "due again at " + std::to_string(answer.due_ms) + ", which its rule does not say",
+                           &about);
+        }
+        for (World world : live) {
+            world.due = {answer.due_ms, answer.due_ms};
+            add_world(next, world);
+        }
+    }
+    delivery.ended = true;
+    about.recorded = std::max(about.recorded, LifePoint{run_, attempt});
+    about.set({run_, attempt}, next);
+}
+
+// ---- set aside and brought back
+
+void Oracle::held(ReplyToken token, const ChangeAnswer& answer, MessageModel& about) {
+    if (is_surely_held(about)) return violate("C8", "a message inside its lease was set aside by another", &about);
+    const Worlds before = explain(about, token, [](const World& world) { return world.is_unfinished(); });
+    if (before.empty()) return violate("C4", "answered held, but it is " + describe(about.worlds()), &about);
+    rare_.met(before.front().is_live() ? Rare::held : Rare::hold_repeated);
+    Worlds next;
+    for (World world : before) {
+        world.phase = World::Phase::held;
+        add_world(next, world);
+    }
+    about.set({run_, answer.attempts}, next);
+}
+
+void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
+    if (is_surely_held(about)) return violate("C8", "a message inside its lease was kicked", &about);
+    const Worlds before = explain(about, token, [&](const World& world) {
+        const bool fits = world.phase == World::Phase::held || world.phase == World::Phase::dead ||
+                          (world.is_live() && may_be_dead_after(about, answer.attempts));
+        // Another answer may have told in the meantime that it had been brought back.
+        if (world.is_live() && request.epoch + 1 < about.epochs.size() && world.due.holds(answer.due_ms)) return true;
+        const World back = returned(world, {request.submitted_ms, now_});
+        return fits && back.due.holds(answer.due_ms);
+    });
+    if (before.empty()) {
+        return violate("C4", "kicked to " + std::to_string(answer.due_ms) + ", but it is " + describe(about.worlds()),
+                       &about);
+    }
+    may_come_back(about);
+    rare_.met(before.front().phase == World::Phase::held ? Rare::kicked_from_aside : Rare::kicked_from_the_dead);
+    about.forgiven_low = std::max(about.forgiven_low, answer.attempts);
+    Worlds next;
+    for (World world : before) {
+        world.phase = World::Phase::live;
+        world.ended = {};
+        world.due = {answer.due_ms, answer.due_ms};
+        add_world(next, world);
+    }
+    about.set({run_, answer.attempts}, next);
+}
+
+void Oracle::waits(ReplyToken token, const ChangeAnswer& answer, MessageModel& about) {
+    if (is_surely_held(about)) return violate("C8", "a message inside its lease is said to wait", &about);
+    // It may have been live all the while, or be so by a kick whose answer comes behind this one.
+    Worlds live = with_open_commands(about, token);
+    std::erase_if(live, [](const World& world) { return !world.is_live(); });
+    if (live.empty()) return violate("C4", "answered waiting, but it is " + describe(about.worlds()), &about);
+    rare_.met(Rare::kick_found_it_waiting);
+    if (live != about.worlds()) about.set({run_, answer.attempts}, live);
+}
+
+// Each that was dead when the call came is live again, unless the call came to its limit; others may be.
+void Oracle::redrive_replied(const Request& request, const RedriveAnswer& answer) {
+    const auto& command = std::get<RedriveCommand>(request.command);
+    if (answer.redriven > command.max.value_or(options_.redrive_max)) {
+        return violate("C11", "a redrive brought back more than its limit");
+    }
+    rare_.met(Rare::redriven, answer.redriven);
+    if (answer.more) rare_.met(Rare::redrive_met_its_limit);
+    std::uint64_t surely_dead = 0;
+    for (MessageModel* about : in_queue(command)) {
+        const bool was_dead = std::find(request.dead.begin(), request.dead.end(), about->serial) != request.dead.end();
+        const World* certain = about->certain();
+        const bool is_dead =
+            was_dead && certain != nullptr && certain->phase == World::Phase::dead && !may_be_let_go(*about);
+        surely_dead += is_dead && about->returns_open == 0 && about->open.empty() ? 1 : 0;
+        const bool must = is_dead && !answer.more;
+        Worlds next;
+        for (const World& world : about->worlds()) {
+            if (!must) add_world(next, world);
+            const bool may = world.phase == World::Phase::dead || (world.is_live() && may_have_died(*about));
+            if (may) add_world(next, returned(world, {request.submitted_ms, now_}));
+        }
+        if (next == about->worlds()) continue;
+        may_come_back(*about);
+        about->told_ms = now_;
+        about->redriven_ms = now_;
+        note(*about, "perhaps redriven");
+        about->set({run_, 0}, next);
+    }
+    if (!answer.more && answer.redriven < surely_dead) {
+        violate("C3", "a redrive brought back " + std::to_string(answer.redriven) + " of " +
+                          std::to_string(surely_dead) + " that were dead");
+    }
+}
+
+}  // namespace duewheel
