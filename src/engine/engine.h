@@ -521,9 +521,10 @@ class Engine {
     std::deque<Pending> commands_;   // all but puts
     std::deque<Pending> looked_up_puts_;
     std::deque<Pending> puts_;
-    std::size_t waiting_bytes_ = 0;    // of the puts among all of these, and of those being looked up
-    std::vector<MessageId> attempts_;  // begun, their record not yet written
-    std::unique_ptr<Batch> batch_;     // being built or in flight
+    std::size_t waiting_bytes_ = 0;      // of the puts among all of these, and of those being looked up
+    std::vector<MessageId> attempts_;    // begun, their record not yet written
+    std::unique_ptr<Batch> batch_;       // being built or in flight
+    std::unique_ptr<Batch> idle_batch_;  // its memory is used again
     bool in_flight_ = false;
     std::deque<MessageId> expiries_;  // come, their record not yet written
 
