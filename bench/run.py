@@ -53,15 +53,15 @@ def main():
     if not (BIN / "duewheel_load").exists():
         sys.exit("build first: ./dev build")
     rows = Rows()
+    out = ROOT / "build" / "bench" / f"{options.name}.json"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    head = {"command": "./dev bench " + " ".join(sys.argv[1:] or [options.name]), "machine": machine()}
     with tempfile.TemporaryDirectory(prefix="duewheel-bench-", dir=options.scratch) as scratch:
         for name, group in DURABLE.items():
             if name in options.only:
                 print(f"running {name} ...", file=sys.stderr)
                 group(rows, pathlib.Path(scratch), options.quick)
-    out = ROOT / "build" / "bench" / f"{options.name}.json"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps({"command": "./dev bench " + " ".join(sys.argv[1:] or [options.name]),
-                               "machine": machine(), "rows": rows.rows}, indent=1))
+                out.write_text(json.dumps({**head, "rows": rows.rows}, indent=1))  # what a later group's failure leaves
     table(out)
 
 

@@ -593,6 +593,7 @@ class Engine {
     bool letting_go_ = false;                                   // one of them does
     std::set<std::pair<DueMs, QueueNumber>> queues_with_dead_;  // nobody in them died before
     std::unique_ptr<Batch> batch_;                              // being built or in flight
+    std::unique_ptr<Batch> idle_batch_;                         // its memory is used again
     bool in_flight_ = false;
     std::deque<MessageId> expiries_;  // come, their record not yet written
 

@@ -63,7 +63,8 @@ bool Engine::must_close_segment() const {
 void Engine::build_batch() {
     if (in_flight_ || !started_) return;
     if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
-    batch_ = std::make_unique<Batch>(totals_);
+    batch_ = idle_batch_ ? std::move(idle_batch_) : std::make_unique<Batch>();
+    batch_->begin(totals_);
     if (must_close_segment()) {
         add_cursors();
         return hand_out(true);
@@ -86,7 +87,7 @@ void Engine::build_batch() {
     take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
     if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
-    batch_.reset();
+    idle_batch_ = std::move(batch_);
 }
 
 void Engine::take_commands(std::deque<Pending>& from, bool puts) {
@@ -215,7 +216,7 @@ void Engine::hand_out(bool closes_segment) {
 
 void Engine::committed() {
     assert(in_flight_);
-    const std::unique_ptr<Batch> batch = std::move(batch_);
+    std::unique_ptr<Batch> batch = std::move(batch_);
     in_flight_ = false;
     totals_ = batch->totals();
     ++counters_.commits;
@@ -250,6 +251,7 @@ void Engine::committed() {
     hand_over_held();
     if (planted(PlantedBug::answer_before_sync)) return;
     for (Operation& operation : batch->operations()) reply(operation.token, std::move(operation.reply));
+    idle_batch_ = std::move(batch);
 }
 
 void Engine::apply(Operation& operation) {
