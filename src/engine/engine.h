@@ -20,7 +20,7 @@
 // their queue's ready list; a queue keeps at most `ready_max` clean ones in memory, the rest stays on disk behind its
 // cursor and is read forward in due order.
 //
-// Single-threaded. The RecentTier belongs to the owner and is changed by the engine alone.
+// Single-threaded, and long, because it is one state. The RecentTier is the owner's and is changed by the engine alone.
 #pragma once
 
 #include <algorithm>

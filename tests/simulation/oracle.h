@@ -144,12 +144,14 @@ class Oracle {
         for (const World& world : message.worlds()) {
             if (fits(world)) fitting.push_back(world);
         }
-        if (!fitting.empty() || message.open.empty()) return fitting;
+        // What brings it back may have done so before, and is answered late: when all of its queue are there.
+        const bool is_certain = !fitting.empty() && message.returns_open == 0;
+        if (is_certain || message.open.empty()) return fitting;
         // A reply may overtake the one of a command that was carried out before it.
+        if (fitting.empty()) rare_.met(Rare::answered_by_the_command_before);
         for (const World& world : with_open_commands(message, token)) {
-            if (fits(world)) fitting.push_back(world);
+            if (fits(world)) add_world(fitting, world);
         }
-        if (!fitting.empty()) rare_.met(Rare::answered_by_the_command_before);
         return fitting;
     }
 
