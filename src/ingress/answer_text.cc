@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "base/utf8.h"
 #include "calendar/instant_text.h"
 #include "ingress/base64.h"
 #include "ingress/json_writer.h"
@@ -9,7 +10,6 @@
 #include "ingress/list_request.h"
 #include "ingress/problem.h"
 #include "ingress/queue_text.h"
-#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {
