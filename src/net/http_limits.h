@@ -32,9 +32,10 @@ struct HttpCounters {
     std::uint64_t connections_open = 0;
     std::uint64_t unfinished_bytes = 0;  // of requests that have arrived in part, over all connections
     std::uint64_t connections_accepted = 0;
-    std::uint64_t accept_pauses = 0;    // at connections_max, or out of file descriptors
-    std::uint64_t accept_failures = 0;  // the kernel refused to hand a connection over
-    std::uint64_t requests = 0;         // complete and handed to the handler
+    std::uint64_t accept_pauses = 0;       // at connections_max, or out of file descriptors
+    std::uint64_t descriptors_lacked = 0;  // of accept_pauses: those for want of file descriptors
+    std::uint64_t accept_failures = 0;     // the kernel refused to hand a connection over
+    std::uint64_t requests = 0;            // complete and handed to the handler
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
     std::uint64_t refused_malformed = 0;  // 400, 417, 501, 505

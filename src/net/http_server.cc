@@ -204,7 +204,10 @@ void HttpServer::Parts::accept_clients(const std::shared_ptr<Listener>& listener
         if (error == asio::error::would_block || error == asio::error::try_again) break;
         if (error) {
             ++all.counters.accept_failures;
-            if (out_of_descriptors(error)) return pause(*listener);
+            if (out_of_descriptors(error)) {
+                ++all.counters.descriptors_lacked;
+                return pause(*listener);
+            }
             continue;
         }
         add_connection(std::move(socket), peer);

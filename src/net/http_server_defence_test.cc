@@ -219,6 +219,7 @@ TEST(HttpServerDefence, accepts_up_to_its_limit_and_the_next_when_one_leaves) {
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(status_of(clients[i].answer()), 200);
     EXPECT_EQ(server.counters().connections_open, 3u);
     EXPECT_EQ(server.counters().accept_pauses, 1u);
+    EXPECT_EQ(server.counters().descriptors_lacked, 0u);
     clients[1].close();
     EXPECT_EQ(body_of(clients[3].answer()), "GET /3|");
     EXPECT_EQ(server.counters().connections_open, 3u);
@@ -242,6 +243,7 @@ TEST(HttpServerDefence, outlives_running_out_of_file_descriptors) {
         ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
     });
     EXPECT_TRUE(server.await([&] { return server.server().counters().accept_pauses >= 2; }));
+    EXPECT_EQ(server.counters().descriptors_lacked, server.counters().accept_pauses);
     first.send(get("/"));
     EXPECT_EQ(status_of(first.answer()), 200) << "those who are in are served on";
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
