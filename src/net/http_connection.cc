@@ -120,7 +120,8 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
 
 bool HttpConnection::must_hold(const HttpRequest& request) {
     const HttpGroup group = all_->grouping(request);
-    holding_ = !slots_.empty() && (group == kAlone || group != group_);
+    const bool too_many_reads = group == kReadsGroup && slots_.size() >= all_->limits.reads_max;
+    holding_ = !slots_.empty() && (group == kAlone || group != group_ || too_many_reads);
     if (!holding_) group_ = group;
     return holding_;
 }
@@ -205,6 +206,7 @@ void HttpConnection::close(bool tell_owners) {
     HttpConnections& all = *all_;
     if (tell_owners && !input_ended_ && !slots_.empty()) ++all.counters.clients_gone;
     all.counters.unfinished_bytes -= held_bytes_;
+    all.counters.unsent_bytes -= unsent_bytes_;
     closed_ = true;
     all_ = nullptr;
     socket_.reset();

@@ -27,6 +27,11 @@ void ConnectionWatch::look(const HttpCounters& counters, std::int64_t now_ns) {
                      "limit on open files (ulimit -n, or LimitNOFILE= of its unit).",
                      {{"connections", counters.connections_open}});
     }
+    if (cut_.due(counters.cut_unread, now_ns)) {
+        log_.warning("slow_readers_cut",
+                     "Clients asked for more than they read, and those with most unread answers were cut.",
+                     {{"cut_since_the_start", counters.cut_unread}});
+    }
 }
 
 }  // namespace duewheel

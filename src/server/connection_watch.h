@@ -1,5 +1,6 @@
-// Tells the operator when clients have to wait for a connection: as many are open as may be, or the process has no file
-// descriptor left. Whoever waits sees nothing but silence, so the log has to say it.
+// Tells the operator what clients do not see the reason of: that they have to wait for a connection, because as many
+// are open as may be or the process has no file descriptor left; and that they were cut, because of answers they did
+// not read.
 //
 // At most one line of a kind in ten seconds: such states last, and are met again by every client. Told the time.
 #pragma once
@@ -30,6 +31,7 @@ class ConnectionWatch {
     LogSink& log_;
     Kind full_;
     Kind no_files_;
+    Kind cut_;
 };
 
 }  // namespace duewheel

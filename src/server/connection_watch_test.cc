@@ -32,8 +32,12 @@ TEST(ConnectionWatch, says_once_in_ten_seconds_that_clients_wait_and_why) {
     EXPECT_NE(log.lines().back().find("connections=7"), std::string::npos);
     watch.look(counters, 90 * kSecondNs);
     EXPECT_EQ(log.lines().size(), 5u) << "what was held back before";
+    counters.cut_unread = 2;
+    watch.look(counters, 91 * kSecondNs);
+    EXPECT_TRUE(log.holds("slow_readers_cut"));
+    EXPECT_EQ(log.lines().size(), 6u);
     watch.look(counters, 180 * kSecondNs);
-    EXPECT_EQ(log.lines().size(), 5u) << "nothing new";
+    EXPECT_EQ(log.lines().size(), 6u) << "nothing new";
 }
 
 }  // namespace
