@@ -615,6 +615,27 @@ class Worker(CommandLine):
         run.send_signal(signal.SIGTERM)
         self.assertEqual(run.wait(60), DONE)
 
+    # It ended with exit 3: only a job that had been answered once, after a second or so, waited for the server.
+    def test_a_job_that_waits_for_its_first_message_outlives_its_server(self):
+        run = self.begin("cat; echo")
+        while not self.answer("stats")["waiters"]:
+            pass
+        self.daemon.kill()
+        self.assertIn(b"Cannot reach the server", run.stderr.readline())
+        self.daemon.listen = f"127.0.0.1:{self.daemon.port}"
+        self.daemon.start()
+        self.put("q", "after")
+        self.assertEqual(run.stdout.readline(), b"after\n")
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(60), DONE)
+
+    # A shell takes no command for one that succeeded: every message was acked, and nobody had worked on it.
+    def test_an_empty_command_is_a_usage_error(self):
+        number = self.put("q", "x")
+        for command in ("", " \t\n"):
+            self.assertIn("empty", self.refusal("lease", "q", "--exec", command, "--drain", code=USAGE))
+        self.assertEqual(self.answer("get", number)["attempts"], 0)
+
     def test_a_server_that_was_never_there_is_exit_3(self):
         code, _, error = self.run_program("lease", "q", "--exec", "true", "--server", "http://127.0.0.1:1")
         self.assertEqual(code, UNREACHABLE)

@@ -8,10 +8,10 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include "base/nearest_name.h"
+#include "base/utf8.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "ingress/json_number.h"
-#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {

@@ -150,6 +150,14 @@ TEST(Problem, an_unlisted_code_is_a_bug_of_ours) {
                              R"("detail":"said \"so\""})");
 }
 
+// A Host field with a byte that is no text, quoted in the refusal, made the whole document no JSON.
+TEST(Problem, stays_json_whatever_bytes_it_quotes) {
+    const HttpResponse response = problem({"foreign_host", "no \"lo\xec\"", "Ho\xff"});
+    EXPECT_NE(response.body.find("\"detail\":\"no \\\"lo\xef\xbf\xbd\\\"\",\"field\":\"Ho\xef\xbf\xbd\"}"),
+              std::string::npos)
+        << response.body;
+}
+
 // The HTTP server words its own refusals through this.
 TEST(Problem, of_the_http_server_looks_like_any_other) {
     const HttpResponse response = format_http_error(414, "target_too_long", "The address is too long.");

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/utf8.h"
 #include "calendar/instant_text.h"
-#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {

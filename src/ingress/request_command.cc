@@ -5,13 +5,13 @@
 #include <charconv>
 #include <limits>
 
+#include "base/utf8.h"
 #include "ingress/json_request.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/put_request.h"
 #include "ingress/queue_request.h"
 #include "ingress/request_members.h"
-#include "ingress/utf8.h"
 #include "net/http_target.h"
 
 namespace duewheel {

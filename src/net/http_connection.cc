@@ -86,8 +86,6 @@ void HttpConnection::take_input(std::string_view bytes) {
 std::size_t HttpConnection::parse(std::string_view bytes) {
     std::size_t parsed = 0;
     while (parsed < bytes.size() && may_parse()) {
-        // An empty line before a request line is left over from a careless client's body; one read is forgiven.
-        if (phase_ == Phase::idle && bytes.substr(parsed).starts_with("\r\n")) parsed += 2;
         if (phase_ == Phase::idle) note_phase(false);
         std::size_t consumed = 0;
         const RequestParser::State state = parser_.read(bytes.substr(parsed), consumed);
@@ -109,7 +107,8 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
                 send_continue();
                 [[fallthrough]];
             case RequestParser::State::need_more:
-                note_phase(false);
+                // Of an empty line alone nothing is left: no request has begun.
+                note_phase(parsed == bytes.size() && !parser_.in_body());
                 return parsed;
             case RequestParser::State::refused:
                 refuse(parser_.refusal());
@@ -121,7 +120,8 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
 
 bool HttpConnection::must_hold(const HttpRequest& request) {
     const HttpGroup group = all_->grouping(request);
-    holding_ = !slots_.empty() && (group == kAlone || group != group_);
+    const bool too_many_reads = group == kReadsGroup && slots_.size() >= all_->limits.reads_max;
+    holding_ = !slots_.empty() && (group == kAlone || group != group_ || too_many_reads);
     if (!holding_) group_ = group;
     return holding_;
 }
@@ -206,6 +206,7 @@ void HttpConnection::close(bool tell_owners) {
     HttpConnections& all = *all_;
     if (tell_owners && !input_ended_ && !slots_.empty()) ++all.counters.clients_gone;
     all.counters.unfinished_bytes -= held_bytes_;
+    all.counters.unsent_bytes -= unsent_bytes_;
     closed_ = true;
     all_ = nullptr;
     socket_.reset();

@@ -74,6 +74,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void check_deadlines();
     // Closes now if nothing is pending, else after the last answer.
     void drain();
+    // Bytes of answers that the client has not taken.
+    std::size_t pending_output() const { return output_.size() - sent_ + waiting_bytes_; }
     // Without a word to the client. `tell_owners`: run the on_client_gone callbacks.
     void close(bool tell_owners);
 
@@ -133,7 +135,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void end_output();
     bool all_sent() const { return sent_ == output_.size(); }
     bool between_requests() const { return slots_.empty() && phase_ == Phase::idle && input_.empty(); }
-    std::size_t pending_output() const { return output_.size() - sent_ + waiting_bytes_; }
+    void account_output();
 
     bool expired(std::uint64_t since, std::chrono::milliseconds deadline) const;
     void check_reading_deadline();
@@ -150,6 +152,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::uint64_t first_sequence_ = 0;  // of slots_.front()
     std::size_t waiting_bytes_ = 0;     // in slots
     std::size_t held_bytes_ = 0;        // this connection's part of HttpCounters::unfinished_bytes
+    std::size_t unsent_bytes_ = 0;      // this connection's part of HttpCounters::unsent_bytes
     HttpGroup group_ = kAlone;          // of what the slots are of
     // The next request waits until no slot is left: in `input_`, or, where it came in pieces, in the parser.
     bool holding_ = false;

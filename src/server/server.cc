@@ -13,8 +13,10 @@
 #include "ingress/http_api.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
+#include "server/connection_watch.h"
 #include "server/limit.h"
 #include "server/metrics.h"
+#include "server/open_files.h"
 #include "server/options_check.h"
 #include "server/shard.h"
 #include "server/shard_parts.h"
@@ -52,6 +54,7 @@ struct Server::Parts {
     }
 
     Status open();
+    void fit_connections();
     Status bind();
     Status listen();
     EventLoop::TimePoint turn();
@@ -68,6 +71,7 @@ struct Server::Parts {
     std::unique_ptr<Shard> shard;
     std::unique_ptr<HttpApi> api;
     std::unique_ptr<HttpServer> http;
+    ConnectionWatch connection_watch{log};
     std::string http_address;
     std::function<void()> ready;
     std::function<void()> when_stopping;
@@ -94,6 +98,7 @@ void Server::Parts::broken(const Error& error) {
 
 Status Server::Parts::open() {
     if (Status fine = check_options(options); !fine) return fine;
+    fit_connections();
     // The address first: a wrong or a taken one must not be told only after a store was made or recovered.
     if (Status bound = bind(); !bound) return bound;
     ShardOptions shard_options;
@@ -111,6 +116,19 @@ Status Server::Parts::open() {
     shard_parts = *std::move(opened);
     shard = std::make_unique<Shard>(loop, *shard_parts, log, [this](const Error& error) { broken(error); });
     return listen();
+}
+
+void Server::Parts::fit_connections() {
+    std::size_t& connections = options.http.connections_max;
+    const std::uint64_t files = raise_open_files_max(connections + kOpenFilesKept);
+    const std::size_t fitting = connections_within(files, connections);
+    if (fitting == connections) return;
+    log.warning(
+        "few_open_files",
+        "The limit on open files leaves room for fewer connections than the setting http.connections_max allows. "
+        "Raise it (ulimit -n, or LimitNOFILE= of the unit), or lower the setting.",
+        {{"open_files_max", files}, {"wanted", connections}, {"connections_max", fitting}});
+    connections = fitting;
 }
 
 Status Server::Parts::bind() {
@@ -153,6 +171,7 @@ Status Server::Parts::listen() {
 
 EventLoop::TimePoint Server::Parts::turn() {
     const EventLoop::TimePoint next = shard->turn();
+    connection_watch.look(http->counters(), monotonic_now_ns());
     if (!told_ready && shard->is_serving()) {
         told_ready = true;
         log.info("ready", "Requests are served.", {{"http", http_address}});

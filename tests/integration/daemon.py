@@ -21,10 +21,11 @@ READY_WITHIN_S = 60
 class Daemon:
     """One data directory and the process that serves it, if one runs."""
 
-    def __init__(self, directory=None, arguments=(), environment=None):
+    def __init__(self, directory=None, arguments=(), environment=None, before=()):
         self.temporary = None if directory else tempfile.TemporaryDirectory(prefix="duewheel-test-")
         self.directory = pathlib.Path(directory or self.temporary.name)
         self.arguments = list(arguments)
+        self.before = list(before)  # words before the program, such as those of prlimit
         self.environment = dict(os.environ, **(environment or {}))
         self.process = None
         self.port = 0
@@ -51,7 +52,7 @@ class Daemon:
         """Starts the process and waits until it serves; the time it took in seconds."""
         began = time.monotonic()
         self.process = subprocess.Popen(
-            [BIN / "duewheeld", "--data", self.data, "--http", self.listen, *self.arguments],
+            [*self.before, BIN / "duewheeld", "--data", self.data, "--http", self.listen, *self.arguments],
             stdout=subprocess.PIPE, stderr=self.log, env=self.environment, cwd=self.directory)
         readable, _, _ = select.select([self.process.stdout], [], [], READY_WITHIN_S)
         line = self.process.stdout.readline().decode() if readable else ""
