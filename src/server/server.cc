@@ -85,13 +85,16 @@ struct Server::Parts {
 void Server::Parts::broken(const Error& error) {
     log.error("broken", error.message, {{"code", error.code}});
     if (error.code == "damaged_index") {
-        const Status condemned = rows.condemn();
-        log.warning("index_condemned",
-                    condemned ? "Nothing is lost: the next start builds the index again from the log."
-                              : "The index can be built again from the log, but this could not be noted for the next "
-                                "start: remove it by hand.",
-                    {{"index", options.data_directory + "/index"},
-                     {"error", condemned ? std::string() : condemned.error().message}});
+        const std::string index = options.data_directory + "/index";
+        if (const Status condemned = rows.condemn(); condemned) {
+            log.warning("index_condemned", "Nothing is lost: the next start builds the index again from the log.",
+                        {{"index", index}});
+        } else {
+            log.warning("index_condemned",
+                        "The index can be built again from the log, but this could not be noted for the next start: "
+                        "remove it by hand.",
+                        {{"index", index}, {"error", condemned.error().message}});
+        }
     }
     _exit(kExitBrokenWorld);
 }
