@@ -72,7 +72,6 @@ int main(int argc, char** argv) {
     app.add_option("--due-ms", options.due_ms);
     app.add_option("--body", options.body_bytes);
     app.add_option("--rate", options.rate);
-    app.add_option("--rate-limit", options.rate_limit);
     app.add_option("--batch", options.batch);
     app.add_option("--take-batch", options.take_batch);
     app.add_option("--seed", options.seed);

@@ -2,7 +2,6 @@
 is measured, and whether it is only to see that it works."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess

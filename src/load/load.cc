@@ -70,8 +70,8 @@ class Run {
 
     bool time_is_over() const { return monotonic_now_ns() - start_ns_ >= options_.run_ms * kNsPerMs; }
     bool has_more() const { return options_.count != 0 ? submitted_ < options_.count : !time_is_over(); }
-    std::uint64_t allowed_by_now(std::uint64_t rate) const {
-        return static_cast<std::uint64_t>((monotonic_now_ns() - start_ns_) / 1000) * rate / 1'000'000;
+    std::uint64_t allowed_by_now() const {
+        return static_cast<std::uint64_t>((monotonic_now_ns() - start_ns_) / 1000) * options_.rate / 1'000'000;
     }
     bool is_http() const { return pipes_.protocol() == PipeProtocol::http; }
 
@@ -198,17 +198,8 @@ void Run::keep_putting(Pipe& pipe) {
 
 void Run::put() {
     const std::uint64_t at_once = pipes_.size() * options_.pipeline;
-    if (options_.rate_limit == 0) {
-        for (std::uint64_t i = 0; i < at_once; ++i) keep_putting(pipes_[i % pipes_.size()]);
-        return until([this] { return submitted_ == report_.accepted + report_.refused && !has_more(); });
-    }
-    std::size_t next = 0;
-    while (has_more() && turn(1)) {
-        while (has_more() && submitted_ + options_.batch <= allowed_by_now(options_.rate_limit)) {
-            send_put(pipes_[next++ % pipes_.size()]);
-        }
-    }
-    until([this] { return submitted_ == report_.accepted + report_.refused; }, kLastMs);
+    for (std::uint64_t i = 0; i < at_once; ++i) keep_putting(pipes_[i % pipes_.size()]);
+    until([this] { return submitted_ == report_.accepted + report_.refused && !has_more(); });
 }
 
 // Takes again and again while `goes_on` says so; what was taken is acknowledged at once.
@@ -265,7 +256,7 @@ void Run::fire() {
     for (std::size_t i = putters; i < pipes_.size(); ++i) take(pipes_[i], "1s", goes_on);
     std::size_t next = 0;
     while (!time_is_over() && turn(1)) {
-        while (submitted_ < allowed_by_now(options_.rate)) send_put(pipes_[next++ % putters]);
+        while (submitted_ < allowed_by_now()) send_put(pipes_[next++ % putters]);
     }
     until([this] { return submitted_ == report_.accepted + report_.refused; }, kLastMs);
     until([this] { return report_.acknowledged + report_.refused >= report_.accepted; },

@@ -28,9 +28,8 @@ struct LoadOptions {
     std::uint64_t take_batch = 100;  // messages in one lease or acknowledgement, at most
     std::uint64_t pipeline = 1;      // requests on their way on each connection
     std::int64_t run_ms = 10'000;
-    std::uint64_t count = 0;       // ends put, drain and ask after so many instead; 0: after the time
-    std::uint64_t rate = 2000;     // of fire, messages a second
-    std::uint64_t rate_limit = 0;  // of put, messages a second at most; 0: as fast as it goes
+    std::uint64_t count = 0;    // ends put, drain and ask after so many instead; 0: after the time
+    std::uint64_t rate = 2000;  // of fire, messages a second
     std::int64_t delay_min_ms = 3'600'000;
     std::int64_t delay_max_ms = 86'400'000;
     std::int64_t due_ms = 0;  // of put: all are due at this time instead; 0: after a delay

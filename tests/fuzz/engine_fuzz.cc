@@ -40,6 +40,7 @@ struct Known {
     bool unsure = false;                           // somebody was not told what became of a command
     DueMs lease_until_ms = 0;                      // in somebody's hands until then
     std::uint32_t attempt = 0;
+    DueMs told_ms = 0;  // when somebody was told of a change last
     bool seen = false;  // it was delivered at least once
 };
 
@@ -64,6 +65,7 @@ class Trial {
         std::vector<Known> puts;
         MessageId id = 0;  // of a change, or of the lease's message
         std::uint32_t limit = 0;
+        DueMs at_ms = 0;
     };
 
     void start() { process_ = std::make_unique<FuzzedShard>(disk_, rows_, log_, now_); }
@@ -129,6 +131,7 @@ class Trial {
 
     void submit(Command command, Asked asked) {
         const ReplyToken token = next_token_++;
+        asked.at_ms = now_;
         asked_.emplace(token, std::move(asked));
         process_->engine().set_time(now_);
         process_->engine().submit(std::move(command), token);
@@ -247,14 +250,14 @@ class Trial {
 
     void look() {
         const std::optional<MessageId> id = draw_message();
-        if (id) submit(GetCommand{"default", *id}, {Asked::What::look, {}, 0, 0});
+        if (id) submit(GetCommand{"default", *id}, {Asked::What::look, {}, 0, 0, 0});
     }
 
     void list() {
         ListCommand command;
         command.queue = draw_name("q", 2);
         command.limit = 1 + script_.below(6);
-        submit(command, {Asked::What::list, {}, 0, command.limit});
+        submit(command, {Asked::What::list, {}, 0, command.limit, 0});
     }
 
     void pass_time() {
@@ -304,7 +307,7 @@ class Trial {
             case Asked::What::end:
                 return hear_end(known_.at(asked.id), std::get<LeaseEndAnswer>(reply));
             case Asked::What::look:
-                return hear_look(std::get<MessageAnswer>(reply));
+                return hear_look(asked, std::get<MessageAnswer>(reply));
             case Asked::What::list:
                 return hear_list(asked, std::get<ListAnswer>(reply));
         }
@@ -355,6 +358,7 @@ class Trial {
 
     void hear_change(Known& known, const ChangeAnswer& answer) {
         using Outcome = ChangeOutcome;
+        known.told_ms = now_;
         const bool moved = answer.outcome == Outcome::rescheduled || answer.outcome == Outcome::fired;
         if (known.ended && !known.unsure) require(!moved, "what has ended was moved");
         if (!is_last_word(known)) return void(known.unsure = true);
@@ -385,7 +389,8 @@ class Trial {
         Known& known = found->second;
         known.seen = true;
         require(known.body.empty() || message.body == known.body, "a message came with another body");
-        if (known.unsure || under_way(message.id) > 0) {
+        // It may be told of later than of what came after it: its content was still being read.
+        if (known.unsure || under_way(message.id) > 0 || message.delivered_ms < known.told_ms) {
             known.unsure = true;
             return;
         }
@@ -414,6 +419,7 @@ class Trial {
     }
 
     void hear_end(Known& known, const LeaseEndAnswer& answer) {
+        known.told_ms = now_;
         if (answer.outcome == LeaseOutcome::expired) return;
         if (!is_last_word(known)) return void(known.unsure = true);
         switch (answer.outcome) {
@@ -433,10 +439,12 @@ class Trial {
         }
     }
 
-    void hear_look(const MessageAnswer& answer) {
+    void hear_look(const Asked& asked, const MessageAnswer& answer) {
         const auto found = known_.find(answer.row.id);
         if (found == known_.end() || found->second.unsure || under_way(answer.row.id) > 0) return;
         const Known& known = found->second;
+        // What was told since it was asked may be older or newer than this answer.
+        if (known.told_ms >= asked.at_ms) return;
         const bool may_have_expired = known.expires_ms <= now_;
         require(is_ended(answer.row.state.state) == known.ended || may_have_expired || known.seen,
                 "a message is said to have ended that has not, or the other way round");
@@ -479,7 +487,7 @@ class Trial {
         command.queue = queue;
         command.max = 100;
         command.lease_ms = kLeaseMs;
-        asked_.emplace(next_token_, Asked{Asked::What::lease, {}, 0, command.max});
+        asked_.emplace(next_token_, Asked{Asked::What::lease, {}, 0, command.max, 0});
         process_->engine().submit(std::move(command), next_token_++);
         process_->settle();
         hear();
