@@ -24,6 +24,7 @@ LAYERS = {
     "wheel": ["base", "include"],
     "calendar": ["base", "include"],
     "net": ["base"],
+    "load": ["base"],
     "message": ["base", "calendar"],
     "timer": ["base", "wheel", "calendar", "include"],
     "journal": ["base", "message", "net/kafka_client.h"],
@@ -33,10 +34,10 @@ LAYERS = {
     "ingress": ["base", "calendar", "message", "net", "engine"],
     "server": ["base", "wheel", "calendar", "message", "net", "journal", "store", "timer", "engine", "delivery",
                "ingress", "include"],
-    "configuration": ["base", "calendar", "server/server_options.h"],
+    "configuration": ["base", "calendar", "server/limit.h", "server/server_options.h"],
     "include": [],
     "apps/duewheeld": ["base", "configuration", "server"],
-    "apps/duewheel": ["base", "calendar", "message", "net", "journal", "store"],
+    "apps/duewheel": ["base", "calendar", "load", "message", "net", "journal", "store"],
     "examples": ["include"],
 }
 TIMER_LIBRARY = ("src/base/", "src/wheel/", "src/calendar/", "src/timer/", "include/")

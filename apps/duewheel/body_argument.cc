@@ -7,6 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace duewheel {
 namespace {
 
@@ -28,26 +30,9 @@ Result<std::string> read_all(std::FILE* file, const std::string& name) {
 
 // UTF-8 and free of control characters that JSON would spell with six bytes each.
 bool is_text(std::string_view bytes) {
-    for (std::size_t at = 0; at < bytes.size();) {
-        const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[at + i]); };
-        const unsigned lead = byte(0);
-        if (lead < 0x80) {
-            if (lead < 0x20 && lead != '\n' && lead != '\r' && lead != '\t') return false;
-            ++at;
-            continue;
-        }
-        const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-        if (lead < 0xc2 || lead > 0xf4 || bytes.size() - at < size) return false;
-        // Neither longer than needed, nor half of a surrogate pair, nor beyond the last letter.
-        const unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-        const unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-        if (byte(1) < low || byte(1) > high) return false;
-        for (std::size_t i = 2; i < size; ++i) {
-            if ((byte(i) & 0xc0) != 0x80) return false;
-        }
-        at += size;
-    }
-    return true;
+    return is_utf8(bytes) && std::none_of(bytes.begin(), bytes.end(), [](char c) {
+               return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';
+           });
 }
 
 std::string base64(std::string_view bytes) {

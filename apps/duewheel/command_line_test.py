@@ -29,7 +29,7 @@ DONE, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 PROGRAM = BIN / "duewheel"
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, "
 VERBS = ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend", "release",
-         "hold", "kick", "queue", "stats", "top", "check"]
+         "hold", "kick", "queue", "stats", "top", "bench", "check"]
 
 
 class CommandLine(unittest.TestCase):
@@ -483,6 +483,33 @@ class Listing(CommandLine):
         self.assertTrue(all(len(line) <= 80 for line in lines), lines)
         self.assertEqual(self.answer("top", "--once")["pending"], 2)
 
+    def test_bench_measures_and_says_what_it_leaves_behind(self):
+        put = self.answer("bench", "put", "--for", "300ms", "--batch", "50")
+        self.assertGreater(put["accepted"], 0)
+        self.assertEqual(put["accepted"] % 50, 0)
+        self.assertEqual(put["refused"], 0)
+        self.assertEqual(self.answer("stats")["pending"], put["accepted"])
+        cycle = self.answer("bench", "cycle", "--queue", "other", "--for", "300ms", "--takers", "2", "--batch", "10")
+        self.assertGreater(cycle["acknowledged"], 0)
+        self.assertEqual(cycle["acknowledged"], cycle["accepted"])
+        self.assertEqual(self.answer("stats")["done"], cycle["acknowledged"])
+        fire = self.answer("bench", "fire", "--queue", "third", "--for", "300ms", "--rate", "100", "--connections", "1")
+        self.assertEqual((fire["acknowledged"], fire["early"]), (fire["accepted"], 0))
+        self.assertGreater(fire["accepted"], 0)
+        lines = self.output("bench", "put", "--for", "100ms", "--connections", "1", "--batch", "1").splitlines()
+        self.assertRegex(lines[0], r"^puts a second +\d+, each on disk before its answer$")
+        self.assertRegex(lines[-1], r"^left behind +\d+ messages in the queue bench; `duewheel queue purge` ends them$")
+
+    def test_bench_says_what_went_wrong(self):
+        code, output, error = self.run_program("bench", "put", "--for", "100ms", "--queue", "no good")
+        self.assertEqual((code, output), (REFUSED, output))
+        self.assertIn("bad_queue_name", error)
+        code, output, error = self.run_program("bench", "cycle", DUEWHEEL_SERVER="http://127.0.0.1:1")
+        self.assertEqual((code, output), (UNREACHABLE, ""))
+        self.assertIn("127.0.0.1:1", error)
+        self.assertEqual(self.run_program("bench", "put", "--batch", "1001")[0], USAGE)
+        self.assertEqual(self.run_program("bench")[0], USAGE)
+
     def test_top_draws_until_q_and_leaves_the_terminal_as_it_was(self):
         controller, terminal = os.openpty()
         try:
@@ -587,6 +614,27 @@ class Worker(CommandLine):
         self.assertEqual(run.stdout.readline(), b"after\n")
         run.send_signal(signal.SIGTERM)
         self.assertEqual(run.wait(60), DONE)
+
+    # It ended with exit 3: only a job that had been answered once, after a second or so, waited for the server.
+    def test_a_job_that_waits_for_its_first_message_outlives_its_server(self):
+        run = self.begin("cat; echo")
+        while not self.answer("stats")["waiters"]:
+            pass
+        self.daemon.kill()
+        self.assertIn(b"Cannot reach the server", run.stderr.readline())
+        self.daemon.listen = f"127.0.0.1:{self.daemon.port}"
+        self.daemon.start()
+        self.put("q", "after")
+        self.assertEqual(run.stdout.readline(), b"after\n")
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(60), DONE)
+
+    # A shell takes no command for one that succeeded: every message was acked, and nobody had worked on it.
+    def test_an_empty_command_is_a_usage_error(self):
+        number = self.put("q", "x")
+        for command in ("", " \t\n"):
+            self.assertIn("empty", self.refusal("lease", "q", "--exec", command, "--drain", code=USAGE))
+        self.assertEqual(self.answer("get", number)["attempts"], 0)
 
     def test_a_server_that_was_never_there_is_exit_3(self):
         code, _, error = self.run_program("lease", "q", "--exec", "true", "--server", "http://127.0.0.1:1")

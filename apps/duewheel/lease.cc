@@ -110,6 +110,14 @@ void add_lease(CLI::App& program, Session& session) {
                 "DUEWHEEL_MESSAGE_ID, _ATTEMPT, _HEADERS and others in its environment; ack where it exits with "
                 "0, else fail with the last line of its standard error")
             ->type_name("COMMAND")
+            ->check(CLI::Validator(
+                [](const std::string& text) {
+                    // A shell takes it for work that is done, and every message would be acked.
+                    const bool blank = text.find_first_not_of(" \t\n\r") == text.npos;
+                    return blank ? std::string("the command is empty: every message would count as done")
+                                 : std::string();
+                },
+                ""))
             ->excludes(most)
             ->excludes(wait);
     verb.app->add_option("--jobs", options.jobs, "Commands at the same time; default 1")

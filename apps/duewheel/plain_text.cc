@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace duewheel {
 namespace {
 
@@ -11,15 +13,8 @@ constexpr std::string_view kEllipsis = "...";
 // U+0080 to U+009F steer some terminals too.
 std::size_t letter_size(std::string_view text) {
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    const unsigned lead = byte(0);
-    if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
-    const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return 0;
-    for (std::size_t i = 1; i < size; ++i) {
-        if ((byte(i) & 0xc0) != 0x80) return 0;
-    }
-    if (lead == 0xc2 && byte(1) < 0xa0) return 0;
-    return size;
+    const bool steers = byte(0) < 0x20 || byte(0) == 0x7f || (text.size() > 1 && byte(0) == 0xc2 && byte(1) < 0xa0);
+    return steers ? 0 : letter_bytes(text);
 }
 
 std::string escaped(char c) {

@@ -29,6 +29,7 @@ class Stub(http.server.BaseHTTPRequestHandler):
     def do_any(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.requests.append((self.command, self.path, dict(self.headers), body))
+        self.close_connection = self.server.closes
         status, answer = self.server.answer
         text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response(status)
@@ -46,6 +47,7 @@ class CommandLineTest(unittest.TestCase):
     def setUp(self):
         self.stub = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stub)
         self.stub.requests = []
+        self.stub.closes = False
         self.stub.answer = (200, {})
         self.url = f"http://127.0.0.1:{self.stub.server_address[1]}"
         self.thread = threading.Thread(target=self.stub.serve_forever, kwargs={"poll_interval": 0.01})
@@ -269,6 +271,21 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual((code, output), (UNREACHABLE, ""))
         self.assertIn("DUEWHEEL_SERVER", error)
 
+    # It asked for ever: a nightly job that drains a queue never came to its end.
+    def test_draining_gives_up_a_server_that_does_not_come_back(self):
+        self.stub.answer = (503, {"code": "overloaded", "detail": "Try again later."})
+        self.stub.closes = True
+        run = subprocess.Popen([PROGRAM, "--server", self.url, "lease", "q", "--exec", "true", "--drain"],
+                               stderr=subprocess.PIPE)
+        self.addCleanup(run.kill)
+        self.assertIn(b"overloaded", run.stderr.readline())
+        self.stub.shutdown()
+        self.stub.server_close()
+        _, error = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, UNREACHABLE, error)
+        self.assertIn(b"Cannot reach the server", error)
+        self.assertTrue(error.endswith(b"0 done, 0 failed, 0 given back.\n"), error)
+
     def test_what_is_no_duewheel_server_exits_3(self):
         for answer in ((200, b"<html>"), (200, b"[1]"), (404, b"<html>"), (500, {"error": "x"}), (301, {})):
             self.stub.answer = answer
@@ -303,7 +320,7 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
         self.assertEqual(verbs, ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend",
-                                 "release", "hold", "kick", "queue", "stats", "top", "check"])
+                                 "release", "hold", "kick", "queue", "stats", "top", "bench", "check"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")
             self.assertEqual(code, 0)

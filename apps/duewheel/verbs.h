@@ -27,6 +27,7 @@ void add_kick(CLI::App& program, Session& session);
 void add_queue(CLI::App& program, Session& session);
 void add_stats(CLI::App& program, Session& session);
 void add_top(CLI::App& program, Session& session);
+void add_bench(CLI::App& program, Session& session);
 void add_check(CLI::App& program, Session& session);
 
 }  // namespace duewheel

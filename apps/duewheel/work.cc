@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include <poll.h>
@@ -31,6 +32,7 @@ constexpr int kLookEveryMs = 50;
 constexpr milliseconds kPauseFirst{500};
 constexpr milliseconds kPauseMost{10'000};
 constexpr int kEndTries = 20;
+constexpr milliseconds kDrainPatience{15'000};  // a server that restarts is back by then
 
 struct Progress {
     const pid_t first_process =
@@ -109,8 +111,8 @@ class Job {
                 if (!pause_after(answer)) return;
                 continue;
             }
-            progress_.reached = true;
             pause_ = kPauseFirst;
+            refused_since_.reset();
             const boost::json::value* messages = answer.members.if_contains("messages");
             const bool some = messages != nullptr && messages->is_array() && !messages->get_array().empty();
             if (!some && arguments_.drain) return;
@@ -122,17 +124,26 @@ class Job {
     }
 
   private:
+    // The first time without waiting, so that the server is known at once to be there: one that dies while a job waits
+    // for its first message has been reached.
     ServerAnswer take() {
         boost::json::object request = {{"max", 1}, {"lease", arguments_.lease}};
-        if (!arguments_.drain) request["wait"] = kWait;
-        return session_.ask("POST", session_.path("queues", arguments_.queue, ":lease"), request, kPatience);
+        if (!arguments_.drain && progress_.reached) request["wait"] = kWait;
+        ServerAnswer answer =
+            session_.ask("POST", session_.path("queues", arguments_.queue, ":lease"), request, kPatience);
+        if (answer || answer.exit_code == kExitRefused) progress_.reached = true;
+        return answer;
     }
 
-    // A server that answered before is waited for; one that never did, or that says no, ends the work.
+    // A server that answered before is waited for; one that never did, or that says no, ends the work. To drain a queue
+    // is to end: then the wait has an end too.
     bool pause_after(const ServerAnswer& answer) {
+        const milliseconds now = monotonic_now();
+        if (!refused_since_) refused_since_ = now;
         const bool busy = answer.status == 429 || answer.status == 503;
         const bool away = answer.exit_code == kExitUnreachable && progress_.reached;
-        if (!busy && !away) {
+        const bool too_long = arguments_.drain && now - *refused_since_ >= kDrainPatience;
+        if ((!busy && !away) || too_long) {
             progress_.exit_code = answer.exit_code;
             return false;
         }
@@ -220,6 +231,7 @@ class Job {
     const WorkArguments& arguments_;
     Progress& progress_;
     milliseconds pause_ = kPauseFirst;
+    std::optional<milliseconds> refused_since_;  // no lease call was answered since
     bool busy_ = false;
 };
 

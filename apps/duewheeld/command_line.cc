@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "configuration/configuration_text.h"
+#include "server/options_check.h"
 
 namespace duewheel {
 namespace {
 
+constexpr int kExitRefused = 1;
 constexpr int kExitUsage = 2;
 constexpr std::string_view kFileVariable = "DUEWHEEL_CONFIG";
 
@@ -103,7 +105,23 @@ bool read_file(const std::string& path, std::string& into) {
     return false;
 }
 
+// Settings that the start would refuse are refused here with the same exit status.
+int print_settings(const Configuration& configuration) {
+    if (const Status fine = check_options(configuration.options()); !fine) {
+        std::fprintf(stderr, "duewheeld: %s (%s)\n", fine.error().message.c_str(),
+                     std::string(fine.error().code).c_str());
+        return exit_code_of(fine.error());
+    }
+    std::fputs(settings_in_force(configuration).c_str(), stdout);
+    return EXIT_SUCCESS;
+}
+
 }  // namespace
+
+int exit_code_of(const Error& refusal) {
+    const bool usage = refusal.code == "bad_address" || refusal.code == "bad_host";
+    return usage ? kExitUsage : kExitRefused;
+}
 
 CommandLine read_command_line(int argc, char** argv) {
     CommandLine told;
@@ -134,8 +152,7 @@ CommandLine read_command_line(int argc, char** argv) {
     if (!configuration.errors().empty()) {
         told.exit_code = kExitUsage;
     } else if (flags.print) {
-        std::fputs(settings_in_force(configuration).c_str(), stdout);
-        told.exit_code = EXIT_SUCCESS;
+        told.exit_code = print_settings(configuration);
     }
     return told;
 }

@@ -19,4 +19,7 @@ struct CommandLine {
 // Writes to standard output what was asked for, and errors to standard error, a line each.
 CommandLine read_command_line(int argc, char** argv);
 
+// What a process ends with that refuses to start: 2 where no other state of the machine would make it right, else 1.
+int exit_code_of(const Error& refusal);
+
 }  // namespace duewheel

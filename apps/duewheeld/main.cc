@@ -14,14 +14,6 @@ namespace {
 
 using namespace duewheel;
 
-constexpr int kExitRefused = 1;
-constexpr int kExitUsage = 2;
-
-// What no other state of the machine would make right.
-bool is_usage_error(std::string_view code) {
-    return code == "bad_address" || code == "bad_host";
-}
-
 // Tables that grow and shrink with the load, and what sealing needs for a moment, go back to the system when they are
 // freed. Left alone, the C library would learn from the first of them to keep such blocks for ever: 1 million pending
 // messages then hold 140 MB instead of 70.
@@ -59,7 +51,7 @@ int main(int argc, char** argv) {
     Result<std::unique_ptr<Server>> server = Server::open(options, log);
     if (!server) {
         log.error("cannot_start", server.error().message, {{"code", server.error().code}});
-        return is_usage_error(server.error().code) ? kExitUsage : kExitRefused;
+        return exit_code_of(server.error());
     }
     const char* socket = std::getenv("NOTIFY_SOCKET");
     const Supervisor supervisor(socket != nullptr ? socket : "");

@@ -1,4 +1,4 @@
-// The forty planted bugs: each breaks one promise on purpose, so that the tests which claim to find such a bug can be
+// The planted bugs: each breaks one promise on purpose, so that the tests which claim to find such a bug can be
 // made to prove it. The numbers are those of the table in the documentation of the tests.
 //
 // In every ordinary build planted() is a constant false and the branches behind it vanish. Only a set of libraries
@@ -66,6 +66,9 @@ enum class PlantedBug : std::uint8_t {
     // Time and log.
     server_time_steps_back = 39,
     older_epoch_counted = 40,
+
+    // Tiers again: found missing among the forty.
+    segment_dropped_under_read = 41,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

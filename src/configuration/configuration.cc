@@ -18,6 +18,21 @@ std::string quoted(std::string_view name) {
     return "`" + std::string(name.substr(0, kNameBytesShown)) + "`";
 }
 
+// What a file holds may come from elsewhere, and an error that quotes it is read on a terminal.
+std::string one_line(std::string_view text) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::string line;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= ' ' && byte != 0x7f) {
+            line += c;
+        } else {
+            line.append("\\x").append({kDigits[byte >> 4], kDigits[byte & 15]});
+        }
+    }
+    return line;
+}
+
 std::string nearest(std::string_view name, const std::vector<std::string>& known) {
     const std::vector<std::string_view> names(known.begin(), known.end());
     return std::string(nearest_name(name.substr(0, kNameBytesShown), names));
@@ -102,7 +117,7 @@ const Configuration::InForce& Configuration::of(const Setting& setting) const {
 }
 
 void Configuration::refuse(const std::string& place, const std::string& sentence) {
-    errors_.push_back(place + ": " + sentence + ".");
+    errors_.push_back(one_line(place + ": " + sentence + "."));
 }
 
 void Configuration::take(const Setting& setting, Result<SettingValue> value, const std::string& place,

@@ -106,6 +106,15 @@ TEST(Configuration, a_value_out_of_range_is_an_error_that_names_the_range) {
     EXPECT_EQ(errors_of("data = \"\""), Lines{"f.toml:1:8: `data` is empty; leave it out."});
 }
 
+// A name in quotes may hold a line break or an escape: the error that quoted it was two lines, or drove the terminal.
+TEST(Configuration, an_error_is_one_line_whatever_it_quotes) {
+    Configuration configuration;
+    configuration.take_file("a.toml", "\"a\\n\\u001b[2J\" = 1\n");
+    ASSERT_EQ(configuration.errors().size(), 1u);
+    EXPECT_NE(configuration.errors()[0].find("`a\\x0a\\x1b[2J`"), std::string::npos) << configuration.errors()[0];
+    EXPECT_EQ(configuration.errors()[0].find('\n'), std::string::npos);
+}
+
 TEST(Configuration, all_errors_are_told_at_once) {
     EXPECT_EQ(errors_of("dta = 1\n[http]\nconnections_max = 0\nx = 1\n").size(), 3u);
 }

@@ -1,6 +1,7 @@
 #include "configuration/setting.h"
 
 #include <algorithm>
+#include <iterator>
 #include <type_traits>
 
 namespace duewheel {
@@ -13,8 +14,6 @@ constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kMinute = 60 * kSecond;
 constexpr std::int64_t kHour = 60 * kMinute;
 constexpr std::int64_t kDay = 24 * kHour;
-constexpr std::int64_t kLeaseUnasked = 30 * kSecond;  // an extension that says nothing must always be allowed
-constexpr std::int64_t kKiB = 1 << 10;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
 
@@ -46,19 +45,17 @@ void from_value(const SettingValue& value, T& into) {
 // A setting that lies at this path of members in a ServerOptions.
 template <auto... Path>
 constexpr Setting at(Setting setting) {
-    setting.read = [](const ServerOptions& options) { return to_value((options.*....*Path)); };
-    setting.write = [](ServerOptions& options, const SettingValue& value) { from_value(value, (options.*....*Path)); };
+    setting.get = [](const ServerOptions& options) { return to_value((options.*....*Path)); };
+    setting.set = [](ServerOptions& options, const SettingValue& value) { from_value(value, (options.*....*Path)); };
     return setting;
 }
 
 constexpr auto kEngine = &ServerOptions::engine;
 constexpr auto kHistory = &ServerOptions::history;
-constexpr auto kHttp = &ServerOptions::http;
 constexpr auto kApi = &ServerOptions::api;
 constexpr auto kLog = &ServerOptions::log;
 using Api = HttpApiOptions;
 using Engine = EngineOptions;
-using Http = HttpLimits;
 
 constexpr Setting kSettings[] = {
     at<&ServerOptions::data_directory>(
@@ -80,71 +77,14 @@ constexpr Setting kSettings[] = {
         {"http.hosts", Kind::texts,
          "Names that the server goes by beside its address and localhost, such as that of a proxy before it, and hosts "
          "whose web pages may call it; without port."}),
-    at<kHttp, &Http::connections_max>({"http.connections_max", Kind::number,
-                                       "Open connections; further clients wait until one closes.", 1, 1'000'000}),
-    at<kHttp, &Http::body_bytes_max>(
-        {"http.body_max", Kind::size, "Body of one request; more is refused (413).", 64 * kKiB, kGiB}),
-    at<kHttp, &Http::header_bytes_max>(
-        {"http.header_max", Kind::size, "All header fields of one request; more is refused (431).", kKiB, kMiB}),
-    at<kHttp, &Http::header_count_max>(
-        {"http.header_fields_max", Kind::number, "Header fields of one request; more is refused (431).", 8, 10'000}),
-    at<kHttp, &Http::target_bytes_max>(
-        {"http.target_max", Kind::size, "Path and parameters of one request; more is refused (414).", kKiB, kMiB}),
-    at<kHttp, &Http::unfinished_bytes_max>({"http.unfinished_max", Kind::size,
-                                            "Requests that have arrived in part, of all clients together; the client "
-                                            "that crosses it is refused (503).",
-                                            kMiB, 1024 * kGiB}),
-    at<kHttp, &Http::pipeline_max>({"http.pipeline_max", Kind::number,
-                                    "Requests of one connection that wait for their answers; then reading pauses.", 1,
-                                    1'000'000}),
-    at<kHttp, &Http::output_bytes_max>({"http.output_max", Kind::size,
-                                        "Answers of one connection that the client has not read; then reading pauses.",
-                                        64 * kKiB, kGiB}),
-    at<kHttp, &Http::header_deadline>({"http.header_timeout", Kind::duration,
-                                       "From a request's first byte to the end of its header.", kSecond, kHour}),
-    at<kHttp, &Http::body_deadline>(
-        {"http.body_timeout", Kind::duration, "For all of a request's body.", kSecond, kHour}),
-    at<kHttp, &Http::idle_timeout>(
-        {"http.idle_timeout", Kind::duration, "A connection without a request is closed after it.", kSecond, kDay}),
-    at<kHttp, &Http::write_deadline>({"http.write_timeout", Kind::duration,
-                                      "For a client to take 64 KiB of its answers, or the rest of them.", kSecond,
-                                      kHour}),
 
-    at<kApi, &Api::body_bytes_max>({"limits.body_max", Kind::size, "Body of one message.", kKiB, 32 * kMiB}),
-    at<kApi, &Api::headers_max>({"limits.headers_max", Kind::number, "Headers of one message.", 0, 1'000}),
-    at<kApi, &Api::headers_bytes_max>(
-        {"limits.headers_size_max", Kind::size, "Headers of one message, names and values together.", 0, kMiB}),
-    at<kEngine, &Engine::delay_max_ms>(
-        {"limits.delay_max", Kind::duration, "How far ahead a message may be due.", kSecond, 36'500 * kDay}),
-    at<kEngine, &Engine::lease_min_ms>({"limits.lease_min", Kind::duration, "The shortest lease.", 100, kLeaseUnasked}),
-    at<kEngine, &Engine::lease_max_ms>(
-        {"limits.lease_max", Kind::duration, "The longest lease.", kLeaseUnasked, 365 * kDay}),
     at<kEngine, &Engine::lease_default_ms>({"limits.lease_default", Kind::duration,
                                             "A lease that names no time, of a queue that has no `lease` setting.", 100,
                                             365 * kDay}),
-    at<kEngine, &Engine::wait_max_ms>(
-        {"limits.wait_max", Kind::duration, "How long a consumer may wait for a message.", 0, kDay}),
-    at<kEngine, &Engine::lease_batch_max>(
-        {"limits.lease_batch_max", Kind::number, "Messages of one lease call.", 1, 100'000}),
-    at<kEngine, &Engine::lease_bytes_max>(
-        {"limits.lease_answer_max", Kind::size, "Messages of one lease call, its first message apart.", kKiB, kGiB}),
-    at<kEngine, &Engine::queues_max>({"limits.queues_max", Kind::number, "Queues.", 1, 10'000'000}),
     at<kEngine, &Engine::purge_chunk>({"limits.purge_chunk", Kind::number,
                                        "Messages that a purge ends with one write to the disk; other work goes on "
                                        "between two.",
                                        1, 10'000}),
-    at<kEngine, &Engine::waiters_per_queue_max>(
-        {"limits.waiters_per_queue_max", Kind::number, "Consumers that wait on one queue.", 1, 1'000'000}),
-    at<kEngine, &Engine::leased_max>({"limits.leased_max", Kind::number,
-                                      "Messages that consumers hold at a time; further ones wait in their queues.", 1,
-                                      100'000'000}),
-    at<kEngine, &Engine::commands_waiting_max>({"limits.commands_waiting_max", Kind::number,
-                                                "Requests that wait for the disk; more are refused (503).", 100,
-                                                10'000'000}),
-    at<kEngine, &Engine::reading_bytes_max>({"limits.reading_max", Kind::size,
-                                             "Messages that are being read from the disk for whoever looks at them; "
-                                             "more are refused (503).",
-                                             kMiB, 64 * kGiB}),
 
     at<kEngine, &Engine::retry, &RetryRule::attempts>(
         {"retry.attempts", Kind::number, "Deliveries of a message until it is dead, where it has no rule of its own.",
@@ -168,8 +108,6 @@ constexpr Setting kSettings[] = {
         {"retry.keep_dead", Kind::duration,
          "How long a dead message is kept with its body, to be looked at or brought back; then it ends for good.",
          kMinute, 3650 * kDay}),
-    at<kEngine, &Engine::redrive_max>(
-        {"retry.redrive_max", Kind::number, "Dead messages that one call brings back.", 1, 10'000'000}),
 
     at<kEngine, &Engine::segment_bytes>({.name = "store.segment_size",
                                          .kind = Kind::size,
@@ -185,9 +123,6 @@ constexpr Setting kSettings[] = {
                                           "Puts are refused (507) while the disk has less free space; 0B: only when "
                                           "the reserve alone is left.",
                                           0, 1024 * kGiB}),
-    at<kEngine, &Engine::unsealed_segments_max>({"store.unsealed_segments_max", Kind::number,
-                                                 "Full files of the log that are not in the index yet; then puts wait.",
-                                                 1, 64}),
     at<&ServerOptions::keep_outcomes_ms>({"store.keep_outcomes", Kind::duration,
                                           "How long the server answers for a message that has ended.", 0, 365 * kDay}),
     at<kHistory, &HistoryBounds::keep_ms>(
@@ -196,15 +131,6 @@ constexpr Setting kSettings[] = {
                                              "History in the index, before it is compressed; the oldest goes first.",
                                              kMiB, 1024 * kGiB}),
 
-    at<kEngine, &Engine::window_entries_max>({"memory.entries_max", Kind::number,
-                                              "Messages with an entry in memory, of 72 bytes and its timer; beyond, "
-                                              "less is read ahead.",
-                                              10'000, 100'000'000}),
-    at<kEngine, &Engine::ready_max>({"memory.ready_max", Kind::number,
-                                     "Due messages of one queue that are kept in memory; the rest waits on disk.", 100,
-                                     100'000'000}),
-    at<kEngine, &Engine::record_cache_bytes>(
-        {"memory.bodies_max", Kind::size, "Bodies kept in memory for messages that are due soon.", 0, 64 * kGiB}),
     at<kEngine, &Engine::window_min_ms>({"memory.read_ahead_min", Kind::duration,
                                          "Messages that are due within it are always in memory, if there is room.",
                                          kSecond, kDay}),
@@ -235,7 +161,33 @@ constexpr SettingOrder kOrders[] = {
     {"limits.lease_min", "limits.lease_default", "a lease that names no time would be refused"},
     {"limits.lease_default", "limits.lease_max", "a lease that names no time would be refused"},
     {"limits.body_max", "http.body_max", "a message's body would not fit into its request"},
+    {"http.body_max", "limits.waiting_max", "some request could never be taken"},
 };
+
+Setting setting_of(const Limit& limit) {
+    constexpr Kind kKinds[] = {Kind::number, Kind::size, Kind::duration};  // in the order of LimitUnit
+    Setting setting;
+    setting.name = limit.name;
+    setting.kind = kKinds[static_cast<std::size_t>(limit.unit)];
+    setting.sentence = limit.sentence;
+    setting.least = limit.least;
+    setting.most = limit.most;
+    setting.limit = &limit;
+    return setting;
+}
+
+// The sections in their order; in each its own settings first, then those that are limits.
+std::vector<Setting> all_settings() {
+    std::vector<Setting> all;
+    for (const std::string_view section : {"", "http", "limits", "retry", "store", "memory", "log"}) {
+        std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
+                     [&](const Setting& setting) { return setting.section() == section; });
+        for (const Limit& limit : limits()) {
+            if (limit.section() == section && !limit.is_fixed()) all.push_back(setting_of(limit));
+        }
+    }
+    return all;
+}
 
 std::string with_letters(std::string_view text, char (*letter)(char)) {
     std::string changed(text);
@@ -266,14 +218,24 @@ std::string Setting::environment() const {
            });
 }
 
+SettingValue Setting::read(const ServerOptions& options) const {
+    return limit != nullptr ? SettingValue(limit->read(options)) : get(options);
+}
+
+void Setting::write(ServerOptions& options, const SettingValue& value) const {
+    if (limit != nullptr) return limit->write(options, std::get<std::int64_t>(value));
+    set(options, value);
+}
+
 std::span<const Setting> settings() {
-    return kSettings;
+    static const std::vector<Setting> all = all_settings();
+    return all;
 }
 
 const Setting* find_setting(std::string_view name) {
-    const auto* found = std::find_if(std::begin(kSettings), std::end(kSettings),
-                                     [&](const Setting& setting) { return setting.name == name; });
-    return found == std::end(kSettings) ? nullptr : found;
+    const auto found = std::find_if(settings().begin(), settings().end(),
+                                    [&](const Setting& setting) { return setting.name == name; });
+    return found == settings().end() ? nullptr : &*found;
 }
 
 std::span<const SettingOrder> setting_orders() {

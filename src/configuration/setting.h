@@ -1,7 +1,8 @@
 // The one table of what an operator may choose. Flags, environment variables, the keys of the configuration file, the
 // daemon's help, the example file and docs/configuration.md are all made from it.
 //
-// A setting's default is not written down here: it is what a ServerOptions has that nobody has touched.
+// A setting's default is not written down here: it is what a ServerOptions has that nobody has touched. Those that are
+// limits come from the table of limits (server/limit.h).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "server/limit.h"
 #include "server/server_options.h"
 
 namespace duewheel {
@@ -30,9 +32,13 @@ struct Setting {
     std::int64_t multiple_of = 1;
     std::span<const std::string_view> choices{};
     std::string_view own_flag{};  // where the rule below gives a clumsy one
-    SettingValue (*read)(const ServerOptions&) = nullptr;
-    void (*write)(ServerOptions&, const SettingValue&) = nullptr;
+    // One that is a limit is read and written there; any other by these.
+    const Limit* limit = nullptr;
+    SettingValue (*get)(const ServerOptions&) = nullptr;
+    void (*set)(ServerOptions&, const SettingValue&) = nullptr;
 
+    SettingValue read(const ServerOptions& options) const;
+    void write(ServerOptions& options, const SettingValue& value) const;
     std::string_view section() const;  // "http"; empty for what stands above all sections
     std::string_view key() const;      // "idle_timeout"
     std::string flag() const;          // "--http-idle-timeout"

@@ -28,6 +28,27 @@ std::vector<std::string> entries_of(std::string_view text) {
     return lines;
 }
 
+// The parser has no answer for such letters where a blank may stand: what it did then was undefined. Only the sanitizer
+// builds could see it.
+TEST(TomlText, refuses_letters_beyond_ascii_outside_of_a_text_with_their_place) {
+    for (const char* letter : {"\xc3\xa9", "\xd0\x96", "\xe3\x81\x82", "\xef\xbb\xbe"}) {
+        const TomlText parsed = parse_toml("[http]\n" + std::string(letter) + " = 1\n");
+        EXPECT_NE(parsed.wrong, "") << letter;
+        EXPECT_EQ(parsed.wrong_at.line, 2u) << letter;
+        EXPECT_TRUE(parse_toml("listen = \"" + std::string(letter) + "\"  # " + letter).wrong.empty()) << letter;
+    }
+}
+
+// The daemon ended with a failed assertion of the parser over each of these.
+TEST(TomlText, refuses_a_section_that_has_no_name_with_its_place) {
+    for (const std::string_view text :
+         {std::string_view("[,x]"), std::string_view("[\0[l]", 5), std::string_view("[ (]")}) {
+        const TomlText parsed = parse_toml("a = 1\n" + std::string(text));
+        EXPECT_NE(parsed.wrong, "");
+        EXPECT_EQ(parsed.wrong_at.line, 2u);
+    }
+}
+
 TEST(TomlText, names_every_key_and_value_with_its_place_in_the_order_of_the_file) {
     EXPECT_EQ(entries_of("zeta = true\n"
                          "[http]\n"

@@ -27,7 +27,18 @@ struct Operation {
 
 class Batch {
   public:
-    explicit Batch(const Totals& before) : totals_(before), first_sequence_(before.sequence + 1) {}
+    // Begins anew, after these totals. What an earlier batch of an ordinary size took of memory is used again: given
+    // back and taken anew with each batch it would cost more than the batch.
+    void begin(const Totals& before) {
+        if (operations_.capacity() > kKeptOperations) operations_ = {};
+        if (bytes_.capacity() > kKeptBytes) bytes_ = {};
+        operations_.clear();
+        bytes_.clear();
+        keys.clear();
+        closes_segment = false;
+        totals_ = before;
+        first_sequence_ = before.sequence + 1;
+    }
 
     // Encodes the record, adds it to the totals, and keeps what is to be done. Returns its sequence.
     Sequence add(const Record& record, EntryNumber entry, ReplyToken token, Reply reply) {
@@ -66,8 +77,11 @@ class Batch {
     bool closes_segment = false;
 
   private:
+    static constexpr std::size_t kKeptOperations = 2048;
+    static constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
+
     Totals totals_;
-    Sequence first_sequence_;
+    Sequence first_sequence_ = 1;
     std::string bytes_;
     std::vector<Operation> operations_;
 };

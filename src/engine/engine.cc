@@ -243,6 +243,10 @@ void Engine::table_taken(SegmentNumber through) {
 
 // ---- what the owner may ask
 
+bool Engine::awaits_answer_until(std::uint64_t ticket) const {
+    return std::any_of(asked_.begin(), asked_.end(), [ticket](const auto& each) { return each.first <= ticket; });
+}
+
 bool Engine::is_idle() const {
     const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
         return each.second.pending || each.second.delivery || each.second.message;
@@ -275,9 +279,13 @@ EngineCounters Engine::counters() const {
     counters.leased = leases_.size();
     counters.waiters = waiters_.size();
     counters.commands_waiting = waiting_commands();
+    counters.waiting_bytes = waiting_bytes_;
+    counters.reading_bytes = reading_bytes_;
+    counters.listings = listings_.size();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_by_name_.size();
+    counters.queue_names = recent_.queues().in_use();
     counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();

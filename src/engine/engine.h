@@ -121,14 +121,18 @@ struct EngineCounters {
     std::uint64_t leased = 0;
     std::uint64_t waiters = 0;
     std::uint64_t commands_waiting = 0;
+    std::uint64_t waiting_bytes = 0;  // content of the puts among them
+    std::uint64_t reading_bytes = 0;  // contents that are being read for whoever asked to see them
+    std::uint64_t listings = 0;       // being made
     std::uint64_t in_memory = 0;
     std::uint64_t unsealed_segments = 0;
     std::uint64_t queues = 0;
+    std::uint64_t queue_names = 0;  // that count against queues_max: also those that are about to be forgotten
     std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
     std::uint64_t refused_full = 0;  // puts
-    bool puts_held_back = false;     // waiting for segments to be sealed
+    bool puts_held_back = false;     // waiting for segments to be sealed, or to be made ready
     bool store_full = false;
     DueMs loaded_until_ms = 0;
     DueMs server_time_ms = 0;
@@ -156,6 +160,10 @@ class Engine {
     // take back.
     void set_store_full(bool full);
 
+    // While this holds, puts wait instead of beginning a segment; what ends messages may. Whoever fills spare segments
+    // has not seen yet that only the reserve is left, and it may be that no other can be filled.
+    void set_reserve_at_stake(bool at_stake) { reserve_at_stake_ = at_stake; }
+
     // The open segment is closed with the next commit, full or not, unless nothing stands in it: so that it can be
     // sealed.
     void close_segment() { close_wanted_ = true; }
@@ -173,6 +181,10 @@ class Engine {
 
     // An answer to a question of the effects.
     void answer(Answer answer);
+    // Questions are numbered in the order in which they are asked. Whether one up to this one is not answered yet: it
+    // may hold the place that a record had when it was asked. O(questions open).
+    std::uint64_t newest_ticket() const { return next_ticket_ - 1; }
+    bool awaits_answer_until(std::uint64_t ticket) const;
 
     // The index now holds every segment up to and with this one. Called on the shard's thread, in order; for the newest
     // one perhaps before committed() tells of the commit that closed it.
@@ -315,8 +327,9 @@ class Engine {
     Verdict extend(Pending& pending, const ExtendCommand& command);
     Verdict carry_outcome(Pending& pending, const MessageRow& ended);
     Verdict carry_done(Pending& pending, const CarryDoneCommand& command);
-    // Reschedule and fire: another due time for a message that waits.
-    Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause);
+    // Reschedule and fire: another due time for a message that waits, which `field` of the command has said.
+    Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
+                 const char* field);
     void get(const GetCommand& command, ReplyToken token);
     void answer_get(MessageRow row, ReplyToken token);
     void lease(const LeaseCommand& command, ReplyToken token);
@@ -551,6 +564,7 @@ class Engine {
     bool started_ = false;
     bool stopping_ = false;
     bool store_full_ = false;
+    bool reserve_at_stake_ = false;
     bool close_wanted_ = false;
 
     // the log
@@ -579,6 +593,7 @@ class Engine {
     bool letting_go_ = false;                                   // one of them does
     std::set<std::pair<DueMs, QueueNumber>> queues_with_dead_;  // nobody in them died before
     std::unique_ptr<Batch> batch_;                              // being built or in flight
+    std::unique_ptr<Batch> idle_batch_;                         // its memory is used again
     bool in_flight_ = false;
     std::deque<MessageId> expiries_;  // come, their record not yet written
 

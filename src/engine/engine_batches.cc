@@ -16,7 +16,9 @@ std::size_t Engine::waiting_commands() const {
 // On a full disk sealing may not come on for long; new puts are refused then, and nothing is gained by having those
 // wait that may only repeat an answer.
 bool Engine::puts_held_back() const {
-    return unsealed_.size() >= options_.unsealed_segments_max && !store_full_;
+    if (store_full_) return false;
+    const bool begins_segment = segment_fill_ == kSegmentHeaderBytes;
+    return unsealed_.size() >= options_.unsealed_segments_max || (begins_segment && reserve_at_stake_);
 }
 
 std::uint64_t Engine::size_in_segment(std::size_t record_bytes) const {
@@ -61,7 +63,8 @@ bool Engine::must_close_segment() const {
 void Engine::build_batch() {
     if (in_flight_ || !started_) return;
     if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
-    batch_ = std::make_unique<Batch>(totals_);
+    batch_ = idle_batch_ ? std::move(idle_batch_) : std::make_unique<Batch>();
+    batch_->begin(totals_);
     if (must_close_segment()) {
         add_cursors();
         return hand_out(true);
@@ -84,7 +87,7 @@ void Engine::build_batch() {
     take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
     if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
-    batch_.reset();
+    idle_batch_ = std::move(batch_);
 }
 
 void Engine::take_commands(std::deque<Pending>& from, bool puts) {
@@ -213,7 +216,7 @@ void Engine::hand_out(bool closes_segment) {
 
 void Engine::committed() {
     assert(in_flight_);
-    const std::unique_ptr<Batch> batch = std::move(batch_);
+    std::unique_ptr<Batch> batch = std::move(batch_);
     in_flight_ = false;
     totals_ = batch->totals();
     ++counters_.commits;
@@ -248,6 +251,7 @@ void Engine::committed() {
     hand_over_held();
     if (planted(PlantedBug::answer_before_sync)) return;
     for (Operation& operation : batch->operations()) reply(operation.token, std::move(operation.reply));
+    idle_batch_ = std::move(batch);
 }
 
 void Engine::apply(Operation& operation) {

@@ -246,14 +246,16 @@ Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
 Engine::Verdict Engine::reschedule(Pending& pending, const RescheduleCommand& command) {
     const Result<DueMs> due = resolve(command.when);
     if (!due) return reply(pending.token, due.error()), Verdict::settled;
-    return move(pending, command.id, command.name_space, *due, Cause::rescheduled);
+    const char* field = command.when.at_ms ? "due" : "delay";
+    return move(pending, command.id, command.name_space, *due, Cause::rescheduled, field);
 }
 
 Engine::Verdict Engine::fire(Pending& pending, const FireCommand& command) {
-    return move(pending, command.id, command.name_space, now_, Cause::fired_now);
+    return move(pending, command.id, command.name_space, now_, Cause::fired_now, "");
 }
 
-Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause) {
+Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
+                             const char* field) {
     const Known known = look(pending, id, &name_space);
     if (const auto verdict = not_here(known, pending, id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
@@ -277,7 +279,7 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         return withdraw(known), Verdict::settled;
     }
     if (due >= expiry(known.entry)) {
-        reply(pending.token, expires_too_soon("due"));
+        reply(pending.token, expires_too_soon(field));
         return withdraw(known), Verdict::settled;
     }
     assert(is_legal_move(entry.state, State::scheduled));

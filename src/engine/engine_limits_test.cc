@@ -63,6 +63,27 @@ TEST(EngineLimits, commands_that_wait_for_the_disk_are_refused_beyond_the_limit)
 }
 
 // The refusals advised limits that exist under no such name, or did not say what to do.
+TEST(EngineLimits, no_more_redrives_go_on_at_one_time_than_the_limit) {
+    for (const std::uint32_t limit : {1u, 2u}) {
+        EngineOptions options;
+        options.redrives_max = limit;
+        TrialEngine shard(options);
+        shard.hold_questions = true;  // so that none comes to its end
+        std::vector<ReplyToken> under_way;
+        for (std::uint32_t i = 0; i < limit; ++i) {
+            under_way.push_back(shard.submit(RedriveCommand{"default", "q", std::nullopt}));
+            shard.turn();
+            EXPECT_FALSE(shard.replies.contains(under_way.back()));
+        }
+        EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", std::nullopt}).code, "too_busy");
+        shard.hold_questions = false;
+        shard.answer_questions();
+        shard.turn();
+        for (const ReplyToken token : under_way) EXPECT_EQ(shard.take<RedriveAnswer>(token).redriven, 0u);
+        EXPECT_EQ(shard.ask<RedriveAnswer>(RedriveCommand{"default", "q", std::nullopt}).redriven, 0u);
+    }
+}
+
 TEST(EngineLimits, refusals_name_the_setting_or_say_what_to_do) {
     EngineOptions options;
     options.delay_max_ms = 1000;

@@ -20,8 +20,8 @@ std::string key_name(const PutCommand& put) {
 
 Error key_conflict() {
     return {"key_conflict",
-            "this key came with another request before: a new message needs a key of its own, and a repeated request "
-            "has to be sent as it was",
+            "this key came with another request before: give a new message a key of its own, and send a repeated "
+            "request as it was",
             "key"};
 }
 

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "base/utf8.h"
 #include "calendar/instant_text.h"
 #include "ingress/base64.h"
 #include "ingress/json_writer.h"
@@ -10,7 +11,6 @@
 #include "ingress/problem.h"
 #include "ingress/queue_text.h"
 #include "ingress/retry_text.h"
-#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {

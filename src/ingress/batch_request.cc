@@ -85,6 +85,8 @@ Result<BatchRequest> read_puts(const HttpRequest& request, const CallPath& path,
 }
 
 Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
+    // A token names its message by itself; what stands in the path is a namespace all the same.
+    if (const Result<std::string> name_space = read_namespace(path, options); !name_space) return name_space.error();
     if (!request.body.empty() && !is_json(request)) {
         return Error{"unsupported_media_type", "this call takes JSON: say so with Content-Type: application/json",
                      "Content-Type"};

@@ -121,5 +121,19 @@ TEST(BatchRequest, each_lease_is_a_command_and_a_result_of_its_own) {
     EXPECT_EQ(server.api().waiting(), 0u);
 }
 
+// Ends of many leases once took whatever stood in their path for a namespace, where an end of one refused it.
+TEST(BatchRequest, ends_of_leases_are_of_a_namespace_too) {
+    ApiServer server;
+    const std::string body = R"({"leases":[]})";
+    for (const char* verb : {"ack", "fail", "extend", "release"}) {
+        const auto refused = [&](const std::string& name_space) {
+            return member_of(server.ask({"POST", "/v1/namespaces/" + name_space + "/leases:" + verb, body}), "code");
+        };
+        EXPECT_EQ(refused("-n"), "bad_namespace") << verb;
+        EXPECT_EQ(refused("%zz"), "bad_path") << verb;
+        EXPECT_EQ(refused("team"), "") << verb;
+    }
+}
+
 }  // namespace
 }  // namespace duewheel

@@ -11,6 +11,7 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include "ingress/contract_fixture.h"
 #include "ingress/http_api.h"
 #include "ingress/lease_text.h"
 #include "net/http_target.h"
@@ -183,7 +184,9 @@ class ApiServer {
             shard_.submitted.clear();
         });
         EXPECT_TRUE(client_.send(CallRequest(call).bytes()));
-        return client_.answer(call.method != "HEAD");
+        std::string answer = client_.answer(call.method != "HEAD");
+        expect_in_contract(call.method, call.target, answer);
+        return answer;
     }
     // What the last call became, as describe() says; empty when it was refused.
     std::string command() {

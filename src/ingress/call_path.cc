@@ -1,6 +1,7 @@
 #include "ingress/call_path.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace duewheel {
 namespace {
@@ -85,6 +86,17 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
 
 std::string_view allowed_methods(const CallPath& path) {
     return kShapes[static_cast<std::size_t>(path.what)].methods;
+}
+
+std::vector<CallShape> call_shapes() {
+    std::vector<CallShape> shapes;
+    for (const Shape& shape : kShapes) {
+        std::string path = "/v1/" + std::string(shape.collection) + (shape.named ? "/{}" : "");
+        if (!shape.verb.empty()) path.append(":").append(shape.verb);
+        if (!shape.part.empty()) path.append("/").append(shape.part);
+        shapes.push_back({std::move(path), shape.methods});
+    }
+    return shapes;
 }
 
 bool allows(std::string_view allowed, std::string_view method) {

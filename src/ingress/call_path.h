@@ -4,7 +4,9 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "message/message.h"
 
@@ -44,8 +46,18 @@ struct CallPath {
 // The path under /v1, from its raw segments; nothing where there is no such call.
 std::optional<CallPath> find_call(std::span<const std::string_view> segments);
 
+// The server's own pages, which are no calls under /v1 or of no namespace; each takes GET and HEAD, and no parameter.
+inline constexpr std::string_view kServerPages[] = {"/healthz", "/readyz", "/metrics", "/v1/stats", "/openapi.json"};
+
 // For the Allow field: "GET, HEAD, DELETE, PATCH".
 std::string_view allowed_methods(const CallPath& path);
+
+// The shape of every call, such as "/v1/queues/{}:lease", and its methods as in the Allow field.
+struct CallShape {
+    std::string path;
+    std::string_view methods;
+};
+std::vector<CallShape> call_shapes();
 
 // Method names are case-sensitive.
 bool allows(std::string_view allowed, std::string_view method);

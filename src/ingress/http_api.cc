@@ -1,5 +1,7 @@
 #include "ingress/http_api.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -64,7 +66,7 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
         answer(std::move(reply), note, std::move(response), code);
     };
     const std::string_view path = request.path;
-    if (path == "/healthz" || path == "/readyz" || path == "/metrics" || path == "/v1/stats") {
+    if (std::find(std::begin(kServerPages), std::end(kServerPages), path) != std::end(kServerPages)) {
         if (!is_read(request)) return say(method_not_allowed("GET, HEAD"), "method_not_allowed");
         if (const auto none = QueryRequest::parse(request.query, {}); !none) {
             return refuse(std::move(reply), note, none.error());
@@ -72,6 +74,7 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
         if (path == "/healthz") return say(plain(200, "text/plain", "ok\n"));
         if (path == "/readyz") return say(readiness_text(options_.readiness()));
         if (path == "/v1/stats") return say(stats_text(port_.counters(), port_.queues(), port_.lateness()));
+        if (path == "/openapi.json") return say(plain(200, "application/json", options_.contract));
         return say(plain(200, "text/plain; version=0.0.4", options_.metrics()));
     }
     const std::optional<CallPath> call = find_call(request.segments);

@@ -32,6 +32,7 @@ struct HttpApiOptions {
     std::size_t headers_bytes_max = 8u << 10;
     CallerRules callers;
     RequestLogOptions requests;
+    std::string contract;  // contract_text()
     std::function<std::string()> metrics;
     std::function<Readiness()> readiness;
 };

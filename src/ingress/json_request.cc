@@ -8,18 +8,16 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include "base/nearest_name.h"
+#include "base/utf8.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "ingress/json_number.h"
-#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kDepthMax = 32;
-constexpr std::size_t kMembersMax = 1100;  // a batch has up to 1,000 parts
 constexpr std::size_t kNameBytesShown = 64;
 
 }  // namespace
@@ -36,7 +34,7 @@ class JsonRequest::Collector {
 
     Kind root() const { return root_; }
     std::string_view name() const { return name_; }  // of the newest member
-    bool too_many() const { return into_.members_.size() > kMembersMax; }
+    bool too_many() const { return into_.members_.size() > kJsonMembersMax; }
 
     using Code = json::error_code;
     bool on_document_begin(Code&) { return true; }
@@ -144,17 +142,17 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body) {
     if (body.empty()) return request;
     request.members_.reserve(8);
     json::parse_options options;
-    options.max_depth = kDepthMax;
+    options.max_depth = kJsonDepthMax;
     json::error_code code;
     json::basic_parser<Collector> parser(options, body, request);
     const std::size_t read = std::min(parser.write_some(false, body.data(), body.size(), code), body.size());
     if (parser.handler().too_many()) {
         return Error{"too_many_members",
-                     "the body has more than " + std::to_string(kMembersMax) +
+                     "the body has more than " + std::to_string(kJsonMembersMax) +
                          " members: send fewer, in several requests where they are parts of a batch"};
     }
     if (code == json::error::too_deep) {
-        return Error{"too_deep", "the body is nested more than " + std::to_string(kDepthMax) +
+        return Error{"too_deep", "the body is nested more than " + std::to_string(kJsonDepthMax) +
                                      " levels deep: nest less; deep JSON goes into a message's body as a text"};
     }
     if (code == json::error::exponent_overflow) {

@@ -6,6 +6,7 @@
 // binary fraction would round 9007199254740993.0 before anybody could object.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -18,6 +19,9 @@
 #include "base/status.h"
 
 namespace duewheel {
+
+inline constexpr std::size_t kJsonDepthMax = 32;
+inline constexpr std::size_t kJsonMembersMax = 1100;  // a batch has up to 1,000 parts
 
 // Its views live as long as it and the body that it was read from.
 class JsonRequest {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "base/utf8.h"
 #include "calendar/instant_text.h"
-#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {

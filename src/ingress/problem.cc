@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace duewheel {
 namespace {
 
@@ -101,8 +103,9 @@ const ProblemKind& kind_of(const Error& error) {
 void write_problem(JsonWriter& json, const Error& error) {
     const ProblemKind& kind = kind_of(error);
     json.text("type", "about:blank").text("title", kind.title).number("status", kind.status);
-    json.text("code", kind.code).text("detail", error.message);
-    if (!error.field.empty()) json.text("field", error.field);
+    // Both may quote what a client sent, and header fields hold bytes that are no text.
+    json.text("code", kind.code).text("detail", as_utf8(error.message));
+    if (!error.field.empty()) json.text("field", as_utf8(error.field));
 }
 
 HttpResponse problem(const Error& error) {
@@ -114,7 +117,7 @@ HttpResponse problem(const Error& error) {
     json.open();
     write_problem(json, error);
     json.close();
-    if (kind.status == 429 || kind.status == 503 || kind.status == 507) {
+    if (says_when_to_come_again(kind.status)) {
         response.headers.push_back({"Retry-After", std::to_string(kRetryAfterSeconds)});
     }
     return response;

@@ -23,6 +23,11 @@ std::span<const ProblemKind> problem_kinds();
 // Null for a code that nobody has listed: a bug, answered as `internal`.
 const ProblemKind* find_problem_kind(std::string_view code);
 
+// Whether refusals of this status have a Retry-After field.
+constexpr bool says_when_to_come_again(int status) {
+    return status == 429 || status == 503 || status == 507;
+}
+
 // The members of a problem document: "type", "title", "status", "code", "detail", "field".
 void write_problem(JsonWriter& json, const Error& error);
 // As application/problem+json.

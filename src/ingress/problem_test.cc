@@ -27,9 +27,10 @@ std::string content_of(const fs::path& path) {
 // Of what stops a start, ends the process, refuses bytes on the disk, or is met by a client library: no request is
 // answered with these.
 const std::set<std::string, std::less<>> kInternalCodes = {
-    "bad_address",  "bad_answer",    "bad_host",    "bad_setting",    "bad_size",    "bad_checksum", "bad_footer",
-    "bad_header",   "damaged_index", "damaged_log", "damaged_record", "forbidden",   "io_error",     "log_failed",
-    "newer_format", "no_space",      "not_found",   "port_in_use",    "torn_record", "unreachable",  "unsafe_listen"};
+    "bad_address", "bad_answer",  "bad_host",      "bad_setting",  "bad_size",       "bad_checksum",
+    "bad_footer",  "bad_header",  "damaged_index", "damaged_log",  "damaged_record", "forbidden",
+    "io_error",    "log_failed",  "newer_format",  "no_space",     "not_found",      "port_in_use",
+    "refused",     "torn_record", "unreachable",   "unsafe_listen"};
 
 // The code that stands at the beginning of `text`, such as `"bad_id",`; empty where none does.
 std::string code_at(std::string_view text) {
@@ -147,6 +148,14 @@ TEST(Problem, an_unlisted_code_is_a_bug_of_ours) {
     EXPECT_EQ(response.status, 500);
     EXPECT_EQ(response.body, R"({"type":"about:blank","title":"A bug in the server","status":500,"code":"internal",)"
                              R"("detail":"said \"so\""})");
+}
+
+// A Host field with a byte that is no text, quoted in the refusal, made the whole document no JSON.
+TEST(Problem, stays_json_whatever_bytes_it_quotes) {
+    const HttpResponse response = problem({"foreign_host", "no \"lo\xec\"", "Ho\xff"});
+    EXPECT_NE(response.body.find("\"detail\":\"no \\\"lo\xef\xbf\xbd\\\"\",\"field\":\"Ho\xef\xbf\xbd\"}"),
+              std::string::npos)
+        << response.body;
 }
 
 // The HTTP server words its own refusals through this.

@@ -5,19 +5,17 @@
 #include <limits>
 #include <optional>
 
+#include "base/utf8.h"
 #include "ingress/base64.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/json_writer.h"
 #include "ingress/request_members.h"
 #include "ingress/retry_request.h"
-#include "ingress/utf8.h"
 #include "message/request_hash.h"
 
 namespace duewheel {
 namespace {
-
-constexpr std::size_t kOrderKeyBytesMax = 256;
 
 // What a put's header fields say.
 struct PutFields {

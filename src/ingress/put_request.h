@@ -4,6 +4,7 @@
 // whose names begin with Duewheel- are read as strictly as members are.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "base/status.h"
@@ -12,6 +13,8 @@
 #include "net/http_message.h"
 
 namespace duewheel {
+
+inline constexpr std::size_t kOrderKeyBytesMax = 256;
 
 // Codes: those of JsonRequest, bad_base64, bad_content_type, bad_key, bad_message_header, body_too_large,
 // conflicting_members, duplicate_member, headers_too_large, out_of_range, unknown_member, unsupported_media_type.

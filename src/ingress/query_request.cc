@@ -4,8 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/utf8.h"
 #include "calendar/instant_text.h"
-#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {
@@ -67,7 +67,7 @@ Result<std::optional<std::int64_t>> QueryRequest::instant_ms(std::string_view na
     if (instant) return std::optional<std::int64_t>(*instant);
     const bool plus = given->find(' ') != given->npos;
     return Error{instant.error().code,
-                 instant.error().message + (plus ? "; in an address the + of an offset is written %2B" : ""),
+                 instant.error().message + (plus ? " In an address the + of an offset is written %2B." : ""),
                  std::string(name)};
 }
 

@@ -5,19 +5,18 @@
 #include <charconv>
 #include <limits>
 
+#include "base/utf8.h"
 #include "ingress/json_request.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/put_request.h"
 #include "ingress/queue_request.h"
 #include "ingress/request_members.h"
-#include "ingress/utf8.h"
 #include "net/http_target.h"
 
 namespace duewheel {
 namespace {
 
-constexpr std::size_t kReasonBytesMax = 1024;
 constexpr std::string_view kLeaseMembers[] = {"max", "lease", "wait"};
 constexpr std::string_view kWhenMembers[] = {"delay", "due"};
 constexpr std::string_view kFailMembers[] = {"reason", "retry_in"};

@@ -1,6 +1,8 @@
 // From an HTTP request to a command: what its members say.
 #pragma once
 
+#include <cstddef>
+
 #include "base/status.h"
 #include "engine/command.h"
 #include "ingress/call_path.h"
@@ -8,6 +10,9 @@
 #include "net/http_message.h"
 
 namespace duewheel {
+
+// Kept of what a failure's consumer has to say.
+inline constexpr std::size_t kReasonBytesMax = 1024;
 
 // The command of a call whose method is allowed. Its errors are those of reading alone; whether a command can be
 // carried out is for the engine to say.

@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "base/utf8.h"
 #include "calendar/instant_text.h"
 #include "ingress/base64.h"
 #include "ingress/call_fixture.h"
 #include "ingress/problem.h"
-#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
+#include "base/utf8.h"
 #include "ingress/json_number.h"
 #include "ingress/request_members.h"
-#include "ingress/utf8.h"
 
 namespace duewheel {
 namespace {

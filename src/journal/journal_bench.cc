@@ -183,9 +183,14 @@ int run(const std::string& parent) {
 }  // namespace duewheel
 
 int main(int count, char** arguments) {
-    if (count != 2) {
-        std::fprintf(stderr, "usage: journal_bench DIRECTORY\n");
-        return 2;
+    const std::string argument = count == 2 ? arguments[1] : "";
+    const bool asks = argument == "--help" || argument == "-h";
+    // What begins with a dash is no directory, but somebody's wish for a flag that there is not.
+    if (asks || argument.empty() || argument.front() == '-') {
+        std::fprintf(asks ? stdout : stderr,
+                     "usage: journal_bench DIRECTORY\n"
+                     "Measures commits and replays of a log that it makes in DIRECTORY/journal-bench and removes.\n");
+        return asks ? 0 : 2;
     }
-    return duewheel::run(arguments[1]);
+    return duewheel::run(argument);
 }

@@ -11,8 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
-#include "net/http_body.h"
-#include "net/http_head.h"
+#include "net/answer_parser.h"
 
 namespace duewheel {
 namespace {
@@ -24,9 +23,6 @@ using Executor = asio::io_context::executor_type;
 using Socket = asio::basic_stream_socket<tcp, Executor>;
 using Timer =
     asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
-
-constexpr HeadReader::Limits kHeadLimits{8 * 1024, 64 * 1024, 1000};
-constexpr std::size_t kBodyBytesMax = std::size_t{256} * 1024 * 1024;
 
 struct ServerAddress {
     std::string host;
@@ -78,13 +74,6 @@ bool may_repeat(std::string_view method, const std::vector<HttpHeader>& headers)
 
 }  // namespace
 
-std::optional<std::string_view> HttpAnswer::header(std::string_view name) const {
-    for (const HttpHeader& header : headers) {
-        if (equal_ignoring_case(header.name, name)) return header.value;
-    }
-    return std::nullopt;
-}
-
 struct HttpClient::Parts {
     explicit Parts(std::string_view server_text) : server(server_text), address(parse_server(server_text)) {}
 
@@ -93,6 +82,7 @@ struct HttpClient::Parts {
         enum class Kind { broken, timed_out, bad_answer } kind;
         bool answer_begun;
         std::string detail;
+        bool at_end = false;  // broken: the server closed, in order
     };
 
     template <class Start>
@@ -102,9 +92,6 @@ struct HttpClient::Parts {
     std::optional<Failure> exchange(std::string_view method, const std::string& request, HttpAnswer& answer);
     std::optional<Failure> send(std::string_view bytes);
     std::optional<Failure> receive_more(bool answer_begun);
-    std::optional<Failure> receive_head(HttpAnswer& answer);
-    std::optional<Failure> receive_body(std::string_view method, HttpAnswer& answer);
-    std::optional<Failure> understand_head(std::string_view head, const HeadReader& reader, HttpAnswer& answer);
     Error describe(const Failure& failure, std::string_view method) const;
     Error unreachable(const std::string& what) const;
     void arm(std::chrono::milliseconds timeout);
@@ -204,85 +191,33 @@ std::optional<HttpClient::Parts::Failure> HttpClient::Parts::receive_more(bool a
             error = await([&](auto done) { socket.async_wait(Socket::wait_read, std::move(done)); });
         }
         if (timed_out) return Failure{Failure::Kind::timed_out, answer_begun, ""};
-        if (error) return Failure{Failure::Kind::broken, answer_begun, error.message()};
-    }
-}
-
-std::optional<HttpClient::Parts::Failure> HttpClient::Parts::receive_head(HttpAnswer& answer) {
-    do {
-        HeadReader reader(kHeadLimits);
-        HeadReader::State state = reader.read(input);
-        while (state == HeadReader::State::need_more) {
-            if (auto failure = receive_more(!input.empty())) return failure;
-            state = reader.read(input);
-        }
-        if (state != HeadReader::State::complete) {
-            return Failure{Failure::Kind::bad_answer, true, "its answer is not HTTP/1.1"};
-        }
-        if (auto failure = understand_head(input, reader, answer)) return failure;
-        input.erase(0, reader.size());
-    } while (answer.status < 200);  // interim answers say only that a final one follows
-    return std::nullopt;
-}
-
-std::optional<HttpClient::Parts::Failure> HttpClient::Parts::understand_head(std::string_view head,
-                                                                             const HeadReader& reader,
-                                                                             HttpAnswer& answer) {
-    const std::string_view line = reader.start_line(head);
-    answer = {};
-    const bool shaped =
-        line.size() >= 12 && line.starts_with("HTTP/1.") && line[8] == ' ' && (line.size() == 12 || line[12] == ' ');
-    if (shaped) std::from_chars(line.data() + 9, line.data() + 12, answer.status);
-    if (answer.status < 100 || answer.status == 101) {
-        return Failure{Failure::Kind::bad_answer, true, "its answer is not HTTP/1.1"};
-    }
-    std::vector<HttpField> fields;
-    reader.fields(head, fields);
-    for (const HttpField& field : fields) answer.headers.push_back({std::string(field.name), std::string(field.value)});
-    return std::nullopt;
-}
-
-std::optional<HttpClient::Parts::Failure> HttpClient::Parts::receive_body(std::string_view method, HttpAnswer& answer) {
-    if (method == "HEAD" || answer.status == 204 || answer.status == 304) return std::nullopt;
-    const auto coding = answer.header("Transfer-Encoding");
-    const auto length_text = answer.header("Content-Length");
-    std::uint64_t length = 0;
-    if (length_text) {
-        const char* end = length_text->data() + length_text->size();
-        const auto parsed = std::from_chars(length_text->data(), end, length);
-        if (parsed.ec != std::errc{} || parsed.ptr != end || coding) {
-            return Failure{Failure::Kind::bad_answer, true, "its answer has no clear length"};
+        if (error) {
+            return Failure{Failure::Kind::broken, answer_begun, error.message(), error == asio::error::eof};
         }
     }
-    BodyReader reader;
-    const bool until_close = !coding && !length_text;
-    BodyReader::State state = coding        ? reader.expect_chunks(kBodyBytesMax)
-                              : until_close ? reader.expect_until_close(kBodyBytesMax)
-                                            : reader.expect_length(length, kBodyBytesMax);
-    while (state == BodyReader::State::need_more) {
-        std::size_t consumed = 0;
-        state = reader.read(input, consumed, answer.body);
-        input.erase(0, consumed);
-        if (state != BodyReader::State::need_more) break;
-        auto failure = receive_more(true);
-        if (failure && until_close && failure->detail == error_code(asio::error::eof).message()) return std::nullopt;
-        if (failure) return failure;
-    }
-    if (state == BodyReader::State::complete) return std::nullopt;
-    return Failure{
-        Failure::Kind::bad_answer, true,
-        state == BodyReader::State::too_large ? "its answer is too large" : "its answer's chunks are malformed"};
 }
 
 std::optional<HttpClient::Parts::Failure> HttpClient::Parts::exchange(std::string_view method,
                                                                       const std::string& request, HttpAnswer& answer) {
     if (auto failure = send(request)) return failure;
-    if (auto failure = receive_head(answer)) return failure;
-    if (auto failure = receive_body(method, answer)) return failure;
-    const auto connection = answer.header("Connection");
-    const bool bodiless = method == "HEAD" || answer.status == 204 || answer.status == 304;
-    const bool until_close = !bodiless && !answer.header("Content-Length") && !answer.header("Transfer-Encoding");
-    if (until_close || (connection && list_holds(*connection, "close"))) {
+    AnswerParser parser(method);
+    AnswerParser::State state = AnswerParser::State::need_more;
+    bool begun = false;
+    while (state == AnswerParser::State::need_more) {
+        auto failure = receive_more(begun);
+        if (failure && failure->at_end) state = parser.end();
+        if (failure && state != AnswerParser::State::complete) return failure;
+        if (failure) break;
+        begun = true;
+        std::size_t consumed = 0;
+        state = parser.read(input, consumed);
+        input.erase(0, consumed);
+    }
+    if (state == AnswerParser::State::refused) {
+        return Failure{Failure::Kind::bad_answer, true, std::string(parser.objection())};
+    }
+    answer = std::move(parser.answer());
+    if (!parser.keeps_connection()) {
         error_code ignored;
         socket.close(ignored);
     }

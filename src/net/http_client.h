@@ -7,26 +7,16 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
+#include "net/answer_parser.h"
 #include "net/http_message.h"
 
 namespace duewheel {
-
-struct HttpAnswer {
-    int status = 0;
-    std::vector<HttpHeader> headers;
-    std::string body;
-
-    // The first header of this name, whatever its case.
-    std::optional<std::string_view> header(std::string_view name) const;
-};
 
 class HttpClient {
   public:

@@ -86,8 +86,6 @@ void HttpConnection::take_input(std::string_view bytes) {
 std::size_t HttpConnection::parse(std::string_view bytes) {
     std::size_t parsed = 0;
     while (parsed < bytes.size() && may_parse()) {
-        // An empty line before a request line is left over from a careless client's body; one read is forgiven.
-        if (phase_ == Phase::idle && bytes.substr(parsed).starts_with("\r\n")) parsed += 2;
         if (phase_ == Phase::idle) note_phase(false);
         std::size_t consumed = 0;
         const RequestParser::State state = parser_.read(bytes.substr(parsed), consumed);
@@ -109,7 +107,8 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
                 send_continue();
                 [[fallthrough]];
             case RequestParser::State::need_more:
-                note_phase(false);
+                // Of an empty line alone nothing is left: no request has begun.
+                note_phase(parsed == bytes.size() && !parser_.in_body());
                 return parsed;
             case RequestParser::State::refused:
                 refuse(parser_.refusal());
@@ -121,7 +120,8 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
 
 bool HttpConnection::must_hold(const HttpRequest& request) {
     const HttpGroup group = all_->grouping(request);
-    holding_ = !slots_.empty() && (group == kAlone || group != group_);
+    const bool too_many_reads = group == kReadsGroup && slots_.size() >= all_->limits.reads_max;
+    holding_ = !slots_.empty() && (group == kAlone || group != group_ || too_many_reads);
     if (!holding_) group_ = group;
     return holding_;
 }
@@ -188,10 +188,10 @@ void HttpConnection::note_phase(bool between_requests) {
 
 void HttpConnection::account_held_bytes() {
     const std::size_t held = input_.size() + (phase_ == Phase::idle ? 0 : parser_.held_bytes());
-    all_->unfinished_bytes += held - held_bytes_;
+    all_->counters.unfinished_bytes += held - held_bytes_;
     const bool grew = held > held_bytes_;
     held_bytes_ = held;
-    if (grew && all_->unfinished_bytes > all_->limits.unfinished_bytes_max && !no_more_requests_) {
+    if (grew && all_->counters.unfinished_bytes > all_->limits.unfinished_bytes_max && !no_more_requests_) {
         refuse({503, "overloaded", "The server holds too many unfinished requests; try again later."});
     }
 }
@@ -205,7 +205,8 @@ void HttpConnection::close(bool tell_owners) {
     const auto self = shared_from_this();
     HttpConnections& all = *all_;
     if (tell_owners && !input_ended_ && !slots_.empty()) ++all.counters.clients_gone;
-    all.unfinished_bytes -= held_bytes_;
+    all.counters.unfinished_bytes -= held_bytes_;
+    all.counters.unsent_bytes -= unsent_bytes_;
     closed_ = true;
     all_ = nullptr;
     socket_.reset();

@@ -58,7 +58,6 @@ struct HttpConnections {
     std::vector<std::shared_ptr<HttpConnection>> to_flush;  // have something to write or may read on
     std::function<void()> on_close;                         // after a connection left `open`
     std::uint64_t sweep = 0;                                // the time, in sweeps
-    std::size_t unfinished_bytes = 0;                       // of requests, over all connections
     bool draining = false;
     bool handler_called = false;  // since the last round
     // Readable connections read into this, one after the other; only what is left of a request in pieces is copied.
@@ -75,6 +74,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void check_deadlines();
     // Closes now if nothing is pending, else after the last answer.
     void drain();
+    // Bytes of answers that the client has not taken.
+    std::size_t pending_output() const { return output_.size() - sent_ + waiting_bytes_; }
     // Without a word to the client. `tell_owners`: run the on_client_gone callbacks.
     void close(bool tell_owners);
 
@@ -134,7 +135,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void end_output();
     bool all_sent() const { return sent_ == output_.size(); }
     bool between_requests() const { return slots_.empty() && phase_ == Phase::idle && input_.empty(); }
-    std::size_t pending_output() const { return output_.size() - sent_ + waiting_bytes_; }
+    void account_output();
 
     bool expired(std::uint64_t since, std::chrono::milliseconds deadline) const;
     void check_reading_deadline();
@@ -150,7 +151,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::deque<Slot> slots_;
     std::uint64_t first_sequence_ = 0;  // of slots_.front()
     std::size_t waiting_bytes_ = 0;     // in slots
-    std::size_t held_bytes_ = 0;        // this connection's part of HttpConnections::unfinished_bytes
+    std::size_t held_bytes_ = 0;        // this connection's part of HttpCounters::unfinished_bytes
+    std::size_t unsent_bytes_ = 0;      // this connection's part of HttpCounters::unsent_bytes
     HttpGroup group_ = kAlone;          // of what the slots are of
     // The next request waits until no slot is left: in `input_`, or, where it came in pieces, in the parser.
     bool holding_ = false;

@@ -147,11 +147,18 @@ void HttpConnection::flush() {
     if (closed_ || lingering_) return;
     if (!write_waiting_) write_output();
     if (closed_) return;
+    account_output();
     if (all_sent()) {
         if (last_answer_given_ || (input_ended_ && slots_.empty())) return end_output();
         if (all_->draining && between_requests()) return end_output();
     }
     resume_reading();
+}
+
+// After each append() comes a flush(), so that nothing is missed here for longer than a round.
+void HttpConnection::account_output() {
+    all_->counters.unsent_bytes += pending_output() - unsent_bytes_;
+    unsent_bytes_ = pending_output();
 }
 
 void HttpConnection::write_output() {

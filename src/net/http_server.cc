@@ -113,6 +113,7 @@ struct HttpServer::Parts final : AfterTurn {
     void pause(Listener& listener);
     void resume_accepting();
     void on_connection_closed();
+    void cut_hoarders();
     void start_sweeping();
     void sweep();
     void close_all();
@@ -153,6 +154,7 @@ bool HttpServer::Parts::after_turn() {
     while (!all.to_flush.empty()) {
         const auto batch = std::exchange(all.to_flush, {});
         for (const auto& connection : batch) connection->flush();
+        if (all.counters.unsent_bytes > all.limits.unsent_bytes_max) cut_hoarders();
     }
     return std::exchange(all.handler_called, false);
 }
@@ -204,7 +206,10 @@ void HttpServer::Parts::accept_clients(const std::shared_ptr<Listener>& listener
         if (error == asio::error::would_block || error == asio::error::try_again) break;
         if (error) {
             ++all.counters.accept_failures;
-            if (out_of_descriptors(error)) return pause(*listener);
+            if (out_of_descriptors(error)) {
+                ++all.counters.descriptors_lacked;
+                return pause(*listener);
+            }
             continue;
         }
         add_connection(std::move(socket), peer);
@@ -249,6 +254,19 @@ void HttpServer::Parts::resume_accepting() {
 void HttpServer::Parts::on_connection_closed() {
     resume_accepting();
     report_drained();
+}
+
+// Those first that hold most. Looks at all connections, but only where there is too much.
+void HttpServer::Parts::cut_hoarders() {
+    while (all.counters.unsent_bytes > all.limits.unsent_bytes_max) {
+        const auto most = std::max_element(all.open.begin(), all.open.end(), [](const auto& left, const auto& right) {
+            return left->pending_output() < right->pending_output();
+        });
+        if (most == all.open.end()) return;
+        ++all.counters.cut_unread;
+        const std::shared_ptr<HttpConnection> hoarder = *most;
+        hoarder->close(true);
+    }
 }
 
 void HttpServer::Parts::start_sweeping() {
@@ -331,6 +349,11 @@ void HttpServer::drain(std::chrono::milliseconds deadline, std::function<void()>
 
 const HttpCounters& HttpServer::counters() const {
     return parts_->all.counters;
+}
+
+Status check_listen_address(std::string_view address) {
+    const auto endpoint = parse_endpoint(address);
+    return endpoint ? Status() : Status(endpoint.error());
 }
 
 HttpGroup group_by_method(const HttpRequest& request) {

@@ -108,6 +108,9 @@ struct BoundAddress {
     std::string text() const;  // "127.0.0.1:7420", "[::1]:7420"
 };
 
+// Whether it is an address to listen on, as HttpServer::listen() takes it. Code: bad_address.
+Status check_listen_address(std::string_view address);
+
 class HttpServer {
   public:
     // `loop` must outlive the server, which must not be destroyed from within a handler.

@@ -35,6 +35,49 @@ TEST(HttpServerDefence, stops_reading_from_a_client_that_does_not_read) {
     EXPECT_LT(counters.requests, 5000u) << "answers pile up in memory";
 }
 
+// As many reads as may be pipelined were worked on, and their answers prepared, before the first counted as unsent.
+TEST(HttpServerDefence, works_on_few_reads_of_one_connection_at_a_time) {
+    Desk desk;
+    HttpLimits limits;
+    limits.reads_max = 3;
+    LoopbackServer server(desk.handler(), limits);
+    RawClient client(server.port());
+    std::string requests;
+    for (int i = 0; i < 7; ++i) requests += get("/" + std::to_string(i));
+    client.send(requests);
+    for (const int first : {0, 3, 6}) {
+        const int last = std::min(first + 3, 7);
+        ASSERT_TRUE(server.await([&] { return desk.pending.size() == static_cast<std::size_t>(last - first); }));
+        EXPECT_EQ(server.counters().requests, static_cast<std::uint64_t>(last)) << "no more are handed over";
+        for (int i = first; i < last; ++i) {
+            const std::string path = "/" + std::to_string(i);
+            server.on_loop([&] { desk.answer(path); });
+            EXPECT_EQ(body_of(client.answer()), path);
+        }
+    }
+}
+
+TEST(HttpServerDefence, cuts_those_who_hold_most_answers_unread_before_memory_runs_short) {
+    HttpLimits limits;
+    limits.output_bytes_max = 50'000'000;
+    limits.unsent_bytes_max = 30'000'000;
+    LoopbackServer server(
+        [&](const HttpRequest& request, HttpReply reply) {
+            reply.answer({.body = std::string(request.path == "/large" ? 1'000'000 : 10, 'x')});
+        },
+        limits);
+    RawClient modest(server.port());
+    RawClient hoarder(server.port(), 4096);
+    std::string requests;
+    for (int i = 0; i < 45; ++i) requests += get("/large");
+    (void)hoarder.send(requests);
+    EXPECT_TRUE(server.await([&] { return server.server().counters().cut_unread == 1; }));
+    EXPECT_EQ(server.counters().connections_open, 1u);
+    EXPECT_EQ(server.counters().unsent_bytes, 0u);
+    modest.send(get("/large"));
+    EXPECT_EQ(body_of(modest.answer()).size(), 1'000'000u);
+}
+
 TEST(HttpServerDefence, words_its_refusals_as_problem_documents_and_closes) {
     HttpLimits limits;
     limits.body_bytes_max = 10;
@@ -219,6 +262,7 @@ TEST(HttpServerDefence, accepts_up_to_its_limit_and_the_next_when_one_leaves) {
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(status_of(clients[i].answer()), 200);
     EXPECT_EQ(server.counters().connections_open, 3u);
     EXPECT_EQ(server.counters().accept_pauses, 1u);
+    EXPECT_EQ(server.counters().descriptors_lacked, 0u);
     clients[1].close();
     EXPECT_EQ(body_of(clients[3].answer()), "GET /3|");
     EXPECT_EQ(server.counters().connections_open, 3u);
@@ -242,6 +286,7 @@ TEST(HttpServerDefence, outlives_running_out_of_file_descriptors) {
         ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
     });
     EXPECT_TRUE(server.await([&] { return server.server().counters().accept_pauses >= 2; }));
+    EXPECT_EQ(server.counters().descriptors_lacked, server.counters().accept_pauses);
     first.send(get("/"));
     EXPECT_EQ(status_of(first.answer()), 200) << "those who are in are served on";
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);

@@ -43,12 +43,24 @@ RequestParser::RequestParser(const HttpLimits& limits, std::string_view remote_a
 
 RequestParser::State RequestParser::read(std::string_view bytes, std::size_t& consumed) {
     consumed = 0;
-    return in_body_ ? read_body(bytes, consumed) : read_head(bytes, consumed);
+    if (in_body_) return read_body(bytes, consumed);
+    const std::size_t passed = pass_empty_line(bytes);
+    const State state = read_head(bytes.substr(passed), consumed);
+    consumed += passed;
+    return state;
+}
+
+// Its two bytes may come apart: the head's reader has then seen the first one.
+std::size_t RequestParser::pass_empty_line(std::string_view bytes) {
+    if (empty_line_passed_ || !bytes.starts_with("\r\n")) return 0;
+    empty_line_passed_ = true;
+    head_reader_.reset();
+    return 2;
 }
 
 void RequestParser::reset() {
     head_reader_.reset();
-    in_body_ = chunked_ = continue_expected_ = false;
+    in_body_ = chunked_ = continue_expected_ = empty_line_passed_ = false;
     head_.clear();
     body_.clear();
     if (body_.capacity() > kKeptBytesMax) body_.shrink_to_fit();

@@ -4,6 +4,8 @@
 // the request line, Host, how long the body is, and the limits. Requests that could be framed in two ways (both
 // Content-Length and Transfer-Encoding, lengths that differ, a coding other than chunked) are refused, never guessed.
 //
+// An empty line before a request line, left over from a careless client's body, is passed over; a second one is not.
+//
 // A request that arrived whole is shown in place, without a copy. Of one that comes in pieces the parser keeps the head
 // and gathers the body, so the caller never has to hold on to bytes the parser consumed.
 #pragma once
@@ -52,6 +54,7 @@ class RequestParser {
     std::size_t held_bytes() const { return head_.size() + body_.size(); }
 
   private:
+    std::size_t pass_empty_line(std::string_view bytes);
     State read_head(std::string_view bytes, std::size_t& consumed);
     State read_body(std::string_view bytes, std::size_t& consumed);
     bool understand_head(std::string_view head);
@@ -71,6 +74,7 @@ class RequestParser {
     std::size_t content_length_ = 0;  // of a body of known length
     bool chunked_ = false;
     bool in_body_ = false;
+    bool empty_line_passed_ = false;
     bool continue_expected_ = false;
     std::string head_;  // of a request that came in pieces
     std::string body_;

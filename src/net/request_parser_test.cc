@@ -81,6 +81,13 @@ TEST(RequestParser, reads_requests_one_after_the_other_however_they_are_cut) {
     EXPECT_EQ(outcome, (Outcome{{"GET /a?b=c|", "POST /d|hello", "PUT /e|abc0123456789", "DELETE /f|"}, 0, 0}));
 }
 
+// The connection passed it over, but only where both of its bytes came in one packet; else the client got 400.
+TEST(RequestParser, an_empty_line_before_a_request_is_passed_over_however_it_is_cut) {
+    EXPECT_EQ(parse_every_way("\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n"),
+              (Outcome{{"GET /a|", "GET /b|"}, 0, 0}));
+    EXPECT_EQ(refusal_of("\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"), 400);
+}
+
 TEST(RequestParser, an_empty_chunked_body_may_come_byte_by_byte) {
     EXPECT_EQ(parse_every_way("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
               (Outcome{{"POST /|"}, 0, 0}));

@@ -46,13 +46,22 @@ bool LogCleaning::waits_for_open_segment() const {
     return !room.closed && carried_.front().last_carry >= newest->first_sequence();
 }
 
+// What was carried has to be in the index; so has the end of what was not. But when that end stands in the open
+// segment, and a full disk has no segment to go on with, that may never be: so where nothing was carried each table may
+// be the one after which nothing is needed.
+bool LogCleaning::may_measure() const {
+    if (carried_.empty()) return false;
+    const Sequence held = parts_.index().position().totals.sequence;
+    return carried_.front().last_carry <= held || (!carried_.front().has_carries && held > measured_at_);
+}
+
 void LogCleaning::begin_next_segment() {
     const Sequence from = begins_at();
     for (const std::shared_ptr<const SegmentFile>& segment : parts_.journal().catalog().snapshot()) {
         if (segment->first_sequence() < from) continue;
         if (segment->header().number > parts_.index().position().segment) return;  // not in the index yet
         const SegmentEnd end = segment->end();
-        carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, 0, segment};
+        carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, 0, false, segment};
         cleaner_ = std::make_unique<Cleaner>(segment, parts_.index());
         return;
     }
@@ -65,8 +74,11 @@ LogCleaning::Step LogCleaning::next() {
     if (running_ || replies_awaited_ > 0 || stating_) return Step::none;
     Step step = Step::none;
     if (to_drop_) {
-        step = Step::drop;
-    } else if (!carried_.empty() && carried_.front().last_carry <= parts_.index().position().totals.sequence) {
+        const bool may_drop =
+            !parts_.engine().awaits_answer_until(drop_after_ticket_) || planted(PlantedBug::segment_dropped_under_read);
+        if (may_drop) step = Step::drop;
+    } else if (may_measure()) {
+        measured_at_ = parts_.index().position().totals.sequence;
         step = Step::measure;
     } else {
         if (cleaner_ == nullptr && log_is_too_long() && !is_far_ahead()) begin_next_segment();
@@ -143,16 +155,18 @@ void LogCleaning::done(Found found) {
             if (found.finished) {
                 stating_ = true;
                 parts_.engine().submit(CarryDoneCommand{carried_.front().up_to}, kTokenBit);
-            } else {  // something moved under the first look: look once more
+            } else if (carried_.front().last_carry <= measured_at_) {  // something moved under the first look
                 carrying_ = std::move(carried_.front());
                 carried_.pop_front();
                 carrying_.last_carry = 0;
+                carrying_.has_carries = false;
                 cleaner_ = std::make_unique<Cleaner>(carrying_.segment, parts_.index());
             }
             break;
         case Step::drop:
             ++segments_dropped_;
             to_drop_.reset();
+            measured_at_ = 0;
             carried_.pop_front();
             break;
         case Step::none:
@@ -168,7 +182,10 @@ Status LogCleaning::reply(const Reply& reply) {
     const auto* answer = std::get_if<CarryAnswer>(&reply);
     if (stating_) {
         stating_ = false;
-        if (answer != nullptr) to_drop_ = carried_.front().up_to;
+        if (answer != nullptr) {
+            to_drop_ = carried_.front().up_to;
+            drop_after_ticket_ = parts_.engine().newest_ticket();
+        }
         return {};
     }
     assert(replies_awaited_ > 0);
@@ -176,6 +193,7 @@ Status LogCleaning::reply(const Reply& reply) {
     if (answer != nullptr && answer->carried) {
         Carried& of = cleaner_ != nullptr ? carrying_ : carried_.back();
         of.last_carry = std::max(of.last_carry, answer->sequence);
+        of.has_carries = true;
     }
     return {};
 }

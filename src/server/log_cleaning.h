@@ -6,7 +6,7 @@
 //     wait until the segments with the carries are in the index  ◄──────────────┘
 //          │ needed counts below are zero (blocking)
 //          ▼
-//     carry-done command ──► durable ──► unlink (blocking, after every read that was asked for before)
+//     carry-done command ──► durable ──► every question asked before is answered ──► unlink (blocking)
 //
 // It begins when the log is larger than twice what is needed and a few segments. Outcomes that are still kept are
 // needed too but not counted; so where more than half of a segment had to be carried, cleaning rests until the log has
@@ -16,6 +16,9 @@
 // what is needed is not, goes once over all that stood in the log when the store became full, however little each
 // segment brings, and has the open segment closed when the carries in it are all that is waited for. It carries no more
 // ahead than a segment, so that the reserve suffices.
+//
+// The wait for the answers is there because a question holds the place that a record had when it was asked: one that is
+// carried under it would be missing, which to a delivery is a damaged log.
 //
 // It is passive: its owner runs the blocking steps and hands replies in. Of the shard's thread, but
 // for run().
@@ -43,7 +46,7 @@ class LogCleaning {
         none,
         find,     // look for candidates
         measure,  // ask the index what is needed below
-        drop,     // unlink; only after every read asked for before has ended
+        drop,     // unlink
     };
     struct Found {
         Step step = Step::none;
@@ -54,8 +57,10 @@ class LogCleaning {
 
     explicit LogCleaning(ShardParts& parts) : parts_(parts) {}
 
-    // What is to be run next, if anything; call it after a table was taken in, after done(), and after reply().
+    // What is to be run next, if anything; call it after a table was taken in, after done(), after reply(), and after
+    // answers while it waits for them.
     Step next();
+    bool waits_for_answers() const { return to_drop_ && !running_; }
     // The blocking step that next() named. An error is a broken world.
     Result<Found> run(Step step) const;
     void done(Found found);
@@ -69,7 +74,8 @@ class LogCleaning {
         Sequence up_to = 0;       // one past the segment's last record
         std::uint64_t bytes = 0;  // of its file
         std::uint64_t carried_bytes = 0;
-        Sequence last_carry = 0;  // 0: nothing was carried
+        Sequence last_carry = 0;  // or what was newest when all had been looked at
+        bool has_carries = false;
         std::shared_ptr<const SegmentFile> segment;
     };
 
@@ -78,6 +84,7 @@ class LogCleaning {
     bool log_is_too_long() const;
     bool is_far_ahead() const;
     bool waits_for_open_segment() const;
+    bool may_measure() const;
     void begin_next_segment();
 
     ShardParts& parts_;
@@ -86,9 +93,11 @@ class LogCleaning {
     std::unique_ptr<Cleaner> cleaner_;  // of the segment being carried
     Carried carrying_;
     std::deque<Carried> carried_;  // oldest first
+    Sequence measured_at_ = 0;     // what the index held at the last look
     bool stating_ = false;         // the carry-done command is under way
     std::optional<Sequence> to_drop_;
-    std::uint64_t rest_until_bytes_ = 0;  // of the log: too little was gained last time
+    std::uint64_t drop_after_ticket_ = 0;  // of the questions that may hold a place in what is to be dropped
+    std::uint64_t rest_until_bytes_ = 0;   // of the log: too little was gained last time
     std::uint64_t segments_dropped_ = 0;
     bool was_full_ = false;
     Sequence full_pass_until_ = 0;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "server/limit.h"
+
 namespace duewheel {
 namespace {
 
@@ -20,6 +22,22 @@ class Page {
     void gauge(std::string_view name, std::string_view help, std::uint64_t value) {
         head(name, help, "gauge");
         line(name, "", std::to_string(value));
+    }
+    // The limits in force, and how much of them is used: durations are in seconds.
+    void limits(const ServerOptions& options, const LimitLevels& levels) {
+        head("duewheel_limit", "The limits in force.", "gauge");
+        for (const Limit& limit : duewheel::limits()) {
+            const std::int64_t value = limit.read(options);
+            const bool time = limit.unit == LimitUnit::milliseconds;
+            line("duewheel_limit", "{limit=\"" + std::string(limit.name) + "\"}",
+                 time ? decimal(static_cast<std::uint64_t>(value), 1000) : std::to_string(value));
+        }
+        head("duewheel_limit_use", "What counts against a limit now.", "gauge");
+        for (const Limit& limit : duewheel::limits()) {
+            if (limit.use == nullptr) continue;
+            line("duewheel_limit_use", "{limit=\"" + std::string(limit.name) + "\"}",
+                 std::to_string(limit.use(levels)));
+        }
     }
     // A gauge with one line for each of these queues.
     void gauge_of_queues(std::string_view name, std::string_view help, const std::vector<Engine::QueueCounters>& queues,
@@ -89,7 +107,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_commands_deferred_total", "Commands that waited for another one on the same message.",
                  counters.deferred);
     page.gauge("duewheel_commands_waiting", "Commands that wait for a commit.", counters.commands_waiting);
-    page.gauge("duewheel_puts_held_back", "1 while puts wait for segments to be sealed.",
+    page.gauge("duewheel_puts_held_back", "1 while puts wait for segments to be sealed or made ready.",
                counters.puts_held_back ? 1 : 0);
     page.gauge("duewheel_store_full", "1 while puts are refused because the disk is nearly full.",
                counters.store_full ? 1 : 0);
@@ -159,9 +177,10 @@ void add_http(Page& page, const HttpCounters& http) {
 
 }  // namespace
 
-std::string metrics_page(const Shard& shard, const HttpCounters& http) {
+std::string metrics_page(const ServerOptions& options, const Shard& shard, const HttpCounters& http) {
     Page page;
-    add_engine(page, shard.counters());
+    const EngineCounters counters = shard.counters();
+    add_engine(page, counters);
     add_queues(page, shard.queues());
     const LocalJournal& journal = shard.parts().journal();
     const Totals totals = shard.parts().engine().totals();
@@ -180,6 +199,7 @@ std::string metrics_page(const Shard& shard, const HttpCounters& http) {
     page.seconds("duewheel_read_seconds", "Look-ups in the index and the log.", shard.times().read_us, kMicros);
     page.seconds("duewheel_seal_seconds", "Building the table of a segment.", shard.times().seal_ms, 1000);
     add_http(page, http);
+    page.limits(options, {counters, http});
     return page.take();
 }
 

@@ -17,8 +17,8 @@ namespace duewheel {
 
 class Server {
   public:
-    // Takes its address, recovers, and lets clients in. Codes: those of ShardParts::open() and HttpServer::listen(),
-    // `unsafe_listen`, `bad_host`.
+    // Takes its address, recovers, and lets clients in. Codes: those of ShardParts::open(), HttpServer::listen()
+    // and check_options().
     static Result<std::unique_ptr<Server>> open(const ServerOptions& options, LogSink& log);
     ~Server();
 

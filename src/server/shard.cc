@@ -62,6 +62,7 @@ void Shard::forget(ReplyToken token) {
 EventLoop::TimePoint Shard::turn() {
     Engine& engine = parts_.engine();
     const DueMs now_ms = clock_.now_ms(boot_now_ns());
+    if (parts_.tell_reserve()) tend_space();
     engine.advance_to(now_ms);
     parts_.expire_by(now_ms);
     carry_out(engine.take_effects());
@@ -142,6 +143,7 @@ void Shard::read_some(std::vector<Question> questions) {
             times_.read_us.record(micros_since(start_ns));
             tell_time();
             for (Answer& answer : answers) parts_.engine().answer(std::move(answer));
+            if (cleaning_.waits_for_answers()) clean();
         });
     });
 }
@@ -211,10 +213,7 @@ void Shard::say_space() const {
 
 void Shard::clean() {
     const LogCleaning::Step step = cleaning_.next();
-    if (step == LogCleaning::Step::none) return;
-    if (step != LogCleaning::Step::drop) return run_cleaning(step);
-    // A segment goes only when every read that was asked for before has ended.
-    reader_.run([this, step] { loop_.post([this, step] { run_cleaning(step); }); });
+    if (step != LogCleaning::Step::none) run_cleaning(step);
 }
 
 // Old segments are read once after the start, which did not: one, then a pause, so that nobody waits for the disk long.

@@ -64,6 +64,7 @@ Error unusable(const std::string& directory, Error error) {
 ShardParts::ShardParts(FileSystem& files, std::string directory, const ShardOptions& options)
     : files_(files),
       directory_(std::move(directory)),
+      reserve_segments_(options.reserve_segments),
       space_({options.free_floor_bytes, options.engine.segment_bytes, options.reserve_segments}) {}
 
 // Damage to the index may be met only while what it lacks is worked out. It is built anew then, once: what is met a
@@ -322,6 +323,13 @@ Result<SpaceSeen> ShardParts::tend_space() {
 void ShardParts::tell_space(const SpaceSeen& seen) {
     space_.see(seen);
     engine_->set_store_full(space_.is_full());
+}
+
+bool ShardParts::tell_reserve() {
+    const std::size_t ready = journal_->ready_spares();
+    const bool at_stake = ready <= reserve_segments_ && ready != space_.seen().ready_spares;
+    engine_->set_reserve_at_stake(at_stake);
+    return at_stake;
 }
 
 }  // namespace duewheel

@@ -76,6 +76,10 @@ class ShardParts {
     void tell_space(const SpaceSeen& seen);
     // Of the shard's thread.
     const SpaceWatch& space() const { return space_; }
+    // Before each of the engine's turns: puts are quick, and would use up the reserve while the look at the disk that
+    // is to refuse them is still on its way. A look knows of the reserve when it has seen as many spares as there are
+    // now. True: one is wanted.
+    bool tell_reserve();
 
     // The patrol's step, one thread at a time: reads the next segment that was full when this began, the oldest first,
     // and checks every byte of it. False: there is none left. `damaged_log` names file and offset.
@@ -110,6 +114,7 @@ class ShardParts {
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<StoreReader> reader_;
     RecoveryReport recovery_;
+    const std::size_t reserve_segments_;
     SpaceWatch space_;
     std::atomic<bool> table_waits_{false};  // for space
     std::uint64_t verified_segment_ = 0;    // of the patrol: the number of the one it read last

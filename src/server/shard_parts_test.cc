@@ -159,6 +159,31 @@ TEST(ShardStart, a_cleaned_log_holds_all_that_clients_were_told_and_builds_its_i
     }
 }
 
+// A question asks for a record by the place it had. Were its segment unlinked before the answer, the record would be
+// missing, and for a delivery that is a damaged log.
+TEST(ShardCleaning, a_segment_stays_until_every_question_asked_before_is_answered) {
+    Trial trial;
+    TrialOwner& owner = trial.owner;
+    const MessageId oldest = trial.told.waiting.front();
+    owner.holds_record_reads = true;
+    const ReplyToken asked = owner.submit(GetCommand{"default", oldest});
+    owner.settle();
+
+    owner.cleans = true;
+    owner.settle();
+    EXPECT_TRUE(owner.cleaning().waits_for_answers());
+    EXPECT_EQ(owner.cleaning().segments_dropped(), 0u);
+    EXPECT_EQ(owner.reply_to(asked), nullptr);
+
+    owner.holds_record_reads = false;
+    owner.settle();
+    ASSERT_NE(owner.reply_to(asked), nullptr);
+    const auto* answer = std::get_if<MessageAnswer>(owner.reply_to(asked));
+    ASSERT_NE(answer, nullptr);
+    EXPECT_EQ(answer->body, body_of(oldest));
+    EXPECT_GT(owner.cleaning().segments_dropped(), 0u);
+}
+
 // The simulator found that an index which is lost after the log's front has gone was not built again: the replay asked
 // for record 1.
 TEST(ShardStart, a_lost_index_of_a_log_whose_front_is_gone_is_built_again) {
@@ -282,6 +307,76 @@ TEST(ShardStart, a_log_with_larger_blocks_is_filled_segment_by_segment) {
     owner.close();
     ASSERT_TRUE(owner.open(rows).ok());
     expect_all_there(owner, told);
+}
+
+// On a full disk whose spare segments were used up, cleaning waited until the index held the last cancels. They stood
+// in the open segment, which could not be closed without another one: puts were refused for ever.
+TEST(ShardCleaning, segments_of_which_nothing_is_needed_go_though_the_last_records_are_in_the_open_one) {
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner(disk, kDirectory, log);
+    ASSERT_TRUE(owner.open(rows).ok());
+    std::vector<MessageId> ids;
+    for (int i = 0; i < kMessages; ++i) ids.push_back(owner.put(kHour, std::string(300, 'x')));
+    const std::size_t before = owner.parts().journal().catalog().list().size();
+    for (const MessageId id : ids) {
+        ASSERT_EQ(owner.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
+    }
+    ASSERT_GT(before, LogCleaning::kSegmentsLeft + 2);
+    const Sequence newest = owner.engine().totals().sequence;
+    ASSERT_LT(owner.parts().index().position().totals.sequence, newest);
+
+    owner.cleans = true;
+    while (owner.cleaning().segments_dropped() < 2) {
+        const auto went_on = owner.step();
+        ASSERT_TRUE(went_on.ok()) << went_on.error().message;
+        ASSERT_TRUE(*went_on || owner.engine().next_wakeup() <= owner.now) << "it stands still";
+    }
+    EXPECT_LT(owner.parts().index().position().totals.sequence, newest);
+}
+
+// Puts were quicker than the look at the disk that is to refuse them and began a segment of the reserve. One was then
+// missing for a table of the index or for the record that lets the log's front go, and puts were refused for ever.
+TEST(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_whether_the_disk_is_full) {
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner(disk, kDirectory, log);
+    owner.options.spare_segments = 1;
+    owner.options.reserve_segments = 3;
+    ASSERT_TRUE(owner.open(rows).ok());
+    const auto tend = [&] {
+        const auto seen = owner.parts().tend_space();
+        ASSERT_TRUE(seen.ok()) << seen.error().message;
+        owner.parts().tell_space(*seen);
+    };
+    owner.put(kHour, "first");
+    ASSERT_NO_FATAL_FAILURE(tend());
+    ASSERT_EQ(owner.parts().journal().ready_spares(), 4u);
+    disk.set_capacity(1);
+
+    std::vector<ReplyToken> puts;
+    for (int i = 0; i < kMessages; ++i) {
+        PutCommand put;
+        put.queue = TrialOwner::kQueue;
+        put.when.delay_ms = kHour;
+        put.body = std::string(300, 'x');
+        puts.push_back(owner.submit(std::move(put)));
+        owner.settle();
+    }
+    EXPECT_EQ(owner.parts().journal().ready_spares(), 3u);
+    EXPECT_NE(owner.reply_to(puts.front()), nullptr);
+    EXPECT_EQ(owner.reply_to(puts.back()), nullptr) << "it waits for the look";
+    EXPECT_TRUE(owner.engine().counters().puts_held_back);
+
+    ASSERT_NO_FATAL_FAILURE(tend());
+    owner.settle();
+    ASSERT_NE(owner.reply_to(puts.back()), nullptr);
+    const auto* refused = std::get_if<Error>(owner.reply_to(puts.back()));
+    ASSERT_NE(refused, nullptr);
+    EXPECT_EQ(refused->code, "store_full");
+    EXPECT_EQ(owner.parts().journal().ready_spares(), 3u);
 }
 
 // ---- what a start refuses

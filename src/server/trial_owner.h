@@ -4,6 +4,7 @@
 // A process that dies is close(): whatever was under way is gone, disk and rows stay.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -66,10 +67,13 @@ class TrialOwner {
             engine().committed();
             return true;
         }
-        if (!questions_.empty()) {
-            Result<Answer> answer = parts_->read(questions_.front());
+        const auto question = std::find_if(questions_.begin(), questions_.end(), [this](const Question& asked) {
+            return !holds_record_reads || !std::holds_alternative<ReadRecords>(asked.what);
+        });
+        if (question != questions_.end()) {
+            Result<Answer> answer = parts_->read(*question);
             if (!answer) return std::move(answer).error();
-            questions_.pop_front();
+            questions_.erase(question);
             engine().answer(*std::move(answer));
             return true;
         }
@@ -95,17 +99,27 @@ class TrialOwner {
         }
     }
 
-    template <class Answer>
-    Answer ask(Command command) {
+    // Hands a command in without waiting; the reply is found under its token once it is there.
+    ReplyToken submit(Command command) {
         const ReplyToken token = next_token_++;
         engine().submit(std::move(command), token);
-        settle();
+        return token;
+    }
+    const Reply* reply_to(ReplyToken token) const {
         const auto found = replies_.find(token);
-        if (found == replies_.end() || !std::holds_alternative<Answer>(found->second)) {
+        return found == replies_.end() ? nullptr : &found->second;
+    }
+
+    template <class Answer>
+    Answer ask(Command command) {
+        const ReplyToken token = submit(std::move(command));
+        settle();
+        const Reply* reply = reply_to(token);
+        if (reply == nullptr || !std::holds_alternative<Answer>(*reply)) {
             ADD_FAILURE() << "no such reply";
             return {};
         }
-        return std::get<Answer>(found->second);
+        return std::get<Answer>(*reply);
     }
     MessageId put(std::int64_t delay_ms, std::string body) {
         PutCommand command;
@@ -117,10 +131,12 @@ class TrialOwner {
 
     ShardOptions options;  // of the next start
     DueMs now = kStart;
-    bool cleans = false;  // cleaning begins no step before
+    bool cleans = false;              // cleaning begins no step before
+    bool holds_record_reads = false;  // what asks for records of the log gets no answer
 
   private:
     void take_effects() {
+        parts_->tell_reserve();
         engine().advance_to(now);
         Effects effects = engine().take_effects();
         EXPECT_FALSE(effects.broken) << effects.broken->message;

@@ -21,10 +21,11 @@ READY_WITHIN_S = 60
 class Daemon:
     """One data directory and the process that serves it, if one runs."""
 
-    def __init__(self, directory=None, arguments=(), environment=None):
+    def __init__(self, directory=None, arguments=(), environment=None, before=()):
         self.temporary = None if directory else tempfile.TemporaryDirectory(prefix="duewheel-test-")
         self.directory = pathlib.Path(directory or self.temporary.name)
         self.arguments = list(arguments)
+        self.before = list(before)  # words before the program, such as those of prlimit
         self.environment = dict(os.environ, **(environment or {}))
         self.process = None
         self.port = 0
@@ -51,7 +52,7 @@ class Daemon:
         """Starts the process and waits until it serves; the time it took in seconds."""
         began = time.monotonic()
         self.process = subprocess.Popen(
-            [BIN / "duewheeld", "--data", self.data, "--http", self.listen, *self.arguments],
+            [*self.before, BIN / "duewheeld", "--data", self.data, "--http", self.listen, *self.arguments],
             stdout=subprocess.PIPE, stderr=self.log, env=self.environment, cwd=self.directory)
         readable, _, _ = select.select([self.process.stdout], [], [], READY_WITHIN_S)
         line = self.process.stdout.readline().decode() if readable else ""
@@ -96,12 +97,19 @@ class Client:
 
     def request(self, method, path, value=None):
         """(status, decoded body)."""
-        body = None if value is None else json.dumps(value)
-        headers = {} if value is None else {"Content-Type": "application/json"}
-        self.connection.request(method, path, body, headers)
+        return self.request_text(method, path, None if value is None else json.dumps(value))
+
+    def request_text(self, method, path, text, headers=None):
+        """As request(), with the body as it is sent; JSON unless the headers say another Content-Type. The body of an
+        answer that is not one JSON value comes as text."""
+        headers = dict(headers or {})
+        if text is not None:
+            headers.setdefault("Content-Type", "application/json")
+        self.connection.request(method, path, text, headers)
         answer = self.connection.getresponse()
-        text = answer.read()
-        return answer.status, json.loads(text) if text else None
+        body = answer.read().decode()
+        is_json = answer.getheader("Content-Type", "").endswith("json") and "ndjson" not in answer.getheader("Content-Type")
+        return answer.status, (json.loads(body) if is_json else body) if body else None
 
     def put(self, queue, body, **members):
         return self.request("POST", f"/v1/queues/{queue}/messages", {"body": body, **members})

@@ -141,35 +141,5 @@ class LostSegments(unittest.TestCase):
             self.assertEqual(client.get(numbers[-1])[1]["state"], "scheduled")
 
 
-class LostSegments(unittest.TestCase):
-    # Without its newest segment the log began where it ended before, and what had been acknowledged was gone without a
-    # word. Without any segment a new log was begun, and the old one could not be put back.
-    def test_a_start_refuses_and_makes_nothing_and_putting_them_back_heals(self):
-        with Daemon(arguments=SMALL_SEGMENTS) as daemon:
-            numbers = fill(daemon)
-            away = daemon.directory / "away"
-            away.mkdir()
-            for lost in (segments(daemon)[-1:], segments(daemon)):
-                mark = next(daemon.data.glob("journal/newest-*"))
-                for with_mark in (True, False):
-                    if not with_mark and len(lost) == 1:
-                        continue  # nothing is left to tell
-                    for path in [*lost, *([] if with_mark else [mark])]:
-                        path.rename(away / path.name)
-                    before = sorted(daemon.data.glob("journal/*"))
-                    with self.assertRaises(AssertionError):
-                        daemon.start()
-                    self.assertEqual(daemon.wait(), 1)
-                    self.assertIn("damaged_log", daemon.log_text())
-                    self.assertEqual(sorted(daemon.data.glob("journal/*")), before)
-                    self.assertEqual(check(daemon).returncode, 1)
-                    for path in away.iterdir():
-                        path.rename(daemon.data / "journal" / path.name)
-            daemon.start()
-            client = daemon.client()
-            self.assertEqual(client.request("GET", "/v1/stats")[1]["pending"], len(numbers))
-            self.assertEqual(client.get(numbers[-1])[1]["state"], "scheduled")
-
-
 if __name__ == "__main__":
     unittest.main(verbosity=2)

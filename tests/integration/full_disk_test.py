@@ -64,9 +64,22 @@ class FullDisk(unittest.TestCase):
             messages += more
         return messages
 
+    def keep_full(self, daemon, disk, accepted):
+        """Takes again what the daemon gave back: a table that was merged or a segment that was sealed a moment after the
+        disk was filled may be enough for it to take puts, and on a slow machine that moment is long."""
+        client = daemon.client()
+        for _ in range(20):
+            status, answer = client.put("far", BODY, delay="10h")
+            if status == 507:
+                return
+            accepted.append(answer["id"])
+            disk.fill()
+            self.put_until_full(client, accepted)
+        self.fail("the daemon finds more and more space on a full disk")
+
     def check_that_all_but_puts_goes_on(self, daemon):
         client = daemon.client()
-        self.assertEqual(client.put("far", "no")[1]["code"], "store_full")
+        self.assertEqual(client.put("far", "no")[1].get("code"), "store_full")
         self.assertEqual(client.request("GET", "/readyz"),
                          (200, {"ready": True, "reason": "puts are refused: the disk is nearly full"}))
         self.assertEqual(metric(client, "duewheel_store_full"), 1)
@@ -155,10 +168,12 @@ class FullDisk(unittest.TestCase):
                 disk.fill()
                 self.assertEqual(disk.free(), 0)
                 self.put_until_full(client, accepted)
+                self.keep_full(daemon, disk, accepted)
                 self.check_that_all_but_puts_goes_on(daemon)
                 for stop in (daemon.kill, daemon.terminate, daemon.kill):
                     stop()
                     daemon.start()
+                    self.keep_full(daemon, disk, accepted)
                     self.check_that_all_but_puts_goes_on(daemon)
                 disk.make_room()
                 took, _ = self.wait_for_puts(daemon)

@@ -83,11 +83,12 @@ class Dev(unittest.TestCase):
                 ((), {}, "127.0.0.1:7420"),
                 (("--http", "127.0.0.1:7500"), {}, "127.0.0.1:7500"),
                 (("--http=127.0.0.1:7500",), {"DUEWHEEL_HTTP": "127.0.0.1:7600"}, "127.0.0.1:7500"),
-                ((), {"DUEWHEEL_HTTP": "0.0.0.0:7600"}, "127.0.0.1:7600"),
+                ((), {"DUEWHEEL_HTTP": "0.0.0.0:7600", "DUEWHEEL_UNSAFE_PLAIN_LISTEN": "true"}, "127.0.0.1:7600"),
                 (("--http", "[::1]:0"), {}, "[::1]:PORT")):
             text, lines = printed_lines(*arguments, **environment)
             self.assertEqual([address in line for line in lines], [True] * 4, text)
-        self.assertEqual(printed_lines("--nonsense")[1], [])
+        for refused in ("--nonsense", "--http=0.0.0.0:7600"):
+            self.assertEqual(printed_lines(refused)[1], [])
 
     def test_the_data_directory_is_left_to_the_server(self):
         self.assertNotIn("--data", (ROOT / "dev").read_text())

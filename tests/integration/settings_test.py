@@ -177,6 +177,17 @@ class Refused(unittest.TestCase):
             self.assertIn("bad_host", run.stderr)
 
 
+    def test_printing_refuses_what_the_start_would_refuse(self):
+        # It once printed settings with which no server starts, and ended with 0.
+        for arguments, status in ((["--http", "0.0.0.0:0"], EXIT_REFUSED), (["--http", "7420"], EXIT_USAGE),
+                                  (["--http-hosts", "http://b.example"], EXIT_USAGE)):
+            with tempfile.TemporaryDirectory() as data:
+                start = duewheeld("--data", data, *arguments)
+                printed = duewheeld("--print-config", *arguments)
+                self.assertEqual((start.returncode, printed.returncode, printed.stdout), (status, status, ""))
+                self.assertRegex(printed.stderr, r"^duewheeld: .+\n$")
+
+
 class Help(unittest.TestCase):
     def test_names_every_setting(self):
         text = duewheeld("--help").stdout

@@ -136,6 +136,8 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     }
     check_order_key(*about, fresh, delivery.due_ms);
     about->deliveries.push_back(fresh);
+    // Told late: it may have died of this attempt before its queue was purged, and then the purge has left it.
+    if (about->purge == MessageModel::Purge::surely && may_have_died(*about)) about->purge = MessageModel::Purge::maybe;
 }
 
 // Of one order key never two at once, and none before one that comes first.

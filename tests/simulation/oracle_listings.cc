@@ -97,7 +97,8 @@ void Oracle::row_listed(Listing& listing, const Request& request, const ListedMe
     const auto standing = listing.standing.find(about->serial);
     if (standing == listing.standing.end()) return;
     const bool changed = about->epochs.size() != standing->second.epochs || !about->open.empty();
-    if (!changed && !about->certain()->due.holds(row.due_ms)) {
+    const World* world = about->certain();  // none where a delivery before that was told meanwhile leaves it open
+    if (!changed && world != nullptr && !world->due.holds(row.due_ms)) {
         return violate(
             "X", "listed as due at " + std::to_string(row.due_ms) + ", but it is " + describe(about->worlds()), about);
     }
@@ -121,7 +122,7 @@ void Oracle::listing_ended(const Listing& listing) {
             continue;
         }
         if (message.epochs.size() != standing.epochs || !message.open.empty() || may_have_died(message)) continue;
-        if (message.may_have_expired(latest())) continue;
+        if (message.may_have_expired(latest()) || message.certain() == nullptr) continue;
         // Where states were chosen, a lease and the clock are changes too.
         const bool was_leased = unseen(message) + message.deliveries.size() != standing.deliveries ||
                                 unseen(message) + message.deliveries.size() > 0;

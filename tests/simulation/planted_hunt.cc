@@ -42,6 +42,7 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(merge_prefers_index),
     DUEWHEEL_BUG(facts_of_older_generation_used),
     DUEWHEEL_BUG(segment_dropped_too_soon),
+    DUEWHEEL_BUG(segment_dropped_under_read),
     DUEWHEEL_BUG(queue_cursor_passes_unfinished),
     DUEWHEEL_BUG(second_command_in_batch_not_checked),
     DUEWHEEL_BUG(fire_during_cancel_in_flight),

@@ -114,6 +114,7 @@ namespace duewheel {
     X(carried)                            \
     X(carry_overtaken)                    \
     X(segment_dropped)                    \
+    X(segment_waited_for_answers)         \
     X(content_read_from_the_log)          \
     X(backlog_read)                       \
     X(page_with_another_behind)           \

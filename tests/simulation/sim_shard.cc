@@ -31,6 +31,7 @@ Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, SimD
 }
 
 void SimShard::turn(DueMs now) {
+    if (parts_->tell_reserve()) tending_wanted_ = true;
     engine().advance_to(now);
     carry_out(engine().take_effects());
 }
@@ -42,7 +43,6 @@ void SimShard::carry_out(Effects effects) {
         commit_ = std::move(effects.commit);
     }
     for (Question& question : effects.questions) {
-        newest_ticket_ = std::max(newest_ticket_, question.ticket);
         if (std::holds_alternative<FindMessage>(question.what)) rare_.met(Rare::command_asked_the_index);
         if (std::holds_alternative<ReadRecords>(question.what)) rare_.met(Rare::content_read_from_the_log);
         if (const auto* scan = std::get_if<ScanQueue>(&question.what)) {
@@ -115,20 +115,13 @@ std::vector<SimShard::Choice> SimShard::choices() const {
     if (!sealed_.empty()) choices.push_back({Step::tell_table, options_.seal_weight});
     if (tending_wanted_) choices.push_back({Step::tend_space, options_.seal_weight});
     if (space_seen_) choices.push_back({Step::tell_space, options_.seal_weight});
-    if (clean_ != LogCleaning::Step::none && may_drop() && !cleaning_rests_)
-        choices.push_back({Step::clean, options_.clean_weight});
+    if (clean_ != LogCleaning::Step::none && !cleaning_rests_) choices.push_back({Step::clean, options_.clean_weight});
     if (found_) choices.push_back({Step::tell_clean, options_.clean_weight});
     return choices;
 }
 
 bool SimShard::is_quiet() const {
     return choices().empty() && parts_->engine().is_idle() && parts_->engine().is_serving();
-}
-
-bool SimShard::may_drop() const {
-    if (clean_ != LogCleaning::Step::drop) return true;
-    return std::none_of(questions_.begin(), questions_.end(),
-                        [this](const Question& question) { return question.ticket <= drop_after_ticket_; });
 }
 
 bool SimShard::run_step(Random& random) {
@@ -169,6 +162,10 @@ void SimShard::run(Step step, Random& random) {
             Answer answer = std::move(answers_[at]);
             answers_.erase(answers_.begin() + static_cast<std::ptrdiff_t>(at));
             engine().answer(std::move(answer));
+            if (cleaning_->waits_for_answers()) {
+                rare_.met(Rare::segment_waited_for_answers);
+                next_clean();
+            }
             break;
         }
         case Step::seal:
@@ -274,7 +271,6 @@ void SimShard::next_clean() {
     const LogCleaning::Step next = cleaning_->next();
     if (next == LogCleaning::Step::none) return;
     clean_ = next;
-    drop_after_ticket_ = newest_ticket_;
 }
 
 void SimShard::run_clean() {

@@ -97,7 +97,6 @@ class SimShard {
     void tell(const Commit& commit) const;
     void tell(const char* what, std::uint64_t first = 0, std::uint64_t second = 0) const;
     std::vector<Choice> choices() const;
-    bool may_drop() const;
     void run(Step step, Random& random);
     void run_commit();
     void run_read(Random& random);
@@ -125,8 +124,6 @@ class SimShard {
     bool was_full_ = false;
     LogCleaning::Step clean_ = LogCleaning::Step::none;
     bool cleaning_rests_ = false;
-    std::uint64_t drop_after_ticket_ = 0;  // every question up to this one has to be read before
-    std::uint64_t newest_ticket_ = 0;
     std::optional<LogCleaning::Found> found_;
     std::vector<ReplyEffect> replies_;
     std::optional<Error> broken_;

@@ -1,4 +1,4 @@
-#include "ingress/utf8.h"
+#include "base/utf8.h"
 
 #include <set>
 #include <string>
@@ -96,6 +96,25 @@ TEST(Utf8, reads_not_a_byte_beyond_the_end) {
     const std::string text = "aaaaaaaaa\xc3\xa5";
     EXPECT_FALSE(is_utf8(std::string_view(text).substr(0, 10)));
     EXPECT_TRUE(is_utf8(text));
+}
+
+TEST(Utf8, keeps_what_is_text_of_bytes_that_are_none) {
+    EXPECT_EQ(as_utf8("l\xc3\xa9\n"), "l\xc3\xa9\n");
+    EXPECT_EQ(as_utf8("a\xec"
+                      "b\xc3\xa9"),
+              "a\xef\xbf\xbd"
+              "b\xef\xbf\xbd\xef\xbf\xbd");
+    EXPECT_TRUE(is_utf8(as_utf8("\xff\xfe\xed\xa0\x80")));
+}
+
+TEST(Utf8, knows_how_long_a_letter_is) {
+    EXPECT_EQ(letter_bytes("ab"), 1u);
+    EXPECT_EQ(letter_bytes("\xc3\xa9z"), 2u);
+    EXPECT_EQ(letter_bytes("\xe2\x86\x92"), 3u);
+    EXPECT_EQ(letter_bytes("\xf0\x9f\x98\x80"), 4u);
+    for (const char* none : {"\xe2\x86", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\xaf", "\xff"}) {
+        EXPECT_EQ(letter_bytes(none), 0u);
+    }
 }
 
 TEST(Utf8, cuts_between_letters) {

@@ -1,4 +1,4 @@
-#include "ingress/utf8.h"
+#include "base/utf8.h"
 
 #include <cstdint>
 #include <cstring>
@@ -23,6 +23,11 @@ std::ptrdiff_t letter_bytes(const unsigned char* at, const unsigned char* end) {
 
 }  // namespace
 
+std::size_t letter_bytes(std::string_view text) {
+    const auto* at = reinterpret_cast<const unsigned char*>(text.data());
+    return static_cast<std::size_t>(letter_bytes(at, at + text.size()));
+}
+
 bool is_utf8(std::string_view text) {
     const auto* at = reinterpret_cast<const unsigned char*>(text.data());
     const auto* const end = at + text.size();
@@ -38,6 +43,19 @@ bool is_utf8(std::string_view text) {
         at += length;
     }
     return true;
+}
+
+std::string as_utf8(std::string_view bytes) {
+    if (is_utf8(bytes)) return std::string(bytes);
+    std::string text;
+    for (const char c : bytes) {
+        if (static_cast<unsigned char>(c) < 0x80) {
+            text += c;
+        } else {
+            text += "\xef\xbf\xbd";
+        }
+    }
+    return text;
 }
 
 std::string_view cut_utf8(std::string_view text, std::size_t bytes_max) {

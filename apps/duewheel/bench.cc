@@ -1,0 +1,189 @@
+// duewheel bench: what a server does on this machine, measured from beside it. It uses a queue of its own and says what
+// it leaves behind there. Client and server share the processors, so a figure is of both; docs/command_line.md says how
+// to read it.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "arguments.h"
+#include "base/system_clock.h"
+#include "calendar/duration.h"
+#include "load/load.h"
+#include "local_time.h"
+#include "plain_text.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+namespace json = boost::json;
+
+struct BenchArguments {
+    std::string queue = "bench";
+    std::string time = "10s";
+    std::uint64_t connections = 4;
+    std::uint64_t takers = 4;
+    std::uint64_t batch = 0;
+    std::uint64_t rate = 2000;
+    std::uint64_t body_bytes = 200;
+};
+
+LoadOptions options_of(const Session& session, const BenchArguments& arguments) {
+    LoadOptions options;
+    options.server = session.server;
+    options.queue_path = session.path("queues", arguments.queue);
+    options.connections = arguments.connections;
+    options.takers = arguments.takers;
+    options.run_ms = parse_duration(arguments.time).value();
+    options.body_bytes = arguments.body_bytes;
+    options.rate = arguments.rate;
+    options.seed = static_cast<std::uint64_t>(monotonic_now_ns());
+    return options;
+}
+
+std::string whole(double number) {
+    return std::to_string(std::llround(number));
+}
+
+json::object levels(const Histogram& of) {
+    return {{"p50", of.percentile(50'000)},
+            {"p99", of.percentile(99'000)},
+            {"p999", of.percentile(99'900)},
+            {"most", of.most()}};
+}
+
+std::string shown_us(const Histogram& of) {
+    const auto ms = [](std::uint64_t micros) {
+        std::array<char, 32> text;
+        std::snprintf(text.data(), text.size(), "%.1f ms", static_cast<double>(micros) / 1000);
+        return std::string(text.data());
+    };
+    return "median " + ms(of.percentile(50'000)) + ", 99 % " + ms(of.percentile(99'000)) + ", most " + ms(of.most());
+}
+
+std::string shown_ms(const Histogram& of) {
+    return "median " + std::to_string(of.percentile(50'000)) + " ms, 99 % " + std::to_string(of.percentile(99'000)) +
+           " ms, most " + std::to_string(of.most()) + " ms";
+}
+
+// Prints the report; refused when anything was not as promised.
+int show_report(const Session& session, const Result<LoadReport>& run, const Rows& rows, double per_second) {
+    if (!run) return session.complain(run.error(), run.error().code == "refused" ? kExitRefused : kExitUnreachable);
+    if (session.json) {
+        const json::object members = {{"seconds", run->seconds},
+                                      {"per_second", std::llround(per_second)},
+                                      {"accepted", run->accepted},
+                                      {"refused", run->refused},
+                                      {"taken", run->taken},
+                                      {"acknowledged", run->acknowledged},
+                                      {"early", run->early},
+                                      {"request_us", levels(run->took_us)},
+                                      {"late_ms", levels(run->late_ms)},
+                                      {"client_cpu_seconds", run->client_cpu_seconds}};
+        std::printf("%s\n", json::serialize(members).c_str());
+    } else {
+        std::printf("%s", fields(rows).c_str());
+    }
+    if (run->refused > 0) {
+        return session.complain({"refused", std::to_string(run->refused) + " were refused; the first: " + run->refusal},
+                                kExitRefused);
+    }
+    return run->early == 0 ? kExitDone : session.complain({"early", "messages came early"}, kExitRefused);
+}
+
+// What a run leaves in its queue, for whoever reads the report.
+std::string left_behind(const BenchArguments& arguments, std::uint64_t messages) {
+    if (messages == 0) return "nothing";
+    return std::to_string(messages) + " messages in the queue " + printable(arguments.queue);
+}
+
+int bench_put(Session& session, const BenchArguments& arguments) {
+    LoadOptions options = options_of(session, arguments);
+    options.batch = arguments.batch == 0 ? 500 : arguments.batch;
+    const Result<LoadReport> run = load_put(options);
+    if (!run) return show_report(session, run, {}, 0);
+    const double per_second = static_cast<double>(run->accepted) / run->seconds;
+    return show_report(session, run,
+                       {{"puts a second", whole(per_second) + ", each on disk before its answer"},
+                        {"request", shown_us(run->took_us) + ", " + std::to_string(options.batch) + " messages each"},
+                        {"puts", std::to_string(run->accepted)},
+                        {"left behind", left_behind(arguments, run->accepted) + "; `duewheel queue purge` ends them"}},
+                       per_second);
+}
+
+int bench_fire(Session& session, const BenchArguments& arguments) {
+    LoadOptions options = options_of(session, arguments);
+    options.delay_min_ms = 1000;
+    options.delay_max_ms = std::max<std::int64_t>(2000, options.run_ms);
+    options.take_batch = arguments.batch == 0 ? 100 : arguments.batch;
+    const Result<LoadReport> run = load_fire(options);
+    if (!run) return show_report(session, run, {}, 0);
+    const double per_second = static_cast<double>(run->taken) / run->seconds;
+    return show_report(session, run,
+                       {{"late by", shown_ms(run->late_ms) + ", by this machine's clock"},
+                        {"early", std::to_string(run->early)},
+                        {"put, taken", std::to_string(run->accepted) + ", " + std::to_string(run->taken)},
+                        {"left behind", left_behind(arguments, run->accepted - run->acknowledged)}},
+                       per_second);
+}
+
+int bench_cycle(Session& session, const BenchArguments& arguments) {
+    LoadOptions options = options_of(session, arguments);
+    options.delay_min_ms = options.delay_max_ms = 0;
+    options.batch = options.take_batch = arguments.batch == 0 ? 100 : arguments.batch;
+    const Result<LoadReport> run = load_cycle(options);
+    if (!run) return show_report(session, run, {}, 0);
+    const double per_second = static_cast<double>(run->acknowledged) / run->seconds;
+    return show_report(
+        session, run,
+        {{"cycles a second", whole(per_second) + ": put, taken and acknowledged, each on disk"},
+         {"put request", shown_us(run->took_us) + ", " + std::to_string(options.batch) + " messages each"},
+         {"cycles", std::to_string(run->acknowledged)},
+         {"left behind", left_behind(arguments, run->accepted - run->acknowledged)}},
+        per_second);
+}
+
+void add_options(Verb<BenchArguments>& verb, const char* batch) {
+    BenchArguments& options = *verb.options;
+    verb.app->add_option("--queue", options.queue, "A queue that nobody else uses")->capture_default_str();
+    takes_duration(verb.app->add_option("--for", options.time, "How long it puts")->capture_default_str());
+    verb.app->add_option("--connections", options.connections, "Connections that put")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    verb.app->add_option("--batch", options.batch, batch)->check(CLI::Range(1, 1000));
+    verb.app->add_option("--body", options.body_bytes, "Bytes of each message's body")
+        ->check(CLI::Range(0, 1 << 20))
+        ->capture_default_str();
+}
+
+void add_takers(Verb<BenchArguments>& verb) {
+    verb.app->add_option("--takers", verb.options->takers, "Connections that take and acknowledge")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+}
+
+}  // namespace
+
+void add_bench(CLI::App& program, Session& session) {
+    CLI::App& bench = *program.add_subcommand("bench", "Measure a server from beside it");
+    bench.fallthrough();
+    bench.require_subcommand(1);
+    bench.footer("Example:\n  duewheel bench cycle --for 1s");
+    Verb<BenchArguments> put(bench, session, "put", "How many messages a second it takes, due in 1 to 24 hours",
+                             "duewheel bench put --for 1s --connections 64 --batch 1", bench_put);
+    add_options(put, "Messages in each request; 500 where it is not said, 1 puts one by one");
+    Verb<BenchArguments> fire(bench, session, "fire", "How late messages come that fall due at a steady rate",
+                              "duewheel bench fire --for 1s --rate 1000", bench_fire);
+    add_options(fire, "Messages that a taker asks for at once, at most; 100 where it is not said");
+    add_takers(fire);
+    fire.app->add_option("--rate", fire.options->rate, "Messages a second")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    Verb<BenchArguments> cycle(bench, session, "cycle", "How many messages a second are put, taken and acknowledged",
+                               "duewheel bench cycle --for 1s", bench_cycle);
+    add_options(cycle, "Messages in each request; 100 where it is not said");
+    add_takers(cycle);
+}
+
+}  // namespace duewheel

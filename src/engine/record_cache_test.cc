@@ -1,0 +1,37 @@
+#include "engine/record_cache.h"
+
+#include <gtest/gtest.h>
+
+namespace duewheel {
+namespace {
+
+constexpr std::size_t kCost = 100 + 96;  // of a body of 100 bytes, with its place in the table
+
+TEST(RecordCache, holds_so_many_bytes_and_drops_the_oldest) {
+    for (const std::size_t limit : {10 * kCost - 1, 10 * kCost, 10 * kCost + 1}) {
+        RecordCache cache(limit);
+        for (Sequence place = 1; place <= 10; ++place) cache.insert(place, std::string(100, 'x'));
+        EXPECT_EQ(cache.holds(1), limit >= 10 * kCost) << limit;
+        EXPECT_TRUE(cache.holds(2));
+        EXPECT_LE(cache.bytes(), limit);
+        cache.insert(11, std::string(100, 'x'));
+        EXPECT_FALSE(cache.holds(1));
+        EXPECT_TRUE(cache.holds(11));
+        EXPECT_LE(cache.bytes(), limit);
+    }
+}
+
+TEST(RecordCache, keeps_no_body_that_would_push_out_much_else) {
+    RecordCache cache(800);
+    cache.insert(1, std::string(101, 'x'));
+    cache.insert(2, std::string(100, 'x'));
+    EXPECT_FALSE(cache.holds(1));
+    EXPECT_TRUE(cache.holds(2));
+    ASSERT_NE(cache.find(2), nullptr);
+    cache.erase(2);
+    EXPECT_EQ(cache.find(2), nullptr);
+    EXPECT_EQ(cache.bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace duewheel

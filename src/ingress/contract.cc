@@ -1,0 +1,190 @@
+#include "ingress/contract.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include <boost/json.hpp>
+
+#include "ingress/problem.h"
+
+namespace duewheel {
+
+std::string_view openapi_source();  // openapi.json, as bytes
+
+namespace {
+
+namespace json = boost::json;
+
+using Codes = std::set<std::string, std::less<>>;
+
+constexpr std::string_view kNamespacePath = "/v1/namespaces/{namespace}";
+constexpr std::string_view kMethods[] = {"get", "put", "post", "delete", "patch"};
+
+std::string_view text_of(const json::value& value) {
+    const json::string& text = value.as_string();
+    return {text.data(), text.size()};
+}
+
+json::object reference(std::string_view section, std::string_view name) {
+    return {{"$ref", "#/components/" + std::string(section) + "/" + std::string(name)}};
+}
+
+// A GET without the bodies of its answers.
+json::object head_of(const json::object& get) {
+    json::object head = get;
+    head["operationId"] = std::string(text_of(get.at("operationId"))) + "Head";
+    head["summary"] = "As GET, without the body of the answer.";
+    for (auto& [status, response] : head.at("responses").as_object()) response.as_object().erase("content");
+    return head;
+}
+
+class Contract {
+  public:
+    Contract(json::object source, const LimitValue& limit) : document_(std::move(source)), limit_(limit) {
+        groups_ = document_.at("x-problem-groups").as_object();
+        document_.erase("x-problem-groups");
+    }
+
+    json::object expand() {
+        json::object paths;
+        for (auto& [path, item] : document_.at("paths").as_object()) add_path(paths, path, item.as_object());
+        document_["paths"] = std::move(paths);
+        json::object& components = document_.at("components").as_object();
+        components["responses"] = std::move(responses_);
+        json::value whole(std::move(document_));
+        fill_in(whole);
+        return std::move(whole.as_object());
+    }
+
+  private:
+    void add_path(json::object& paths, std::string_view path, json::object item) {
+        json::object twin = item;
+        bool has_twin = path.starts_with("/v1/");
+        for (const std::string_view method : kMethods) {
+            if (json::value* operation = item.if_contains(method)) {
+                has_twin = operation->as_object().erase("x-without-namespace") == 0 && has_twin;
+                complete(operation->as_object(), {"any"});
+            }
+            if (json::value* operation = twin.if_contains(method)) {
+                json::object& inner = operation->as_object();
+                inner["operationId"] = std::string(text_of(inner.at("operationId"))) + "InNamespace";
+                complete(inner, {"any", "namespace"});
+            }
+        }
+        add_head(item);
+        add_head(twin);
+        paths[path] = std::move(item);
+        if (!has_twin) return;
+        json::array parameters = {reference("parameters", "namespace")};
+        if (const json::value* own = twin.if_contains("parameters")) {
+            parameters.insert(parameters.end(), own->as_array().begin(), own->as_array().end());
+        }
+        twin["parameters"] = std::move(parameters);
+        paths[std::string(kNamespacePath) + std::string(path.substr(3))] = std::move(twin);
+    }
+
+    static void add_head(json::object& item) {
+        if (const json::value* get = item.if_contains("get")) item["head"] = head_of(get->as_object());
+    }
+
+    // The operation's problems as responses, and what every operation has.
+    void complete(json::object& operation, std::initializer_list<std::string_view> groups) {
+        Codes codes;
+        for (const std::string_view group : groups) add_codes(group, codes);
+        for (const json::value& each : operation.at("x-problems").as_array()) add_codes(text_of(each), codes);
+        operation.erase("x-problems");
+        std::map<int, Codes> by_status;
+        for (const std::string& code : codes) by_status[find_problem_kind(code)->status].insert(code);
+        json::object& responses = operation.at("responses").as_object();
+        for (auto& [status, response] : responses) {
+            response.as_object()["headers"] = json::object{{"traceparent", reference("headers", "traceparent")}};
+        }
+        for (const auto& [status, of_status] : by_status) add_problem(responses, status, of_status);
+        json::array parameters = {reference("parameters", "traceparent")};
+        if (const json::value* own = operation.if_contains("parameters")) {
+            parameters.insert(parameters.begin(), own->as_array().begin(), own->as_array().end());
+        }
+        operation["parameters"] = std::move(parameters);
+    }
+
+    // The code, or those of the group.
+    void add_codes(std::string_view name, Codes& into) const {
+        if (const json::value* group = groups_.if_contains(name)) {
+            for (const json::value& each : group->as_array()) add_codes(text_of(each), into);
+            return;
+        }
+        if (find_problem_kind(name) == nullptr) throw std::invalid_argument(std::string(name));
+        into.insert(std::string(name));
+    }
+
+    void add_problem(json::object& responses, int status, const Codes& codes) {
+        json::object problem = problem_response(status, codes);
+        const std::string number = std::to_string(status);
+        if (json::value* other = responses.if_contains(number)) {  // a state of the server has this status too
+            json::object& content = other->at("content").as_object();
+            content["application/problem+json"] = problem.at("content").at("application/problem+json");
+            return;
+        }
+        constexpr std::size_t kNamedCodesMax = 2;
+        if (codes.size() > kNamedCodesMax) {
+            responses[number] = std::move(problem);
+            return;
+        }
+        std::string name;
+        for (const std::string& code : codes) name += (name.empty() ? "" : "_or_") + code;
+        responses[number] = reference("responses", name);
+        responses_[name] = std::move(problem);
+    }
+
+    static json::object problem_response(int status, const Codes& codes) {
+        json::array names;
+        std::set<std::string_view> titles;
+        std::string description;
+        for (const std::string& code : codes) {
+            names.emplace_back(code);
+            const std::string_view title = find_problem_kind(code)->title;
+            if (titles.insert(title).second) description.append(description.empty() ? "" : "; ").append(title);
+        }
+        json::object schema = reference("schemas", "Problem");
+        schema["properties"] = json::object{{"status", json::object{{"const", status}}},
+                                            {"code", json::object{{"enum", std::move(names)}}}};
+        json::object headers = {{"traceparent", reference("headers", "traceparent")}};
+        if (says_when_to_come_again(status)) headers["Retry-After"] = reference("headers", "RetryAfter");
+        return {{"description", description + "."},
+                {"headers", std::move(headers)},
+                {"content", json::object{{"application/problem+json", json::object{{"schema", std::move(schema)}}}}}};
+    }
+
+    void fill_in(json::value& value) const {
+        if (json::array* array = value.if_array()) {
+            for (json::value& each : *array) fill_in(each);
+        }
+        json::object* object = value.if_object();
+        if (object == nullptr) return;
+        if (const json::value* name = object->if_contains("x-limit")) {
+            value = limit_(text_of(*name));
+        } else if (object->contains("x-codes")) {
+            json::array codes;
+            for (const ProblemKind& kind : problem_kinds()) codes.emplace_back(kind.code);
+            value = std::move(codes);
+        } else {
+            for (auto& [member, each] : *object) fill_in(each);
+        }
+    }
+
+    json::object document_;
+    json::object groups_;
+    json::object responses_;  // that more than one operation may have, by their codes
+    const LimitValue& limit_;
+};
+
+}  // namespace
+
+std::string contract_text(const LimitValue& limit) noexcept {
+    const std::string_view source = openapi_source();
+    return json::serialize(Contract(json::parse(source).as_object(), limit).expand());
+}
+
+}  // namespace duewheel

@@ -1,0 +1,153 @@
+// The contract against the table of calls and the table of codes. That each answer stands in it is looked at wherever a
+// test of this module asks something (contract_fixture.h); that the real server keeps to it, in
+// tests/integration/contract_test.py.
+#include "ingress/contract.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "ingress/call_fixture.h"
+#include "ingress/call_path.h"
+#include "ingress/contract_fixture.h"
+#include "ingress/problem.h"
+
+namespace duewheel {
+namespace {
+
+// "GET /v1/queues/{}:lease", whatever the names between braces are.
+std::string operation_name(std::string_view method, std::string_view path) {
+    std::string name = std::string(method) + " ";
+    bool inside = false;
+    for (const char c : path) {
+        if (!inside || c == '}') name += c;
+        if (c == '{') inside = true;
+        if (c == '}') inside = false;
+    }
+    return name;
+}
+
+void add_operations(std::set<std::string>& to, const std::string& path, std::string_view methods) {
+    while (!methods.empty()) {
+        const std::size_t end = std::min(methods.find(", "), methods.size());
+        to.insert(operation_name(methods.substr(0, end), path));
+        methods.remove_prefix(std::min(end + 2, methods.size()));
+    }
+}
+
+std::set<std::string> served_operations() {
+    std::set<std::string> served;
+    for (const CallShape& shape : call_shapes()) {
+        add_operations(served, shape.path, shape.methods);
+        add_operations(served, "/v1/namespaces/{}" + shape.path.substr(3), shape.methods);
+    }
+    for (const std::string_view page : kServerPages) add_operations(served, std::string(page), "GET, HEAD");
+    return served;
+}
+
+template <class Visit>
+void for_each_operation(Visit visit) {
+    for (const auto& [path, item] : contract().at("paths").as_object()) {
+        for (const auto& [method, operation] : item.as_object()) {
+            if (method == "parameters") continue;
+            std::string capital(method);
+            for (char& c : capital) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+            visit(operation_name(capital, {path.data(), path.size()}), operation.as_object());
+        }
+    }
+}
+
+TEST(Contract, has_every_call_that_is_served_and_no_other) {
+    std::set<std::string> told;
+    for_each_operation([&](const std::string& name, const boost::json::object&) { told.insert(name); });
+    EXPECT_EQ(told, served_operations());
+    EXPECT_GT(told.size(), 40u);
+}
+
+TEST(Contract, has_every_problem_code_with_its_status_and_no_other) {
+    std::set<std::string> told = {"method_not_allowed", "unknown_path"};  // of no operation: the introduction has them
+    for_each_operation([&](const std::string& name, const boost::json::object& operation) {
+        for (const auto& [status, response] : operation.at("responses").as_object()) {
+            for (const std::string& code : codes_of(resolved(response))) {
+                told.insert(code);
+                const ProblemKind* kind = find_problem_kind(code);
+                ASSERT_NE(kind, nullptr) << name << " " << code;
+                EXPECT_EQ(std::to_string(kind->status), std::string(status)) << name << " " << code;
+            }
+        }
+    });
+    std::set<std::string> made;
+    for (const ProblemKind& kind : problem_kinds()) made.emplace(kind.code);
+    EXPECT_EQ(told, made);
+    const std::string introduction(contract().at("info").at("description").as_string());
+    for (const char* code : {"`method_not_allowed`", "`unknown_path`"}) {
+        EXPECT_NE(introduction.find(code), std::string::npos) << code;
+    }
+    EXPECT_EQ(contract()
+                  .at("components")
+                  .at("schemas")
+                  .at("Problem")
+                  .at("properties")
+                  .at("code")
+                  .at("enum")
+                  .as_array()
+                  .size(),
+              made.size());
+}
+
+void look_at(const boost::json::value& value, std::set<std::string>& wrong) {
+    if (const auto* array = value.if_array()) {
+        for (const auto& each : *array) look_at(each, wrong);
+    }
+    const auto* object = value.if_object();
+    if (object == nullptr) return;
+    for (const auto& [name, each] : *object) {
+        if (name.starts_with("x-") && name != "x-line-schema") wrong.insert(std::string(name));
+        if (name == "$ref") {
+            try {
+                resolved(*object);
+            } catch (const std::exception&) {
+                wrong.insert(each.as_string().c_str());
+            }
+        }
+        look_at(each, wrong);
+    }
+}
+
+TEST(Contract, leaves_no_shorthand_and_refers_to_what_is_there) {
+    std::set<std::string> wrong;
+    look_at(contract(), wrong);
+    EXPECT_EQ(wrong, std::set<std::string>());
+}
+
+TEST(Contract, each_operation_has_a_name_of_its_own) {
+    std::set<std::string> names;
+    for_each_operation([&](const std::string& name, const boost::json::object& operation) {
+        EXPECT_TRUE(names.insert(operation.at("operationId").as_string().c_str()).second) << name;
+    });
+}
+
+TEST(Contract, says_the_limits_in_force) {
+    std::set<std::string> asked;
+    const boost::json::value document = boost::json::parse(contract_text([&](std::string_view name) {
+        asked.emplace(name);
+        return name == "limits.key_max" ? 7 : 1000;
+    }));
+    EXPECT_EQ(document.at("components").at("schemas").at("Key").at("maxLength").to_number<int>(), 7);
+    EXPECT_GT(asked.size(), 5u);
+}
+
+TEST(Contract, is_served) {
+    HttpApiOptions options;
+    options.contract = "{\"openapi\":\"3.1.0\"}";
+    ApiServer server(std::move(options));
+    const std::string answer = server.ask({"GET", "/openapi.json"});
+    EXPECT_EQ(status_of(answer), 200);
+    EXPECT_EQ(field_of(answer, "Content-Type"), "application/json");
+    EXPECT_EQ(body_of(answer), "{\"openapi\":\"3.1.0\"}");
+    EXPECT_EQ(member_of(server.ask({"POST", "/openapi.json"}), "code"), "method_not_allowed");
+    EXPECT_EQ(member_of(server.ask({"GET", "/openapi.json?x=1"}), "code"), "unknown_parameter");
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,84 @@
+// The table of limits, and the table of docs/http_api.md that is made from it. After a change,
+// DUEWHEEL_RECORD=1 build/release/bin/server_test writes the page anew. That each limit is held at its value and one
+// beyond is for tests/integration/limits_test.py, against the real server.
+#include "server/limit.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "ingress/problem.h"
+
+namespace duewheel {
+namespace {
+
+const std::string kPage = DUEWHEEL_SOURCE_DIR "/docs/http_api.md";
+constexpr std::string_view kBegin = "<!-- Made from src/server/limit.cc. -->\n\n";
+constexpr std::string_view kEnd = "\n<!-- The end of what is made. -->";
+
+std::string content_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Limit, each_says_what_a_client_meets_beyond_it) {
+    for (const Limit& limit : limits()) {
+        SCOPED_TRACE(limit.name);
+        bool refuses = false;
+        for (const std::string_view code : limit.codes) {
+            if (code.empty()) continue;
+            refuses = true;
+            EXPECT_NE(find_problem_kind(code), nullptr) << code;
+        }
+        EXPECT_TRUE(refuses || !limit.otherwise.empty());
+        EXPECT_TRUE(limit.sentence.ends_with('.'));
+    }
+}
+
+TEST(Limit, each_has_a_name_and_a_place_of_its_own) {
+    std::set<std::string_view> names;
+    for (const Limit& limit : limits()) {
+        EXPECT_TRUE(names.insert(limit.name).second) << limit.name;
+        EXPECT_EQ(find_limit(limit.name), &limit);
+        if (limit.is_fixed()) continue;
+        ServerOptions options;
+        const std::int64_t wanted = limit.read(options) == limit.most ? limit.least : limit.most;
+        limit.write(options, wanted);
+        for (const Limit& each : limits()) {
+            EXPECT_EQ(each.read(options) == each.read(ServerOptions{}), &each != &limit)
+                << limit.name << " " << each.name;
+        }
+        EXPECT_EQ(limit.read(options), wanted) << limit.name;
+    }
+    EXPECT_EQ(find_limit("limits"), nullptr);
+}
+
+TEST(Limit, values_are_told_in_the_largest_unit_that_fits) {
+    const Limit& bytes = *find_limit("limits.body_max");
+    EXPECT_EQ(limit_in_words(bytes, 1 << 20), "1 MiB");
+    EXPECT_EQ(limit_in_words(bytes, 1 << 30), "1 GiB");
+    EXPECT_EQ(limit_in_words(bytes, 8 << 10), "8 KiB");
+    EXPECT_EQ(limit_in_words(bytes, 1025), "1025 bytes");
+    EXPECT_EQ(limit_in_words(bytes, 0), "0 bytes");
+    EXPECT_EQ(limit_in_words(*find_limit("limits.lease_max"), 43'200'000), "12h");
+    EXPECT_EQ(limit_in_words(*find_limit("limits.queues_max"), 999), "999");
+    EXPECT_EQ(limit_in_words(*find_limit("limits.queues_max"), 1'000), "1,000");
+    EXPECT_EQ(limit_in_words(*find_limit("limits.queues_max"), 1'000'000), "1,000,000");
+}
+
+TEST(Limit, the_documentation_holds_the_table) {
+    std::string page = content_of(kPage);
+    const std::size_t begin = page.find(kBegin);
+    const std::size_t end = page.find(kEnd, begin);
+    ASSERT_TRUE(begin != std::string::npos && end != std::string::npos) << kPage;
+    page.replace(begin + kBegin.size(), end - begin - kBegin.size(), limits_table());
+    if (std::getenv("DUEWHEEL_RECORD") != nullptr) std::ofstream(kPage, std::ios::binary) << page;
+    EXPECT_TRUE(content_of(kPage) == page)
+        << kPage << " is not what the table says: write it anew with DUEWHEEL_RECORD=1";
+}
+
+}  // namespace
+}  // namespace duewheel

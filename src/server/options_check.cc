@@ -1,0 +1,41 @@
+#include "server/options_check.h"
+
+#include <algorithm>
+
+#include "net/http_server.h"
+
+namespace duewheel {
+namespace {
+
+// A name or an address as it stands in a Host field, without a port.
+bool is_host(std::string_view text) {
+    const bool bracketed = text.size() > 2 && text.front() == '[' && text.back() == ']';
+    if (bracketed) text = text.substr(1, text.size() - 2);
+    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+               c == '_' || (bracketed && c == ':');
+    });
+}
+
+}  // namespace
+
+bool is_loopback(std::string_view address) {
+    return address.starts_with("127.") || address.starts_with("[::1]") || address.starts_with("localhost:");
+}
+
+Status check_options(const ServerOptions& options) {
+    for (const std::string& host : options.http_hosts) {
+        if (is_host(host)) continue;
+        return Error{"bad_host", "\"" + host +
+                                     "\" in the setting http.hosts is no host: write a name such as queue.example.org, "
+                                     "without scheme, port and path"};
+    }
+    if (Status address = check_listen_address(options.http_address); !address) return address;
+    if (is_loopback(options.http_address) || options.unsafe_plain_listen) return {};
+    return Error{"unsafe_listen", options.http_address +
+                                      " is no loopback address, and without TLS and tokens whoever reaches it may do "
+                                      "everything: listen on 127.0.0.1, or allow it with the setting "
+                                      "unsafe_plain_listen = true (--unsafe-plain-listen)"};
+}
+
+}  // namespace duewheel

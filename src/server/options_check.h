@@ -1,0 +1,19 @@
+// Which options a server refuses to start with, whatever the machine it runs on: looked at before anything is opened,
+// and by `duewheeld --print-config`, which must not call settings fine that the start refuses. What depends on the
+// machine (a port that is taken, a directory that cannot be written) only the start itself can know.
+#pragma once
+
+#include <string_view>
+
+#include "base/status.h"
+#include "server/server_options.h"
+
+namespace duewheel {
+
+// Codes: bad_address, bad_host, unsafe_listen.
+Status check_options(const ServerOptions& options);
+
+// Of an address to listen on.
+bool is_loopback(std::string_view address);
+
+}  // namespace duewheel

@@ -1,0 +1,39 @@
+#include "server/options_check.h"
+
+#include <gtest/gtest.h>
+
+namespace duewheel {
+namespace {
+
+std::string refusal(const std::string& address, std::vector<std::string> hosts = {}, bool unsafe = false) {
+    ServerOptions options;
+    options.http_address = address;
+    options.http_hosts = std::move(hosts);
+    options.unsafe_plain_listen = unsafe;
+    const Status checked = check_options(options);
+    return checked ? "" : std::string(checked.error().code);
+}
+
+TEST(OptionsCheck, takes_loopback_by_itself_and_more_where_that_is_allowed) {
+    for (const char* address : {"127.0.0.1:7420", "127.0.0.2:0", "[::1]:7420", "localhost:7420"}) {
+        EXPECT_EQ(refusal(address), "") << address;
+    }
+    for (const char* address : {"0.0.0.0:7420", "[::]:7420", "192.0.2.1:7420"}) {
+        EXPECT_EQ(refusal(address), "unsafe_listen") << address;
+        EXPECT_EQ(refusal(address, {}, true), "") << address;
+    }
+}
+
+TEST(OptionsCheck, refuses_addresses_and_hosts_that_are_none) {
+    for (const char* address :
+         {"", "7420", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "::1:80", "localhost.invalid:1"}) {
+        EXPECT_EQ(refusal(address, {}, true), "bad_address") << address;
+    }
+    for (const char* host : {"", "http://a.example", "a.example:80", "a/b", "::1"}) {
+        EXPECT_EQ(refusal("127.0.0.1:0", {"b.example", host}), "bad_host") << host;
+    }
+    EXPECT_EQ(refusal("127.0.0.1:0", {"b.example", "127.0.0.1", "[::1]"}), "");
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,128 @@
+// Whole requests to the API, from their bytes to a command: whatever is refused is refused with a listed code and a
+// sentence that is valid JSON, and what becomes a command keeps to what the documentation says of it.
+#include <algorithm>
+#include <string>
+#include <variant>
+
+#include <boost/json.hpp>
+
+#include "fuzz/fuzz_target.h"
+#include "ingress/batch_request.h"
+#include "ingress/call_path.h"
+#include "ingress/caller.h"
+#include "ingress/problem.h"
+#include "ingress/request_command.h"
+#include "net/request_parser.h"
+
+namespace duewheel {
+namespace {
+
+HttpApiOptions small_options() {
+    HttpApiOptions options;
+    options.body_bytes_max = 200;
+    options.queue_name_bytes_max = 20;
+    options.key_bytes_max = 16;
+    options.batch_max = 4;
+    options.headers_max = 3;
+    options.headers_bytes_max = 60;
+    options.callers = {true, {"localhost", "127.0.0.1", "[::1]"}, {}};
+    return options;
+}
+
+void judge_refusal(const Error& error) {
+    require(find_problem_kind(error.code) != nullptr, "a code is not listed:", error.code);
+    const HttpResponse answer = problem(error);
+    boost::json::error_code code;
+    const boost::json::value read = boost::json::parse(answer.body, code);
+    require(!code && read.is_object(), "a refusal is no JSON:", answer.body);
+    require(answer.status >= 400 && answer.status < 600, "a refusal has no status");
+}
+
+bool is_name(std::string_view name, std::size_t bytes_max) {
+    return !name.empty() && name.size() <= bytes_max && name.front() != '-' &&
+           std::none_of(name.begin(), name.end(), [](char c) { return c <= ' ' || c == '\x7f' || c == '%'; });
+}
+
+void judge_put(const PutCommand& put, const HttpApiOptions& options) {
+    require(is_name(put.queue, options.queue_name_bytes_max), "a queue's name is none");
+    require(put.body.size() <= options.body_bytes_max, "a body is over its limit");
+    require(put.key.size() <= options.key_bytes_max, "a key is over its limit");
+    require(put.key.empty() == (put.request_hash == 0) || !put.key.empty(), "a request without a key has a hash");
+    require(put.when.delay_ms >= 0 && (!put.expires || put.expires->delay_ms >= 0), "a delay is negative");
+    require(put.order_key.size() <= 256, "an order key is over its limit");
+}
+
+void judge(const Command& command, const HttpApiOptions& options) {
+    std::visit(
+        [&](const auto& one) {
+            using One = std::decay_t<decltype(one)>;
+            if constexpr (std::is_same_v<One, PutCommand>) judge_put(one, options);
+            if constexpr (std::is_same_v<One, PutBatchCommand>) {
+                require(!one.puts.empty() && one.puts.size() <= options.batch_max, "a batch has no size");
+                for (const PutCommand& put : one.puts) judge_put(put, options);
+            }
+            if constexpr (requires { one.queue; }) {
+                require(is_name(one.queue, options.queue_name_bytes_max), "a queue's name is none");
+            }
+            if constexpr (requires { one.name_space; }) {
+                require(is_name(one.name_space, options.queue_name_bytes_max), "a namespace is none");
+            }
+            if constexpr (requires { one.id; }) {
+                require(one.id >= 1 && one.id <= kMessageIdMax, "an id is none");
+            }
+            if constexpr (requires { one.lease_ms; }) {
+                const std::optional<std::int64_t> lease_ms = one.lease_ms;
+                require(lease_ms.value_or(0) >= 0, "a lease is negative");
+            }
+            if constexpr (requires { one.wait_ms; }) require(one.wait_ms >= 0, "a wait is negative");
+            if constexpr (requires { one.reason; }) require(one.reason.size() <= 1024, "a reason was not cut");
+            if constexpr (std::is_same_v<One, CarryCommand> || std::is_same_v<One, CarryDoneCommand>) {
+                require(false, "a client reached a command of the cleaner");
+            }
+        },
+        command);
+}
+
+void serve(const HttpRequest& request, const HttpApiOptions& options) {
+    static_cast<void>(group_of_call(request));
+    if (const Status fine = check_caller(request, options.callers); !fine) return judge_refusal(fine.error());
+    const std::optional<CallPath> path = find_call(request.segments);
+    if (!path || !allows(allowed_methods(*path), request.method)) return;
+    if (!is_batch(path->what)) {
+        const Result<Command> command = read_command(request, *path, options);
+        return command ? judge(*command, options) : judge_refusal(command.error());
+    }
+    const Result<BatchRequest> batch = read_batch(request, *path, options);
+    if (!batch) return judge_refusal(batch.error());
+    require(batch->refused.size() <= options.batch_max, "a batch is over its limit");
+    for (const std::optional<Error>& refused : batch->refused) {
+        if (refused) judge_refusal(*refused);
+    }
+    for (const Command& command : batch->commands) judge(command, options);
+}
+
+}  // namespace
+
+void fuzz(std::string_view input) {
+    const HttpApiOptions options = small_options();
+    const HttpLimits limits;
+    RequestParser parser(limits, "127.0.0.1");
+    while (!input.empty()) {
+        std::size_t consumed = 0;
+        const RequestParser::State state = parser.read(input, consumed);
+        input.remove_prefix(consumed);
+        if (state == RequestParser::State::refused) {
+            const HttpRefusal& refusal = parser.refusal();
+            const HttpResponse answer = format_http_error(refusal.status, refusal.code, refusal.message);
+            boost::json::error_code code;
+            static_cast<void>(boost::json::parse(answer.body, code));
+            require(!code, "a refusal is no JSON:", answer.body);
+            return;
+        }
+        if (state != RequestParser::State::complete) return;
+        serve(parser.request(), options);
+        parser.reset();
+    }
+}
+
+}  // namespace duewheel

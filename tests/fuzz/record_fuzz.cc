@@ -1,0 +1,63 @@
+// Records of the log from bytes that nobody wrote: refused, or a record that survives being written and read again.
+//
+// The first byte is the kind, the rest a record's body: a checksum stands before every body in a real log, and no
+// fuzzer gets past one. The bytes are read as a frame too.
+#include <string>
+
+#include "fuzz/fuzz_target.h"
+#include "message/record.h"
+
+namespace duewheel {
+namespace {
+
+void judge_frame(std::string_view bytes) {
+    const Result<FramedRecord> frame = read_frame(bytes);
+    if (!frame) {
+        const std::string_view code = frame.error().code;
+        require(code == "torn_record" || code == "bad_checksum" || code == "newer_format", "a frame has another error",
+                code);
+        return;
+    }
+    require(frame->frame_bytes <= bytes.size(), "a frame is longer than its bytes");
+    require(frame->frame_bytes == kRecordFrameBytes + frame->body.size(), "a frame has another size than its parts");
+}
+
+// Fields that mean nothing without others; whoever writes a record leaves them out.
+void leave_out_idle_fields(Record& record) {
+    if (record.content.retry == RetryRule{}) record.content.retry.reset();
+    if (record.content.repeat == RepeatRule{}) record.content.repeat.reset();
+    if (record.content.transaction == TransactionRule{}) record.content.transaction.reset();
+    if (record.previous.version == 0) record.previous = {};
+}
+
+}  // namespace
+
+void fuzz(std::string_view input) {
+    judge_frame(input);
+    if (input.empty()) return;
+    const auto kind = static_cast<RecordKind>(static_cast<unsigned char>(input.front()) % 11 + 1);
+    const std::string_view body = input.substr(1);
+    Result<Record> decoded = decode_record(kind, body);
+    if (!decoded) {
+        const std::string_view code = decoded.error().code;
+        require(code == "damaged_record" || code == "newer_format", "a record has another error", code);
+        return;
+    }
+    leave_out_idle_fields(*decoded);
+    std::string written;
+    const std::size_t size = append_record(written, 7, *decoded);
+    require(size == written.size(), "a record's size is not that of its bytes");
+    const Result<FramedRecord> frame = read_frame(written);
+    require(frame.ok() && frame->sequence == 7 && frame->kind == kind && frame->frame_bytes == size,
+            "a frame that was written cannot be read");
+    const Result<Record> again = decode_record(kind, frame->body);
+    require(again.ok() && *again == *decoded, "a record is another after writing");
+    require(digest_term(again->id, again->state) == digest_term(decoded->id, decoded->state), "its digest changed");
+    std::string twice;
+    append_record(twice, 7, *again);
+    require(twice == written, "equal records have different bytes");
+    // Half a frame is no frame.
+    require(!read_frame(std::string_view(written).substr(0, size - 1)).ok(), "a torn frame was taken");
+}
+
+}  // namespace duewheel

@@ -1,0 +1,347 @@
+"""The real server against its own contract, /openapi.json: the document is a valid one of OpenAPI 3.1; each problem code
+of each call is met there and nothing else is answered; and whatever schemathesis makes up from the document, the answers
+are those that the document names."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from contract import METHODS, PYTHON, Contract, ask, with_lines_as_arrays, with_packages
+from daemon import Daemon
+
+CASES = int(os.environ.get("DUEWHEEL_CONTRACT_CASES", "15"))  # of each call, for each way of making them up
+
+JSON = {"Content-Type": "application/json"}
+LINES = {"Content-Type": "application/x-ndjson"}
+TOKEN = "A" * 38
+ISSUED_NEVER = "9007199254740991"
+LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-batch-max=2", "--limits-queues-max=4",
+          "--limits-waiters-per-queue-max=1", "--limits-queue-name-max=20B"]
+
+# What no request can bring about at will, and which test holds it.
+ELSEWHERE = {
+    "internal": "a bug of the server",
+    "gone": "src/ingress/answer_text_test.cc",
+    "overloaded": "src/net/http_server_defence_test.cc",
+    "request_timeout": "tests/integration/limits_test.py",
+    "store_full": "tests/integration/full_disk_test.py",
+    "too_busy": "src/engine/engine_limits_test.cc",
+}
+ELSEWHERE_OF = {
+    ("fire", "expires_too_soon"): "a message that expires at the very moment",
+}
+
+# A member of each call that takes it once, and one that is a duration.
+MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
+           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max"}
+DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
+             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease"}
+
+
+def body_of(value):
+    return value if isinstance(value, bytes) else json.dumps(value).encode()
+
+
+class Provocation:
+    """A request that brings a code about, or as near to an ordinary one of its call as can be."""
+
+    def __init__(self, path, method, operation):
+        self.name = operation["operationId"].removesuffix("InNamespace")
+        self.method = method.upper()
+        self.path = path
+        self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN}
+        self.query = "queue=q" if self.name == "history" else ""
+        self.headers = dict(LINES) if self.name == "putMany" else {}
+        self.body = None
+
+    def target(self):
+        path = re.sub(r"{(\w+)}", lambda match: self.names[match[1]], self.path)
+        return path + ("?" + self.query if self.query else "")
+
+    def send(self, port):
+        return ask(port, self.method, self.target(), self.headers, self.body)
+
+    def with_body(self, value, headers=None):
+        self.body = body_of(value)
+        self.headers.update(headers or JSON)
+
+    def with_query(self, text):
+        self.query = text
+
+    def with_headers(self, **fields):
+        self.headers.update({name.replace("_", "-"): value for name, value in fields.items()})
+
+    def with_name(self, name, value):
+        self.names[name] = value
+
+    def of_this_call(self, value):
+        """The members with those that the call cannot do without."""
+        return {"leases": [], **value} if self.name.endswith("Many") else value
+
+
+# code: how a request comes by it. What is not said of a call holds for all.
+HOW = {
+    "bad_base64": lambda p: p.with_body({"body_base64": "*"}),
+    "bad_content_type": lambda p: p.with_body({"content_type": "text"}),
+    "bad_cursor": lambda p: p.with_query(p.query + "&cursor=x" if p.query else "cursor=x"),
+    "bad_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
+    "bad_id": lambda p: p.with_name("id", "x"),
+    "bad_instant": lambda p: p.with_body({"due": "x"}) if p.name in ("put", "move") else
+                   p.with_query({"list": "due_after=x", "history": "queue=q&from=x"}[p.name]),
+    "bad_json": lambda p: p.with_body(b"{"),
+    "bad_key": lambda p: p.with_body({"key": ""}),
+    "bad_lease_token": lambda p: p.with_name("token", "nonsense"),
+    "bad_max": lambda p: p.with_body({"max": 0}),
+    "bad_message_header": lambda p: p.with_body({"headers": {"a b": "c"}}),
+    "bad_namespace": lambda p: p.with_name("namespace", "-n"),
+    "bad_order_key": lambda p: p.with_body({"order_key": ""}),
+    "bad_parameter": lambda p: p.with_query("x=%zz"),
+    "bad_path": lambda p: p.with_name("namespace" if "{namespace}" in p.path else "queue" if "{queue}" in p.path else "id", "%zz"),
+    "bad_queue_name": lambda p: p.with_query("queue=-q") if p.name == "history" else p.with_name("queue", "-q"),
+    "bad_request": lambda p: p.with_headers(Host=["localhost", "localhost"]),
+    "bad_state": lambda p: p.with_query({"list": "state=x", "history": "queue=q&outcome=x"}[p.name]),
+    "bad_utf8": lambda p: p.with_body(b'{"body":"\xff"}'),
+    "batch_too_large": lambda p: p.with_body(b"{}\n{}\n{}", LINES) if p.name == "putMany" else p.with_body({"leases": [TOKEN] * 3}),
+    "body_too_large": lambda p: p.with_body(b" " * ((64 << 10) + 1)),
+    "conflicting_members": lambda p: p.with_body({"due": 1, "delay": 1}),
+    "delay_too_long": lambda p: p.with_body({DURATIONS[p.name]: "36500d"}),
+    "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
+    "duplicate_parameter": lambda p: p.with_query("limit=1&limit=1"),
+    "expectation_failed": lambda p: p.with_headers(Expect="magic"),
+    "expires_too_soon": lambda p: p.with_body({"expires_in": 0} if p.name == "put" else {"delay": "2h"}),
+    "foreign_host": lambda p: p.with_headers(Host="foreign.example"),
+    "foreign_origin": lambda p: p.with_headers(Origin="http://foreign.example"),
+    "header_too_large": lambda p: p.with_headers(A="b" * 9000),
+    "headers_too_large": lambda p: p.with_body({"headers": {"a": "b" * 9000}}),
+    "http_version": None,
+    "key_conflict": lambda p: p.with_body({"key": "taken", "priority": 1}),
+    "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
+    "lease_too_short": lambda p: p.with_body({"lease": 1}),
+    "missing_member": lambda p: p.with_body({}),
+    "missing_parameter": lambda p: p.with_query(""),
+    "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: -1})),
+    "not_implemented": lambda p: p.with_headers(Transfer_Encoding="gzip"),
+    "not_waiting": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
+    "out_of_range": lambda p: p.with_body(b'{"a":1e99999999999}'),
+    "queue_full": lambda p: p.with_name("queue", "full"),
+    "queue_limit": lambda p: (p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else {})),
+    "queue_not_empty": lambda p: p.with_name("queue", "q"),
+    "target_too_long": lambda p: p.with_query("x=" + "y" * 5000),
+    "too_deep": lambda p: p.with_body(b"[" * 100),
+    "too_many_members": lambda p: p.with_body({str(number): 1 for number in range(1101)}),
+    "unknown_id": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
+    "unknown_member": lambda p: p.with_headers(Duewheel_Delay="1s", **{"Content-Type": LINES["Content-Type"]})
+                      if p.name == "putMany" else p.with_body({"nonsense": 1}),
+    "unknown_parameter": lambda p: p.with_query("nonsense=1"),
+    "unknown_queue": lambda p: p.with_name("queue", "unheard-of"),
+    "unsupported_media_type": lambda p: p.with_body(b"x", {"Content-Type": "application/x-www-form-urlencoded"}),
+    "unsupported_target": lambda p: p.with_body({"target": "push"}),
+    "wait_too_long": lambda p: p.with_body({"wait": "1d"}),
+    "waiter_limit": lambda p: (p.with_name("queue", "waited-for"), p.with_body({"wait": "1s"})),
+    "wrong_type": lambda p: p.with_body(b"[]"),
+}
+
+
+def raw(daemon, text):
+    """As ask(), for what a client library would not send."""
+    import socket
+    from contract import Answer
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
+        connection.sendall(text)
+        head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
+    lines = head.decode().split("\r\n")
+    return Answer(int(lines[0].split()[1]), {name.lower(): value for name, value in (line.split(": ", 1) for line in lines[1:])},
+                  body.decode())
+
+
+class Document(unittest.TestCase):
+    def test_it_is_one_of_openapi_3_1(self):
+        from openapi_spec_validator import OpenAPIV31SpecValidator, validate
+        with Daemon() as daemon:
+            daemon.start()
+            document = Contract(daemon.client()).document
+        validate(document, cls=OpenAPIV31SpecValidator)
+        self.assertTrue(document["openapi"].startswith("3.1."))
+
+
+class Codes(unittest.TestCase):
+    def test_each_code_of_each_call_is_met_and_what_is_answered_keeps_to_the_contract(self):
+        with Daemon(arguments=LIMITS) as daemon:
+            daemon.start()
+            client = daemon.client()
+            contract = Contract(client)
+            self.assertEqual(client.put("q", "x", key="taken")[0], 201)
+            expiring = client.put("q", "x", delay="30m", expires_in="1h")[1]["id"]
+            held = client.put("q", "x", delay="1h")[1]["id"]
+            self.assertEqual(client.request("POST", f"/v1/messages/{held}:hold")[0], 200)
+            waiter = daemon.client()
+            waiter.connection.request("POST", "/v1/queues/waited-for:lease", '{"wait":"60s"}', JSON)
+            while client.request("GET", "/v1/stats")[1]["waiters"] == 0:
+                pass
+            self.assertEqual(client.request("PUT", "/v1/queues/full", {"limits": {"pending": 1}})[0], 200)
+            for name in ("full", "fourth"):  # as many queues as there may be
+                self.assertEqual(client.put(name, "x")[0], 201)
+            met = 0
+            for path, method, operation in contract.operations():
+                if method == "head":
+                    continue
+                for code, status in contract.codes(operation).items():
+                    if code in ELSEWHERE or (operation["operationId"].removesuffix("InNamespace"), code) in ELSEWHERE_OF:
+                        continue
+                    with self.subTest(call=f"{method} {path}", code=code):
+                        provocation = Provocation(path, method, operation)
+                        if code == "expires_too_soon" and provocation.name == "move":
+                            provocation.with_name("id", expiring)
+                        if code == "not_waiting":
+                            provocation.with_name("id", held)
+                        if code == "http_version":
+                            line = f"{provocation.method} {provocation.target()} HTTP/3.0\r\nHost: localhost\r\n\r\n"
+                            answer = raw(daemon, line.encode())
+                        else:
+                            HOW[code](provocation)
+                            answer = provocation.send(daemon.port)
+                        self.assertEqual((answer.code, answer.status), (code, status), answer.text)
+                        contract.check(path, method, answer)
+                        met += 1
+            self.assertGreater(met, 500)
+
+
+class Answers(unittest.TestCase):
+    """Every answer that is no refusal, at least once."""
+
+    def test_each_success_of_each_call_is_met_and_keeps_to_the_contract(self):
+        for name_space in ("", "/namespaces/other"):
+            with self.subTest(name_space=name_space), Daemon() as daemon:
+                daemon.start()
+                contract = Contract(daemon.client())
+                met = self.walk(daemon, contract, "/v1" + name_space)
+                for path, method, operation in contract.operations():
+                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and path != "/v1/stats":
+                        continue
+                    for status in operation["responses"]:
+                        if int(status) < 300:
+                            self.assertIn((method, path, int(status)), met)
+
+    def walk(self, daemon, contract, root):
+        met = set()
+
+        def say(method, shape, value=None, headers=None, body=None, query="", **names):
+            path = (root + shape if shape.startswith("/") else "/" + shape).replace("/v1/namespaces/other", "/v1/namespaces/{namespace}")
+            target = re.sub(r"{(\w+)}", lambda match: {"namespace": "other", "queue": "q", **names}[match[1]], path) + query
+            if value is not None:
+                headers, body = JSON, json.dumps(value).encode()
+            answer = ask(daemon.port, method, target, headers, body)
+            contract.check(path, method.lower(), answer)
+            met.add((method.lower(), path, answer.status))
+            return json.loads(answer.text) if answer.headers["content-type"] == "application/json" and answer.text else None
+
+        whole = {"body": "x", "retry": {"attempts": 3, "first": "1s", "factor": 1.5, "most": "1m", "jitter": 0.25}, "priority": 3, "order_key": "o", "headers": {"a": "b"}, "content_type": "text/plain", "key": "k",
+                 "expires_in": "1d"}
+        traced = {**JSON, "traceparent": "00-" + "1" * 32 + "-" + "2" * 16 + "-01"}
+        put = "/queues/{queue}/messages"
+        first = say("POST", put, headers=traced, body=json.dumps(whole).encode())["id"]
+        say("POST", put, headers=traced, body=json.dumps(whole).encode())
+        raw_body = say("POST", put, headers={"Content-Type": "image/png", "Duewheel-Delay": "1"}, body=b"\xff\x00")["id"]
+        far = say("POST", put, {"body": "far", "delay": "1h"})["id"]
+        say("POST", put + ":batch", headers=LINES, body=b'{"body":"one"}\n{"body":1}\n')
+        for method in ("GET", "HEAD"):
+            say(method, put)
+            for each in (first, raw_body, far):
+                say(method, "/messages/{id}", id=each)
+        say("PATCH", "/messages/{id}", {"delay": "2h"}, id=far)
+        say("POST", "/messages/{id}:fire", id=far)
+        taken = []
+        while len(taken) < 4:
+            taken += say("POST", "/queues/{queue}:lease", {"max": 10, "wait": "20s"})["messages"]
+        tokens = [message["lease"] for message in taken]
+        say("GET", put, query="?state=leased")
+        say("GET", "/messages/{id}", id=first)
+        say("DELETE", "/messages/{id}", id=first)  # too late
+        say("POST", "/leases/{token}:extend", {"lease": "1m"}, token=tokens[0])
+        say("POST", "/leases/{token}:fail", {"retry_in": "1h", "reason": "no"}, token=tokens[0])
+        say("POST", "/leases/{token}:release", {"delay": "1h"}, token=tokens[1])
+        say("POST", "/leases/{token}:ack", token=tokens[2])
+        for end in ("ack", "extend", "fail", "release"):
+            say("POST", "/leases/{token}:" + end, token=tokens[2])  # again, or too late
+            say("POST", "/leases:" + end, {"leases": [tokens[2], tokens[3], "nonsense"]})
+        for each in (first, taken[0]["id"], taken[2]["id"]):
+            say("DELETE", "/messages/{id}", id=each)
+            say("GET", "/messages/{id}", id=each)
+        last = say("POST", put, headers={**LINES, "Content-Type": "text/plain", "Duewheel-Retry": "attempts=1"}, body=b"y")["id"]
+        for outcome in ("dead", "held"):
+            token = say("POST", "/queues/{queue}:lease", {"wait": "20s"})["messages"][0]["lease"]
+            answer = say("POST", "/leases/{token}:" + {"dead": "fail", "held": "hold"}[outcome], {} if outcome == "held" else {"reason": "no"},
+                         token=token)
+            self.assertEqual(answer["outcome"], outcome)
+            say("GET", "/messages/{id}", id=last)
+            say("POST", "/queues/{queue}:redrive", {"max": 1})
+        say("POST", "/messages/{id}:kick", id=last)
+        say("POST", "/messages/{id}:kick", id=last)
+        say("POST", "/messages/{id}:hold", id=last)
+        say("POST", "/queues/{queue}:pause")
+        say("PUT", "/queues/{queue}", {"target": "pull", "lease": "1m", "retry": {"jitter": 0.5}, "limits": {"pending": 1000}})
+        say("POST", "/queues/{queue}:resume")
+        say("POST", "/queues/{queue}:purge")
+        say("DELETE", "/queues/{queue}", queue="unheard-of")
+        for method in ("GET", "HEAD"):
+            say(method, "/queues", query="?limit=1")
+            say(method, "/queues/{queue}")
+            say(method, "/history", query="?queue=q")
+            for page in ("v1/stats", "healthz", "readyz", "metrics", "openapi.json"):
+                say(method, page)
+        return met
+
+
+# What schemathesis does not know: that lines are JSON objects. Given an array it makes lines, and the other way round.
+HOOKS = """
+import json
+import schemathesis
+
+@schemathesis.serializer("application/x-ndjson", "application/jsonl")
+def lines(ctx, value):
+    return "".join(json.dumps(each) + "\\n" for each in value).encode() if isinstance(value, list) else json.dumps(value).encode()
+
+@schemathesis.deserializer("application/x-ndjson")
+def objects(ctx, response):
+    return [json.loads(line) for line in response.content.decode().splitlines()]
+"""
+CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
+          "response_schema_conformance", "negative_data_rejection", "unsupported_method", "allow_header_conformance"]
+# A line that is refused alone is answered with 200 and a problem in its place.
+SETTINGS = "[checks]\nenabled = false\n" + "".join(f"{check}.enabled = true\n" for check in CHECKS) + """
+negative_data_rejection.expected-statuses = ["4xx"]
+
+[[operations]]
+include-path-regex = "messages:batch$"
+checks.negative_data_rejection.enabled = false
+"""
+
+
+class Generated(unittest.TestCase):
+    def test_whatever_is_made_up_from_the_contract_is_answered_as_it_says(self):
+        with Daemon() as daemon:
+            daemon.start()
+            contract = Contract(daemon.client())
+            place = pathlib.Path(daemon.directory)
+            (place / "openapi.json").write_text(json.dumps(with_lines_as_arrays(contract.closed)))
+            (place / "hooks.py").write_text(HOOKS)
+            (place / "schemathesis.toml").write_text(SETTINGS)
+            run = subprocess.run(
+                [PYTHON, "-m", "schemathesis.cli", "--config-file", "schemathesis.toml", "run", "openapi.json",
+                 "--url", f"http://127.0.0.1:{daemon.port}", "--max-examples", str(CASES),
+                 "--generation-deterministic", "--request-timeout", "90", "--no-color"],
+                cwd=place, capture_output=True, text=True, timeout=280, env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks"})
+            told = "\n".join(line[:500] for line in run.stdout.splitlines()) + run.stderr
+            self.assertEqual(run.returncode, 0, told)
+            print(re.search(r"\d+ generated, \d+ passed", run.stdout)[0])
+            self.assertEqual(daemon.client().put("q", "x")[0], 201, "the server goes on")
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+
+
+if __name__ == "__main__":
+    with_packages()
+    unittest.main(verbosity=2)

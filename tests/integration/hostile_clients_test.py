@@ -1,0 +1,311 @@
+"""Clients that are slow, that vanish, that ask for everything at once or that are too many, at the real server: each gets
+what is due to it, and whoever behaves beside them is served as if they were not there.
+
+Nothing sleeps: a test waits for an answer, for the end of a connection, or for what the server says of itself, and gives
+up after WITHIN_S, which only a failing test reaches.
+"""
+
+import contextlib
+import json
+import re
+import resource
+import select
+import socket
+import struct
+import time
+import unittest
+
+from daemon import Daemon
+
+WITHIN_S = 60
+MIB = 1 << 20
+
+
+def connect(daemon, receive_buffer=None):
+    connection = socket.socket()
+    if receive_buffer:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    connection.settimeout(WITHIN_S)
+    connection.connect(("127.0.0.1", daemon.port))
+    return connection
+
+
+def request(method, path, value=None):
+    body = b"" if value is None else json.dumps(value).encode()
+    kind = "Content-Type: application/json\r\n" if body else ""
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{kind}Content-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+def read_answer(stream):
+    """(status, body) of the next answer, or None where the connection ends without one."""
+    line = stream.readline()
+    if not line:
+        return None
+    length = 0
+    for field in iter(stream.readline, b"\r\n"):
+        name, value = field.split(b":", 1)
+        if name.lower() == b"content-length":
+            length = int(value)
+    return int(line.split()[1]), stream.read(length)
+
+
+def rest_of(connection):
+    """All that comes until the connection ends, however it ends."""
+    got = b""
+    with contextlib.suppress(ConnectionError):
+        while part := connection.recv(65536):
+            got += part
+    return got
+
+
+def vanish(connection):
+    """As a client that was killed together with its machine's memory of it: a reset."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+def metric(client, name):
+    client.connection.request("GET", "/metrics")
+    page = client.connection.getresponse().read().decode()
+    return float(re.search(rf"^{name} (.*)$", page, re.MULTILINE)[1])
+
+
+def wait_until(condition, what):
+    """Polls what the server says of itself."""
+    deadline = time.monotonic() + WITHIN_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"the server did not get there: {what}")
+
+
+def memory_bytes(daemon, which="VmHWM"):
+    with open(f"/proc/{daemon.process.pid}/status") as status:
+        return int(re.search(rf"{which}:\s+(\d+) kB", status.read())[1]) * 1024
+
+
+def processor_s(daemon):
+    with open(f"/proc/{daemon.process.pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+class HostileClients(unittest.TestCase):
+    def started(self, *arguments, before=()):
+        daemon = Daemon(arguments=arguments, before=before)
+        self.addCleanup(daemon.__exit__)
+        daemon.start()
+        return daemon
+
+    def connected(self, daemon, **more):
+        connection = connect(daemon, **more)
+        self.addCleanup(connection.close)
+        return connection
+
+    def assert_serves(self, client):
+        """A whole life of a message, on a connection that was there before or a new one."""
+        status, answer = client.put("well", "behaved")
+        self.assertEqual(status, 201, answer)
+        (message,) = client.lease("well", wait="10s")
+        self.assertEqual(client.ack(message["lease"]), (200, {"outcome": "done"}))
+
+    def trickle(self, connection, client):
+        """Sends a byte at a time until the server answers; in between somebody else is served."""
+        deadline = time.monotonic() + WITHIN_S
+        while not select.select([connection], [], [], 0.05)[0]:
+            self.assertLess(time.monotonic(), deadline, "the server listens for ever")
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(b"a")
+            self.assert_serves(client)
+        return int(rest_of(connection).split()[1])
+
+
+class Slow(HostileClients):
+    def test_a_header_or_a_body_that_trickles_in_gets_408_and_no_more_time(self):
+        daemon = self.started("--http-header-timeout", "1s", "--http-body-timeout", "1s")
+        client = daemon.client()
+        head = b"POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n"
+        for beginning in (head + b"X: ", head + b"\r\n{"):
+            connection = self.connected(daemon)
+            connection.sendall(beginning)
+            self.assertEqual(self.trickle(connection, client), 408)
+
+    def test_a_thousand_slow_ones_keep_nobody_waiting(self):
+        daemon = self.started()
+        client = daemon.client()
+        for number in range(1000):
+            self.connected(daemon).sendall(b"POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * (number % 7))
+        began = time.monotonic()
+        for _ in range(20):
+            self.assert_serves(client)
+        self.assertLess(time.monotonic() - began, 10)
+
+    # What had been read from the index was prepared for all of them before one byte of it was sent.
+    def test_who_asks_for_much_and_reads_nothing_takes_little_memory_and_is_cut(self):
+        daemon = self.started("--http-write-timeout", "1s")
+        client = daemon.client()
+        number = client.put("large", "x" * (MIB - 100), delay="1h")[1]["id"]
+        for _ in range(300):
+            client.put("list", "x", delay="1h")
+        before = memory_bytes(daemon)
+        asks = (request("GET", f"/v1/messages/{number}"), request("GET", "/v1/queues/list/messages?limit=1000"),
+                request("GET", "/metrics"))
+        for ask in asks:
+            with self.subTest(ask=ask[:40]):
+                connection = self.connected(daemon, receive_buffer=4096)
+                with contextlib.suppress(ConnectionError):
+                    connection.sendall(ask * 1000)
+                self.assert_serves(client)
+                wait_until(lambda: metric(client, "duewheel_http_connections") == 1, "the slow reader is cut")
+        self.assertGreaterEqual(metric(client, "duewheel_http_timeouts_total"), 3)
+        self.assertLess(memory_bytes(daemon) - before, 100 * MIB)
+
+    def test_a_slow_reader_that_reads_after_all_gets_everything(self):
+        daemon = self.started()
+        client = daemon.client()
+        for _ in range(200):
+            client.put("list", "x", delay="1h")
+        connection = self.connected(daemon, receive_buffer=4096)
+        connection.sendall(request("GET", "/v1/queues/list/messages?limit=1000") * 100)
+        self.assert_serves(client)
+        with connection.makefile("rb") as stream:
+            for _ in range(100):
+                status, body = read_answer(stream)
+                self.assertEqual((status, len(json.loads(body)["messages"])), (200, 200))
+
+
+class Vanishing(HostileClients):
+    # A message on its way to a client that is gone would come again only when its lease has ended, 30 seconds later.
+    def test_messages_of_clients_that_vanish_while_they_wait_go_to_others_at_once(self):
+        daemon = self.started()
+        client = daemon.client()
+        wait = request("POST", "/v1/queues/q:lease", {"max": 5, "wait": "50s", "lease": "10m"})
+        for leave in (vanish, socket.socket.close, lambda connection: connection.shutdown(socket.SHUT_WR)):
+            waiting = [self.connected(daemon) for _ in range(50)]
+            for connection in waiting:
+                connection.sendall(wait)
+            wait_until(lambda: client.request("GET", "/v1/stats")[1]["waiters"] == 50, "all of them wait")
+            for connection in waiting:
+                leave(connection)
+            wait_until(lambda: client.request("GET", "/v1/stats")[1]["waiters"] == 0, "their leaving is noticed")
+            for number in range(20):
+                client.put("q", str(number))
+            got = []
+            while len(got) < 20:
+                messages = client.lease("q", maximum=20, wait="10s")
+                self.assertTrue(messages, "messages went to clients that are gone")
+                got += messages
+            self.assertEqual([message["attempt"] for message in got], [1] * 20)
+            for message in got:
+                client.ack(message["lease"])
+        self.assertEqual(client.request("GET", "/v1/stats")[1]["leases_lost"], 0)
+
+    def test_a_client_that_vanishes_after_a_put_has_put_one_message(self):
+        daemon = self.started()
+        client = daemon.client()
+        for number in range(100):
+            connection = self.connected(daemon)
+            connection.sendall(request("POST", "/v1/queues/q/messages", {"body": "x", "delay": "1h", "key": str(number)}))
+            vanish(connection)
+        # Whether the reset was quicker than the request or not: sent again it is there, once.
+        for number in range(100):
+            self.assertIn(client.put("q", "x", delay="1h", key=str(number))[0], (200, 201))
+        self.assertEqual(metric(client, "duewheel_pending"), 100)
+
+
+class TooMany(HostileClients):
+    def test_ten_thousand_idle_connections_beside_one_that_works(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        count = min(10_000, (hard - 200) // 2)
+        # Of a machine where programs start with 1024.
+        daemon = self.started("--http-connections-max", str(count + 10), "--http-header-timeout", "10m",
+                              "--http-idle-timeout", "10m", before=("prlimit", f"--nofile=1024:{hard}"))
+        client = daemon.client()
+        self.assert_serves(client)
+        before = memory_bytes(daemon)
+        idle = [self.connected(daemon) for _ in range(count)]
+        for connection in idle[::100]:
+            connection.sendall(request("GET", "/healthz"))
+        wait_until(lambda: metric(client, "duewheel_http_connections") == count + 1, "all are let in")
+        began = time.monotonic()
+        for _ in range(50):
+            self.assert_serves(client)
+        self.assertLess(time.monotonic() - began, 20)
+        self.assertLess(memory_bytes(daemon) - before, 150 * MIB, "of 10,000 connections that say nothing")
+        for connection in idle:
+            connection.close()
+        wait_until(lambda: metric(client, "duewheel_http_connections") == 1, "all are let go")
+
+    # Clients could take the last descriptors, and the log, which then could not open its next file, ended the process.
+    def test_clients_never_take_the_descriptors_that_the_log_needs(self):
+        daemon = self.started("--store-segment-size", "1MiB", before=("prlimit", "--nofile=200:200"))
+        self.assertIn("few_open_files", daemon.log_text())
+        client = daemon.client()
+        self.assert_serves(client)
+        greedy = [self.connected(daemon) for _ in range(300)]
+        last = greedy[-1]
+        last.sendall(request("GET", "/v1/stats"))
+        wait_until(lambda: "connections_full" in daemon.log_text(), "it is told that clients wait")
+        # Those who are in are served on, over many files of the log.
+        for _ in range(40):
+            self.assertEqual(client.put("q", "x" * 200_000, delay="1h")[0], 201)
+        self.assertFalse(select.select([last], [], [], 0)[0], "one beyond the limit was let in")
+        self.assert_waits_quietly(daemon, last)
+        for connection in greedy[:-1]:
+            connection.close()
+        with last.makefile("rb") as stream:
+            self.assertEqual(read_answer(stream)[0], 200)
+        self.assert_serves(daemon.client())
+
+    def assert_waits_quietly(self, daemon, connection):
+        """Accepting is tried again once in a while, not all the time."""
+        before = processor_s(daemon)
+        began = time.monotonic()
+        self.assertFalse(select.select([connection], [], [], 2)[0])
+        self.assertLess(processor_s(daemon) - before, (time.monotonic() - began) / 4)
+
+    def test_one_connection_may_ask_for_more_than_is_worked_on_at_once(self):
+        daemon = self.started("--http-pipeline-max", "8")
+        count = 3000
+        with self.connected(daemon) as connection, connection.makefile("rb") as stream:
+            sent = 0
+            asks = b"".join(request("POST", "/v1/queues/q/messages", {"body": str(number), "delay": "1h"})
+                            if number % 3 else request("GET", "/v1/stats") for number in range(count))
+            got = []
+            connection.settimeout(WITHIN_S)
+            while sent < len(asks):
+                sent += connection.send(asks[sent:sent + 20_000])
+            while len(got) < count:
+                got.append(read_answer(stream)[0])
+            self.assertEqual(got, [201 if number % 3 else 200 for number in range(count)])
+
+
+class Endless(HostileClients):
+    def test_lines_without_an_end_are_refused_at_their_limit(self):
+        daemon = self.started()
+        client = daemon.client()
+        beginnings = {b"GET /" + b"a" * 300: 414, b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ": 431,
+                      b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"a: b\r\n" * 50 + b"a": 431, b"\x00\x16\x03\x01\n": 400,
+                      b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1;": 400}
+        for beginning, status in beginnings.items():
+            with self.subTest(beginning=beginning[:40]):
+                connection = self.connected(daemon)
+                with contextlib.suppress(ConnectionError):
+                    connection.sendall(beginning + b"a" * 200_000)
+                answer = rest_of(connection)
+                self.assertEqual(int(answer.split()[1]), status, answer)
+                self.assertIn(b"Connection: close", answer)
+                self.assert_serves(client)
+
+    def test_a_client_that_stops_sending_still_gets_its_answer(self):
+        daemon = self.started()
+        connection = self.connected(daemon)
+        connection.sendall(request("POST", "/v1/queues/q/messages", {"body": "x"}))
+        connection.shutdown(socket.SHUT_WR)
+        self.assertEqual(int(rest_of(connection).split()[1]), 201)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,392 @@
+"""Every limit of docs/http_api.md at the real server: one below it, at it, and one beyond it, where the client meets the
+code that the table names. The table is made from the one in the code (src/server/limit.cc), so a limit without a probe
+here fails, and so does a probe without its limit.
+
+Each probe is handed a server whose limit is small, and a number; it uses so much of the limit and returns the code that
+it met, or None. What no client can reach at will (a disk that is slow, memory that is short) is held by the tests that
+ELSEWHERE names.
+"""
+
+import contextlib
+import json
+import pathlib
+import re
+import select
+import socket
+import time
+import unittest
+
+from daemon import Daemon
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "http_api.md"
+TOKEN = "A" * 38
+PUT = "/v1/queues/q/messages"
+
+
+def table():
+    """{limit: {codes that are met beyond it}}"""
+    rows = re.findall(r"^\| `((?:http|limits|retry|store|memory)\.\w+)` \|.*\| ([^|]*) \|$", PAGE.read_text(), re.MULTILINE)
+    return {name: set(re.findall(r"`(\w+)`", beyond)) for name, beyond in rows}
+
+
+def code_of(answer, *fine):
+    """None where it was taken, or refused for another reason that a probe expects; the code where it was refused."""
+    status, value = answer
+    if status < 300 or value["code"] in fine:
+        return None
+    return value["code"]
+
+
+def put(daemon, **members):
+    return code_of(daemon.client().request("POST", PUT, members))
+
+
+def lease(daemon, **members):
+    return code_of(daemon.client().request("POST", "/v1/queues/q:lease", members))
+
+
+def metric(client, name):
+    client.connection.request("GET", "/metrics")
+    page = client.connection.getresponse().read().decode()
+    return float(re.search(rf"^{re.escape(name)} (.*)$", page, re.MULTILINE)[1])
+
+
+def wait_until(condition):
+    """Polls what the server says of itself."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("the server did not get there")
+
+
+def connect(daemon):
+    return socket.create_connection(("127.0.0.1", daemon.port), timeout=60)
+
+
+def read_answer(connection):
+    """(status, decoded body), or None where the server closes without a word."""
+    got = b""
+    while b"\r\n\r\n" not in got:
+        part = connection.recv(65536)
+        if not part:
+            return None
+        got += part
+    head, _, body = got.partition(b"\r\n\r\n")
+    length = int(re.search(rb"(?i)content-length: (\d+)", head)[1])
+    while len(body) < length:
+        body += connection.recv(65536)
+    return int(head.split()[1]), json.loads(body) if body.startswith(b"{") else None
+
+
+def raw(daemon, text):
+    with connect(daemon) as connection:
+        connection.sendall(text.encode())
+        return read_answer(connection)
+
+
+# ---- what a request is
+
+def request_body(daemon, size):
+    return code_of(daemon.client().request_text("POST", PUT, "{}" + " " * (size - 2)))
+
+
+def header_bytes(daemon, size):
+    fields = "Host: localhost\r\n"
+    fields += "A: " + "b" * (size - len(fields) - len("A: \r\n") - len("\r\n")) + "\r\n"
+    return code_of(raw(daemon, f"GET /v1/stats HTTP/1.1\r\n{fields}\r\n"))
+
+
+def header_fields(daemon, count):
+    return code_of(raw(daemon, "GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n" + "A: b\r\n" * (count - 1) + "\r\n"))
+
+
+def target(daemon, size):
+    beginning = PUT + "?cursor="
+    return code_of(daemon.client().request("GET", beginning + "a" * (size - len(beginning))), "bad_cursor")
+
+
+def json_depth(daemon, levels):
+    text = '{"a":' * levels + "1" + "}" * levels
+    return code_of(daemon.client().request_text("POST", PUT, text), "unknown_member")
+
+
+def json_members(daemon, count):
+    members = ",".join(f'"a{number}":1' for number in range(count))
+    return code_of(daemon.client().request_text("POST", PUT, "{" + members + "}"), "unknown_member")
+
+
+# ---- what a message is
+
+def queue_name(daemon, size):
+    client = daemon.client()
+    of_queue = code_of(client.request("POST", f"/v1/queues/{'q' * size}/messages", {}))
+    of_namespace = code_of(client.request("POST", f"/v1/namespaces/{'n' * size}/queues/q/messages", {}))
+    in_parameter = code_of(client.request("GET", f"/v1/history?queue={'q' * size}"))
+    assert of_queue == in_parameter and (of_queue is None) == (of_namespace is None)
+    return of_queue and {of_queue, of_namespace}
+
+
+def key(daemon, size):
+    as_member = put(daemon, key="k" * (size - 1) + "l")
+    as_field = code_of(daemon.client().request_text("POST", PUT, "{}", {"Idempotency-Key": "k" * size}))
+    assert as_member == as_field
+    return as_member
+
+
+def content_type(daemon, size):
+    media_type = "text/" + "x" * (size - 5)
+    in_json = put(daemon, content_type=media_type)
+    of_body = code_of(daemon.client().request_text("POST", PUT, "x", {"Content-Type": media_type}))
+    return in_json and {in_json, of_body}
+
+
+def batch(daemon, count):
+    client = daemon.client()
+    puts = code_of(client.request_text("POST", PUT + ":batch", "{}\n" * count, {"Content-Type": "application/x-ndjson"}))
+    acks = code_of(client.request("POST", "/v1/leases:ack", {"leases": [TOKEN] * count}))
+    assert puts == acks
+    return puts
+
+
+def waiting_content(daemon, size):
+    """A put of so many bytes of content, of body and media type together."""
+    media_type = "text/" + "x" * 95
+    body = "x" * (size - len(media_type))
+    return code_of(daemon.client().request_text("POST", PUT, body, {"Content-Type": media_type}))
+
+
+def queues(daemon, count):
+    client = daemon.client()
+    met = [code_of(client.request("POST", f"/v1/queues/q{number}/messages", {})) for number in range(count)]
+    assert metric(client, 'duewheel_limit_use{limit="limits.queues_max"}') == met.count(None)
+    return met[-1]
+
+
+def waiters(daemon, count):
+    """So many consumers; the last one is refused, or all wait."""
+    with contextlib.ExitStack() as open_connections:
+        connections = [open_connections.enter_context(connect(daemon)) for _ in range(count)]
+        client = daemon.client()
+        for number, connection in enumerate(connections):
+            connection.sendall(b"POST /v1/queues/q:lease HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                               b'Content-Length: 14\r\n\r\n{"wait":"60s"}')
+            wait_until(lambda: client.request("GET", "/v1/stats")[1]["waiters"] > number or readable(connection))
+        return code_of(read_answer(connections[-1])) if readable(connections[-1]) else None
+
+
+def readable(connection):
+    return bool(select.select([connection], [], [], 0)[0])
+
+
+# ---- limits that hold something up instead of refusing it: each returns whether it was held up
+
+def connections(daemon, count):
+    with contextlib.ExitStack() as open_connections:
+        clients = [daemon.client() for _ in range(count - 1)]
+        for client in clients:
+            assert client.request("GET", "/v1/stats")[0] == 200
+        last = open_connections.enter_context(connect(daemon))
+        last.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        # At the limit accepting pauses; whether before or after the last one, the number of open ones tells.
+        wait_until(lambda: readable(last) or metric(clients[0], "duewheel_http_accept_pauses_total") > 0)
+        held_up = metric(clients[0], "duewheel_http_connections") < count
+        clients[-1].close()
+        assert read_answer(last)[0] == 200, "who waits gets in when another leaves"
+        return held_up
+
+
+def leased(daemon, count):
+    client = daemon.client()
+    for _ in range(count):
+        client.put("q", "x")
+    taken = client.lease("q", maximum=count)
+    held_up = len(taken) < count
+    client.ack(taken[0]["lease"])
+    if held_up:
+        assert len(client.lease("q", wait="20s")) == 1, "the next comes when a lease ends"
+    return held_up
+
+
+def ready(daemon, count):
+    """Due messages of one queue, when the index has them too: what memory may not keep waits on disk."""
+    client = daemon.client()
+    line = '{"delay":"4s"}\n'
+    put_lines(client, PUT, line * count)
+    seal(client)
+    wait_until(lambda: client.request("GET", "/v1/queues/q/messages?state=scheduled&limit=1")[1]["messages"] == [])
+    held_up = metric(client, "duewheel_evicted_total") > 0
+    taken = client.lease("q", maximum=1000)
+    while len(taken) < count:
+        taken += client.lease("q", maximum=1000, wait="20s")
+    assert len({message["id"] for message in taken}) == count, "what waits on disk comes too"
+    return held_up
+
+
+def put_lines(client, path, lines):
+    status, _ = client.request_text("POST", path + ":batch", lines, {"Content-Type": "application/x-ndjson"})
+    assert status == 200
+
+
+def seal(client):
+    """Fills the open file of the log, of 1 MiB, so that what was put before gets into the index."""
+    for _ in range(2):
+        client.put("filler", "x" * 900_000, delay="1d")
+    wait_until(lambda: client.request("GET", "/v1/stats")[1]["unsealed_segments"] == 0)
+
+
+REFUSES = {
+    # limit: (settings, the limit there, probe)
+    "http.body_max": (["--http-body-max=64KiB", "--limits-body-max=1KiB"], 64 << 10, request_body),
+    "http.header_max": (["--http-header-max=1KiB"], 1 << 10, header_bytes),
+    "http.header_fields_max": (["--http-header-fields-max=9"], 9, header_fields),
+    "http.target_max": (["--http-target-max=1KiB"], 1 << 10, target),
+    "limits.queue_name_max": (["--limits-queue-name-max=20B"], 20, queue_name),
+    "limits.body_max": (["--limits-body-max=1KiB"], 1 << 10, lambda daemon, size: put(daemon, body="x" * size)),
+    "limits.headers_max": (["--limits-headers-max=3"], 3,
+                           lambda daemon, count: put(daemon, headers={f"a{number}": "" for number in range(count)})),
+    "limits.headers_size_max": (["--limits-headers-size-max=64B"], 64,
+                                lambda daemon, size: put(daemon, headers={"a": "b" * 9, "c": "d" * (size - 11)})),
+    "limits.key_max": (["--limits-key-max=16B"], 16, key),
+    "limits.order_key_max": ([], 256, lambda daemon, size: put(daemon, order_key="k" * size)),
+    "limits.content_type_max": ([], 256, content_type),
+    "limits.batch_max": (["--limits-batch-max=5"], 5, batch),
+    "limits.json_depth_max": ([], 32, json_depth),
+    "limits.json_members_max": ([], 1100, json_members),
+    "limits.delay_max": (["--limits-delay-max=1m"], 60_000, lambda daemon, delay: put(daemon, delay=delay)),
+    "limits.lease_max": (["--limits-lease-max=1m"], 60_000, lambda daemon, length: lease(daemon, lease=length)),
+    "limits.wait_max": (["--limits-wait-max=2ms"], 2, lambda daemon, wait: lease(daemon, wait=wait)),
+    "limits.lease_batch_max": (["--limits-lease-batch-max=7"], 7, lambda daemon, most: lease(daemon, max=most)),
+    "limits.attempts_max": ([], 1_000_000, lambda daemon, count: put(daemon, retry={"attempts": count})),
+    "limits.rest_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, rest: put(daemon, retry={"most": rest})),
+    "retry.redrive_max": (["--retry-redrive-max=7"], 7, lambda daemon, most: code_of(
+        daemon.client().request("POST", "/v1/queues/q:redrive", {"max": most}))),
+    "limits.page_max": ([], 1000, lambda daemon, count: code_of(daemon.client().request("GET", f"{PUT}?limit={count}"))),
+    "limits.pending_max": ([], 10 ** 12, lambda daemon, count: code_of(
+        daemon.client().request("PUT", "/v1/queues/q", {"limits": {"pending": count}}))),
+    "limits.queues_max": (["--limits-queues-max=3"], 3, queues),
+    "limits.waiters_per_queue_max": (["--limits-waiters-per-queue-max=3"], 3, waiters),
+    "limits.waiting_max": (["--limits-waiting-max=1MiB", "--limits-body-max=1MiB", "--http-body-max=1MiB"], 1 << 20,
+                           waiting_content),
+}
+HOLDS_UP = {
+    "http.connections_max": (["--http-connections-max=3"], 3, connections),
+    "limits.leased_max": (["--limits-leased-max=3"], 3, leased),
+    "memory.ready_max": (["--memory-ready-max=100", "--store-segment-size=1MiB"], 100, ready),
+}
+ELSEWHERE = {
+    "http.unfinished_max": ("src/net/http_server_defence_test.cc", "holds_a_limit_on_unfinished_requests_of_all_clients"),
+    "http.pipeline_max": ("src/net/http_server_test.cc", "pauses_reading_at_the_pipeline_limit_and_loses_nothing"),
+    "http.output_max": ("src/net/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
+    "http.write_timeout": ("src/net/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
+    "limits.reason_max": ("src/ingress/request_command_test.cc", "a_long_reason_is_cut_between_letters"),
+    "limits.lease_answer_max": ("src/engine/engine_limits_test.cc", "one_lease_answer_holds_so_many_bytes_or_one_larger_message"),
+    "limits.listings_max": ("src/engine/engine_listing_test.cc", "limits_are_kept"),
+    "limits.redrives_max": ("src/engine/engine_limits_test.cc", "no_more_redrives_go_on_at_one_time_than_the_limit"),
+    "limits.commands_waiting_max": ("src/engine/engine_limits_test.cc",
+                                    "commands_that_wait_for_the_disk_are_refused_beyond_the_limit"),
+    "limits.reading_max": ("src/engine/engine_test.cc", "contents_being_read_are_bounded"),
+    "store.unsealed_segments_max": ("src/engine/engine_test.cc", "puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not"),
+    "memory.bodies_max": ("src/engine/record_cache_test.cc", "holds_so_many_bytes_and_drops_the_oldest"),
+}
+
+
+class Limits(unittest.TestCase):
+    def test_each_limit_is_looked_at_and_nothing_else(self):
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            client.connection.request("GET", "/metrics")
+            page = client.connection.getresponse().read().decode()
+        told = set(re.findall(r'^duewheel_limit\{limit="([^"]+)"\}', page, re.MULTILINE))
+        probed = [*REFUSES, *HOLDS_UP, *ENDS, *ELSEWHERE, "limits.lease_min", "memory.entries_max"]
+        self.assertEqual(told, set(table()))
+        self.assertEqual(sorted(probed), sorted(told))
+        used = set(re.findall(r'^duewheel_limit_use\{limit="([^"]+)"\}', page, re.MULTILINE))
+        self.assertTrue(used < told)
+
+    def test_what_is_held_elsewhere_is_there(self):
+        for name, (path, test) in ELSEWHERE.items():
+            self.assertIn(f", {test})", (ROOT / path).read_text(), name)
+
+    def test_one_below_at_and_one_beyond(self):
+        codes = table()
+        for name, (settings, limit, probe) in REFUSES.items():
+            for number in (limit - 1, limit, limit + 1):
+                with self.subTest(limit=name, number=number), Daemon(arguments=settings) as daemon:
+                    daemon.start()
+                    met = probe(daemon, number)
+                    met = met if isinstance(met, set) else {met} - {None}
+                    self.assertEqual(met, codes[name] if number > limit else set())
+                    self.assertEqual(daemon.client().request("GET", "/healthz_")[0], 404, "the next client is served")
+
+    def test_what_is_held_up_is_held_up_beyond_the_limit_only(self):
+        for name, (settings, limit, probe) in HOLDS_UP.items():
+            for number in (limit - 1, limit, limit + 1):
+                with self.subTest(limit=name, number=number), Daemon(arguments=settings) as daemon:
+                    daemon.start()
+                    self.assertEqual(probe(daemon, number), number > limit)
+
+    def test_the_shortest_lease(self):
+        with Daemon(arguments=["--limits-lease-min=2s"]) as daemon:
+            daemon.start()
+            self.assertEqual([lease(daemon, lease=length) for length in (1999, 2000, 2001)],
+                             ["lease_too_short", None, None])
+
+
+class Memory(unittest.TestCase):
+    LIMIT = 10_000
+    CHUNK = 4_096  # what is read at once
+
+    def test_no_more_entries_are_read_ahead_and_nothing_is_lost(self):
+        with Daemon(arguments=[f"--memory-entries-max={self.LIMIT}", "--store-segment-size=1MiB"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            due = client.request("GET", "/v1/stats")[1]["server_time_ms"] + 10_000
+            for _ in range(30):
+                put_lines(client, PUT, f'{{"due":{due}}}\n' * 1000)
+            seal(client)
+            daemon.kill()
+            daemon.start()  # with all of it in the index
+            client = daemon.client()
+            held = []
+            while not held or client.request("GET", PUT + "?state=scheduled&limit=1")[1]["messages"]:
+                held.append(metric(client, 'duewheel_limit_use{limit="memory.entries_max"}'))
+            self.assertGreaterEqual(max(held[:-1]), self.LIMIT)
+            self.assertLess(max(held[:-1]), self.LIMIT + self.CHUNK)
+            ids = set()
+            while len(ids) < 30_000:
+                taken = client.lease("q", maximum=1000, wait="20s")
+                ids.update(message["id"] for message in taken)
+                client.request("POST", "/v1/leases:ack", {"leases": [message["lease"] for message in taken]})
+            self.assertEqual(len(ids), 30_000)
+
+
+# Deadlines, at 1 s: what a client sends and then leaves it at.
+ENDS = {
+    "http.header_timeout": (b"GET /healthz HTTP/1.1\r\n", "request_timeout"),
+    "http.body_timeout": (b"POST /v1/leases:ack HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", "request_timeout"),
+    "http.idle_timeout": (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", None),
+}
+
+
+class Deadlines(unittest.TestCase):
+    def test_none_strikes_early_and_each_strikes(self):
+        for name, (sent, code) in ENDS.items():
+            flag = "--" + name.replace(".", "-").replace("_", "-")
+            with self.subTest(limit=name), Daemon(arguments=[f"{flag}=1s"]) as daemon:
+                daemon.start()
+                with connect(daemon) as connection:
+                    began = time.monotonic()
+                    connection.sendall(sent)
+                    if code is None:
+                        self.assertEqual(read_answer(connection)[0], 200)
+                        self.assertIsNone(read_answer(connection), "closed without a word")
+                    else:
+                        self.assertEqual(read_answer(connection)[1]["code"], code)
+                    self.assertGreaterEqual(time.monotonic() - began, 1)
+                self.assertEqual({code} - {None}, table()[name])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
