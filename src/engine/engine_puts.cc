@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/planted_bugs.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -105,10 +106,12 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
     std::vector<std::optional<KeyFacts>> holders;
     if (const auto verdict = look_keys(pending, command.puts, holders)) return *verdict;
     const std::size_t before = batch_->count();
-    PutBatchAnswer answer;
+    const bool is_split = planted(PlantedBug::batch_split_over_two_commits) && pending.results.empty();
+    const std::size_t count = is_split ? command.puts.size() / 2 : command.puts.size();
+    PutBatchAnswer answer{std::move(pending.results)};
     answer.results.reserve(command.puts.size());
     std::unordered_map<std::string, KeyFacts> held_here;  // by puts of this request
-    for (std::size_t i = 0; i < command.puts.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         PutCommand& put = command.puts[i];
         std::string name = put.key.empty() ? std::string() : key_name(put);
         if (const auto held = held_here.find(name); !name.empty() && held != held_here.end()) holders[i] = held->second;
@@ -118,6 +121,12 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
         if (!name.empty() && made != nullptr) {
             held_here[std::move(name)] = {{made->id, hash, made->due_ms, 0}, made->state};
         }
+    }
+    if (count > 0 && count < command.puts.size()) {
+        pending.results = std::move(answer.results);
+        pending.key_facts.reset();
+        command.puts.erase(command.puts.begin(), command.puts.begin() + static_cast<std::ptrdiff_t>(count));
+        return Verdict::deferred;
     }
     if (batch_->count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
     // All of them are in one commit, so the answer may go with the last.

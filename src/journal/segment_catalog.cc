@@ -51,7 +51,8 @@ std::vector<std::shared_ptr<const SegmentFile>> SegmentCatalog::snapshot() const
 
 std::uint64_t SegmentCatalog::bytes() const {
     std::uint64_t sum = 0;
-    for (const SegmentSummary& segment : list()) sum += segment.bytes;
+    const std::lock_guard lock(mutex_);
+    for (const auto& segment : segments_) sum += segment->header().segment_bytes;
     return sum;
 }
 

@@ -92,7 +92,13 @@ struct MessageModel {
     DueMs first_put_ms = 0;  // when it was first sent
     bool answered = false;   // the put was accepted, and its client heard of it
     std::optional<DueRange> expires;
-    DueMs told_ms = 0;  // when a client last heard of it, deliveries apart
+    // The rule for its retries: where it is known for good, and otherwise what it allows at least and at most.
+    std::optional<RetryRule> rule;
+    std::uint32_t attempts_least = 0;
+    std::uint32_t attempts_most = 0;
+    std::int64_t rest_most_ms = 0;  // after a failure, the jitter included
+    std::size_t lost_batch = 0;     // of puts, the answer to which was lost: its number; 0: it is in none
+    DueMs told_ms = 0;              // when a client last heard of it, deliveries apart
 
     std::vector<Epoch> epochs;
     std::vector<SeenDelivery> deliveries;  // in the order in which they were told

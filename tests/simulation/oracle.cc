@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "engine/command_size.h"
+
 namespace duewheel {
 namespace {
 
@@ -50,8 +52,6 @@ bool changes_a_message(const Command& command) {
            std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
            std::holds_alternative<KickCommand>(command);
 }
-
-constexpr DueMs kNeverMs = INT64_MAX;
 
 std::string_view name_of(const Command& command) {
     constexpr std::string_view kNames[] = {"put",
@@ -122,6 +122,7 @@ void Oracle::died(std::uint64_t step) {
         note(message, "died; now possibly several worlds", static_cast<std::int64_t>(message.worlds().size()));
     }
     for (auto& [token, request] : requests_) {
+        if (is_a_put(request.command)) puts_lost(request);
         if (ends_a_lease(request.command) && request.known_lease) {
             SeenDelivery* delivery = message(request.serial)->delivery_of(*lease_of(request.command));
             delivery->may_have_ended = true;
@@ -148,26 +149,11 @@ std::string Oracle::body_of(std::uint64_t serial, std::uint32_t bytes) {
 
 ReplyToken Oracle::submitted(const Command& command) {
     const ReplyToken token = next_token_++;
-    Request request{command, now_, 0, 0, false, step_, 0, {}};
-    const auto* put = std::get_if<PutCommand>(&command);
-    if (MessageModel* holder = put == nullptr ? nullptr : holder_of(*put)) {
-        request.serial = holder->serial;
-        note(*holder, "put again", static_cast<std::int64_t>(token));
-    } else if (put != nullptr) {
-        MessageModel& fresh = messages_.emplace_back();
-        fresh.serial = messages_.size();
-        fresh.put = *put;
-        fresh.first_put_ms = now_;
-        fresh.submitted_step = step_;
-        fresh.leases_lost_before = leases_[put->queue].lost;
-        fresh.set({run_, 0}, {World{}});
-        if (put->expires) {
-            fresh.expires = due_of(*put->expires, now_);
-            if (!put->expires->at_ms) fresh.expires->high = kNeverMs;
-        }
-        request.serial = fresh.serial;
-        if (!put->key.empty()) serial_of_key_[{put->name_space, put->queue, put->key}] = fresh.serial;
-        note(fresh, "put submitted: at, delay", put->when.at_ms.value_or(0), put->when.delay_ms);
+    Request request{command, now_, 0, 0, false, step_, 0, {}, {}, 0};
+    if (const auto* put = std::get_if<PutCommand>(&command)) {
+        request.serial = put_submitted(*put, token);
+    } else if (std::holds_alternative<PutBatchCommand>(command)) {
+        batch_submitted(request, token);
     } else if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
         ++leases_[lease->queue].open;
     } else if (const auto* list = std::get_if<ListCommand>(&command)) {
@@ -236,12 +222,6 @@ std::vector<ReplyToken> Oracle::open_leases() const {
     return open;
 }
 
-MessageModel* Oracle::holder_of(const PutCommand& put) {
-    if (put.key.empty()) return nullptr;
-    const auto found = serial_of_key_.find({put.name_space, put.queue, put.key});
-    return found == serial_of_key_.end() ? nullptr : message(found->second);
-}
-
 MessageModel* Oracle::message_of(MessageId id) {
     const auto found = serial_of_id_.find(id);
     return found == serial_of_id_.end() ? nullptr : message(found->second);
@@ -259,10 +239,10 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
     const DueRange now{request.submitted_ms, now_};
     World next = world;
     const auto retried = [&](DueMs delay) { next.due = {now.low + delay, now.high + delay}; };
-    if (const auto* put = std::get_if<PutCommand>(&request.command)) {
+    if (is_a_put(request.command)) {
         if (world.phase != World::Phase::absent) return;
         next.phase = World::Phase::live;
-        next.due = next.nominal = due_of(put->when, request.submitted_ms);
+        next.due = next.nominal = due_of(of.put.when, request.submitted_ms);
     } else if (brings_back(request.command)) {
         // Those that died without a word were live for all that anybody knows.
         const bool is_kick = std::holds_alternative<KickCommand>(request.command);
@@ -295,7 +275,7 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         dead.phase = World::Phase::dead;
         add_world(into, dead);
         retried(fail->retry_in_ms.value_or(0));
-        if (!fail->retry_in_ms) next.due.high += 2 * rule_of(of).most_ms;
+        if (!fail->retry_in_ms) next.due.high += of.rest_most_ms;
     } else if (const auto* release = std::get_if<ReleaseCommand>(&request.command)) {
         if (!request.known_lease || release->delay_ms <= 0) return;
         retried(release->delay_ms);
@@ -325,6 +305,7 @@ void Oracle::close(ReplyToken token, const Request& request) {
     }
     if (const auto* configure = std::get_if<ConfigureQueueCommand>(&request.command))
         configure_closed(*configure, token);
+    for (const std::uint64_t serial : request.batch) std::erase(message(serial)->open, token);
     if (MessageModel* about = message(request.serial)) {
         std::erase(about->open, token);
         if (std::holds_alternative<KickCommand>(request.command)) returns_closed(*about);
@@ -345,11 +326,12 @@ bool Oracle::replied(const ReplyEffect& effect) {
         return false;
     }
     ++totals_.replies;
-    const Request request = found->second;
+    const Request request = std::move(found->second);
     const ReplyToken token = effect.token;
     requests_.erase(found);
     close(token, request);
     if (MessageModel* about = message(request.serial)) about->told_ms = now_;
+    for (const std::uint64_t serial : request.batch) message(serial)->told_ms = now_;
     const Reply& reply = effect.reply;
     const bool is_change = std::holds_alternative<CancelCommand>(request.command) ||
                            std::holds_alternative<RescheduleCommand>(request.command) ||
@@ -362,6 +344,8 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* put = std::get_if<PutAnswer>(&reply);
                put != nullptr && std::holds_alternative<PutCommand>(request.command)) {
         put_replied(token, request, *put);
+    } else if (const auto* batch = std::get_if<PutBatchAnswer>(&reply); batch != nullptr && !request.batch.empty()) {
+        batch_replied(token, request, *batch);
     } else if (const auto* change = std::get_if<ChangeAnswer>(&reply); change != nullptr && is_change) {
         change_replied(token, request, *change);
     } else if (const auto* end = std::get_if<LeaseEndAnswer>(&reply); end != nullptr && is_lease_end) {
@@ -416,16 +400,17 @@ bool Oracle::is_over(const MessageModel& about) const {
                         [this](const SeenDelivery& delivery) { return may_be_held(delivery, now_); });
 }
 
-std::optional<DueMs> Oracle::next_due() const {
-    std::optional<DueMs> next;
+std::vector<DueMs> Oracle::dues_ahead() const {
+    std::vector<DueMs> dues;
     for (const MessageModel& message : messages_) {
         if (message.purge == MessageModel::Purge::surely) continue;
         for (const World& world : message.worlds()) {
-            if (!world.is_live() || world.due.high <= now_ || is_over(message)) continue;
-            next = std::min(next.value_or(world.due.high), world.due.high);
+            if (world.is_live() && world.due.high > now_ && !is_over(message)) dues.push_back(world.due.high);
         }
     }
-    return next;
+    std::sort(dues.begin(), dues.end());
+    dues.erase(std::unique(dues.begin(), dues.end()), dues.end());
+    return dues;
 }
 
 void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, bool leases_are_over) {

@@ -39,9 +39,9 @@ struct OracleTotals {
 
 class Oracle {
   public:
-    // `history_is_whole`: nothing of it ever expires or is lost.
-    Oracle(const EngineOptions& options, std::int64_t keep_ms, bool history_is_whole, RareStates& rare)
-        : options_(options), keep_ms_(keep_ms), rare_(rare), history_is_whole_(history_is_whole) {}
+    // `history_keep_ms`: for how long nothing of it is lost.
+    Oracle(const EngineOptions& options, std::int64_t keep_ms, std::int64_t history_keep_ms, RareStates& rare)
+        : options_(options), keep_ms_(keep_ms), rare_(rare), history_keep_ms_(history_keep_ms) {}
 
     // ---- the process
     void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
@@ -72,7 +72,10 @@ class Oracle {
     bool all_ended() const;
     // Ids of those that may be set aside.
     std::vector<const MessageModel*> maybe_held() const;
-    std::optional<DueMs> next_due() const;
+    // Whether some of the queue may be dead.
+    bool may_hold_dead(const std::string& name_space, const std::string& queue) const;
+    // When messages are due that may come, those in the future, in their order.
+    std::vector<DueMs> dues_ahead() const;
     // Somebody but a consumer that waits has no answer yet.
     bool awaits_answers() const;
     // Verifies that unfinished messages are as many as may be. `leases_are_over`: and so is every message whose time
@@ -82,6 +85,8 @@ class Oracle {
     void check_all_answered();
     // All consumers drained in vain: whatever should have come is lost.
     void check_nothing_lost();
+    // The same of puts that were sent together and never answered: all or none of them were carried out.
+    void check_lost_batches();
     // Every lease has run out and all is quiet: what was purged has ended.
     void purges_are_over();
     // Whether its settings say that nothing of the queue is handed out, as far as is known.
@@ -98,15 +103,21 @@ class Oracle {
     static std::string body_of(std::uint64_t serial, std::uint32_t bytes);
 
   private:
+    static constexpr DueMs kNeverMs = INT64_MAX;
+    // Simulated clients use fewer queues than this.
+    static constexpr std::uint32_t kQueuesAtMost = 10;
+
     struct Request {
         Command command;
         DueMs submitted_ms = 0;
-        std::uint64_t serial = 0;           // of the message it is about; 0: none that is known
-        std::size_t epoch = 0;              // of that message when it was submitted
-        bool known_lease = false;           // the token is one that a client was given
-        std::uint64_t step = 0;             // in which it was submitted
-        std::uint32_t forgiven_low = 0;     // of that message when it was submitted
-        std::vector<std::uint64_t> dead{};  // redrive: those in the queue that were surely dead by then
+        std::uint64_t serial = 0;            // of the message it is about; 0: none that is known
+        std::size_t epoch = 0;               // of that message when it was submitted
+        bool known_lease = false;            // the token is one that a client was given
+        std::uint64_t step = 0;              // in which it was submitted
+        std::uint32_t forgiven_low = 0;      // of that message when it was submitted
+        std::vector<std::uint64_t> dead{};   // redrive: those in the queue that were surely dead by then
+        std::vector<std::uint64_t> batch{};  // of puts: their messages
+        std::uint64_t first_of_batch = 0;    // that was not put before
     };
 
     using QueueKey = std::pair<std::string, std::string>;
@@ -127,6 +138,16 @@ class Oracle {
         std::optional<Pause> paused;  // surely
         DueRange was_paused;          // surely, the last time before
         std::vector<PurgeMark> marks;
+        bool was_purged = false;  // or may have been
+        // What may have been in force at any time.
+        std::vector<RetryChoice> rules{RetryChoice{}};
+        std::vector<std::int64_t> lease_times{0};
+    };
+    // Puts of one request whose answer was lost.
+    struct LostBatch {
+        std::vector<std::uint64_t> serials;
+        std::uint64_t there = 0;  // one of them that turned out to be there
+        std::uint64_t not_there = 0;
     };
 
     MessageModel* message(std::uint64_t serial) { return serial == 0 ? nullptr : &messages_[serial - 1]; }
@@ -156,11 +177,15 @@ class Oracle {
     }
 
     // Attempts: what the message's rule allows, and what may have begun.
-    RetryRule rule_of(const MessageModel& message) const;
+    // All rules that may be in force for it; certain where nobody has changed its queue's since that step.
+    std::vector<RetryRule> rules_of(const MessageModel& message, std::uint64_t since_step) const;
+    void learn_rule(MessageModel& message);
+    bool rule_is_known(const QueueModel& queue, std::uint64_t since_step) const;
+    void rule_may_become(const ConfigureQueueCommand& command);
+    bool may_last(const LeaseCommand& command, std::int64_t lease_ms);
     std::uint64_t attempts_high(const MessageModel& message) const;
     // A lease that nobody ended may have been its last one.
     bool may_have_died(const MessageModel& message) const;
-    bool must_be_dead_after(const MessageModel& message, std::uint32_t attempt) const;
     bool may_be_dead_after(const MessageModel& message, std::uint32_t attempt) const;
     World returned(const World& world, DueRange now) const;
     // Kicks and redrives that are not answered, or were just now.
@@ -183,7 +208,14 @@ class Oracle {
 
     void put_replied(ReplyToken token, const Request& request, const PutAnswer& answer);
     void put_repeated(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about);
+    // oracle_puts.cc
     MessageModel* holder_of(const PutCommand& put);
+    std::uint64_t put_submitted(const PutCommand& put, ReplyToken token);
+    void batch_submitted(Request& request, ReplyToken token);
+    void batch_replied(ReplyToken token, const Request& request, const PutBatchAnswer& answer);
+    bool is_surely_taken(const MessageModel& about, const Request& request);
+    void puts_lost(const Request& request);
+    void batch_told(MessageModel& about, bool was_put);
     void change_replied(ReplyToken token, const Request& request, const ChangeAnswer& answer);
     void changed(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& message);
     void too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel& message);
@@ -236,7 +268,8 @@ class Oracle {
     void configure_closed(const ConfigureQueueCommand& command, ReplyToken token);
     void queues_died();
     void queues_started();
-    void may_be_purged(MessageModel& about);
+    void may_be_purged(MessageModel& about, DueMs from);
+    void id_learned(MessageModel& about, MessageId id);
     void purge_answered(const Request& request, const QueueAnswer& answer);
     void lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& delivery);
     void check_not_purged(MessageModel& about, const Delivered& delivery);
@@ -246,7 +279,6 @@ class Oracle {
     DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
     void check_limit(const MessageModel& accepted);
     bool may_be_full(const PutCommand& put);
-    bool may_hold_dead(const std::string& name_space, const std::string& queue) const;
     void described(const Request& request, const QueueAnswer& answer);
     void settings_refused(const Request& request, const Error& error);
 
@@ -284,9 +316,10 @@ class Oracle {
         std::uint64_t lost = 0;
     };
     std::map<std::string, QueueLeases> leases_;
-    const bool history_is_whole_;
+    const std::int64_t history_keep_ms_;
     std::map<std::uint64_t, HistoryReading> histories_;
     std::map<std::uint64_t, Listing> listings_;  // by the query that names each
+    std::vector<LostBatch> lost_batches_;
     std::map<QueueKey, QueueModel> queues_;
     OracleTotals totals_;
     std::optional<Violation> violation_;

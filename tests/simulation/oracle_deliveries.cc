@@ -16,6 +16,7 @@ void Oracle::lease_replied(ReplyToken token, const Request& request, const Lease
         return;
     }
     if (now_ > request.submitted_ms) rare_.met(Rare::waiter_served_later);
+    if (answer.messages.size() >= 20) rare_.met(Rare::lease_of_twenty_or_more);
     for (const Delivered& delivery : answer.messages) {
         delivered(token, command, request.submitted_ms, delivery);
         if (violated()) return;
@@ -33,8 +34,8 @@ MessageModel* Oracle::find_delivered(const Delivered& delivery) {
     MessageModel& about = messages_[serial - 1];
     if (known == nullptr && about.id == 0) {  // its put was never answered
         rare_.met(Rare::delivered_though_put_unanswered);
-        about.id = delivery.id;
-        serial_of_id_[delivery.id] = serial;
+        batch_told(about, true);
+        id_learned(about, delivery.id);
         known = &about;
     }
     if (known == &about && about.put.body == delivery.body && about.put.content_type == delivery.content_type &&
@@ -56,7 +57,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     if (delivery.delivered_ms < submitted_ms || delivery.delivered_ms > now_) {
         return violate("X", "delivered at a time that is not that of its request", about);
     }
-    if (delivery.lease_until_ms != delivery.delivered_ms + command.lease_ms.value_or(options_.lease_default_ms)) {
+    if (!may_last(command, delivery.lease_until_ms - delivery.delivered_ms)) {
         return violate("C8", "the lease is not as long as was asked for", about);
     }
     if (now_ > delivery.delivered_ms) rare_.met(Rare::delivery_waited_for_its_body);
@@ -71,7 +72,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     Worlds possible;
     Worlds later;  // of a redrive that may have come after it
     bool early = false;
-    bool nominal = false;
+    bool other_nominal = false;
     if (after != about->epochs.begin()) {
         // What brings it back may be answered later: a redrive when all of its queue are there.
         const Worlds& then = (after - 1)->worlds;
@@ -85,14 +86,16 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
                 if (delivery.delivered_ms <= about->redriven_ms) add_world(later, world);
                 continue;
             }
-            nominal |= world.nominal.holds(delivery.due_ms);
+            other_nominal |= !world.nominal.holds(delivery.due_ms);
             if (!world.nominal.holds(delivery.due_ms)) continue;
             world.due.high = std::min(world.due.high, delivery.delivered_ms);
             add_world(possible, world);
         }
     }
     if (possible.empty() && early) return violate("C2", "delivered before it was due", about);
-    if (possible.empty() && nominal) return violate("C6", "delivered with another nominal time", about);
+    if (possible.empty() && other_nominal) {
+        return violate("C6", "delivered as due at " + std::to_string(delivery.due_ms) + ", which it was not", about);
+    }
     if (possible.empty()) return violate("C4", "delivered although it is " + describe(about->worlds()), about);
     if (after == about->epochs.end()) {
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
@@ -116,11 +119,11 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
                     std::to_string(about->recorded.attempts) + " was answered before",
                 about);
     }
-    if (about->returns_open == 0 && delivery.attempt > about->forgiven_high + rule_of(*about).attempts) {
+    if (about->returns_open == 0 && delivery.attempt > about->forgiven_high + about->attempts_most) {
         violate("C3",
                 "attempt " + std::to_string(delivery.attempt) + " although at most " +
                     std::to_string(about->forgiven_high) + " are forgiven and its rule allows " +
-                    std::to_string(rule_of(*about).attempts),
+                    std::to_string(about->attempts_most),
                 about);
     }
     const std::uint32_t least = must_be_counted(*about, point);

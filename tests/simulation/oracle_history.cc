@@ -51,9 +51,11 @@ void Oracle::history_replied(const Request& request, const HistoryAnswer& answer
             return violate("X", "one end stands in two pages", about);
     }
     if (answer.next) return;
-    if (history_is_whole_) {
+    if (history_keep_ms_ > 0) {
         for (const std::uint64_t serial : reading.must_be_met) {
-            if (reading.met.contains(serial)) continue;
+            const World* world = messages_[serial - 1].certain();
+            const bool may_be_forgotten = world == nullptr || world->ended.low + history_keep_ms_ <= latest();
+            if (may_be_forgotten || reading.met.contains(serial)) continue;
             return violate("X", "had ended, but its queue's history does not tell it", &messages_[serial - 1]);
         }
         if (reading.must_be_met.size() > 2) rare_.met(Rare::history_of_several);

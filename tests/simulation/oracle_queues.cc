@@ -12,6 +12,12 @@ namespace {
 
 using What = ConfigureQueueCommand::What;
 
+// As far as a user sets it.
+bool is_same(const QueueSettings& left, const QueueSettings& right) {
+    return left.paused == right.paused && left.pending_max == right.pending_max && left.lease_ms == right.lease_ms &&
+           left.retry == right.retry;
+}
+
 bool may_end_a_pause(const ConfigureQueueCommand& command) {
     return command.what == What::resume || command.what == What::remove ||
            (command.what == What::set && !command.settings.paused);
@@ -26,6 +32,8 @@ Oracle::QueueModel& Oracle::queue_of(const std::string& name_space, const std::s
 void Oracle::configure_submitted(const ConfigureQueueCommand& command, ReplyToken token) {
     QueueModel& queue = queue_of(command.name_space, command.queue);
     queue.open.emplace(token, command);
+    if (command.what == What::purge) queue.was_purged = true;
+    if (command.what == What::set) rule_may_become(command);
     if (may_end_a_pause(command) && queue.paused) {
         queue.was_paused = {queue.paused->from, now_};
         queue.paused.reset();
@@ -43,8 +51,7 @@ void Oracle::configure_replied(const Request& request, const QueueAnswer& answer
     queue.settings_step = step_;
     const bool right = command.what == What::pause    ? answer.settings.paused
                        : command.what == What::resume ? !answer.settings.paused
-                       : command.what == What::set    ? answer.settings.paused == command.settings.paused &&
-                                                         answer.settings.pending_max == command.settings.pending_max
+                       : command.what == What::set    ? is_same(answer.settings, command.settings)
                        : command.what == What::remove ? answer.removed.has_value()
                                                       : true;
     if (!right) return violate("X", "a queue's settings are answered otherwise than they were set");
@@ -75,7 +82,7 @@ void Oracle::queues_died() {
             queue.is_known = false;
             if (command.what != What::purge) continue;
             for (MessageModel& about : messages_) {
-                if (is_in(about, name)) may_be_purged(about);
+                if (is_in(about, name)) may_be_purged(about, now_);
             }
         }
         queue.open.clear();
@@ -100,11 +107,21 @@ bool Oracle::is_in(const MessageModel& about, const QueueKey& name) {
 
 // ---- purges
 
-// From now on another possible world of it is that the purge has ended it.
-void Oracle::may_be_purged(MessageModel& about) {
-    if (about.purge == MessageModel::Purge::no) about.purged_ms = now_;
+// From then on another possible world of it is that the purge has ended it.
+void Oracle::may_be_purged(MessageModel& about, DueMs from) {
+    if (about.purge == MessageModel::Purge::no) about.purged_ms = from;
     about.purge = std::max(about.purge, MessageModel::Purge::maybe);
     about.set(about.epochs.back().from, about.worlds());
+}
+
+// Its put was never answered, and it has turned out to be there: a purge that was answered meanwhile may have met it.
+void Oracle::id_learned(MessageModel& about, MessageId id) {
+    about.id = id;
+    serial_of_id_[id] = about.serial;
+    for (const PurgeMark& mark : queue_of(about.put.name_space, about.put.queue).marks) {
+        if (id > mark.through || about.purge != MessageModel::Purge::no) continue;
+        may_be_purged(about, mark.answered_ms);
+    }
 }
 
 void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
@@ -124,7 +141,7 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
         }
         if (about.id > through) continue;
         note(about, "purged: through", static_cast<std::int64_t>(through));
-        may_be_purged(about);
+        may_be_purged(about, now_);
         // What is dead stays, and may be brought back.
         const bool may_stay = may_have_died(about) || about.may_be(World::Phase::dead) || about.returns_open > 0;
         if (!may_stay) about.purge = MessageModel::Purge::surely;
@@ -230,7 +247,7 @@ void Oracle::described(const Request& request, const QueueAnswer& answer) {
         return violate("X", "a queue tells of " + std::to_string(pending) + " unfinished messages, and it must be " +
                                 std::to_string(held.low) + " to " + std::to_string(held.high));
     }
-    if (queue.is_known && queue.open.empty() && answer.settings.paused != queue.settings.paused) {
+    if (queue.is_known && queue.open.empty() && !is_same(answer.settings, queue.settings)) {
         return violate("C1", "a queue's settings have changed by themselves");
     }
     if (answer.ready + answer.leased + answer.counts.held > answer.counts.pending) {

@@ -1,6 +1,7 @@
 // What each reply must say, and what a client knows from it afterwards.
 #include <algorithm>
 
+#include "engine/command_size.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
@@ -11,75 +12,6 @@ std::string at(DueMs ms) {
 }
 
 }  // namespace
-
-// What was put before under its key. Puts with keys are due at an instant here, so that each try means the same.
-void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about) {
-    const MessageModel* known = message_of(answer.id);
-    if ((known != nullptr && known != &about) || (about.id != 0 && about.id != answer.id)) {
-        return violate("C9", "a repeated put is answered with another message", &about);
-    }
-    if (std::get<PutCommand>(request.command).request_hash != about.put.request_hash) {
-        return violate("C9", "another request with the same key is answered as repeated", &about);
-    }
-    if (!due_of(about.put.when, request.submitted_ms).holds(answer.due_ms)) {
-        return violate("C9", "a repeated put is answered another due time", &about);
-    }
-    rare_.met(Rare::put_repeated);
-    if (about.answered) {
-        if (!about.may_be_unfinished()) rare_.met(Rare::put_repeated_after_the_end);
-        return;
-    }
-    const Worlds worlds = explain(about, token, [](const World& world) { return world.phase != World::Phase::absent; });
-    if (worlds.empty()) return violate("C9", "answered as repeated, but it was never put", &about);
-    rare_.met(Rare::put_repeated_after_a_crash);
-    if (about.id == 0) ++totals_.messages;
-    about.id = answer.id;
-    about.answered = true;
-    serial_of_id_[answer.id] = about.serial;
-    if (worlds != about.worlds()) about.set({run_, 0}, worlds);
-}
-
-void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnswer& answer) {
-    MessageModel& about = *message(request.serial);
-    note(about, answer.repeated ? "repeated: id, due" : "accepted: id, due", static_cast<std::int64_t>(answer.id),
-         answer.due_ms);
-    if (answer.repeated) return put_repeated(token, request, answer, about);
-    const Worlds& worlds = about.worlds();
-    const bool may_be_new = std::any_of(worlds.begin(), worlds.end(),
-                                        [](const World& world) { return world.phase == World::Phase::absent; });
-    if (about.id != 0 || !may_be_new) return violate("C9", "a put with a key was carried out twice", &about);
-    if (worlds.size() > 1 || request.submitted_ms > about.first_put_ms) {
-        rare_.met(Rare::put_made_good_after_a_crash);
-    }
-    if (serial_of_id_.contains(answer.id)) {
-        return violate("C1", "id " + std::to_string(answer.id) + " was given out twice", &about);
-    }
-    if (answer.id == 0 || answer.id % kShardsMax != options_.shard)
-        return violate("X", "an id of another shard", &about);
-    const DueRange due = due_of(about.put.when, request.submitted_ms);
-    if (!due.holds(answer.due_ms)) {
-        return violate("C2",
-                       "a put is due at " + at(answer.due_ms) + " and not from " + at(due.low) + " to " + at(due.high),
-                       &about);
-    }
-    about.id = answer.id;
-    about.answered = true;
-    about.answered_step = step_;
-    for (const PurgeMark& mark : queue_of(about.put.name_space, about.put.queue).marks) {
-        if (answer.id <= mark.through) about.purge = MessageModel::Purge::surely;
-    }
-    if (about.expires) {
-        about.expires->high = std::min(about.expires->high, due_of(*about.put.expires, request.submitted_ms).high);
-        if (about.expires->high <= std::max(answer.due_ms, request.submitted_ms)) {
-            return violate("C3", "a put that expires before it is due was accepted", &about);
-        }
-    }
-    serial_of_id_[answer.id] = about.serial;
-    ++totals_.messages;
-    const DueRange exact{answer.due_ms, answer.due_ms};
-    about.set({run_, 0}, {World{World::Phase::live, exact, exact, {}}});
-    check_limit(about);
-}
 
 // ---- cancel, reschedule, fire
 
@@ -204,13 +136,16 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
     const DueRange exact{answer.due_ms, answer.due_ms};
     if (is_fire) {
         Worlds same;
+        bool may_be_moved = false;
         for (World world : before) {  // due already: nothing was changed
+            may_be_moved |= world.due.high > answer.due_ms && answer.due_ms >= request.submitted_ms;
             if (!world.due.holds(answer.due_ms) || answer.due_ms > now_) continue;
             world.due = exact;
             add_world(same, world);
         }
         if (!same.empty()) {
             rare_.met(Rare::fired_though_due);
+            if (may_be_moved) add_world(same, {World::Phase::live, exact, exact, {}});
             return about.set(from, same);
         }
         rare_.met(Rare::fired_by_command);
@@ -474,7 +409,7 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
     for (std::size_t i = request.epoch; i < about->epochs.size(); ++i) {
         for (const World& world : about->epochs[i].worlds) add_world(candidates, world);
     }
-    const bool may_die = row.state.attempts >= request.forgiven_low + rule_of(*about).attempts;
+    const bool may_die = row.state.attempts >= request.forgiven_low + about->attempts_least;
     const bool fits = std::any_of(candidates.begin(), candidates.end(), [&](const World& world) {
         switch (row.state.state) {
             case State::scheduled:
@@ -554,9 +489,9 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (about != nullptr) note(*about, error.code);
     const auto& code = error.code;
     if (code == "too_busy") return rare_.met(Rare::too_busy);
-    const bool is_put = std::holds_alternative<PutCommand>(request.command);
+    const bool is_put = is_a_put(request.command);
     if (code == "store_full" && is_put && was_full_) return rare_.met(Rare::put_refused_when_full);
-    if (code == "key_conflict" && is_put && about != nullptr &&
+    if (code == "key_conflict" && about != nullptr && std::holds_alternative<PutCommand>(request.command) &&
         std::get<PutCommand>(request.command).request_hash != about->put.request_hash) {
         return rare_.met(Rare::key_conflict);
     }

@@ -9,24 +9,75 @@
 
 namespace duewheel {
 
-RetryRule Oracle::rule_of(const MessageModel& about) const {
-    return *chosen_rule(about.put.retry, options_.retry);
+// ---- rules
+
+bool Oracle::rule_is_known(const QueueModel& queue, std::uint64_t since_step) const {
+    return queue.is_known && queue.open.empty() && queue.settings_step < since_step;
 }
+
+std::vector<RetryRule> Oracle::rules_of(const MessageModel& about, std::uint64_t since_step) const {
+    if (about.rule) return {*about.rule};
+    const auto queue = queues_.find({about.put.name_space, about.put.queue});
+    if (queue == queues_.end()) return {*chosen_rule(about.put.retry, options_.retry)};
+    const auto with = [&](const RetryChoice& of_queue) {
+        return *chosen_rule(about.put.retry, *chosen_rule(of_queue, options_.retry));
+    };
+    // What a message says of its own rule is made whole when it is put.
+    const std::uint64_t since = about.put.retry.is_empty() ? since_step : std::min(since_step, about.submitted_step);
+    if (rule_is_known(queue->second, since)) return {with(queue->second.settings.retry)};
+    std::vector<RetryRule> rules;
+    for (const RetryChoice& choice : queue->second.rules) rules.push_back(with(choice));
+    return rules;
+}
+
+// What is known of its rule from now on.
+void Oracle::learn_rule(MessageModel& about) {
+    std::vector<RetryRule> rules = rules_of(about, 0);
+    if (about.answered && !about.put.retry.is_empty()) {
+        const std::vector<RetryRule> then = rules_of(about, about.submitted_step);
+        if (then.size() == 1) rules = then, about.rule = then.front();
+    }
+    about.attempts_least = about.attempts_most = rules.front().attempts;
+    about.rest_most_ms = 0;
+    for (const RetryRule& rule : rules) {
+        about.attempts_least = std::min(about.attempts_least, rule.attempts);
+        about.attempts_most = std::max(about.attempts_most, rule.attempts);
+        about.rest_most_ms = std::max(about.rest_most_ms, 2 * rule.most_ms);
+    }
+}
+
+// A command that says so was sent.
+void Oracle::rule_may_become(const ConfigureQueueCommand& command) {
+    QueueModel& queue = queue_of(command.name_space, command.queue);
+    const QueueSettings& settings = command.settings;
+    queue.lease_times.push_back(settings.lease_ms);
+    if (std::find(queue.rules.begin(), queue.rules.end(), settings.retry) != queue.rules.end()) return;
+    queue.rules.push_back(settings.retry);
+    for (MessageModel& about : messages_) {
+        if (is_in(about, {command.name_space, command.queue})) learn_rule(about);
+    }
+}
+
+bool Oracle::may_last(const LeaseCommand& command, std::int64_t lease_ms) {
+    if (command.lease_ms) return lease_ms == *command.lease_ms;
+    const std::vector<std::int64_t>& times = queue_of(command.name_space, command.queue).lease_times;
+    if (lease_ms != options_.lease_default_ms) rare_.met(Rare::leased_as_the_queue_says);
+    return std::any_of(times.begin(), times.end(),
+                       [&](std::int64_t time) { return lease_ms == (time == 0 ? options_.lease_default_ms : time); });
+}
+
+// ---- attempts
 
 std::uint64_t Oracle::attempts_high(const MessageModel& about) const {
     return about.deliveries.size() + unseen(about);
 }
 
 bool Oracle::may_be_dead_after(const MessageModel& about, std::uint32_t attempt) const {
-    return attempt >= about.forgiven_low + rule_of(about).attempts;
-}
-
-bool Oracle::must_be_dead_after(const MessageModel& about, std::uint32_t attempt) const {
-    return about.returns_open == 0 && attempt >= about.forgiven_high + rule_of(about).attempts;
+    return attempt >= about.forgiven_low + about.attempts_least;
 }
 
 bool Oracle::may_have_died(const MessageModel& about) const {
-    return attempts_high(about) >= about.forgiven_low + rule_of(about).attempts;
+    return attempts_high(about) >= about.forgiven_low + about.attempts_least;
 }
 
 bool Oracle::may_be_let_go(const MessageModel& about, const World& world) const {
@@ -82,14 +133,20 @@ void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, Messag
                     const Worlds& live) {
     const auto& command = std::get<FailCommand>(request.command);
     const std::uint32_t attempt = delivery.attempt;
-    const RetryRule rule = rule_of(about);
+    const std::vector<RetryRule> rules = rules_of(about, request.step);
+    const auto [fewest, most_of_all] = std::minmax_element(
+        rules.begin(), rules.end(),
+        [](const RetryRule& left, const RetryRule& right) { return left.attempts < right.attempts; });
+    if (about.put.retry.is_empty() && rules.size() == 1 && rules.front() != options_.retry) {
+        rare_.met(Rare::failed_by_the_rule_of_its_queue);
+    }
     Worlds next;
     if (answer.outcome == LeaseOutcome::dead) {
-        if (!may_be_dead_after(about, attempt)) {
+        if (attempt < about.forgiven_low + fewest->attempts) {
             return violate("C3",
                            "dead after attempt " + std::to_string(attempt) + ", of which " +
                                std::to_string(about.forgiven_low) + " are forgiven and its rule allows " +
-                               std::to_string(rule.attempts),
+                               std::to_string(fewest->attempts),
                            &about);
         }
         rare_.met(Rare::dead_by_failure);
@@ -99,11 +156,11 @@ void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, Messag
             add_world(next, world);
         }
     } else {
-        if (must_be_dead_after(about, attempt)) {
+        if (about.returns_open == 0 && attempt >= about.forgiven_high + most_of_all->attempts) {
             return violate("C3",
                            "tried again after attempt " + std::to_string(attempt) + ", of which at most " +
                                std::to_string(about.forgiven_high) + " are forgiven and its rule allows " +
-                               std::to_string(rule.attempts),
+                               std::to_string(most_of_all->attempts),
                            &about);
         }
         std::int64_t least = command.retry_in_ms.value_or(kRetryRestMaxMs);
@@ -113,9 +170,11 @@ void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, Messag
         for (std::uint64_t forgiven = about.forgiven_low; !command.retry_in_ms && forgiven <= forgiven_high;
              ++forgiven) {
             const auto failure = static_cast<std::uint32_t>(attempt > forgiven ? attempt - forgiven : 1);
-            const std::int64_t rest = rest_after_failure_ms(rule, failure, about.id);
-            least = std::min(least, rest);
-            most = std::max(most, rest);
+            for (const RetryRule& rule : rules) {
+                const std::int64_t rest = rest_after_failure_ms(rule, failure, about.id);
+                least = std::min(least, rest);
+                most = std::max(most, rest);
+            }
         }
         if (answer.due_ms < request.submitted_ms + least || answer.due_ms > now_ + most) {
             return violate("C4", "due again at " + std::to_string(answer.due_ms) + ", which its rule does not say",

@@ -16,11 +16,17 @@ namespace duewheel {
     X(confirming_commit)                  \
     X(commit_larger_than_a_segment)       \
     X(batch_of_ten_or_more)               \
+    X(batch_put)                          \
+    X(batch_put_partly_refused)           \
+    X(lost_batch_found_there)             \
+    X(lost_batch_found_missing)           \
     X(command_deferred)                   \
     X(answer_out_of_date)                 \
     X(loaded_from_the_index)              \
     X(evicted_behind_its_cursor)          \
+    X(lease_of_twenty_or_more)            \
     X(lease_lost)                         \
+    X(leased_as_the_queue_says)           \
     X(lease_ended_while_commit_in_flight) \
     X(due_while_commit_in_flight)         \
     X(puts_held_back)                     \
@@ -58,6 +64,7 @@ namespace duewheel {
     X(forged_token_refused)               \
     X(answered_dead)                      \
     X(dead_by_failure)                    \
+    X(failed_by_the_rule_of_its_queue)    \
     X(dead_by_a_lost_lease)               \
     X(redriven)                           \
     X(redrive_met_its_limit)              \

@@ -10,6 +10,7 @@
 //     --expect-rare        fails if one of the rare states was never met
 //     --expect-hash FILE   fails if the event hash is not the one in the file
 //     --record-hash FILE   writes it
+//     --totals FILE        writes what the runs added up to, a name and a number a line
 //     --bug NAME|NUMBER    switches a planted bug on     --bugs SECONDS   hunts each of them (planted build only)
 #include <algorithm>
 #include <charconv>
@@ -44,6 +45,7 @@ struct Arguments {
     bool expects_rare = false;
     std::string expected_hash_file;
     std::string recorded_hash_file;
+    std::string totals_file;
     std::optional<std::string> bug;
     PlantedBug planted = PlantedBug::none;
     unsigned hunt_seconds = 0;
@@ -98,6 +100,8 @@ Arguments parse(int argc, char** argv) {
             arguments.expected_hash_file = value();
         } else if (name == "--record-hash") {
             arguments.recorded_hash_file = value();
+        } else if (name == "--totals") {
+            arguments.totals_file = value();
         } else if (name == "--expect-rare") {
             arguments.expects_rare = true;
         } else if (name == "--verbose") {
@@ -133,6 +137,7 @@ struct Sum {
     std::uint64_t restarts = 0;
     EventHash hash;
     std::uint64_t events = 0;
+    std::int64_t simulated_ms = 0;
     RareStates rare;
 };
 
@@ -170,6 +175,7 @@ bool run_one(const Arguments& arguments, std::uint64_t seed, std::uint32_t steps
     sum.restarts += result.restarts - 1;
     sum.hash.add(result.hash);
     sum.events += result.events;
+    sum.simulated_ms += result.simulated_ms;
     sum.rare.add(result.rare);
     if (result.violation) report(arguments, seed, steps, result);
     return !result.violation;
@@ -199,6 +205,14 @@ void print(const Sum& sum, bool verbose) {
         before = ", ";
     }
     std::printf("\n");
+}
+
+void write_totals(const std::string& path, const Sum& sum) {
+    std::ofstream file(path);
+    file << "runs " << sum.runs << "\nmessages " << sum.messages << "\ndeliveries " << sum.deliveries
+         << "\ncrash_recoveries " << sum.restarts << "\nrequests_lost " << sum.requests_lost << "\nevents "
+         << sum.events << "\nsimulated_ms " << sum.simulated_ms << "\n";
+    for (std::size_t i = 0; i < kRareCount; ++i) file << "rare." << kRareNames[i] << " " << sum.rare.counts[i] << "\n";
 }
 
 bool met_all(const RareStates& rare) {
@@ -237,6 +251,7 @@ int run_all(const Arguments& arguments) {
         if (!run_one(arguments, seed, arguments.steps, sum)) return 1;
     }
     print(sum, arguments.verbose || arguments.expects_rare);
+    if (!arguments.totals_file.empty()) write_totals(arguments.totals_file, sum);
     if (arguments.expects_rare && !met_all(sum.rare)) return 1;
     return check_hash(arguments, sum) ? 0 : 1;
 }

@@ -7,10 +7,10 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kOpNames[kOpCount] = {"put",        "get",    "cancel", "reschedule", "fire",    "lease",
-                                                 "lease_wait", "ack",    "fail",   "extend",     "release", "repeat",
-                                                 "forge",      "forget", "burst",  "collide",    "expire",  "list",
-                                                 "queue",      "hold",   "kick",   "hold_lease", "redrive"};
+constexpr std::string_view kOpNames[kOpCount] = {
+    "put",    "get",     "cancel", "reschedule", "fire",    "lease",     "lease_wait", "ack",    "fail",
+    "extend", "release", "repeat", "forge",      "forget",  "burst",     "collide",    "expire", "list",
+    "queue",  "hold",    "kick",   "hold_lease", "redrive", "put_batch", "end_batch"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -25,8 +25,8 @@ T pick(Random& random, const T (&values)[N]) {
 
 void draw_workload(SimOptions& options, Random& random) {
     // Puts and leases are always on: without them nothing happens.
-    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4, 14, 8, 18, 5, 4, 5, 5,
-                                                2,  3, 5, 8, 4, 12, 5, 5,  6, 3, 3};
+    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4,  14, 8, 18, 5, 4, 5, 5, 2,
+                                                3,  5, 8, 4, 12, 5,  5, 6,  3, 3, 4, 4};
     for (std::size_t op = 0; op < kOpCount; ++op) {
         const bool needed = op == static_cast<std::size_t>(Op::put) || op == static_cast<std::size_t>(Op::lease);
         const bool on = random.chance(700'000);
@@ -39,6 +39,7 @@ void draw_workload(SimOptions& options, Random& random) {
         pick<std::int64_t>(random, {2, 20, 500, 5'000, 60'000, 600'000, 86'400'000, 9LL * 366 * 86'400'000});
     options.lease_scale_ms = pick<std::int64_t>(random, {1'000, 1'050, 5'000, 60'000, 3'600'000});
     options.put_burst_max = pick<std::uint32_t>(random, {1, 3, 10, 30});
+    options.batch_max = pick<std::uint32_t>(random, {2, 2, 5, 20, 60});
 }
 
 void draw_faults(SimOptions& options, Random& random) {
@@ -127,6 +128,8 @@ SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
     options.keyed_per_million = pick<std::uint32_t>(random, {0, 0, 200'000, 700'000});
     if (options.keyed_per_million > 0) options.keep_ms = kKeepLongMs;
     options.engine.keys_kept_ms = options.keep_ms;
+    options.queues_have_rules = random.chance(300'000);
+    options.failing_per_million = pick<std::uint32_t>(random, {0, 0, 300'000, 800'000});
     return options;
 }
 

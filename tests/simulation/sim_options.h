@@ -43,8 +43,10 @@ enum class Op : std::uint8_t {
     kick,
     hold_lease,
     redrive,
+    put_batch,  // many puts in one request
+    end_batch,  // many leases end or are extended with one request
 };
-inline constexpr std::size_t kOpCount = 23;
+inline constexpr std::size_t kOpCount = 25;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {
@@ -88,10 +90,13 @@ struct SimOptions {
     std::int64_t due_scale_ms = 0;    // dues are mostly nearer than this
     std::int64_t lease_scale_ms = 0;  // and so long are leases
     std::uint32_t put_burst_max = 1;
+    std::uint32_t batch_max = 2;  // puts of one request, leases of one
     bool reads_in_order = true;
     std::uint32_t order_keys = 0;            // how many there are; 0: no message has one
     std::uint32_t expiring_per_million = 0;  // of puts
     std::uint32_t keyed_per_million = 0;     // puts with an idempotency key
+    bool queues_have_rules = false;          // for retries and leases
+    std::uint32_t failing_per_million = 0;   // of what consumers would acknowledge
 
     // How eagerly each kind of step is chosen.
     std::uint32_t client_weight = 40;

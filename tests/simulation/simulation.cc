@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "engine/command_size.h"
+
 namespace duewheel {
 namespace {
 
@@ -31,6 +33,13 @@ std::uint64_t number_of(const Reply& reply) {
                 std::uint64_t sum = answer.ended.size();
                 for (const EndedRow& row : answer.ended) sum = sum * 31 + row.id;
                 return sum;
+            } else if constexpr (requires { answer.results; }) {
+                std::uint64_t sum = answer.results.size();
+                for (const PutResult& result : answer.results) {
+                    const auto* put = std::get_if<PutAnswer>(&result);
+                    sum = sum * 31 + (put == nullptr ? 0 : put->id + static_cast<std::uint64_t>(put->due_ms));
+                }
+                return sum;
             } else if constexpr (requires { answer.redriven; }) {
                 return answer.redriven;
             } else if constexpr (requires { answer.messages; }) {
@@ -44,10 +53,12 @@ std::uint64_t number_of(const Reply& reply) {
         reply);
 }
 
-// Long and large enough for a whole run, and an index that is never built again from a log that has lost its front.
-bool is_history_whole(const SimOptions& options) {
-    return options.history.keep_ms > 10LL * 366 * 86'400'000 && options.history.bytes_max > 1u << 20 &&
-           !options.has(Fault::index_lost);
+// For how long a history tells all: 0 where it is short, or where an index may be built again from a log that has lost
+// its front. The clock may jump further than that.
+std::int64_t history_keep_ms(const SimOptions& options) {
+    const bool is_whole = options.history.keep_ms > 10LL * 366 * 86'400'000 && options.history.bytes_max > 1u << 20 &&
+                          !options.has(Fault::index_lost);
+    return is_whole ? options.history.keep_ms : 0;
 }
 
 }  // namespace
@@ -70,7 +81,7 @@ Simulation::Simulation(const SimOptions& options, bool verbose)
       rows_(std::make_unique<MemoryRowStorage>()),
       retention_(options.keep_ms, options.history),
       log_(rare_, verbose),
-      oracle_(options_.engine, options.keep_ms, is_history_whole(options), rare_),
+      oracle_(options_.engine, options.keep_ms, history_keep_ms(options), rare_),
       workload_(options_, oracle_, *this, Random(options.seed * 3)),
       clock_(kStart) {
     disk_.set_hook([this](DiskOperation operation, std::string_view path) { before_disk_call(operation, path); });
@@ -101,6 +112,7 @@ SimResult Simulation::run() {
     result.hash = hash_.value();
     result.events = hash_.events();
     result.restarts = restarts_;
+    result.simulated_ms = clock_ - kStart;
     result.totals = oracle_.totals();
     result.rare = rare_;
     return result;
@@ -206,11 +218,11 @@ void Simulation::submit(Command command) {
     const ReplyToken token = oracle_.submitted(command);
     hash_.add(command.index());
     // One with a key may only repeat an answer: that is known later.
-    const auto* put = std::get_if<PutCommand>(&command);
-    const bool is_refused = shard_->is_full() && put != nullptr && put->key.empty();
+    const bool is_refused = shard_->is_full() && is_a_put(command) && !may_be_repeated(command);
     const std::uint64_t refused_before = is_refused ? shard_->engine().counters().refused_full : 0;
+    const std::uint64_t puts = record_count(command);
     shard_->submit(std::move(command), token);
-    if (is_refused && shard_->engine().counters().refused_full != refused_before + 1) {
+    if (is_refused && shard_->engine().counters().refused_full != refused_before + puts) {
         oracle_.violate("C11", "the store is full, but a put is not refused");
     }
 }

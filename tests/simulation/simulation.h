@@ -27,6 +27,7 @@ struct SimResult {
     std::uint64_t hash = 0;
     std::uint64_t events = 0;
     std::uint64_t restarts = 0;
+    std::int64_t simulated_ms = 0;
     OracleTotals totals;
     RareStates rare;
 };

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kSentMax = 8;
 constexpr std::size_t kLeasesMax = 200;
+constexpr std::uint32_t kLeaseBatchMax = 1000;
 
 std::uint64_t serial_of(const Oracle& oracle, MessageId id) {
     for (const MessageModel& message : oracle.messages()) {
@@ -86,6 +87,10 @@ void Workload::act(Op op) {
             return list();
         case Op::queue:
             return configure();
+        case Op::put_batch:
+            return put_batch();
+        case Op::end_batch:
+            return end_batch();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;
@@ -149,6 +154,10 @@ When Workload::draw_when() {
     return when;
 }
 
+std::int64_t Workload::draw_lease_time() {
+    return std::max<std::int64_t>(1000, random_.between(1, options_.lease_scale_ms));
+}
+
 RetryChoice Workload::draw_retry() {
     RetryChoice choice;
     if (random_.chance(800'000)) choice.attempts = 1 + static_cast<std::int64_t>(random_.below(3));
@@ -176,44 +185,85 @@ void Workload::put() {
     const std::uint64_t count = 1 + random_.below(options_.put_burst_max);
     for (std::uint64_t i = 0; i < count; ++i) {
         const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
-        PutCommand command;
-        command.name_space = queue.name_space;
-        command.queue = queue.queue;
-        command.when = draw_when();
-        if (options_.order_keys > 0 && random_.chance(600'000)) {
-            command.order_key = "k" + std::to_string(random_.below(options_.order_keys));
-        }
-        if (random_.chance(options_.expiring_per_million)) command.expires = draw_expiry(command.when);
-        command.priority = random_.chance(800'000) ? 0 : static_cast<std::int32_t>(random_.between(-2, 2));
-        if (options_.keyed_per_million > 0 && random_.chance(options_.keyed_per_million)) {
-            command.key = "key " + std::to_string(oracle_.messages().size() + 1);
-            command.request_hash = oracle_.messages().size() + 1;
-            if (!command.when.at_ms) command.when.at_ms = surroundings_.clock() + command.when.delay_ms;
-            command.when.delay_ms = 0;
-            if (command.expires && !command.expires->at_ms) command.expires.reset();
-        }
-        const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
-        command.body = Oracle::body_of(oracle_.messages().size() + 1, static_cast<std::uint32_t>(bytes));
-        if (random_.chance(200'000)) command.retry = draw_retry();
-        if (random_.chance(100'000)) command.content_type = "text/plain";
-        if (random_.chance(100'000)) command.headers = std::string("k\0v", 3);
-        if (random_.chance(50'000)) command.traceparent = "00-trace";
-        surroundings_.submit(std::move(command));
+        surroundings_.submit(draw_put(queue, oracle_.messages().size() + 1));
     }
 }
 
-// Sends a put with a key once more, as a client does that heard nothing, or that asks twice; now and then with another
+// `serial`: what the oracle will number it.
+PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
+    PutCommand command;
+    command.name_space = queue.name_space;
+    command.queue = queue.queue;
+    command.when = draw_when();
+    if (options_.order_keys > 0 && random_.chance(600'000)) {
+        command.order_key = "k" + std::to_string(random_.below(options_.order_keys));
+    }
+    if (random_.chance(options_.expiring_per_million)) command.expires = draw_expiry(command.when);
+    command.priority = random_.chance(800'000) ? 0 : static_cast<std::int32_t>(random_.between(-2, 2));
+    if (options_.keyed_per_million > 0 && random_.chance(options_.keyed_per_million)) {
+        command.key = "key " + std::to_string(serial);
+        command.request_hash = serial;
+        if (!command.when.at_ms) command.when.at_ms = surroundings_.clock() + command.when.delay_ms;
+        command.when.delay_ms = 0;
+        if (command.expires && !command.expires->at_ms) command.expires.reset();
+    }
+    const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
+    command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(bytes));
+    if (random_.chance(200'000)) command.retry = draw_retry();
+    if (random_.chance(100'000)) command.content_type = "text/plain";
+    if (random_.chance(100'000)) command.headers = std::string("k\0v", 3);
+    if (random_.chance(50'000)) command.traceparent = "00-trace";
+    return command;
+}
+
+// A put with a key once more, as a client sends it that heard nothing, or that asks twice; now and then with another
 // request. Not later than its key is kept for sure, and not while the first try is under way.
-void Workload::put_again() {
+std::optional<PutCommand> Workload::draw_put_again() {
     const std::vector<MessageModel>& messages = oracle_.messages();
-    if (messages.empty()) return;
-    const MessageModel& drawn =
-        messages[messages.size() - 1 - random_.below(std::min<std::size_t>(messages.size(), 40))];
+    if (messages.empty()) return std::nullopt;
+    const std::uint64_t newest = std::min<std::uint64_t>(messages.size(), 40);
+    std::uint64_t back = 1 + random_.below(newest);
+    if (random_.chance(600'000)) {  // mostly one whose answer was lost
+        const auto is_lost = [&](std::uint64_t at) {
+            const MessageModel& message = messages[messages.size() - at];
+            return !message.answered && !message.put.key.empty() && message.open.empty();
+        };
+        for (std::uint64_t at = 1; at <= newest; ++at) {
+            if (is_lost(at) && random_.chance(500'000)) back = at;
+        }
+    }
+    const MessageModel& drawn = messages[messages.size() - back];
     const DueMs age = surroundings_.clock() - drawn.first_put_ms;
-    if (drawn.put.key.empty() || age < 0 || age >= options_.keep_ms || !drawn.open.empty()) return;
+    if (drawn.put.key.empty() || age < 0 || age >= options_.keep_ms || !drawn.open.empty()) return std::nullopt;
     PutCommand command = drawn.put;
     if (drawn.answered && random_.chance(150'000)) ++command.request_hash;
-    surroundings_.submit(std::move(command));
+    return command;
+}
+
+void Workload::put_again() {
+    if (std::optional<PutCommand> command = draw_put_again()) surroundings_.submit(*std::move(command));
+}
+
+// Puts of one request; among those with keys some that were sent before, and some that stand in it twice.
+void Workload::put_batch() {
+    const std::uint64_t count = 2 + random_.below(options_.batch_max);
+    std::uint64_t serial = oracle_.messages().size();
+    const bool to_one_queue = random_.chance(800'000);
+    QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    PutBatchCommand batch;
+    while (batch.puts.size() < count) {
+        if (options_.keyed_per_million > 0 && random_.chance(200'000)) {
+            const bool twice = !batch.puts.empty() && random_.chance(300'000) && !batch.puts.back().key.empty();
+            std::optional<PutCommand> again = twice ? std::optional(batch.puts.back()) : draw_put_again();
+            if (again) {
+                batch.puts.push_back(*std::move(again));
+                continue;
+            }
+        }
+        if (!to_one_queue) queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+        batch.puts.push_back(draw_put(queue, ++serial));
+    }
+    surroundings_.submit(std::move(batch));
 }
 
 // ---- what is known
@@ -260,7 +310,9 @@ void Workload::lease(bool waits) {
     command.name_space = queue.name_space;
     command.queue = queue.queue;
     command.max = static_cast<std::uint32_t>(random_.chance(500'000) ? 1 : 1 + random_.below(12));
-    command.lease_ms = std::max<std::int64_t>(1000, random_.between(1, options_.lease_scale_ms));
+    if (options_.batch_max > 2 && random_.chance(100'000)) command.max = kLeaseBatchMax;
+    const bool as_the_queue_says = options_.queues_have_rules && random_.chance(300'000);
+    if (!as_the_queue_says) command.lease_ms = draw_lease_time();
     if (waits) command.wait_ms = random_.chance(500'000) ? random_.between(1, 50) : random_.between(1, 60'000);
     surroundings_.submit(std::move(command));
 }
@@ -275,6 +327,7 @@ void Workload::list() {
         page.asked_in_run = oracle_.run();
         return surroundings_.submit(page.command);
     }
+    if (random_.chance(250'000) && list_dead()) return;
     const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
     ListCommand first;
     first.name_space = queue.name_space;
@@ -289,6 +342,21 @@ void Workload::list() {
     first.query = ++listings_;
     pages_[first.query] = {first, oracle_.run()};
     surroundings_.submit(std::move(first));
+}
+
+// The dead of a queue that has some, all of them: who stays dead meanwhile has to be met.
+bool Workload::list_dead() {
+    const MessageModel* message = pick_aside_or_dead();
+    if (message == nullptr || !message->may_be(World::Phase::dead)) return false;
+    ListCommand first;
+    first.name_space = message->put.name_space;
+    first.queue = message->put.queue;
+    first.states = {State::dead};
+    first.limit = static_cast<std::uint32_t>(1 + random_.below(6));
+    first.query = ++listings_;
+    pages_[first.query] = {first, oracle_.run()};
+    surroundings_.submit(std::move(first));
+    return true;
 }
 
 void Workload::take_page(const ListAnswer& answer) {
@@ -321,6 +389,10 @@ void Workload::configure() {
             command.what = What::set;
             command.settings.paused = random_.chance(200'000);
             if (random_.chance(500'000)) command.settings.pending_max = 1 + random_.below(30);
+            if (options_.queues_have_rules) {
+                if (random_.chance(600'000)) command.settings.retry = draw_retry();
+                if (random_.chance(400'000)) command.settings.lease_ms = draw_lease_time();
+            }
             break;
         case 6:
         case 7:
@@ -390,7 +462,7 @@ Command Workload::draw_lease_end(const LeaseToken& lease) {
         case 1:
             return ReleaseCommand{lease, random_.chance(500'000) ? 0 : draw_delay()};
         case 2:
-            return ExtendCommand{lease, std::max<std::int64_t>(1000, random_.between(1, options_.lease_scale_ms))};
+            return ExtendCommand{lease, draw_lease_time()};
         default:
             return AckCommand{lease};
     }
@@ -401,14 +473,43 @@ void Workload::end_lease(Op op) {
     if (picked == nullptr) return;
     const LeaseToken lease = *picked;
     if (op == Op::extend) {
-        return send(ExtendCommand{lease, std::max<std::int64_t>(1000, random_.between(1, options_.lease_scale_ms))});
+        return send(ExtendCommand{lease, draw_lease_time()});
     }
     if (random_.chance(800'000)) std::erase(leases_, lease);
-    if (op == Op::ack) return send(AckCommand{lease});
+    if (op == Op::ack && !random_.chance(options_.failing_per_million)) return send(AckCommand{lease});
     if (op == Op::hold_lease) return send(HoldLeaseCommand{lease});
     if (op == Op::release) return send(ReleaseCommand{lease, random_.chance(500'000) ? 0 : draw_delay()});
     send(FailCommand{lease, std::string(random_.below(40), 'r'),
                      random_.chance(500'000) ? std::optional(draw_delay()) : std::nullopt});
+}
+
+// What one request asks of several leases: the engine is told of each by itself, one right after the other.
+void Workload::end_batch() {
+    const std::uint64_t count = std::min<std::uint64_t>(leases_.size(), 2 + random_.below(2 * options_.batch_max));
+    if (count < 2) return;
+    const std::vector<LeaseToken> taken(leases_.end() - static_cast<std::ptrdiff_t>(count), leases_.end());
+    const std::uint64_t kind = random_.chance(options_.failing_per_million) ? 1 : random_.below(8);
+    const DueMs rest = draw_delay();
+    if (kind != 0 && random_.chance(800'000)) leases_.resize(leases_.size() - count);
+    for (const LeaseToken& lease : taken) {
+        switch (kind) {
+            case 0:
+                surroundings_.submit(ExtendCommand{lease, draw_lease_time()});
+                break;
+            case 1:
+                surroundings_.submit(FailCommand{lease, "all of them", std::nullopt});
+                break;
+            case 2:
+                surroundings_.submit(FailCommand{lease, "all of them", rest});
+                break;
+            case 3:
+                surroundings_.submit(ReleaseCommand{lease, rest});
+                break;
+            default:
+                surroundings_.submit(AckCommand{lease});
+                break;
+        }
+    }
 }
 
 void Workload::forge() {

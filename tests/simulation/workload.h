@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ class Workload {
     void act(Op op);
     void put();
     void put_again();
+    void put_batch();
+    PutCommand draw_put(const QueueOf& queue, std::uint64_t serial);
+    std::optional<PutCommand> draw_put_again();
     When draw_when();
     When draw_expiry(const When& due);
     DueMs draw_delay();
@@ -56,10 +60,13 @@ class Workload {
     const MessageModel* pick_message();
     const MessageModel* pick_aside_or_dead();
     RetryChoice draw_retry();
+    std::int64_t draw_lease_time();
     const LeaseToken* pick_lease();
     Command draw_change(const MessageModel& message);
     Command draw_lease_end(const LeaseToken& lease);
     void end_lease(Op op);
+    void end_batch();
+    bool list_dead();
     void forge();
     void configure();
     void burst();

@@ -1,0 +1,213 @@
+// Puts: one or many, with or without keys, and sent again; what their answers must say, and what is known of a request
+// of many whose answer was lost.
+#include <algorithm>
+#include <utility>
+
+#include "simulation/oracle.h"
+
+namespace duewheel {
+namespace {
+
+std::string at(DueMs ms) {
+    return std::to_string(ms);
+}
+
+bool may_be_absent(const MessageModel& about) {
+    return about.may_be(World::Phase::absent);
+}
+
+}  // namespace
+
+// ---- what is sent
+
+MessageModel* Oracle::holder_of(const PutCommand& put) {
+    if (put.key.empty()) return nullptr;
+    const auto found = serial_of_key_.find({put.name_space, put.queue, put.key});
+    return found == serial_of_key_.end() ? nullptr : message(found->second);
+}
+
+// The number of the message that is put, or that was put before under its key.
+std::uint64_t Oracle::put_submitted(const PutCommand& put, ReplyToken token) {
+    if (MessageModel* holder = holder_of(put)) {
+        note(*holder, "put again", static_cast<std::int64_t>(token));
+        return holder->serial;
+    }
+    MessageModel& fresh = messages_.emplace_back();
+    fresh.serial = messages_.size();
+    fresh.put = put;
+    fresh.first_put_ms = now_;
+    fresh.submitted_step = step_;
+    fresh.leases_lost_before = leases_[put.queue].lost;
+    fresh.set({run_, 0}, {World{}});
+    learn_rule(fresh);
+    if (put.expires) {
+        fresh.expires = due_of(*put.expires, now_);
+        if (!put.expires->at_ms) fresh.expires->high = kNeverMs;
+    }
+    if (!put.key.empty()) serial_of_key_[{put.name_space, put.queue, put.key}] = fresh.serial;
+    note(fresh, "put submitted: at, delay", put.when.at_ms.value_or(0), put.when.delay_ms);
+    return fresh.serial;
+}
+
+void Oracle::batch_submitted(Request& request, ReplyToken token) {
+    const auto& command = std::get<PutBatchCommand>(request.command);
+    const std::uint64_t before = messages_.size();
+    for (const PutCommand& put : command.puts) {
+        const std::uint64_t serial = put_submitted(put, token);
+        request.batch.push_back(serial);
+        std::vector<ReplyToken>& open = message(serial)->open;
+        if (std::find(open.begin(), open.end(), token) == open.end()) open.push_back(token);
+    }
+    request.first_of_batch = before + 1;
+}
+
+// ---- what is answered
+
+// What was put before under its key. Puts with keys are due at an instant here, so that each try means the same.
+void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about) {
+    const MessageModel* known = message_of(answer.id);
+    if ((known != nullptr && known != &about) || (about.id != 0 && about.id != answer.id)) {
+        return violate("C9", "a repeated put is answered with another message", &about);
+    }
+    if (std::get<PutCommand>(request.command).request_hash != about.put.request_hash) {
+        return violate("C9", "another request with the same key is answered as repeated", &about);
+    }
+    if (!due_of(about.put.when, request.submitted_ms).holds(answer.due_ms)) {
+        return violate("C9", "a repeated put is answered another due time", &about);
+    }
+    rare_.met(Rare::put_repeated);
+    if (about.answered) {
+        if (!about.may_be_unfinished()) rare_.met(Rare::put_repeated_after_the_end);
+        return;
+    }
+    const Worlds worlds = explain(about, token, [](const World& world) { return world.phase != World::Phase::absent; });
+    if (worlds.empty()) return violate("C9", "answered as repeated, but it was never put", &about);
+    rare_.met(Rare::put_repeated_after_a_crash);
+    batch_told(about, true);
+    if (about.id == 0) ++totals_.messages;
+    about.answered = true;
+    if (worlds != about.worlds()) about.set({run_, 0}, worlds);
+    if (about.id == 0) id_learned(about, answer.id);
+}
+
+void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnswer& answer) {
+    MessageModel& about = *message(request.serial);
+    note(about, answer.repeated ? "repeated: id, due" : "accepted: id, due", static_cast<std::int64_t>(answer.id),
+         answer.due_ms);
+    if (answer.repeated) return put_repeated(token, request, answer, about);
+    const Worlds& worlds = about.worlds();
+    if (about.id != 0 || !may_be_absent(about)) return violate("C9", "a put with a key was carried out twice", &about);
+    if (worlds.size() > 1 || request.submitted_ms > about.first_put_ms) {
+        rare_.met(Rare::put_made_good_after_a_crash);
+    }
+    if (serial_of_id_.contains(answer.id)) {
+        return violate("C1", "id " + std::to_string(answer.id) + " was given out twice", &about);
+    }
+    if (answer.id == 0 || answer.id % kShardsMax != options_.shard)
+        return violate("X", "an id of another shard", &about);
+    const DueRange due = due_of(about.put.when, request.submitted_ms);
+    if (!due.holds(answer.due_ms)) {
+        return violate("C2",
+                       "a put is due at " + at(answer.due_ms) + " and not from " + at(due.low) + " to " + at(due.high),
+                       &about);
+    }
+    batch_told(about, false);
+    about.id = answer.id;
+    about.answered = true;
+    about.answered_step = step_;
+    learn_rule(about);
+    for (const PurgeMark& mark : queue_of(about.put.name_space, about.put.queue).marks) {
+        if (answer.id <= mark.through) about.purge = MessageModel::Purge::surely;
+    }
+    if (about.expires) {
+        about.expires->high = std::min(about.expires->high, due_of(*about.put.expires, request.submitted_ms).high);
+        if (about.expires->high <= std::max(answer.due_ms, request.submitted_ms)) {
+            return violate("C3", "a put that expires before it is due was accepted", &about);
+        }
+    }
+    serial_of_id_[answer.id] = about.serial;
+    ++totals_.messages;
+    const DueRange exact{answer.due_ms, answer.due_ms};
+    about.set({run_, 0}, {World{World::Phase::live, exact, exact, {}}});
+    check_limit(about);
+}
+
+void Oracle::batch_replied(ReplyToken token, const Request& request, const PutBatchAnswer& answer) {
+    const auto& command = std::get<PutBatchCommand>(request.command);
+    if (answer.results.size() != command.puts.size()) return violate("X", "a batch of puts has not an answer for each");
+    rare_.met(Rare::batch_put);
+    std::size_t refused = 0;
+    for (std::size_t i = 0; i < answer.results.size() && !violated(); ++i) {
+        const Request part{
+            command.puts[i], request.submitted_ms, request.batch[i], 0, false, request.step, 0, {}, {}, 0};
+        if (const auto* error = std::get_if<Error>(&answer.results[i])) {
+            ++refused;
+            error_replied(part, *error);
+        } else {
+            put_replied(token, part, std::get<PutAnswer>(answer.results[i]));
+        }
+    }
+    if (refused > 0 && refused < answer.results.size()) rare_.met(Rare::batch_put_partly_refused);
+}
+
+// ---- requests of many whose answer was lost: all that could be taken is there, or nothing
+
+// Nothing that is known could have refused it.
+bool Oracle::is_surely_taken(const MessageModel& about, const Request& request) {
+    const PutCommand& put = about.put;
+    const DueMs ahead = put.when.at_ms ? *put.when.at_ms - request.submitted_ms : put.when.delay_ms;
+    const QueueModel& queue = queue_of(put.name_space, put.queue);
+    const bool has_no_limit =
+        queue.is_known && queue.open.empty() && queue.settings.pending_max == 0 && queue.settings_step < request.step;
+    return !put.expires && ahead <= options_.delay_max_ms && has_no_limit && options_.queues_max > kQueuesAtMost;
+}
+
+void Oracle::puts_lost(const Request& request) {
+    // Of what was sent before nobody knows from now on which of the requests was carried out.
+    if (request.serial != 0) message(request.serial)->lost_batch = 0;
+    for (const std::uint64_t serial : request.batch) message(serial)->lost_batch = 0;
+    LostBatch lost;
+    for (const std::uint64_t serial : request.batch) {
+        const bool is_twice = std::find(lost.serials.begin(), lost.serials.end(), serial) != lost.serials.end();
+        if (serial < request.first_of_batch || is_twice || !is_surely_taken(*message(serial), request)) continue;
+        lost.serials.push_back(serial);
+    }
+    if (lost.serials.size() < 2) return;
+    for (const std::uint64_t serial : lost.serials) message(serial)->lost_batch = lost_batches_.size() + 1;
+    lost_batches_.push_back(std::move(lost));
+}
+
+// It has turned out whether the put of a lost batch was carried out.
+void Oracle::batch_told(MessageModel& about, bool was_put) {
+    const std::size_t number = std::exchange(about.lost_batch, 0);
+    if (number == 0 || !about.open.empty()) return;
+    LostBatch& batch = lost_batches_[number - 1];
+    (was_put ? batch.there : batch.not_there) = about.serial;
+    if (batch.there == 0 || batch.not_there == 0) {
+        rare_.met(was_put ? Rare::lost_batch_found_there : Rare::lost_batch_found_missing);
+        return;
+    }
+    violate("C1",
+            "of a batch of puts one was carried out (put " + std::to_string(batch.there) + ") and one was not (put " +
+                std::to_string(batch.not_there) + ")",
+            &about);
+}
+
+// Everything was drained, so who was not met was never there, unless it ended without a word.
+void Oracle::check_lost_batches() {
+    for (const LostBatch& batch : lost_batches_) {
+        if (batch.there == 0) continue;
+        for (const std::uint64_t serial : batch.serials) {
+            MessageModel& about = *message(serial);
+            const bool may_have_ended =
+                queue_of(about.put.name_space, about.put.queue).was_purged || may_be_let_go(about);
+            if (about.id != 0 || about.lost_batch == 0 || may_have_ended) continue;
+            return violate("C1",
+                           "of a batch of puts one was carried out (put " + std::to_string(batch.there) +
+                               "), and this one never came",
+                           &about);
+        }
+    }
+}
+
+}  // namespace duewheel
