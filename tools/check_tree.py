@@ -16,12 +16,14 @@ import sys
 from dataclasses import dataclass
 
 # Which module may include which; a path names the one header of that module that is open to the row. Each module may
-# include itself. `include` stands for the public headers in include/duewheel: the modules they are the face of, and
+# include itself. A folder of a module with a row of its own is no part of that module: `wheel` does not open
+# `wheel/schemes`. `include` stands for the public headers in include/duewheel: the modules they are the face of, and
 # whoever may include wheel, may include them; they may include only each other, because nothing of src/ is installed
 # beside them.
 LAYERS = {
     "base": [],
     "wheel": ["base", "include"],
+    "wheel/schemes": ["base", "wheel", "include"],
     "calendar": ["base", "include"],
     "net": ["base"],
     "load": ["base"],
@@ -38,7 +40,7 @@ LAYERS = {
     "include": [],
     "apps/duewheeld": ["base", "configuration", "server"],
     "apps/duewheel": ["base", "calendar", "load", "message", "net", "journal", "store"],
-    "examples": ["include"],
+    "examples": ["include", "wheel/schemes"],
 }
 TIMER_LIBRARY = ("src/base/", "src/wheel/", "src/calendar/", "src/timer/", "include/")
 
@@ -149,10 +151,16 @@ def includes(text):
             yield line_of(text, match.end()), match[1] or match[2], match[1] is not None
 
 
+def module_of_header(header):
+    """The row that a header belongs to, by its path relative to src/."""
+    folder = "/".join(header.split("/")[:2])
+    return folder if folder in LAYERS else header.split("/")[0]
+
+
 def module_of(path):
     parts = path.split("/")
     if parts[0] == "src":
-        return parts[1] if len(parts) > 2 else None
+        return module_of_header("/".join(parts[1:])) if len(parts) > 2 else None
     if parts[0] == "apps":
         return "/".join(parts[:2]) if len(parts) > 2 else None
     return parts[0]
@@ -170,7 +178,7 @@ def check_layers(tree):
         is_test = path.endswith(("_test.cc", "_fixture.h"))
         open_to_it = LAYERS[module] + ([entry.split("/")[0] for entry in LAYERS[module]] if is_test else [])
         for line, header, quoted in includes(tree.text(path)):
-            target = header.split("/")[0] if quoted else "include" if header.startswith("duewheel/") else None
+            target = module_of_header(header) if quoted else "include" if header.startswith("duewheel/") else None
             if target is None or target == module or target in open_to_it or header in open_to_it:
                 continue
             if module.startswith("apps/") and quoted and (

@@ -73,6 +73,9 @@ class CheckTree(unittest.TestCase):
         self.assert_rule("layers", refused=[
             ("src/base/clock.h", '#include "wheel/wheel.h"\n'),
             ("src/wheel/wheel.h", '#include "calendar/cron.h"\n'),
+            ("src/wheel/wheel.h", '#include "wheel/schemes/heap.h"\n'),
+            ("src/wheel/schemes/heap.h", '#include "calendar/cron.h"\n'),
+            ("src/engine/window.cc", '#include "wheel/schemes/heap.h"\n'),
             ("src/net/http.cc", '#include "message/message.h"\n'),
             ("src/journal/journal.h", '#include "net/http.h"\n'),
             ("src/store/store.cc", '#include "journal/local_journal.h"\n'),
@@ -96,6 +99,8 @@ class CheckTree(unittest.TestCase):
             ("src/server/server.cc", '#include "delivery/pull_queue.h"\n#include "store/index.h"\n'),
             ("src/wheel/wheel.h", '#include "base/tick.h"\n// #include "engine/engine.h"\n'),
             ("src/wheel/wheel.cc", 'const char* text = R"(\n#include "engine/engine.h"\n)";\n'),
+            ("src/wheel/schemes/heap.h", '#include "base/tick.h"\n#include "wheel/wheel.h"\n'),
+            ("examples/first.cc", '#include "wheel/schemes/heap.h"\n'),
             ("include/duewheel/timer.h", "#include <duewheel/wheel.h>\n"),
             ("apps/duewheel/put.cc", '#include "store/index.h"\n#include "net/http.h"\n'),
             ("examples/first.cc", "#include <duewheel/wheel.h>\n"),
