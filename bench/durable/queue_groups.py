@@ -2,6 +2,7 @@
 rows, a directory on the disk that is measured, and whether it is only to see that it works."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -50,11 +51,12 @@ def order(server, method, path, body=None):
         return json.load(answer)
 
 
-def written_megabytes(server):
-    for line in pathlib.Path(f"/proc/{server.process.pid}/io").read_text().splitlines():
-        if line.startswith("write_bytes"):
-            return int(line.split()[1]) / 1e6
-    return 0.0
+def device_megabytes(scratch):
+    """What the disk that holds `scratch` was told to write since it was started, by whomever. A process's own count would
+    not do: it counts whole folios of the page cache, of which a sync writes the changed blocks alone."""
+    device = os.stat(scratch).st_dev
+    fields = pathlib.Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text().split()
+    return int(fields[6]) * 512 / 1e6
 
 
 def batches(rows, scratch, quick):
@@ -111,8 +113,10 @@ def burst(rows, scratch, quick):
         load("put", server, queue="crowd", connections=4, batch=500, count=count, due_ms=due_ms, seed=round_number + 1)
         assert time.time() * 1000 < due_ms, "the puts took too long"
         settle(server)
+        # What goes into the other queue falls due from the instant on, for about as long as the drain takes.
+        time.sleep(max(0.0, due_ms / 1000 - 1 - time.time()))
         beside = in_background("fire", server, queue="beside", connections=1, takers=1, take_batch=100, rate=100,
-                               delay_min_ms=1000, delay_max_ms=4000, seconds=(due_ms / 1000 - time.time()) + 15)
+                               delay_min_ms=1000, delay_max_ms=1000, seconds=1 if quick else 7)
         taking = in_background("drain", server, queue="crowd", connections=4, take_batch=1000, count=count)
         drained = result_of(taking)
         drained_s = time.time() - due_ms / 1000
@@ -168,12 +172,12 @@ def cancels(rows, scratch, quick):
             server.start()
             if subject == "duewheel":
                 time.sleep(3)  # its spare segments are filled once, whatever comes
-            before = written_megabytes(server)
+            before = device_megabytes(scratch)
             result = load("cancel", server, connections=64, delay_min_ms=30_000, delay_max_ms=30_000,
                           seconds=3 if quick else 15, seed=round_number + 1)
             rows.add("W5 puts and cancels", 64, subject, "1/s", [result["per_second"]])
             rows.add("W5 disk written a message", 64, subject, "bytes",
-                     [(written_megabytes(server) - before) * 1e6 / result["accepted"]])
+                     [(device_megabytes(scratch) - before) * 1e6 / result["accepted"]])
             finish(server)
     for name in ("W5 puts and cancels", "W5 disk written a message", "fdatasync alone, between the rounds of W5"):
         rows.merge(name)
@@ -208,7 +212,8 @@ def churn(rows, scratch, quick):
     while taking.poll() is None:
         time.sleep(1)
         disk = disk_megabytes(server.directory, spares=False)
-        needed = (metric(server, "duewheel_log_needed_bytes") + metric(server, "duewheel_index_bytes")) / 1e6
+        needed = sum(metric(server, "duewheel_" + name)
+                     for name in ("log_needed_bytes", "log_outcome_bytes", "index_bytes")) / 1e6
         ratios.append(disk / needed)
         unsealed.append(stats(server)["unsealed_segments"])
     seconds = time.time() - began

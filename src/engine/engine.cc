@@ -19,7 +19,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
     : options_(options),
       recent_(recent),
       signer_(start.token_key),
-      wheel_(static_cast<Tick>(start.totals.server_time_ms)),
+      wheel_(static_cast<Tick>(start.totals.server_time_ms), options.crowd_messages),
       now_(start.totals.server_time_ms),
       totals_(start.totals),
       segment_(start.segment),
@@ -256,7 +256,7 @@ bool Engine::is_idle() const {
 }
 
 DueMs Engine::next_wakeup() const {
-    if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || !listings_.empty()) return now_;
+    if (!started_ || !to_sweep_.empty() || !wheel_.caught_up() || serving_left_ || !listings_.empty()) return now_;
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
     const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
                           !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() ||

@@ -45,9 +45,9 @@
 #include "engine/order_line.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
+#include "engine/timer_lanes.h"
 #include "journal/journal.h"
 #include "store/store.h"
-#include <duewheel/timing_wheel.h>
 
 namespace duewheel {
 
@@ -480,8 +480,8 @@ class Engine {
     void arm(EntryNumber number, DueMs at);
     void arm_expiry(EntryNumber number);
     void serve_queues();
-    void serve(QueueNumber number);
-    bool grant(QueueNumber number, const Waiter& waiter);
+    std::size_t serve_next(QueueNumber number);
+    std::size_t grant(QueueNumber number, const Waiter& waiter);
     void fill(Delivered& message, std::string_view record_body);
     void finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records);
     bool is_due_saved(const Delivery& delivery) const;
@@ -556,7 +556,7 @@ class Engine {
     EngineOptions options_;
     RecentTier& recent_;
     LeaseSigner signer_;
-    TimingWheel wheel_;
+    TimerLanes wheel_;
     DueMs now_ = 0;
     DueMs past_until_ms_ = 0;         // an earlier run may have handed out what was due until then
     MessageId newest_id_before_ = 0;  // given out by an earlier run
@@ -602,6 +602,7 @@ class Engine {
     std::vector<std::unique_ptr<Queue>> queues_;
     std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
     std::vector<QueueNumber> marked_;
+    bool serving_left_ = false;  // the last turn handed out enough before it came to all of these
     std::unordered_map<MessageId, Lease> leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;
     std::unordered_map<ReplyToken, std::uint64_t> waiter_of_reply_;

@@ -538,11 +538,13 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     waiters_[waiter] = {token, number, command.max, command.lease_ms.value_or(by_queue), {}};
     if (token != 0) waiter_of_reply_[token] = waiter;
     at.waiters.push_back(waiter);
-    if (serving_) serve(number);
-    const auto waiting = waiters_.find(waiter);
-    if (waiting == waiters_.end()) return;
-    if (command.wait_ms == 0 || stopping_) return drop_waiter(waiter);
-    waiting->second.timer = wheel_.schedule(static_cast<Tick>(now_ + command.wait_ms), kWaiterCookie | waiter);
+    mark(number);
+    if (command.wait_ms == 0 || stopping_) {
+        while (serving_ && waiters_.contains(waiter) && serve_next(number) > 0) continue;
+        if (waiters_.contains(waiter)) drop_waiter(waiter);
+        return;
+    }
+    waiters_.at(waiter).timer = wheel_.schedule(static_cast<Tick>(now_ + command.wait_ms), kWaiterCookie | waiter, 0);
 }
 
 }  // namespace duewheel

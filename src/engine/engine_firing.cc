@@ -64,7 +64,7 @@ void Engine::settle(EntryNumber number) {
 void Engine::arm(EntryNumber number, DueMs at) {
     Entry& entry = recent_.entry(number);
     if (!wheel_.reschedule(TimerHandle{entry.timer}, static_cast<Tick>(at))) {
-        entry.timer = wheel_.schedule(static_cast<Tick>(at), number).bits;
+        entry.timer = wheel_.schedule(static_cast<Tick>(at), number, queue(entry.queue).counts.pending).bits;
     }
 }
 
@@ -154,36 +154,56 @@ void Engine::unlist(EntryNumber number) {
 
 // ---- consumers
 
+// One consumer of each queue in turn, until nobody waits for what is there or the turn has handed out enough. Serving
+// may mark again (a queue that reads on): such marks are for the next turn, after those that this one did not come to.
 void Engine::serve_queues() {
-    // Serving may mark again (a queue that reads on): such marks are for the next turn.
-    const std::vector<QueueNumber> marked = std::exchange(marked_, {});
-    for (const QueueNumber number : marked) queue(number).marked = false;
-    for (const QueueNumber number : marked) serve(number);
+    std::deque<QueueNumber> to_serve(marked_.begin(), marked_.end());
+    marked_.clear();
+    serving_left_ = false;
+    std::size_t handed_out = 0;
+    for (; !to_serve.empty() && handed_out < options_.serve_chunk; to_serve.pop_front()) {
+        const QueueNumber number = to_serve.front();
+        queue(number).marked = false;
+        const std::size_t messages = serve_next(number);
+        handed_out += messages;
+        if (messages == 0) {
+            read_backlog(number);
+        } else if (std::exchange(queue(number).marked, true)) {
+            serving_left_ = true;
+        } else {
+            to_serve.push_back(number);
+        }
+    }
+    serving_left_ |= !to_serve.empty();
+    marked_.insert(marked_.begin(), to_serve.begin(), to_serve.end());
 }
 
-void Engine::serve(QueueNumber number) {
+// Serves the consumer that has waited longest; returns how many messages it got, 0 when nobody could be served.
+std::size_t Engine::serve_next(QueueNumber number) {
     Queue& at = queue(number);
-    const bool holds = at.paused && !(planted(PlantedBug::pause_lets_one_through) && at.ready_count == 1);
-    while (!holds && !at.waiters.empty() && at.ready_count > 0) {
+    if (at.paused && !(planted(PlantedBug::pause_lets_one_through) && at.ready_count == 1)) return 0;
+    while (!at.waiters.empty() && at.ready_count > 0) {
         const auto waiting = waiters_.find(at.waiters.front());
         if (waiting == waiters_.end()) {  // gave up
             at.waiters.pop_front();
             continue;
         }
-        if (!grant(number, waiting->second)) {  // every lease is taken: tried again in the next turn
+        const std::size_t messages = grant(number, waiting->second);
+        if (messages == 0) {  // every lease is taken: tried again in the next turn
             mark(number);
-            break;
+            return 0;
         }
         static_cast<void>(wheel_.cancel(waiting->second.timer));
         waiter_of_reply_.erase(waiting->second.token);
         waiters_.erase(waiting);
         at.waiters.pop_front();
+        return messages;
     }
-    read_backlog(number);
+    return 0;
 }
 
-// Leases up to `waiter.max` ready messages to it; false when none could be had.
-bool Engine::grant(QueueNumber number, const Waiter& waiter) {
+// Leases up to `waiter.max` ready messages to it, and returns how many; 0 when none could be had.
+std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
     Queue& at = queue(number);
     Delivery delivery;
     delivery.token = waiter.token;
@@ -236,7 +256,8 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
         delivery.places.push_back(entry.place);
         if (!cache_.holds(entry.place)) missing.push_back(entry.place);
     }
-    if (delivery.answer.messages.empty()) return false;
+    const std::size_t granted = delivery.answer.messages.size();
+    if (granted == 0) return 0;
     // What the cache has now may be gone when the rest has been read: it is taken over first.
     for (std::size_t i = 0; i < delivery.places.size(); ++i) {
         if (const std::string* body = cache_.find(delivery.places[i])) {
@@ -244,14 +265,17 @@ bool Engine::grant(QueueNumber number, const Waiter& waiter) {
             delivery.places[i] = 0;
         }
     }
-    if (missing.empty()) return finish_delivery(std::move(delivery), {}), true;
+    if (missing.empty()) {
+        finish_delivery(std::move(delivery), {});
+        return granted;
+    }
     std::sort(missing.begin(), missing.end());
     Asked asked;
     asked.what = Ask::delivery;
     asked.delivery = std::move(delivery);
     const std::uint64_t ticket = ask(Question{0, ReadRecords{std::move(missing)}}, std::move(asked));
     if (waiter.token != 0) delivery_of_reply_[waiter.token] = ticket;
-    return true;
+    return granted;
 }
 
 void Engine::fill(Delivered& message, std::string_view record_body) {

@@ -26,6 +26,49 @@ TEST(EngineLimits, no_more_messages_are_leased_than_the_limit_until_a_lease_ends
     EXPECT_EQ(shard.engine().counters().leased, 2u);
 }
 
+// A million messages that fell due at one instant went through one wheel before anything that was due a millisecond
+// later was looked at, and consumers of their queue were all served before anybody else.
+TEST(EngineLimits, a_crowd_in_one_queue_does_not_hold_up_another) {
+    EngineOptions options;
+    options.crowd_messages = 8;
+    options.fire_chunk = 10;
+    options.serve_chunk = 3;
+    Shard shard(options);
+    for (int i = 0; i < 1000; ++i) shard.put(50, "body", "crowd");
+    shard.put(51, "body", "few");
+    std::vector<ReplyToken> in_crowd;
+    for (int i = 0; i < 50; ++i) in_crowd.push_back(shard.submit(LeaseCommand{"default", "crowd", 3, 30'000, 1000}));
+    const ReplyToken other = shard.submit(LeaseCommand{"default", "few", 1, 30'000, 1000});
+    shard.hold_commits = true;
+    shard.turn(51);
+    for (int i = 0; i < 20 && !shard.replies.contains(other); ++i) shard.turn();
+    EXPECT_EQ(shard.take<LeaseAnswer>(other).messages.size(), 1u);
+    EXPECT_FALSE(shard.replies.contains(in_crowd.back()));
+    EXPECT_EQ(shard.engine().next_wakeup(), shard.engine().now()) << "the rest goes on at once";
+    shard.hold_commits = false;
+    for (int i = 0; i < 200; ++i) shard.turn();
+    for (const ReplyToken token : in_crowd) EXPECT_GT(shard.take<LeaseAnswer>(token).messages.size(), 0u);
+}
+
+TEST(EngineLimits, consumers_of_two_queues_are_served_in_turn) {
+    EngineOptions options;
+    options.serve_chunk = 1;
+    Shard shard(options);
+    std::vector<ReplyToken> waiting;
+    for (const char* queue : {"a", "a", "a", "b", "b", "b"}) shard.put(0, "body", queue);
+    for (const char* queue : {"a", "a", "a", "b", "b", "b"}) {
+        waiting.push_back(shard.submit(LeaseCommand{"default", queue, 1, 30'000, 1000}));
+    }
+    std::string served;
+    for (int i = 0; i < 10; ++i) {
+        shard.engine().advance_to(shard.engine().now());
+        for (const ReplyEffect& effect : shard.engine().take_effects().replies) {
+            served += effect.token < waiting[3] ? 'a' : 'b';
+        }
+    }
+    EXPECT_TRUE(served == "ababab" || served == "bababa") << served;
+}
+
 TEST(EngineLimits, one_lease_answer_holds_so_many_bytes_or_one_larger_message) {
     EngineOptions options;
     options.lease_bytes_max = 1300;

@@ -76,7 +76,11 @@ struct EngineOptions {
     std::uint32_t list_chunk = 32'768;     // entries looked at in a turn, of all listings
     std::uint32_t list_walk_max = 10'000;  // rows of the index looked at for a page
     std::uint32_t listings_max = 1'000;    // at once
-    std::uint32_t fire_chunk = 20'000;     // wheel steps a turn
+    std::uint32_t fire_chunk = 4'096;      // timers touched a turn, of each lane
+
+    // Fairness: what a queue may make others wait for.
+    std::uint64_t crowd_messages = 4'096;  // in a queue, from which on it leaves the first lane (timer_lanes.h)
+    std::uint32_t serve_chunk = 1'000;     // messages handed out a turn, and what the last consumer gets beyond it
 };
 
 }  // namespace duewheel

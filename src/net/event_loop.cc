@@ -13,6 +13,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include "base/system_clock.h"
+
 namespace duewheel {
 namespace {
 
@@ -21,8 +23,10 @@ using Executor = asio::io_context::executor_type;
 using Timer =
     asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
-// So many handlers run before the turn gets its chance: ready sockets must not starve what is due.
+// So many handlers run before the turn gets its chance, and no more once they have taken so long: ready sockets must
+// not starve what is due, be they many or each with much to do.
 constexpr int kHandlersPerRound = 512;
+constexpr std::int64_t kRoundNs = 500'000;
 
 }  // namespace
 
@@ -46,8 +50,12 @@ struct EventLoop::Parts {
 };
 
 bool EventLoop::Parts::run_ready_handlers() {
+    const std::int64_t until_ns = monotonic_now_ns() + kRoundNs;
     bool any = false;
-    for (int ran = 0; ran < kHandlersPerRound && context.poll_one() != 0; ++ran) any = true;
+    for (int ran = 0; ran < kHandlersPerRound && context.poll_one() != 0; ++ran) {
+        any = true;
+        if (monotonic_now_ns() >= until_ns) break;
+    }
     return any;
 }
 

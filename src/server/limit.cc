@@ -123,6 +123,12 @@ constexpr Limit kLimits[] = {
                                     .least = 1,
                                     .most = 1'000'000,
                                     .otherwise = "not read until answers have left"}),
+    at<kHttp, &Http::reads_max>({.name = "http.reads_max",
+                                 .sentence = "Reads of one connection that are worked on at a time; then reading "
+                                             "pauses, as their answers may be large.",
+                                 .least = 1,
+                                 .most = 1'000'000,
+                                 .otherwise = "not read until answers have left"}),
     at<kHttp, &Http::output_bytes_max>({.name = "http.output_max",
                                         .unit = Unit::bytes,
                                         .sentence = "Answers of one connection that the client has not read; then "
@@ -130,6 +136,14 @@ constexpr Limit kLimits[] = {
                                         .least = 64 * kKiB,
                                         .most = kGiB,
                                         .otherwise = "not read until answers have left"}),
+    at<kHttp, &Http::unsent_bytes_max>(
+        {.name = "http.unsent_max",
+         .unit = Unit::bytes,
+         .sentence = "Answers that have not left, of all connections together; beyond, those that hold most are cut.",
+         .least = kMiB,
+         .most = 1024 * kGiB,
+         .otherwise = "the connection is cut",
+         .use = of_http<&HttpCounters::unsent_bytes>}),
     at<kHttp, &Http::header_deadline>({.name = "http.header_timeout",
                                        .unit = Unit::milliseconds,
                                        .sentence = "From a request's first byte to the end of its header.",

@@ -25,7 +25,7 @@ Sequence LogCleaning::begins_at() const {
 
 bool LogCleaning::log_is_too_long() const {
     const std::uint64_t bytes = log_bytes();
-    const std::uint64_t needed = parts_.engine().totals().needed_bytes;
+    const std::uint64_t needed = parts_.engine().totals().needed_bytes + parts_.index().outcome_bytes();
     const std::uint64_t left = kSegmentsLeft * parts_.journal().room().segment_bytes;
     if (was_full_ && begins_at() < full_pass_until_ && bytes > needed + needed / 4 + left) return true;
     return bytes > std::max(rest_until_bytes_, 2 * needed + left);
@@ -129,6 +129,7 @@ void LogCleaning::done(Found found) {
         case Step::find:
             for (CarryCandidate& candidate : found.candidates) {
                 carrying_.carried_bytes += kRecordBytesAbout + candidate.body.size();
+                carried_bytes_ += kRecordBytesAbout + candidate.body.size();
                 if (candidate.is_settings()) {
                     CarrySettingsCommand settings{std::move(candidate.row.state.name_space),
                                                   std::move(candidate.row.state.queue), candidate.row.place};

@@ -8,9 +8,10 @@
 //          ▼
 //     carry-done command ──► durable ──► every question asked before is answered ──► unlink (blocking)
 //
-// It begins when the log is larger than twice what is needed and a few segments. Outcomes that are still kept are
-// needed too but not counted; so where more than half of a segment had to be carried, cleaning rests until the log has
-// grown by a quarter.
+// It begins when the log is larger than twice what is needed, kept outcomes included, and a few segments. Of outcomes
+// only those are counted whose end this index has seen, so an index that was built from a log without its front counts
+// too few for as long as outcomes are kept: where more than half of a segment had to be carried, cleaning rests until
+// the log has grown by a quarter.
 //
 // While the store is full it works harder, because what it gains is what ends that: it begins as soon as a quarter of
 // what is needed is not, goes once over all that stood in the log when the store became full, however little each
@@ -68,6 +69,10 @@ class LogCleaning {
     Status reply(const Reply& reply);
 
     std::uint64_t segments_dropped() const { return segments_dropped_; }
+    // Since the start, about.
+    std::uint64_t carried_bytes() const { return carried_bytes_; }
+    // A segment is being carried, or waits for what it takes to be dropped.
+    bool is_at_work() const { return cleaner_ != nullptr || !carried_.empty(); }
 
   private:
     struct Carried {
@@ -99,6 +104,7 @@ class LogCleaning {
     std::uint64_t drop_after_ticket_ = 0;  // of the questions that may hold a place in what is to be dropped
     std::uint64_t rest_until_bytes_ = 0;   // of the log: too little was gained last time
     std::uint64_t segments_dropped_ = 0;
+    std::uint64_t carried_bytes_ = 0;
     bool was_full_ = false;
     Sequence full_pass_until_ = 0;
 };

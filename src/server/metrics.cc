@@ -185,7 +185,16 @@ std::string metrics_page(const ServerOptions& options, const Shard& shard, const
     const LocalJournal& journal = shard.parts().journal();
     const Totals totals = shard.parts().engine().totals();
     page.gauge("duewheel_log_sequence", "Sequence of the newest durable record.", totals.sequence);
-    page.gauge("duewheel_log_needed_bytes", "Bytes of the log that unfinished messages need.", totals.needed_bytes);
+    page.gauge("duewheel_log_needed_bytes", "Bytes of the log that unfinished and dead messages and settings need.",
+               totals.needed_bytes);
+    page.gauge("duewheel_log_outcome_bytes", "Bytes of the log that outcomes need which are still kept, about.",
+               shard.parts().index().outcome_bytes());
+    page.gauge("duewheel_log_cleaning", "1 while what is needed of old segments is being carried to the log's end.",
+               shard.cleaning().is_at_work() ? 1 : 0);
+    page.counter("duewheel_log_carried_bytes_total", "Bytes carried to the log's end, about.",
+                 shard.cleaning().carried_bytes());
+    page.counter("duewheel_log_segments_dropped_total", "Segments that nothing needed any more.",
+                 shard.cleaning().segments_dropped());
     page.gauge("duewheel_log_bytes", "Bytes of the log on disk, spare segments included.", journal.bytes_on_disk());
     page.gauge("duewheel_index_bytes", "Bytes of the index on disk.", shard.parts().index().bytes());
     page.gauge("duewheel_disk_free_bytes", "Free space of the data directory's disk when it was last looked at.",

@@ -60,7 +60,7 @@ class Shard final : public CommandPort {
     // Nothing accepted waits for the disk.
     bool is_idle() const { return parts_.engine().is_idle(); }
     const ShardTimes& times() const { return times_; }
-    std::uint64_t segments_dropped() const { return cleaning_.segments_dropped(); }
+    const LogCleaning& cleaning() const { return cleaning_; }
     const ShardParts& parts() const { return parts_; }
 
   private:

@@ -23,7 +23,7 @@ EndedRow ended_row(const Record& end) {
     return row;
 }
 
-Era HistoryLedger::add(std::uint64_t bytes, DueMs first_ms, DueMs last_ms, const HistoryBounds& bounds) {
+Era EraLedger::add(std::uint64_t bytes, DueMs first_ms, DueMs last_ms, const HistoryBounds& bounds) {
     const bool is_full = entries_.empty() || entries_.back().bytes >= bounds.bytes_max / kErasAtBound ||
                          first_ms - entries_.back().from_ms >= bounds.keep_ms / static_cast<DueMs>(kErasAtBound);
     const bool may_begin = entries_.empty() || first_ms > entries_.back().until_ms;
@@ -35,7 +35,7 @@ Era HistoryLedger::add(std::uint64_t bytes, DueMs first_ms, DueMs last_ms, const
     return newest.era;
 }
 
-void HistoryLedger::shrink(DueMs now_ms, const HistoryBounds& bounds) {
+void EraLedger::shrink(DueMs now_ms, const HistoryBounds& bounds) {
     std::uint64_t left = bytes();
     while (!entries_.empty()) {
         const Entry& oldest = entries_.front();
@@ -47,7 +47,7 @@ void HistoryLedger::shrink(DueMs now_ms, const HistoryBounds& bounds) {
     }
 }
 
-std::uint64_t HistoryLedger::bytes() const {
+std::uint64_t EraLedger::bytes() const {
     std::uint64_t sum = 0;
     for (const Entry& entry : entries_) sum += entry.bytes;
     return sum;

@@ -55,7 +55,9 @@ struct EndInQueue {
 
 using Era = std::uint32_t;
 
-class HistoryLedger {
+// How much there is of each era. The outcomes that are kept (store/retention.h) are counted with a ledger too; no row
+// of theirs names an era.
+class EraLedger {
   public:
     struct Entry {
         Era era = 0;
@@ -79,9 +81,9 @@ class HistoryLedger {
 
     void encode(std::string& out) const;
     // Code `damaged_index`.
-    static Result<HistoryLedger> decode(std::string_view value);
+    static Result<EraLedger> decode(std::string_view value);
 
-    bool operator==(const HistoryLedger&) const = default;
+    bool operator==(const EraLedger&) const = default;
 
   private:
     std::vector<Entry> entries_;
@@ -92,6 +94,7 @@ class HistoryLedger {
 std::string history_key(Era era, std::string_view name_space, std::string_view queue, DueMs ended_ms, MessageId id);
 std::string history_bound(Era era);
 std::string history_ledger_key();
+std::string outcome_ledger_key();
 void encode_history_value(std::string& out, const EndedRow& row);
 Result<EndedRow> decode_history_row(std::string_view key, std::string_view value);
 // What history_key() and encode_history_value() take together, at most a few bytes less.

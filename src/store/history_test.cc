@@ -72,7 +72,7 @@ class HistoryTrial {
         return count;
     }
     Index& index() { return *index_; }
-    HistoryLedger ledger() const { return *index_->history_ledger(); }
+    EraLedger ledger() const { return *index_->history_ledger(); }
 
     std::vector<EndedRow> ended;
     std::vector<std::string> queues;
@@ -211,11 +211,11 @@ TEST(History, a_carried_outcome_is_not_another_end) {
     EXPECT_EQ(rows->rows[0].ended_ms, kNow);
 }
 
-TEST(HistoryLedger, eras_never_share_an_instant) {
+TEST(EraLedger, eras_never_share_an_instant) {
     Random random(5);
     for (int round = 0; round < 200; ++round) {
         const HistoryBounds bounds{random.between(1, 100'000), static_cast<std::uint64_t>(random.between(64, 100'000))};
-        HistoryLedger ledger;
+        EraLedger ledger;
         DueMs now = 1000;
         for (int i = 0; i < 50; ++i) {
             const DueMs first = now + (random.chance(300'000) ? 0 : random.between(0, 5000));
@@ -230,19 +230,19 @@ TEST(HistoryLedger, eras_never_share_an_instant) {
             ASSERT_TRUE(entries.size() <= 1 || ledger.bytes() <= bounds.bytes_max);
             std::string bytes;
             ledger.encode(bytes);
-            ASSERT_EQ(*HistoryLedger::decode(bytes), ledger);
+            ASSERT_EQ(*EraLedger::decode(bytes), ledger);
         }
     }
 }
 
-TEST(HistoryLedger, damaged_bytes_are_refused) {
-    HistoryLedger ledger;
+TEST(EraLedger, damaged_bytes_are_refused) {
+    EraLedger ledger;
     ledger.add(10, 5, 6, {});
     std::string bytes;
     ledger.encode(bytes);
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         if (size == 4) continue;  // an empty ledger
-        EXPECT_EQ(HistoryLedger::decode(bytes.substr(0, size)).error().code, "damaged_index") << size;
+        EXPECT_EQ(EraLedger::decode(bytes.substr(0, size)).error().code, "damaged_index") << size;
     }
     EXPECT_FALSE(decode_history_row(history_key(1, "n", "q", 5, 6), "x"));
 }

@@ -44,6 +44,9 @@ Result<std::unique_ptr<Index>> Index::open(RowStorage& storage, const Retention&
         if (!position) return position.error();
         index->position_ = *position;
     }
+    const Result<EraLedger> outcomes = index->outcome_ledger();
+    if (!outcomes) return outcomes.error();
+    index->outcome_bytes_ = outcomes->bytes();
     return index;
 }
 
@@ -121,24 +124,37 @@ Result<Stretch> Index::scan_dead(std::string_view name_space, std::string_view q
                         decode_dead_row);
 }
 
-Result<HistoryLedger> Index::history_ledger() const {
-    const Result<std::optional<std::string>> found = rows_->get(history_ledger_key());
+Result<EraLedger> Index::ledger(const std::string& key) const {
+    const Result<std::optional<std::string>> found = rows_->get(key);
     if (!found) return found.error();
-    if (!*found) return HistoryLedger();
-    return HistoryLedger::decode(**found);
+    if (!*found) return EraLedger();
+    return EraLedger::decode(**found);
+}
+
+Result<EraLedger> Index::history_ledger() const {
+    return ledger(history_ledger_key());
+}
+
+Result<EraLedger> Index::outcome_ledger() const {
+    return ledger(outcome_ledger_key());
+}
+
+std::uint64_t Index::outcome_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return outcome_bytes_;
 }
 
 Result<HistoryRows> Index::list_history(const ListHistory& list, DueMs now_ms) const {
     assert(list.limit > 0 && list.walk_max > 0);
     HistoryRows listed;
-    const Result<HistoryLedger> ledger = history_ledger();
+    const Result<EraLedger> ledger = history_ledger();
     if (!ledger) return ledger.error();
     const DueMs kept_from_ms = now_ms - retention_.history().keep_ms;
     DuePosition from{list.from_ms, list.from_id};
     if (from.due_ms < kept_from_ms) from = {kept_from_ms, 0};
     std::optional<Error> failed;
     std::uint32_t left = list.walk_max;
-    for (const HistoryLedger::Entry& era : ledger->entries()) {
+    for (const EraLedger::Entry& era : ledger->entries()) {
         if (era.until_ms < from.due_ms) continue;
         if (era.from_ms >= list.until_ms || listed.next) break;
         const std::string lower = history_key(era.era, list.name_space, list.queue, from.due_ms, from.id);
@@ -272,6 +288,7 @@ Status Index::take_in(const SegmentTable& table) {
     if (Status taken = builder->take_in(); !taken) return taken;
     const std::lock_guard lock(mutex_);
     position_ = table.position;
+    outcome_bytes_ = table.outcomes.bytes();
     return {};
 }
 

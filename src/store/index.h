@@ -65,7 +65,11 @@ class Index {
                               std::uint32_t limit) const;
     // `now_ms` as for find().
     Result<HistoryRows> list_history(const ListHistory& list, DueMs now_ms) const;
-    Result<HistoryLedger> history_ledger() const;
+    Result<EraLedger> history_ledger() const;
+    Result<EraLedger> outcome_ledger() const;
+    // What the records of outcomes that are kept take in the log, as of the newest table; those that were carried by an
+    // index before this one are left out. In memory.
+    std::uint64_t outcome_bytes() const;
 
     Result<std::optional<DuePosition>> queue_cursor(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<QueueCursor>> queue_cursors() const;
@@ -90,10 +94,13 @@ class Index {
     Index(std::unique_ptr<SortedRows> rows, const Retention& retention)
         : rows_(std::move(rows)), retention_(retention) {}
 
+    Result<EraLedger> ledger(const std::string& key) const;
+
     const std::unique_ptr<SortedRows> rows_;
     const Retention& retention_;
     mutable std::mutex mutex_;
-    IndexPosition position_;  // guarded by mutex_
+    IndexPosition position_;           // guarded by mutex_
+    std::uint64_t outcome_bytes_ = 0;  // likewise
 };
 
 // For the storage on disk: whether a row has expired at the time that the retention was told last.

@@ -180,12 +180,12 @@ TEST_F(IndexRecovery, what_has_expired_leaves_the_disk_when_it_is_compacted) {
     ASSERT_TRUE(seal_missing(shard.catalog(), *opened->index).ok());
     retention_.set_now(kNow + Retention::kDefaultKeepMs);
     ASSERT_TRUE(compact_rows(opened->index->rows()).ok());
-    EXPECT_EQ(all_rows(opened->index->rows()).size(), 10u)
-        << "two ids, a key, a dead one, a count, the counts of the queue, the position, and the history of both with "
-           "its ledger";
+    EXPECT_EQ(all_rows(opened->index->rows()).size(), 11u) << "two ids, a key, a dead one, a count, the counts of the "
+                                                              "queue, the position, the ledger of outcomes, and the "
+                                                              "history of both with its ledger";
     retention_.set_now(kNow + Retention::kDefaultKeepMs + 1);
     ASSERT_TRUE(compact_rows(opened->index->rows()).ok());
-    EXPECT_EQ(all_rows(opened->index->rows()).size(), 8u);
+    EXPECT_EQ(all_rows(opened->index->rows()).size(), 9u);
     EXPECT_TRUE(opened->index->find(dead, 0)->has_value());
 }
 

@@ -16,6 +16,7 @@ constexpr char kFire = 1;
 constexpr char kExpire = 2;
 constexpr char kWholeRow = 0;
 constexpr char kOutcome = 1;
+constexpr char kMetaOutcomes = 'e';
 constexpr char kMetaHistory = 'h';
 constexpr char kMetaNeeded = 'n';
 constexpr char kMetaPosition = 'p';
@@ -570,6 +571,10 @@ std::string history_ledger_key() {
     return begin_meta_key(kMetaHistory, 2);
 }
 
+std::string outcome_ledger_key() {
+    return begin_meta_key(kMetaOutcomes, 2);
+}
+
 std::uint64_t history_row_bytes(std::string_view name_space, std::string_view queue) {
     constexpr std::uint64_t kValueBytes = 15;
     return 25 + name_space.size() + queue.size() + kValueBytes;
@@ -607,7 +612,7 @@ Result<EndedRow> decode_history_row(std::string_view key, std::string_view value
     return row;
 }
 
-void HistoryLedger::encode(std::string& out) const {
+void EraLedger::encode(std::string& out) const {
     out.clear();
     append_number(out, next_);
     for (const Entry& entry : entries_) {
@@ -618,9 +623,9 @@ void HistoryLedger::encode(std::string& out) const {
     }
 }
 
-Result<HistoryLedger> HistoryLedger::decode(std::string_view value) {
+Result<EraLedger> EraLedger::decode(std::string_view value) {
     ByteReader reader(value);
-    HistoryLedger ledger;
+    EraLedger ledger;
     ledger.next_ = reader.number<Era>();
     while (reader.whole() && !reader.rest().empty()) {
         Entry entry;
@@ -632,7 +637,7 @@ Result<HistoryLedger> HistoryLedger::decode(std::string_view value) {
     }
     const bool in_order = std::is_sorted(ledger.entries_.begin(), ledger.entries_.end(),
                                          [](const Entry& left, const Entry& right) { return left.era < right.era; });
-    if (!reader.finished() || !in_order) return damaged("ledger of the history");
+    if (!reader.finished() || !in_order) return damaged("ledger");
     return ledger;
 }
 

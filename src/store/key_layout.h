@@ -17,6 +17,7 @@
 //                n, first sequence of a segment                  how many whole records in it are needed
 //                q, namespace, queue                             cursor of the queue: instant, id
 //                u, namespace, queue                             counts of the queue's messages
+//                e                                               ledger of the kept outcomes, in bytes of the log
 //                h                                               ledger of the history
 //   h  history  era, namespace, queue, instant, id              see store/history.h
 //   reserved     s schedules, w watchdogs, t transactions

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cassert>
 #include <cstdint>
+#include <limits>
 
 #include "message/message.h"
 #include "store/history.h"
@@ -32,6 +33,8 @@ class Retention {
     bool has_expired(DueMs ended_ms, DueMs now_ms) const { return ended_ms != 0 && now_ms - keep_ms_ > ended_ms; }
 
     const HistoryBounds& history() const { return history_; }
+    // How long outcomes count as kept, however many.
+    HistoryBounds outcomes() const { return {keep_ms_, std::numeric_limits<std::uint64_t>::max()}; }
 
   private:
     const std::int64_t keep_ms_;

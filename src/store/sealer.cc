@@ -238,8 +238,21 @@ Status find_keys(SegmentTable& table, const Index& index) {
     return {};
 }
 
+Status add_outcomes(SegmentTable& table, const Index& index) {
+    Result<EraLedger> ledger = index.outcome_ledger();
+    if (!ledger) return std::move(ledger).error();
+    table.outcomes = *std::move(ledger);
+    const HistoryBounds kept = index.retention().outcomes();
+    const std::vector<EndInQueue>& ends = table.effect.ends();
+    if (!ends.empty()) {
+        table.outcomes.add(table.effect.outcome_bytes(), ends.front().row.ended_ms, ends.back().row.ended_ms, kept);
+    }
+    table.outcomes.shrink(table.position.totals.server_time_ms, kept);
+    return {};
+}
+
 Status add_history(SegmentTable& table, const Index& index) {
-    Result<HistoryLedger> ledger = index.history_ledger();
+    Result<EraLedger> ledger = index.history_ledger();
     if (!ledger) return std::move(ledger).error();
     table.history = *std::move(ledger);
     table.history_begins_before = table.history.first_era();
@@ -287,7 +300,7 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
                                         const std::vector<Sequence>& first_sequences, const Index& index) {
     const IndexPosition before = index.position();
     const DueMs load_cursor_before_ms = before.load_cursor_ms;
-    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, {}, 0, 0};
+    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, {}, 0, 0, {}};
     table.position.is_proven = before.is_proven;
     table.position.carried_up_to = std::max(before.carried_up_to, table.effect.carried_up_to());
     table.position.load_cursor_ms = std::max(load_cursor_before_ms, table.effect.load_cursor_ms());
@@ -297,6 +310,7 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
     if (Status counted = count_queues(table, front, index); !counted) return std::move(counted).error();
     if (Status found = find_keys(table, index); !found) return std::move(found).error();
     if (Status added = add_history(table, index); !added) return std::move(added).error();
+    if (Status added = add_outcomes(table, index); !added) return std::move(added).error();
     return table;
 }
 

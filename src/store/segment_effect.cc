@@ -46,7 +46,10 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
     MessageEffect& effect = messages_[place->second];
     set_state(effect, record);
     set_record(effect, record, sequence, frame_bytes);
-    if (record.kind == RecordKind::end) ends_.push_back({ended_row(record), effect.queue});
+    if (record.kind == RecordKind::end) {
+        ends_.push_back({ended_row(record), effect.queue});
+        if (record.state.state != State::dead) outcome_bytes_ += frame_bytes;
+    }
     effect.decided_ms = server_time_ms;
 }
 

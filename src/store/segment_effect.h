@@ -111,6 +111,8 @@ class SegmentEffect {
     const std::map<QueueNumber, SettingsEffect>& settings() const { return settings_; }
     // In the order of the log, which is that of time. A message that was redriven may be there twice.
     const std::vector<EndInQueue>& ends() const { return ends_; }
+    // What the records of ends take in the log that outcomes need: of all but the dead.
+    std::uint64_t outcome_bytes() const { return outcome_bytes_; }
     DueMs load_cursor_ms() const { return load_cursor_ms_; }   // the greatest; 0: the segment sets none
     Sequence carried_up_to() const { return carried_up_to_; }  // of its carry-done records; 0: it has none
 
@@ -132,6 +134,7 @@ class SegmentEffect {
     std::vector<QueueCursorRecord> queue_cursors_;
     std::map<QueueNumber, SettingsEffect> settings_;
     std::vector<EndInQueue> ends_;
+    std::uint64_t outcome_bytes_ = 0;
     DueMs load_cursor_ms_ = 0;
     Sequence carried_up_to_ = 0;
 };

@@ -143,6 +143,9 @@ void write_keys(const SegmentTable& table, TableBuilder& into) {
 void write_meta(const SegmentTable& table, TableBuilder& into) {
     std::string value;
     table.history.encode(value);
+    table.outcomes.encode(value);
+    into.put(outcome_ledger_key(), value);
+    table.history.encode(value);
     into.put(history_ledger_key(), value);
     for (const auto& [first_sequence, count] : table.needed) {
         if (count == 0) {

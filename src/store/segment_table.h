@@ -42,9 +42,10 @@ struct SegmentTable {
     std::map<QueueNumber, std::optional<DuePosition>> queue_cursors;  // changed ones; nothing: removed
     std::map<Sequence, std::uint64_t> needed;                         // changed counts, by a segment's first sequence
     std::map<QueueNumber, QueueCounts> queue_counts;                  // changed ones, as of the segment's end
-    HistoryLedger history;                                            // as of the segment's end
+    EraLedger history;                                                // as of the segment's end
     Era history_begins_before = 0;                                    // the first era that had rows
     Era history_era = 0;  // of this segment's ends; 0: it has none, or they are too old by now
+    EraLedger outcomes;   // those that are kept, in bytes of the log, as of the segment's end
 };
 
 // Whether the message gets a row in `due`, with the load cursor that is in force at the segment's end.

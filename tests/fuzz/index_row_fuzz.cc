@@ -151,7 +151,7 @@ void judge_bytes(std::string_view key, std::string_view value) {
         encode_history_value(again, *row);
         require(again == value, "two values are one end");
     }
-    if (const auto ledger = HistoryLedger::decode(value)) {
+    if (const auto ledger = EraLedger::decode(value)) {
         ledger->encode(again);
         require(again == value, "two values are one ledger");
     }

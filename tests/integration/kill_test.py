@@ -1,7 +1,8 @@
 """kill -9 under load, again and again; what clients were told must hold.
 
 A ledger keeps what was answered. An operation whose answer was lost may have happened or not. Lost: an acknowledged
-message that was neither cancelled nor acknowledged as done, and neither comes nor is pending. The seed is printed and
+message that was neither cancelled nor acknowledged as done, and neither comes nor is pending nor is dead after its last
+attempt. The seed is printed and
 can be given as DUEWHEEL_SEED; kills as DUEWHEEL_KILLS.
 """
 
@@ -27,6 +28,9 @@ class Ledger:
         self.asked_cancel = set()
         self.done = set()    # acks answered `done`
         self.asked_ack = set()
+        self.failed = {}     # id -> (attempt, least due_ms of the next one), of failures answered `retrying`
+        self.dead = set()    # failures answered `dead`
+        self.asked_fail = set()
         self.delivered = {}  # id -> times
         self.wrong = []
 
@@ -43,6 +47,13 @@ class Ledger:
                 self.wrong.append(f"{number} came after it was cancelled")
             if number in self.done:
                 self.wrong.append(f"{number} came after its ack was answered")
+            if number in self.dead:
+                self.wrong.append(f"{number} came after its last failure was answered")
+            attempt, not_before = self.failed.get(number, (0, 0))
+            if message["attempt"] <= attempt:
+                self.wrong.append(f"{number} came as attempt {message['attempt']} after {attempt} had failed")
+            if message["delivered_ms"] < not_before and number not in self.moved:
+                self.wrong.append(f"{number} came before its rest was over: {message}, not before {not_before}")
 
 
 def producer(daemon, ledger, seed, stop):
@@ -54,7 +65,8 @@ def producer(daemon, ledger, seed, stop):
             choice = randomness.random()
             if choice < 0.7 or not mine:
                 delay = randomness.choice([0, 1, 50, 300, 1000, 2500, 3_600_000])
-                status, answer = client.put("q", "x" * randomness.randrange(400), delay=delay)
+                retry = {"attempts": 4, "first": "150ms", "factor": 2, "most": "1s", "jitter": 0.5}
+                status, answer = client.put("q", "x" * randomness.randrange(400), delay=delay, retry=retry)
                 assert status == 201, answer
                 with ledger.lock:
                     ledger.due[answer["id"]] = answer["due_ms"]
@@ -78,16 +90,35 @@ def producer(daemon, ledger, seed, stop):
         pass
 
 
+def fail(client, ledger, message):
+    number = message["id"]
+    with ledger.lock:
+        ledger.asked_fail.add(number)
+    status, answer = client.request("POST", f"/v1/leases/{message['lease']}:fail", {"reason": "no luck"})
+    assert status == 200, answer
+    with ledger.lock:
+        if answer["outcome"] == "retrying":
+            ledger.failed[number] = max(ledger.failed.get(number, (0, 0)), (message["attempt"], answer["due_ms"]))
+        elif answer["outcome"] == "dead":
+            ledger.dead.add(number)
+
+
 def consumer(daemon, ledger, seed, stop):
     randomness = random.Random(seed)
     try:
         client = daemon.client()
         while not stop.is_set():
             asked_at = time.monotonic()
-            for message in client.lease("q", 20, "200ms", "1s"):
+            messages = client.lease("q", 20, "200ms", "1s")
+            for message in messages:
                 ledger.delivery(message, asked_at)
-                if randomness.random() < 0.1:
+            for message in messages:
+                choice = randomness.random()
+                if choice < 0.1:
                     continue  # lets the lease run out
+                if choice < 0.35:
+                    fail(client, ledger, message)
+                    continue
                 with ledger.lock:
                     ledger.asked_ack.add(message["id"])
                 status, answer = client.ack(message["lease"])
@@ -122,8 +153,10 @@ class Kill(unittest.TestCase):
             self.settle(daemon, ledger)
             self.assertEqual(ledger.wrong, [])
             self.assertGreater(len(ledger.due), KILLS)
+            self.assertTrue(ledger.failed and ledger.dead, "nothing failed, or nothing failed for good")
             print(f"{len(ledger.due)} accepted, {sum(ledger.delivered.values())} deliveries of "
-                  f"{len(ledger.delivered)}, {len(ledger.cancelled)} cancelled, 0 lost")
+                  f"{len(ledger.delivered)}, {len(ledger.cancelled)} cancelled, {len(ledger.failed)} failed once or more, "
+                  f"{len(ledger.dead)} told dead, 0 lost")
 
     def settle(self, daemon, ledger):
         """Takes all that comes, then asks for whatever did not."""
@@ -146,7 +179,12 @@ class Kill(unittest.TestCase):
                 self.assertIn(number, ledger.asked_cancel, answer)
             elif answer["state"] == "done":
                 self.assertIn(number, ledger.asked_ack | ledger.done, answer)
+            elif answer["state"] == "dead":
+                self.assertEqual(answer["attempts"], 4, answer)
+                told_why = number in ledger.asked_fail and answer["reason"] == "no luck"
+                self.assertTrue(told_why or (answer["reason"] == "lease lost" and number not in ledger.dead), answer)
             else:
+                self.assertNotIn(number, ledger.dead, answer)
                 self.assertEqual(answer["state"], "scheduled", answer)
                 self.assertGreater(answer["due_ms"], time.time() * 1000, answer)
         self.assertEqual(daemon.terminate(), 0, daemon.log_text())

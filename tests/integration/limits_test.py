@@ -277,6 +277,9 @@ HOLDS_UP = {
 ELSEWHERE = {
     "http.unfinished_max": ("src/net/http_server_defence_test.cc", "holds_a_limit_on_unfinished_requests_of_all_clients"),
     "http.pipeline_max": ("src/net/http_server_test.cc", "pauses_reading_at_the_pipeline_limit_and_loses_nothing"),
+    "http.reads_max": ("src/net/http_server_defence_test.cc", "works_on_few_reads_of_one_connection_at_a_time"),
+    "http.unsent_max": ("src/net/http_server_defence_test.cc",
+                        "cuts_those_who_hold_most_answers_unread_before_memory_runs_short"),
     "http.output_max": ("src/net/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
     "http.write_timeout": ("src/net/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
     "limits.reason_max": ("src/ingress/request_command_test.cc", "a_long_reason_is_cut_between_letters"),
@@ -286,7 +289,7 @@ ELSEWHERE = {
     "limits.commands_waiting_max": ("src/engine/engine_limits_test.cc",
                                     "commands_that_wait_for_the_disk_are_refused_beyond_the_limit"),
     "limits.reading_max": ("src/engine/engine_test.cc", "contents_being_read_are_bounded"),
-    "store.unsealed_segments_max": ("src/engine/engine_test.cc", "puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not"),
+    "store.unsealed_segments_max": ("src/engine/engine_log_test.cc", "puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not"),
     "memory.bodies_max": ("src/engine/record_cache_test.cc", "holds_so_many_bytes_and_drops_the_oldest"),
 }
 

@@ -65,6 +65,8 @@ void draw_engine(EngineOptions& engine, Random& random) {
     engine.ready_max = pick<std::uint32_t>(random, {1, 2, 5, 20, 1000});
     engine.sweep_chunk = pick<std::uint32_t>(random, {1, 3, 100});
     engine.fire_chunk = pick<std::uint32_t>(random, {1, 3, 1000});
+    engine.crowd_messages = pick<std::uint64_t>(random, {1, 3, 20, 1000});
+    engine.serve_chunk = pick<std::uint32_t>(random, {1, 3, 1000});
     engine.batch_operations_max = pick<std::uint32_t>(random, {1, 2, 5, 20, 1000});
     engine.batch_bytes_max = pick<std::size_t>(random, {1024, 4096, 1 << 20});
     engine.record_cache_bytes = pick<std::size_t>(random, {0, 2000, 20'000, 1 << 20});

@@ -38,6 +38,7 @@ Result<Rows> all_rows(const Index& index, SortedRows& rows, std::optional<DueMs>
         // How messages ended before the front is gone with it.
         all.erase(all.lower_bound(history_bound(0)), all.lower_bound(history_bound(~Era{0})));
         all.erase(history_ledger_key());
+        all.erase(outcome_ledger_key());
     }
     encode_position(all[position_key()], position);
     return all;

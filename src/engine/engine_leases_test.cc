@@ -1,0 +1,231 @@
+// Consumers and their leases: who gets a message, who waits, and what a lease is worth after it has ended or the server
+// has died.
+#include <gtest/gtest.h>
+
+#include "engine/engine.h"
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+using Shard = TrialEngine;
+
+TEST(EngineLeases, a_waiting_consumer_gets_the_message_the_moment_it_is_due) {
+    Shard shard;
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
+    shard.turn();
+    shard.put(500);
+    shard.turn(499);
+    EXPECT_FALSE(shard.replies.contains(token));
+    shard.turn(1);
+    EXPECT_EQ(shard.take<LeaseAnswer>(token).messages.size(), 1u);
+}
+
+TEST(EngineLeases, a_consumer_that_waited_in_vain_gets_an_empty_answer) {
+    Shard shard;
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 2'000});
+    shard.turn(1999);
+    EXPECT_FALSE(shard.replies.contains(token));
+    shard.turn(1);
+    EXPECT_TRUE(shard.take<LeaseAnswer>(token).messages.empty());
+}
+
+TEST(EngineLeases, a_forgotten_consumer_takes_nothing) {
+    Shard shard;
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
+    shard.turn();
+    shard.engine().forget(token);
+    shard.put(0);
+    EXPECT_EQ(shard.lease().size(), 1u);
+    EXPECT_FALSE(shard.replies.contains(token));
+}
+
+TEST(EngineLeases, who_waits_when_the_server_stops_gets_an_empty_answer) {
+    Shard shard;
+    const ReplyToken waiting = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
+    shard.turn();
+    shard.engine().stop_waiting();
+    const ReplyToken later = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
+    shard.turn();
+    EXPECT_TRUE(shard.take<LeaseAnswer>(waiting).messages.empty());
+    EXPECT_TRUE(shard.take<LeaseAnswer>(later).messages.empty());
+}
+
+TEST(EngineLeases, messages_are_handed_out_by_priority_then_due_then_sequence) {
+    Shard shard;
+    const MessageId late = shard.put(20, "", "q", 0);
+    const MessageId first = shard.put(10, "", "q", 0);
+    const MessageId second = shard.put(10, "", "q", 0);
+    const MessageId urgent = shard.put(30, "", "q", -1);
+    shard.turn(100);
+    std::vector<MessageId> order;
+    for (const Delivered& message : shard.lease()) order.push_back(message.id);
+    EXPECT_EQ(order, (std::vector<MessageId>{urgent, first, second, late}));
+}
+
+TEST(EngineLeases, inside_its_lease_a_message_goes_to_nobody_else_and_after_it_to_the_next) {
+    Shard shard;
+    shard.put(0);
+    const auto first = shard.lease(1, 1000);
+    ASSERT_EQ(first.size(), 1u);
+    shard.turn(999);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease}).outcome, LeaseOutcome::expired);
+    const auto second = shard.lease(1, 1000);
+    ASSERT_EQ(second.size(), 1u);
+    EXPECT_EQ(second[0].attempt, 2u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease}).outcome, LeaseOutcome::expired);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{second[0].lease}).outcome, LeaseOutcome::done);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{second[0].lease}).outcome, LeaseOutcome::done) << "repeated";
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease}).outcome, LeaseOutcome::expired);
+}
+
+TEST(EngineLeases, a_token_that_was_not_issued_ends_nothing) {
+    Shard shard;
+    shard.put(0);
+    const auto messages = shard.lease();
+    LeaseToken forged = messages.at(0).lease;
+    forged.code ^= 1;
+    EXPECT_EQ(shard.ask<Error>(AckCommand{forged}).code, "bad_lease_token");
+    forged = messages.at(0).lease;
+    forged.attempt += 1;
+    EXPECT_EQ(shard.ask<Error>(AckCommand{forged}).code, "bad_lease_token");
+    EXPECT_EQ(shard.engine().counters().leased, 1u);
+}
+
+TEST(EngineLeases, a_lease_can_be_extended_and_released) {
+    Shard shard;
+    shard.put(0);
+    const auto first = shard.lease(1, 1000);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{first.at(0).lease, 5000}).lease_until_ms, kStart + 5000);
+    shard.turn(4999);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{first.at(0).lease, 0}).outcome, LeaseOutcome::released);
+    const auto second = shard.lease();
+    ASSERT_EQ(second.size(), 1u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{second.at(0).lease, 100}).due_ms, kStart + 5099);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(100);
+    EXPECT_EQ(shard.lease().size(), 1u);
+}
+
+TEST(EngineLeases, an_attempt_is_written_in_the_next_batch_and_not_once_more_with_a_quick_end) {
+    Shard shard;
+    shard.put(0);
+    const auto messages = shard.lease();
+    const auto attempts = [&] {
+        int count = 0;
+        for (const Record& record : shard.log()) count += record.kind == RecordKind::attempt ? 1 : 0;
+        return count;
+    };
+    EXPECT_EQ(attempts(), 1);
+    shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease});
+    EXPECT_EQ(attempts(), 1);
+    EXPECT_EQ(shard.log().back().kind, RecordKind::end);
+    EXPECT_EQ(shard.log().back().state.attempts, 1u);
+}
+
+// The replay left the count of begun attempts at zero, so that the next delivery was the first once more.
+TEST(EngineLeases, a_replay_counts_the_attempts_of_earlier_runs) {
+    RecentTier recent;
+    Record record;
+    record.kind = RecordKind::put;
+    record.id = kShardsMax;
+    record.state.queue = "q";
+    record.state.due_ms = record.state.nominal_due_ms = kStart;
+    recent.apply(record, 1, 1, 100);
+    record.kind = RecordKind::attempt;
+    record.place = 1;
+    record.state.attempts = 1;
+    record.state.version = 2;
+    const EntryNumber number = recent.apply(record, 2, 1, 100);
+    EXPECT_EQ(recent.entry(number).begun, 1u);
+    recent.check();
+}
+
+// A run whose clock was set back before it began took for never delivered what an earlier run may have handed out after
+// its last commit. Now the earlier one hands nothing out that fell due later than the next one takes for the past.
+TEST(EngineLeases, a_message_that_fell_due_long_after_the_last_commit_is_handed_out_with_the_next) {
+    Shard shard;
+    shard.put(5'000);
+    shard.turn(1'000);  // the commit is confirmed
+    shard.turn(3'999);
+    shard.hold_commits = true;
+    shard.turn(1);
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 0});
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(token)) << "a start would not know that it was due by now";
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_EQ(shard.take<LeaseAnswer>(token).messages.size(), 1u);
+    shard.put(50);
+    shard.hold_commits = true;
+    shard.turn(50);
+    const ReplyToken soon = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 0});
+    shard.turn();
+    EXPECT_EQ(shard.take<LeaseAnswer>(soon).messages.size(), 1u) << "it waits for no commit";
+    shard.hold_commits = false;
+    shard.settle();
+}
+
+TEST(EngineLeases, a_consumer_that_leaves_while_its_message_waits_for_a_commit_gives_it_back) {
+    Shard shard;
+    const MessageId id = shard.put(5'000);
+    shard.turn(1'000);
+    shard.hold_commits = true;
+    shard.turn(4'000);
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 0});
+    shard.turn();
+    shard.engine().forget(token);
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_FALSE(shard.replies.contains(token));
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].id, id);
+}
+
+TEST(EngineLeases, a_start_with_its_clock_set_back_knows_what_an_earlier_run_may_have_delivered) {
+    EngineOptions options;
+    EngineStart start;
+    start.totals.id_counter = 9;
+    start.totals.server_time_ms = kStart + 10'000;  // of the last commit; the clock of this run says kStart
+    Shard shard(options, start);
+    shard.put(0, "body");
+    const DueMs latest = start.totals.server_time_ms + options.unsaved_due_max_ms;
+    for (const auto& [due_ms, maybe_delivered] : {std::pair(latest, true), std::pair(latest + 1, false)}) {
+        MessageRow row;
+        row.id = 7 * kShardsMax;
+        row.place = shard.engine().totals().sequence;
+        row.state.queue = "q";
+        row.state.due_ms = row.state.nominal_due_ms = due_ms;
+        shard.index[row.id] = row;
+        const auto answer = shard.ask<MessageAnswer>(GetCommand{"default", row.id});
+        EXPECT_EQ(answer.row.state.maybe_delivered, maybe_delivered);
+    }
+}
+
+// The record of its attempt was in a batch, so a message whose consumer had left kept its lease to the end.
+TEST(EngineLeases, a_consumer_that_leaves_while_its_message_is_read_gives_it_back) {
+    EngineOptions options;
+    options.record_cache_bytes = 0;
+    Shard shard(options);
+    shard.put(0);
+    shard.hold_questions = true;
+    shard.hold_commits = true;
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 0});
+    shard.turn();
+    shard.engine().forget(token);
+    shard.hold_commits = false;
+    shard.settle();
+    shard.answer_questions();
+    shard.hold_questions = false;
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].attempt, 2u);
+    EXPECT_FALSE(shard.replies.contains(token));
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,182 @@
+// The engine and its log: when commits are made, segments closed, and puts held back or refused.
+#include <gtest/gtest.h>
+
+#include "engine/engine.h"
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+using Shard = TrialEngine;
+
+TEST(EngineLog, a_commit_is_confirmed_by_an_empty_one_and_then_it_is_quiet) {
+    Shard shard;
+    shard.put(100'000);
+    const std::uint64_t commits = shard.engine().counters().commits;
+    EXPECT_LE(shard.engine().next_wakeup(), kStart + 5);
+    shard.turn(5);
+    EXPECT_EQ(shard.engine().counters().commits, commits + 1);
+    shard.turn(5);
+    EXPECT_EQ(shard.engine().counters().commits, commits + 1);
+    EXPECT_GT(shard.engine().next_wakeup(), kStart + 10'000) << "an idle engine sleeps";
+}
+
+TEST(EngineLog, a_segment_that_is_full_is_closed_by_a_commit_of_cursors) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 100;
+    Shard shard(options);
+    for (int i = 0; i < 40; ++i) shard.put(i % 2 == 0 ? 0 : 1000, std::string(500, 'x'));
+    EXPECT_GE(shard.engine().counters().unsealed_segments, 1u);
+    bool load = false;
+    bool queue = false;
+    for (const Record& record : shard.log()) {
+        if (record.kind != RecordKind::cursor) continue;
+        load |= record.state.queue.empty() && record.state.due_ms == kStart;
+        queue |= record.state.queue == "q" && record.state.due_ms == kStart && record.id == kShardsMax;
+    }
+    EXPECT_TRUE(load);
+    EXPECT_TRUE(queue) << "the oldest message that is due and unfinished";
+}
+
+// The room that was left in it was reckoned below zero, so that cursors without number went into the closing commit.
+TEST(EngineLog, a_segment_that_one_commit_overfills_is_closed_by_a_small_one) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 100;
+    Shard shard(options);
+    for (int i = 0; i < 60; ++i) shard.put(1000, "", "a queue with a name of some length, number " + std::to_string(i));
+    shard.put(0, std::string(20'000, 'x'));
+    shard.largest_closing_commit = 0;
+    shard.turn(1000);  // now each queue has a cursor to be written
+    shard.put(0);
+    EXPECT_LE(shard.largest_closing_commit, kClosingRoomBytes);
+    EXPECT_GT(shard.largest_closing_commit, 0u);
+}
+
+// Every commit was reckoned in blocks of 512 bytes, so that a log with larger ones ran over the end of its segments.
+TEST(EngineLog, a_log_with_larger_blocks_never_overfills_a_segment) {
+    EngineOptions options;
+    options.segment_bytes = 64 * 1024;
+    options.unsealed_segments_max = 100;
+    EngineStart start;
+    start.block_bytes = 4096;
+    Shard shard(options, start);
+    for (int i = 0; i < 60; ++i) shard.put(1000, std::string(100, 'x'));
+    EXPECT_GE(shard.engine().counters().unsealed_segments, 3u);
+    EXPECT_LE(shard.largest_segment, options.segment_bytes);
+    EXPECT_GT(shard.largest_segment, options.segment_bytes / 2);
+}
+
+TEST(EngineLog, puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 1;
+    Shard shard(options);
+    std::vector<ReplyToken> tokens;
+    for (int i = 0; i < 60; ++i) {
+        PutCommand put{.queue = "q", .body = std::string(500, 'x')};
+        tokens.push_back(shard.submit(put));
+        shard.turn();
+    }
+    EXPECT_TRUE(shard.engine().counters().puts_held_back);
+    EXPECT_FALSE(shard.replies.contains(tokens.back()));
+    const auto messages = shard.lease(1);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease}).outcome, LeaseOutcome::done);
+    for (SegmentNumber segment = 1; segment < 20; ++segment) {
+        shard.engine().table_taken(segment);
+        shard.turn();
+    }
+    EXPECT_TRUE(shard.replies.contains(tokens.back()));
+}
+
+// The sealer looks at the disk, where a segment is full before the engine is told so; such a segment counted as
+// unsealed for ever, and puts were held back for good.
+TEST(EngineLog, a_table_may_be_taken_before_the_commit_that_closed_its_segment_is_told) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 1;
+    Shard shard(options);
+    shard.hold_commits = true;
+    while (shard.largest_closing_commit == 0) {
+        shard.submit(PutCommand{.queue = "q", .body = std::string(500, 'x')});
+        shard.turn();
+        shard.hold_commits = shard.largest_closing_commit != 0;
+        shard.settle();
+        shard.hold_commits = true;
+    }
+    shard.engine().table_taken(1);
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_FALSE(shard.engine().counters().puts_held_back);
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 0u);
+}
+
+// A log that was made with segments of another size is still measured by theirs.
+TEST(EngineLog, an_open_segment_keeps_the_size_it_was_made_with) {
+    EngineOptions options;
+    options.segment_bytes = 1 << 20;
+    EngineStart start;
+    start.segment_bytes = 16 * 1024;
+    Shard shard(options, start);
+    for (int i = 0; i < 40; ++i) shard.put(1000, std::string(500, 'x'));
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u);
+}
+
+TEST(EngineLog, a_full_store_refuses_puts_and_nothing_else) {
+    Shard shard;
+    const MessageId later = shard.put(1000);
+    const MessageId moved = shard.put(1000);
+    shard.put(0);
+    const auto held = shard.lease();
+    ASSERT_EQ(held.size(), 1u);
+    shard.engine().set_store_full(true);
+    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "q"}).code, "store_full");
+    EXPECT_TRUE(shard.engine().counters().store_full);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{held[0].lease}).outcome, LeaseOutcome::done);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", later}).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(FireCommand{"default", moved}).outcome, ChangeOutcome::fired);
+    const auto fired = shard.lease();
+    ASSERT_EQ(fired.size(), 1u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{fired[0].lease, "why", 500}).outcome, LeaseOutcome::retrying);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", moved}).row.state.state, State::retrying);
+    shard.engine().set_store_full(false);
+    shard.put(0);
+    EXPECT_EQ(shard.engine().counters().refused_full, 1u);
+    EXPECT_EQ(shard.engine().counters().pending, 2u);
+}
+
+TEST(EngineLog, puts_that_wait_when_the_store_becomes_full_are_refused_and_those_on_their_way_are_not) {
+    Shard shard;
+    shard.hold_commits = true;
+    const ReplyToken on_its_way = shard.submit(PutCommand{.queue = "q"});
+    shard.turn();
+    const ReplyToken waiting = shard.submit(PutCommand{.queue = "q"});
+    shard.engine().set_store_full(true);
+    shard.turn();
+    EXPECT_EQ(shard.take<Error>(waiting).code, "store_full");
+    EXPECT_FALSE(shard.replies.contains(on_its_way));
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_NE(shard.take<PutAnswer>(on_its_way).id, 0u);
+    EXPECT_EQ(shard.engine().counters().pending, 1u);
+    EXPECT_TRUE(shard.engine().is_idle());
+}
+
+TEST(EngineLog, a_segment_is_closed_before_it_is_full_when_that_is_wanted_and_something_stands_in_it) {
+    Shard shard;
+    shard.put(1000);
+    shard.engine().close_segment();
+    EXPECT_EQ(shard.engine().next_wakeup(), shard.engine().now());
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u);
+    shard.engine().close_segment();  // nothing stands in the new one
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u);
+    EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now());
+    shard.put(1000);
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u) << "it was not wanted of this one";
+}
+
+}  // namespace
+}  // namespace duewheel
