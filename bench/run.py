@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks and prints their tables:  ./dev bench durable [--quick] [--only GROUP ...]
+"""Runs the benchmarks and prints their tables:  ./dev bench [durable|calendar] [--quick] [--only GROUP ...]
 
 Every figure comes from one interleaved run on one machine; each run leaves build/bench/NAME.json, and tables are made
 from that file alone. How to read them: bench/README.md.
@@ -13,6 +13,7 @@ import platform
 import sys
 import tempfile
 
+import calendar_groups
 from durable import queue_groups, store_groups
 from durable.subject import BIN, Rows
 
@@ -33,6 +34,9 @@ DURABLE = {"puts": store_groups.puts, "lateness": store_groups.lateness, "pendin
            "paused": queue_groups.paused, "cancels": queue_groups.cancels, "churn": queue_groups.churn}
 
 
+BENCHES = {"durable": DURABLE, "calendar": {"rules": calendar_groups.rules}}
+
+
 def table(path):
     result = json.loads(path.read_text())
     print(f"{result['command']}\n{result['machine']['cpu']}, {result['machine']['cores']} cores, kernel "
@@ -45,9 +49,10 @@ def table(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", nargs="?", default="durable", choices=["durable"])
+    parser.add_argument("name", nargs="?", default="durable", choices=sorted(BENCHES))
     parser.add_argument("--quick", action="store_true", help="short runs: to see that it works, not for figures")
-    parser.add_argument("--only", choices=sorted(DURABLE), nargs="+", default=list(DURABLE), help="groups of rows")
+    parser.add_argument("--only", choices=sorted({group for groups in BENCHES.values() for group in groups}), nargs="+",
+                        help="groups of rows (default: all)")
     parser.add_argument("--scratch", help="directory on the disk to measure (default: the system's temporary one)")
     options = parser.parse_args()
     if not (BIN / "duewheel_load").exists():
@@ -57,8 +62,8 @@ def main():
     out.parent.mkdir(parents=True, exist_ok=True)
     head = {"command": "./dev bench " + " ".join(sys.argv[1:] or [options.name]), "machine": machine()}
     with tempfile.TemporaryDirectory(prefix="duewheel-bench-", dir=options.scratch) as scratch:
-        for name, group in DURABLE.items():
-            if name in options.only:
+        for name, group in BENCHES[options.name].items():
+            if options.only is None or name in options.only:
                 print(f"running {name} ...", file=sys.stderr)
                 group(rows, pathlib.Path(scratch), options.quick)
                 out.write_text(json.dumps({**head, "rows": rows.rows}, indent=1))  # what a later group's failure leaves

@@ -1,0 +1,21 @@
+// A point in time, and the stretch of time that calendars of this library reckon in.
+//
+// An instant is a std::chrono::sys_time in milliseconds: Unix time, without leap seconds. A local time is what a clock
+// on the wall of some place shows; only a zone (duewheel/zone.h) turns one into the other.
+//
+// Rules about the calendar are answered from 1970 through the year 2399 (UTC). The laws that make time zones are not
+// known so far ahead; the end is there so that every search has one.
+#pragma once
+
+#include <chrono>
+
+namespace duewheel {
+
+using Instant = std::chrono::sys_time<std::chrono::milliseconds>;
+using LocalSecond = std::chrono::local_seconds;
+
+// The first instant of the calendar, and the first one after it.
+inline constexpr Instant kCalendarBegin{std::chrono::sys_days{std::chrono::January / 1 / 1970}};
+inline constexpr Instant kCalendarEnd{std::chrono::sys_days{std::chrono::January / 1 / 2400}};
+
+}  // namespace duewheel

@@ -1,0 +1,27 @@
+// A delay that spreads what would all fire at the same instant: midnight, the full hour.
+//
+//     with_jitter(nominal, "report-42", {.most = 30s});        // somewhere in the 30 s after nominal
+//
+// It is no chance: the same name, nominal instant and seed give the same delay on every machine and after every
+// restart, so that two nodes agree on it and a preview shows what will happen. It is never early. With a `most` as long
+// as the period or longer, two firings may change places. Not for secrets.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include <duewheel/instant.h>
+
+namespace duewheel {
+
+struct Jitter {
+    std::chrono::milliseconds most{0};  // the longest delay; 0 or less: none at all
+    std::uint64_t seed = 0;             // another one spreads the same names another way
+};
+
+// The nominal instant plus 0 to `most`, each millisecond equally likely over names and instants. Saturates at the
+// largest instant. O(length of the name).
+Instant with_jitter(Instant nominal, std::string_view name, Jitter jitter);
+
+}  // namespace duewheel

@@ -1,0 +1,78 @@
+// An ISO 8601 repeating interval: a start and a period, so many times or for ever.
+//
+//     R5/2026-01-01T00:00:00Z/PT1H      five times, an hour apart: 00:00, 01:00, 02:00, 03:00, 04:00
+//     R/2026-01-31T09:00:00/P1M         09:00 local time at the end of January, February, March ... for ever
+//     R/2026-01-01T00:00:00Z/2026-01-01T00:00:20Z      every 20 seconds; the end of the first stretch instead of a
+//     period
+//
+// The number counts all occurrences, the start included. A start without an offset is local time in the zone.
+//
+// Years, months, weeks and days are walked on the local calendar, always from the start and never from one occurrence
+// to the next: a month after the 31st of January is the last of February, two months after it is the 31st of March.
+// Hours, minutes and seconds are stretches of time: PT24H drifts against local clocks when they change, P1D does not.
+// In a period with both, the calendar part is walked first. A local time that clocks skip becomes the first instant
+// after the gap; of a repeated one it is the first.
+//
+// Refused: a form that ends at a given instant (R5/PT1H/...), signs, fractions other than of seconds, and periods of
+// nothing.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <duewheel/instant.h>
+#include <duewheel/status.h>
+#include <duewheel/zone.h>
+
+namespace duewheel {
+
+// A stretch of the calendar, and of time after it. No part is negative.
+struct Period {
+    std::chrono::months months{0};
+    std::chrono::days days{0};
+    std::chrono::milliseconds time{0};
+
+    friend bool operator==(const Period&, const Period&) = default;
+};
+
+// "P1Y2M10DT2H30M", "P2W", "PT1.5S". Code bad_duration, with the column. O(length of the text).
+Result<Period> parse_period(std::string_view text);
+
+// An immutable value; all functions are pure, O(log of the occurrences) and thread safe.
+class RepeatingInterval {
+  public:
+    // Code bad_interval, with the column. The zone is where local times are, and the calendar that is walked.
+    static Result<RepeatingInterval> parse(std::string_view text, Zone zone);
+
+    // `count` occurrences in all; none given: for ever. The period must not be empty, nor the start before 1970.
+    RepeatingInterval(Instant start, Period period, std::optional<std::uint64_t> count, Zone zone);
+
+    // The first occurrence later than `after`; the last one earlier than `before`. None when it has ended, not begun,
+    // or reached the end of the calendar.
+    std::optional<Instant> next(Instant after) const;
+    std::optional<Instant> previous(Instant before) const;
+    std::vector<Instant> upcoming(Instant after, std::size_t count) const;
+
+    // The occurrence number n, of which the start is number 0; none when there are not so many.
+    std::optional<Instant> occurrence(std::uint64_t n) const;
+
+    Instant start() const { return start_; }
+    const Period& period() const { return period_; }
+    std::optional<std::uint64_t> count() const { return count_; }
+
+  private:
+    Instant at(std::uint64_t n) const;
+    std::uint64_t first_after(Instant instant) const;
+
+    Instant start_;
+    Period period_;
+    std::optional<std::uint64_t> count_;
+    Zone zone_;
+    std::uint64_t end_;  // the number after the last occurrence inside the calendar
+};
+
+}  // namespace duewheel
