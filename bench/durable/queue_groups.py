@@ -14,8 +14,8 @@ import urllib.request
 from durable.subject import BIN, Server, disk_megabytes, fill, load, settle, stats, sync_rate
 
 
-def start(scratch, name):
-    server = Server("duewheel", scratch / name)
+def start(scratch, name, *arguments):
+    server = Server("duewheel", scratch / name, arguments)
     server.start()
     return server
 
@@ -181,8 +181,9 @@ def cancels(rows, scratch, quick):
             finish(server)
     for name in ("W5 puts and cancels", "W5 disk written a message", "fdatasync alone, between the rounds of W5"):
         rows.merge(name)
+    # What is kept of ended messages is kept for a short time here, so that growth of anything else would show.
     seconds = 10 if quick else 600
-    server = start(scratch, "cancels")
+    server = start(scratch, "cancels", "--store-keep-outcomes", "1m", "--store-history-max", "16MiB")
     run = in_background("cancel", server, connections=64, delay_min_ms=30_000, delay_max_ms=30_000, seconds=seconds)
     resident, disk = [], []
     while run.poll() is None:

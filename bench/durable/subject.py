@@ -36,9 +36,10 @@ def sync_rate(directory, seconds=1.0):
 class Server:
     """A server process on a directory of its own."""
 
-    def __init__(self, subject, directory):
+    def __init__(self, subject, directory, arguments=()):
         self.subject = subject
         self.directory = directory
+        self.arguments = arguments  # of duewheeld
         self.process = None
         self.address = ""
 
@@ -46,7 +47,7 @@ class Server:
         self.directory.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
         if self.subject == "duewheel":
-            self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.directory, "--http", "127.0.0.1:0"],
+            self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.directory, "--http", "127.0.0.1:0", *self.arguments],
                                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             select.select([self.process.stdout], [], [], 120)
             self.address = "http://" + self.process.stdout.readline().decode().split("http=")[1].strip()
