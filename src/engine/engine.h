@@ -232,8 +232,7 @@ class Engine {
         // Of puts with keys: what the index said of each key, in their order.
         std::optional<std::vector<std::optional<KeyFacts>>> key_facts;
         Generation facts_generation = 0;
-        std::size_t bytes = 0;             // of a put's content
-        std::vector<PutResult> results{};  // of a batch's first puts; empty unless a planted bug splits it
+        std::size_t bytes = 0;  // of a put's content
     };
     struct Lease {
         std::uint32_t attempt = 0;

@@ -19,6 +19,27 @@ std::string key_name(const PutCommand& put) {
     return name.append(put.name_space).append(1, '\0').append(put.queue).append(1, '\0').append(put.key);
 }
 
+// A planted bug leaves the second half of a batch for the next commit. What is put already stays in the command as what
+// it is answered: without a queue, which no other put is.
+bool is_answered(const PutCommand& put) {
+    return planted(PlantedBug::batch_split_over_two_commits) && put.queue.empty();
+}
+
+bool leaves_rest(PutBatchCommand& command, const PutBatchAnswer& answer) {
+    const std::size_t done = answer.results.size();
+    if (!planted(PlantedBug::batch_split_over_two_commits) || done != command.puts.size() / 2) return false;
+    if (done == 0 || is_answered(command.puts.front())) return false;
+    const bool is_refused = std::any_of(answer.results.begin(), answer.results.end(),
+                                        [](const PutResult& result) { return std::holds_alternative<Error>(result); });
+    for (std::size_t i = 0; i < done && !is_refused; ++i) {
+        const PutAnswer& made = std::get<PutAnswer>(answer.results[i]);
+        command.puts[i] = PutCommand{};
+        command.puts[i].request_hash = made.id;
+        command.puts[i].when.at_ms = made.due_ms;
+    }
+    return !is_refused;
+}
+
 Error key_conflict() {
     return {"key_conflict",
             "this key came with another request before: give a new message a key of its own, and send a repeated "
@@ -106,13 +127,16 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
     std::vector<std::optional<KeyFacts>> holders;
     if (const auto verdict = look_keys(pending, command.puts, holders)) return *verdict;
     const std::size_t before = batch_->count();
-    const bool is_split = planted(PlantedBug::batch_split_over_two_commits) && pending.results.empty();
-    const std::size_t count = is_split ? command.puts.size() / 2 : command.puts.size();
-    PutBatchAnswer answer{std::move(pending.results)};
+    PutBatchAnswer answer;
     answer.results.reserve(command.puts.size());
     std::unordered_map<std::string, KeyFacts> held_here;  // by puts of this request
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < command.puts.size(); ++i) {
         PutCommand& put = command.puts[i];
+        if (is_answered(put)) {
+            answer.results.emplace_back(PutAnswer{put.request_hash, State::scheduled, *put.when.at_ms});
+            continue;
+        }
+        if (leaves_rest(command, answer)) return Verdict::deferred;
         std::string name = put.key.empty() ? std::string() : key_name(put);
         if (const auto held = held_here.find(name); !name.empty() && held != held_here.end()) holders[i] = held->second;
         const std::uint64_t hash = put.request_hash;
@@ -121,12 +145,6 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
         if (!name.empty() && made != nullptr) {
             held_here[std::move(name)] = {{made->id, hash, made->due_ms, 0}, made->state};
         }
-    }
-    if (count > 0 && count < command.puts.size()) {
-        pending.results = std::move(answer.results);
-        pending.key_facts.reset();
-        command.puts.erase(command.puts.begin(), command.puts.begin() + static_cast<std::ptrdiff_t>(count));
-        return Verdict::deferred;
     }
     if (batch_->count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
     // All of them are in one commit, so the answer may go with the last.
