@@ -136,7 +136,7 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
             answer.results.emplace_back(PutAnswer{put.request_hash, State::scheduled, *put.when.at_ms});
             continue;
         }
-        if (leaves_rest(command, answer)) return Verdict::deferred;
+        if (leaves_rest(command, answer)) return pending.key_facts.reset(), Verdict::deferred;
         std::string name = put.key.empty() ? std::string() : key_name(put);
         if (const auto held = held_here.find(name); !name.empty() && held != held_here.end()) holders[i] = held->second;
         const std::uint64_t hash = put.request_hash;

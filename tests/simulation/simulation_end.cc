@@ -238,9 +238,11 @@ void Simulation::drain() {
             idle_rounds = 0;
             continue;
         }
-        if (oracle_.all_ended()) return;
+        // Who may be dead for long enough to be gone may as well be dead still: all of them are brought back once.
+        const bool all_ended = oracle_.all_ended();
+        if (all_ended && idle_rounds > 0) return;
         const std::vector<DueMs> dues = oracle_.dues_ahead();
-        if (!dues.empty()) {
+        if (!dues.empty() && !all_ended) {
             const std::size_t ahead =
                 random_.chance(500'000) ? 0 : random_.below(std::min<std::size_t>(dues.size(), 16));
             clock_ = std::max(clock_, dues[ahead]);
