@@ -37,7 +37,7 @@ struct DaylightPolicy {
 // An immutable value; all functions are pure and may be called from several threads at the same time.
 //
 // Cost: below a microsecond when the rule fires within some weeks; at worst one walk over the months and changes of
-// offset up to 2399, some tens of microseconds, also when the answer is never.
+// offset up to 2399, also when the answer is never: a tenth of a millisecond.
 class CronSchedule {
   public:
     CronSchedule(CronRule rule, Zone zone, DaylightPolicy policy = {}, ExclusionCalendar closed = {})

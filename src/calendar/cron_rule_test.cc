@@ -1,5 +1,7 @@
 // Which days and times a rule means, told by hand and by a slow reading of random rules.
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -159,6 +161,44 @@ TEST(CronRule, random_rules_mean_the_minutes_that_a_slow_reading_means) {
         }
     }
     EXPECT_GT(matched, 1'000u);
+}
+
+// Second by second around firings, with the seconds of the rule as a list.
+TEST(CronRule, random_seconds_are_found_from_every_second_near_them) {
+    std::uint64_t matched = 0;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        Random random(seed);
+        const std::string minutes = random_rule(random);
+        std::set<std::int64_t> seconds;
+        std::string text;
+        for (std::uint64_t i = random.between(1, 4); i > 0; --i) {
+            const auto [second, fresh] = seconds.insert(random.between(0, 59));
+            if (fresh) text += (text.empty() ? "" : ",") + std::to_string(*second);
+        }
+        text += " " + minutes;
+        SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
+        const Result<CronRule> rule = CronRule::parse(text);
+        ASSERT_TRUE(rule.ok()) << rule.error().message;
+        const auto first = rule->at_or_after(midnight(2026, 2, 1));
+        if (!first) continue;
+        const SlowCron slow(minutes);
+        const auto means = [&](LocalSecond at) {
+            const auto minute = std::chrono::floor<std::chrono::minutes>(at);
+            return seconds.contains((at - minute).count()) && slow.matches(minute);
+        };
+        std::optional<LocalSecond> last;
+        for (LocalSecond at = *first; at < *first + 5min; at += 1s) {
+            const bool expected = means(at);
+            if (expected) {
+                ASSERT_EQ(last ? rule->at_or_after(*last + 1s) : rule->at_or_after(at - 1s), at);
+                last = at;
+                ++matched;
+            }
+            ASSERT_EQ(rule->matches(at), expected);
+            ASSERT_EQ(rule->at_or_before(at), last);
+        }
+    }
+    EXPECT_GT(matched, 100u);
 }
 
 TEST(CronRule, seconds_go_forward_and_back) {

@@ -62,9 +62,8 @@ namespace duewheel {
 using TimerSink = void (*)(std::uint64_t cookie, Tick deadline);
 
 template <class Queue>
-concept TimerQueue = std::constructible_from<Queue, Tick> &&
-    requires(Queue& queue, const Queue& seen, TimerHandle handle, Tick tick, std::uint64_t cookie, TimerSink sink,
-             std::size_t budget) {
+concept TimerQueue = requires(Queue& queue, const Queue& seen, TimerHandle handle, Tick tick, std::uint64_t cookie,
+                              TimerSink sink, std::size_t budget) {
     { queue.schedule(tick, cookie) } -> std::same_as<TimerHandle>;
     { queue.cancel(handle) } -> std::same_as<bool>;
     { queue.reschedule(handle, tick) } -> std::same_as<bool>;

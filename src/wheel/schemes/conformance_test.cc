@@ -1,6 +1,8 @@
 // What wheel/timer_queue.h promises about time, handles and memory, one named test for each promise and for each trap
 // that other timers fell into, run on every scheme and on the core wheel. A test that a trap has led to says which in
 // its first line. What happens inside and between calls of advance_to() is in conformance_pass_test.cc.
+#include "wheel/schemes/conformance.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -8,18 +10,16 @@
 
 #include <gtest/gtest.h>
 
-#include "wheel/schemes/tested_schemes.h"
 #include "wheel/timer_queue.h"
 
 namespace duewheel {
 namespace {
 
-template <class Queue>
-using TimerQueueTime = TimerQueueConformance<Queue>;
-TYPED_TEST_SUITE(TimerQueueTime, TestedSchemes);
+using TimerQueueTime = TimerQueueConformance;
+INSTANTIATE_TEST_SUITE_P(Every, TimerQueueTime, testing::ValuesIn(tested_schemes()), name_of_scheme);
 
-TYPED_TEST(TimerQueueTime, is_empty_at_first) {
-    TypeParam queue(42);
+TEST_P(TimerQueueTime, is_empty_at_first) {
+    AnyTimerQueue queue = make(42);
     queue.check();
     EXPECT_EQ(queue.now(), 42U);
     EXPECT_EQ(queue.size(), 0U);
@@ -32,8 +32,8 @@ TYPED_TEST(TimerQueueTime, is_empty_at_first) {
     EXPECT_EQ(queue.deadline_of(TimerHandle{}), std::nullopt);
 }
 
-TYPED_TEST(TimerQueueTime, shows_its_use) {
-    TypeParam queue(0);
+TEST_P(TimerQueueTime, shows_its_use) {
+    AnyTimerQueue queue = make(0);
     const TimerHandle request = queue.schedule(20, 7);
     const TimerHandle session = queue.schedule(30, 8);
     EXPECT_EQ(queue.next_expiry(), 20U);
@@ -47,22 +47,22 @@ TYPED_TEST(TimerQueueTime, shows_its_use) {
     EXPECT_EQ(queue.next_expiry(), kNever);
 }
 
-TYPED_TEST(TimerQueueTime, fires_on_the_tick_for_every_short_delay_from_every_phase) {
+TEST_P(TimerQueueTime, fires_on_the_tick_for_every_short_delay_from_every_phase) {
     // Traps: off by one slot; truncation in upper levels.
     for (Tick start = 0; start < 70; ++start) {
         for (Tick delay = 1; delay < 140; ++delay) {
-            TypeParam queue(start);
+            AnyTimerQueue queue = make(start);
             queue.schedule(start + delay, 1);
             const Tick next = queue.next_expiry();
             ASSERT_GE(next, start + delay);
-            ASSERT_LE(next, this->fires_by(start, start + delay));
-            ASSERT_EQ(queue.advance_to(next - 1, this->kIgnore), 0U) << start << " + " << delay;
-            ASSERT_EQ(queue.advance_to(next, this->kIgnore), 1U) << start << " + " << delay;
+            ASSERT_LE(next, fires_by(start, start + delay));
+            ASSERT_EQ(queue.advance_to(next - 1, kIgnore), 0U) << start << " + " << delay;
+            ASSERT_EQ(queue.advance_to(next, kIgnore), 1U) << start << " + " << delay;
         }
     }
 }
 
-TYPED_TEST(TimerQueueTime, fires_on_the_slot_edge) {
+TEST_P(TimerQueueTime, fires_on_the_slot_edge) {
     // Traps: truncation in upper levels, and slots that are off by one where levels meet.
     const std::vector<Tick> edges{9,       12,        27,        60,         64,         81,           400,
                                   512,     3600,      4096,      8000,       86'400,     160'000,      604'800,
@@ -70,32 +70,32 @@ TYPED_TEST(TimerQueueTime, fires_on_the_slot_edge) {
     for (const Tick edge : edges) {
         for (const Tick start : {Tick{0}, edge / 2, edge - 2}) {
             for (const Tick deadline : {edge - 1, edge, edge + 1, 2 * edge - 1, 2 * edge}) {
-                if (deadline > start) this->expect_fires_in_time(start, deadline);
+                if (deadline > start) expect_fires_in_time(start, deadline);
             }
         }
     }
 }
 
-TYPED_TEST(TimerQueueTime, fires_whatever_the_delay) {
+TEST_P(TimerQueueTime, fires_whatever_the_delay) {
     // Traps: a delay longer than the wheel; now + delay overflows.
     for (const Tick delay : {Tick{3'600'000}, Tick{1} << 32, Tick{1} << 40, Tick{1} << 60, Tick{1} << 63, kNever - 1}) {
-        this->expect_fires_in_time(0, delay);
+        expect_fires_in_time(0, delay);
     }
 }
 
-TYPED_TEST(TimerQueueTime, knows_no_32_bit_wrap) {
+TEST_P(TimerQueueTime, knows_no_32_bit_wrap) {
     const Tick wrap = Tick{1} << 32;
-    for (const Tick deadline : {wrap - 1, wrap, wrap + 1, wrap + 100}) this->expect_fires_in_time(wrap - 50, deadline);
-    TypeParam queue(wrap - 1);
+    for (const Tick deadline : {wrap - 1, wrap, wrap + 1, wrap + 100}) expect_fires_in_time(wrap - 50, deadline);
+    AnyTimerQueue queue = make(wrap - 1);
     const std::uint64_t cookie = 0xfedc'ba98'7654'3210;
     queue.schedule(wrap + 1, cookie);
     EXPECT_EQ(advance_checked(queue, wrap + 1), (FiredTimers{{cookie, wrap + 1}}));
 }
 
-TYPED_TEST(TimerQueueTime, works_up_to_the_last_tick) {
-    this->expect_fires_in_time(kNever - 200, kNever - 1);
-    this->expect_fires_in_time(kNever - 40, kNever - 1);
-    TypeParam queue(kNever);
+TEST_P(TimerQueueTime, works_up_to_the_last_tick) {
+    expect_fires_in_time(kNever - 200, kNever - 1);
+    expect_fires_in_time(kNever - 40, kNever - 1);
+    AnyTimerQueue queue = make(kNever);
     EXPECT_EQ(queue.now(), kNever - 1);
     ASSERT_TRUE(queue.schedule(kNever - 1, 1));
     EXPECT_EQ(queue.next_expiry(), kNever - 1);
@@ -103,8 +103,8 @@ TYPED_TEST(TimerQueueTime, works_up_to_the_last_tick) {
     EXPECT_EQ(queue.next_expiry(), kNever);
 }
 
-TYPED_TEST(TimerQueueTime, never_fires_a_timer_without_deadline) {
-    TypeParam queue(0);
+TEST_P(TimerQueueTime, never_fires_a_timer_without_deadline) {
+    AnyTimerQueue queue = make(0);
     const TimerHandle asleep = queue.schedule(kNever, 1);
     const TimerHandle woken = queue.schedule(kNever, 2);
     ASSERT_TRUE(asleep);
@@ -118,9 +118,9 @@ TYPED_TEST(TimerQueueTime, never_fires_a_timer_without_deadline) {
     queue.check();
 }
 
-TYPED_TEST(TimerQueueTime, fires_a_past_deadline_at_the_next_advance) {
+TEST_P(TimerQueueTime, fires_a_past_deadline_at_the_next_advance) {
     // Traps: an unsigned difference that underflows files it far away; a next expiry in the past spins the loop.
-    TypeParam queue(1000);
+    AnyTimerQueue queue = make(1000);
     queue.schedule(999, 1);
     queue.schedule(0, 2);
     queue.schedule(1000, 3);
@@ -132,21 +132,21 @@ TYPED_TEST(TimerQueueTime, fires_a_past_deadline_at_the_next_advance) {
     EXPECT_EQ(queue.next_expiry(), 1001U);
 }
 
-TYPED_TEST(TimerQueueTime, fires_late_timers_before_those_due_afterwards) {
-    TypeParam queue(10);
+TEST_P(TimerQueueTime, fires_late_timers_before_those_due_afterwards) {
+    AnyTimerQueue queue = make(10);
     queue.schedule(11, 1);
     queue.schedule(5, 2);
     EXPECT_EQ(advance_checked(queue, 20), (FiredTimers{{2, 5}, {1, 11}}));
 }
 
-TYPED_TEST(TimerQueueTime, fires_in_tick_order_over_a_jump) {
-    TypeParam queue(7);
+TEST_P(TimerQueueTime, fires_in_tick_order_over_a_jump) {
+    AnyTimerQueue queue = make(7);
     std::vector<Tick> expected;
     std::uint64_t cookie = 0;
     for (unsigned bit = 3; bit < 64; ++bit) {
         for (const Tick offset : {5U, 0U, 1U, 3U}) {
             const Tick deadline = (Tick{1} << bit) + offset;
-            if (this->schedule_if_reached(queue, deadline, cookie++)) expected.push_back(deadline);
+            if (schedule_if_reached(queue, deadline, cookie++)) expected.push_back(deadline);
         }
     }
     std::sort(expected.begin(), expected.end());
@@ -154,31 +154,31 @@ TYPED_TEST(TimerQueueTime, fires_in_tick_order_over_a_jump) {
     std::vector<Tick> fired;
     for (const auto& [fired_cookie, deadline] : advance_checked(queue, kNever)) {
         // What is late by the scheme's leave may come in another order, but not by more than that.
-        EXPECT_LE(latest, this->fires_by(7, deadline));
+        EXPECT_LE(latest, fires_by(7, deadline));
         latest = std::max(latest, deadline);
         fired.push_back(deadline);
     }
-    if (this->is_exact()) {
+    if (is_exact()) {
         EXPECT_EQ(fired, expected);
     }
     EXPECT_EQ(fired.size() + queue.size(), expected.size());
 }
 
-TYPED_TEST(TimerQueueTime, crosses_an_idle_age_at_once) {
+TEST_P(TimerQueueTime, crosses_an_idle_age_at_once) {
     // Trap: a jump that walks every tick would not return within a lifetime.
-    TypeParam queue(0);
+    AnyTimerQueue queue = make(0);
     std::size_t timers = 0;
     for (Tick tick = 1; tick < kNever / 4; tick *= 2) {
-        EXPECT_EQ(queue.advance_to(tick - 1, this->kIgnore), 0U);
-        if (this->schedule_if_reached(queue, kNever / 2, tick)) ++timers;
+        EXPECT_EQ(queue.advance_to(tick - 1, kIgnore), 0U);
+        if (schedule_if_reached(queue, kNever / 2, tick)) ++timers;
     }
-    EXPECT_EQ(queue.advance_to(kNever / 2 - 1, this->kIgnore), 0U);
-    EXPECT_EQ(queue.advance_to(kNever - 1, this->kIgnore), timers);
+    EXPECT_EQ(queue.advance_to(kNever / 2 - 1, kIgnore), 0U);
+    EXPECT_EQ(queue.advance_to(kNever - 1, kIgnore), timers);
     queue.check();
 }
 
-TYPED_TEST(TimerQueueTime, clamps_time_that_goes_backward) {
-    TypeParam queue(100);
+TEST_P(TimerQueueTime, clamps_time_that_goes_backward) {
+    AnyTimerQueue queue = make(100);
     queue.schedule(150, 1);
     advance_checked(queue, 120);
     EXPECT_EQ(advance_checked(queue, 50), FiredTimers{});
@@ -189,9 +189,9 @@ TYPED_TEST(TimerQueueTime, clamps_time_that_goes_backward) {
     EXPECT_EQ(advance_checked(queue, 150), (FiredTimers{{1, 150}}));
 }
 
-TYPED_TEST(TimerQueueTime, forgets_the_minimum_when_it_is_cancelled) {
+TEST_P(TimerQueueTime, forgets_the_minimum_when_it_is_cancelled) {
     // Trap: a stale minimum after a cancel wakes the loop for nothing.
-    TypeParam queue(0);
+    AnyTimerQueue queue = make(0);
     const TimerHandle first = queue.schedule(5000, 1);
     const TimerHandle second = queue.schedule(5700, 2);
     const TimerHandle third = queue.schedule(7900, 3);
@@ -208,26 +208,26 @@ TYPED_TEST(TimerQueueTime, forgets_the_minimum_when_it_is_cancelled) {
     queue.check();
 }
 
-TYPED_TEST(TimerQueueTime, learns_of_an_earlier_timer_while_its_owner_would_sleep) {
+TEST_P(TimerQueueTime, learns_of_an_earlier_timer_while_its_owner_would_sleep) {
     // Trap: a stale minimum after an insert that is earlier makes the loop oversleep.
-    TypeParam queue(0);
+    AnyTimerQueue queue = make(0);
     queue.schedule(8000, 1);
     EXPECT_GE(queue.next_expiry(), 8000U);
     const TimerHandle moved = queue.schedule(4000, 2);
-    EXPECT_LE(queue.next_expiry(), this->fires_by(0, 4000));
+    EXPECT_LE(queue.next_expiry(), fires_by(0, 4000));
     EXPECT_TRUE(queue.reschedule(moved, 500));
-    EXPECT_LE(queue.next_expiry(), this->fires_by(0, 500));
+    EXPECT_LE(queue.next_expiry(), fires_by(0, 500));
     queue.schedule(10, 3);
     EXPECT_EQ(queue.next_expiry(), 10U);
 }
 
-TYPED_TEST(TimerQueueTime, wakes_its_owner_only_when_something_fires) {
+TEST_P(TimerQueueTime, wakes_its_owner_only_when_something_fires) {
     // Traps: wake-ups for cancelled timers, for demotions, or one for each tick.
-    TypeParam queue(0);
+    AnyTimerQueue queue = make(0);
     std::vector<TimerHandle> cancelled;
     for (Tick deadline = 1; deadline < 5'000'000; deadline = deadline * 3 + 1) {
-        if (!this->schedule_if_reached(queue, deadline, deadline)) break;
-        if (const auto handle = this->schedule_if_reached(queue, deadline + 1, 0)) cancelled.push_back(*handle);
+        if (!schedule_if_reached(queue, deadline, deadline)) break;
+        if (const auto handle = schedule_if_reached(queue, deadline + 1, 0)) cancelled.push_back(*handle);
     }
     for (const TimerHandle handle : cancelled) EXPECT_TRUE(queue.cancel(handle));
     std::size_t wakes = 0;
@@ -238,11 +238,11 @@ TYPED_TEST(TimerQueueTime, wakes_its_owner_only_when_something_fires) {
     EXPECT_EQ(wakes, timers);
 }
 
-TYPED_TEST(TimerQueueTime, cancels_a_timer_wherever_it_has_been_moved) {
+TEST_P(TimerQueueTime, cancels_a_timer_wherever_it_has_been_moved) {
     // Traps: cancel racing a move between slots; unlinking by a position recorded before the timer moved.
     const Tick deadline = 5003;
     for (const Tick stop : {0, 1, 60, 500, 4096, 4860, 4992, 5000, 5002}) {
-        TypeParam queue(0);
+        AnyTimerQueue queue = make(0);
         const TimerHandle handle = queue.schedule(deadline, 1);
         queue.schedule(deadline, 2);
         advance_checked(queue, stop);
@@ -254,9 +254,9 @@ TYPED_TEST(TimerQueueTime, cancels_a_timer_wherever_it_has_been_moved) {
     }
 }
 
-TYPED_TEST(TimerQueueTime, refuses_the_handle_of_a_timer_whose_memory_serves_another) {
+TEST_P(TimerQueueTime, refuses_the_handle_of_a_timer_whose_memory_serves_another) {
     // Trap: a handle that is used again (ABA).
-    TypeParam queue(0);
+    AnyTimerQueue queue = make(0);
     const TimerHandle old = queue.schedule(5, 1);
     EXPECT_TRUE(queue.cancel(old));
     const TimerHandle reused = queue.schedule(6, 2);
@@ -269,12 +269,12 @@ TYPED_TEST(TimerQueueTime, refuses_the_handle_of_a_timer_whose_memory_serves_ano
     EXPECT_FALSE(queue.cancel(reused));
 }
 
-TYPED_TEST(TimerQueueTime, keeps_occupancy_in_step_when_slots_empty_and_fill) {
+TEST_P(TimerQueueTime, keeps_occupancy_in_step_when_slots_empty_and_fill) {
     // Trap: the note that a slot is in use goes with the first of two timers, or stays after the second.
     for (unsigned bit = 0; bit < 63; ++bit) {
-        TypeParam queue(0);
+        AnyTimerQueue queue = make(0);
         const Tick deadline = Tick{1} << bit;
-        if (deadline > latest_deadline(queue)) break;
+        if (deadline > queue.latest_deadline()) break;
         const TimerHandle a = queue.schedule(deadline, 1);
         const TimerHandle b = queue.schedule(deadline, 2);
         const Tick next = queue.next_expiry();
@@ -290,9 +290,9 @@ TYPED_TEST(TimerQueueTime, keeps_occupancy_in_step_when_slots_empty_and_fill) {
     }
 }
 
-TYPED_TEST(TimerQueueTime, uses_the_memory_of_cancelled_timers_again) {
+TEST_P(TimerQueueTime, uses_the_memory_of_cancelled_timers_again) {
     // Trap: cancelled far timers are kept until their time comes.
-    TypeParam queue(0);
+    AnyTimerQueue queue = make(0);
     const auto first = static_cast<std::uint32_t>(queue.schedule(8000, 0).bits);
     for (std::uint64_t round = 0; round < 20'000; ++round) {
         const TimerHandle handle = queue.schedule(4000 + round % 1000, round);
@@ -303,8 +303,8 @@ TYPED_TEST(TimerQueueTime, uses_the_memory_of_cancelled_timers_again) {
     queue.check();
 }
 
-TYPED_TEST(TimerQueueTime, forgets_everything_on_clear) {
-    TypeParam queue(0);
+TEST_P(TimerQueueTime, forgets_everything_on_clear) {
+    AnyTimerQueue queue = make(0);
     const TimerHandle handle = queue.schedule(5000, 1);
     queue.schedule(1, 2);
     queue.schedule(0, 3);

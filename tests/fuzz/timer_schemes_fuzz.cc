@@ -1,0 +1,57 @@
+// Every timer scheme by a history of operations, against an ordered list: the first byte picks the scheme, the rest is
+// what happens to it (wheel/schemes/history_trial.h).
+//
+// The scheme's own checker runs after every operation and at every firing.
+#include <cstddef>
+#include <vector>
+
+#include "fuzz/fuzz_target.h"
+#include "fuzz/input_script.h"
+#include "wheel/schemes/history_trial.h"
+#include "wheel/schemes/tested_schemes.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::size_t kStepsMax = 150;
+constexpr unsigned kSinksMax = 8;
+
+// The number of bytes that an amount takes is chosen too, so that small ones, which are the usual ones, are short.
+Operation draw_operation(InputScript& script) {
+    Operation operation;
+    operation.kind = static_cast<Operation::Kind>(script.below(Operation::kKinds));
+    operation.shape = script.below(Operation::kShapes);
+    for (unsigned bytes = script.one_of({1U, 1U, 2U, 8U}); bytes > 0; --bytes) {
+        operation.amount = operation.amount << 8 | script.byte();
+    }
+    operation.which = script.byte();
+    return operation;
+}
+
+History draw_history(InputScript& script) {
+    History history;
+    history.start = script.chance(4) ? script.number() : script.byte();
+    for (unsigned sinks = script.below(kSinksMax); sinks > 0; --sinks) {
+        std::vector<Operation> sink;
+        for (unsigned operations = script.below(4); operations > 0; --operations)
+            sink.push_back(draw_operation(script));
+        history.sinks.push_back(sink);
+    }
+    while (!script.at_end() && history.steps.size() < kStepsMax) history.steps.push_back(draw_operation(script));
+    return history;
+}
+
+}  // namespace
+
+void fuzz(std::string_view input) {
+    InputScript script(input);
+    const std::vector<TestedScheme>& schemes = tested_small_schemes();
+    const TestedScheme& scheme = schemes[script.below(static_cast<unsigned>(schemes.size()))];
+    try {
+        try_history(scheme, draw_history(script));
+    } catch (const Disagreement& disagreement) {
+        require(false, disagreement.what(), scheme.name);
+    }
+}
+
+}  // namespace duewheel
