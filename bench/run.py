@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks and prints their tables:  ./dev bench [durable|calendar] [--quick] [--only GROUP ...]
+"""Runs the benchmarks and prints their tables:  ./dev bench [durable | wheel | calendar] [--quick] [--only GROUP ...]
 
 Every figure comes from one interleaved run on one machine; each run leaves build/bench/NAME.json, and tables are made
 from that file alone. How to read them: bench/README.md.
@@ -16,6 +16,7 @@ import tempfile
 import calendar_groups
 from durable import queue_groups, store_groups
 from durable.subject import BIN, Rows
+from wheel import plot, rows as wheel_rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -47,26 +48,41 @@ def table(path):
         print(f"| {row['workload']} | {row['n']:,} | {row['subject']} | {figures} | {row['unit']} | {row['rounds']} |")
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", nargs="?", default="durable", choices=sorted(BENCHES))
-    parser.add_argument("--quick", action="store_true", help="short runs: to see that it works, not for figures")
-    parser.add_argument("--only", choices=sorted({group for groups in BENCHES.values() for group in groups}), nargs="+",
-                        help="groups of rows (default: all)")
-    parser.add_argument("--scratch", help="directory on the disk to measure (default: the system's temporary one)")
-    options = parser.parse_args()
+    names = parser.add_subparsers(dest="name")
+    for name, groups in {**BENCHES, "wheel": wheel_rows.SIZES}.items():
+        sub = names.add_parser(name)
+        sub.add_argument("--quick", action="store_true", help="short runs: to see that it works, not for figures")
+        sub.add_argument("--only", choices=list(groups), nargs="+", default=list(groups), help="groups of rows")
+        if name == "wheel":
+            sub.add_argument("--subjects", nargs="+", help="only these, and duewheel")
+            sub.add_argument("--rounds", type=int, default=5, help="of each row, in which the subjects take turns")
+        else:
+            sub.add_argument("--scratch", help="directory on the disk to measure (default: the system's temporary one)")
+    return parser.parse_args(sys.argv[1:] or ["durable"])
+
+
+def main():
+    options = parse()
     if not (BIN / "duewheel_load").exists():
         sys.exit("build first: ./dev build")
-    rows = Rows()
     out = ROOT / "build" / "bench" / f"{options.name}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
     head = {"command": "./dev bench " + " ".join(sys.argv[1:] or [options.name]), "machine": machine()}
-    with tempfile.TemporaryDirectory(prefix="duewheel-bench-", dir=options.scratch) as scratch:
-        for name, group in BENCHES[options.name].items():
-            if options.only is None or name in options.only:
-                print(f"running {name} ...", file=sys.stderr)
-                group(rows, pathlib.Path(scratch), options.quick)
-                out.write_text(json.dumps({**head, "rows": rows.rows}, indent=1))  # what a later group's failure leaves
+    if options.name == "wheel":
+        rows = []
+        wheel_rows.wheel(rows, options, lambda: out.write_text(json.dumps({**head, "rows": rows}, indent=1)))
+        plot.draw(json.loads(out.read_text()), out.with_suffix(".svg"))
+    else:
+        rows = Rows()
+        with tempfile.TemporaryDirectory(prefix="duewheel-bench-", dir=options.scratch) as scratch:
+            for name, group in BENCHES[options.name].items():
+                if name in options.only:
+                    print(f"running {name} ...", file=sys.stderr)
+                    group(rows, pathlib.Path(scratch), options.quick)
+                    # What was measured is kept if a later group fails.
+                    out.write_text(json.dumps({**head, "rows": rows.rows}, indent=1))
     table(out)
 
 

@@ -113,9 +113,10 @@ def burst(rows, scratch, quick):
         load("put", server, queue="crowd", connections=4, batch=500, count=count, due_ms=due_ms, seed=round_number + 1)
         assert time.time() * 1000 < due_ms, "the puts took too long"
         settle(server)
-        # What goes into the other queue falls due from the instant on, for about as long as the drain takes.
+        # What goes into the other queue falls due from the instant on, for about as long as the drain takes. Its
+        # consumers are several, because an acknowledgement waits for the disk behind the crowd's.
         time.sleep(max(0.0, due_ms / 1000 - 1 - time.time()))
-        beside = in_background("fire", server, queue="beside", connections=1, takers=1, take_batch=100, rate=100,
+        beside = in_background("fire", server, queue="beside", connections=1, takers=8, take_batch=100, rate=100,
                                delay_min_ms=1000, delay_max_ms=1000, seconds=1 if quick else 7)
         taking = in_background("drain", server, queue="crowd", connections=4, take_batch=1000, count=count)
         drained = result_of(taking)

@@ -36,6 +36,7 @@ bool leaves_rest(PutBatchCommand& command, const PutBatchAnswer& answer) {
         command.puts[i] = PutCommand{};
         command.puts[i].request_hash = made.id;
         command.puts[i].when.at_ms = made.due_ms;
+        command.puts[i].priority = made.repeated ? 1 : 0;
     }
     return !is_refused;
 }
@@ -133,7 +134,8 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
     for (std::size_t i = 0; i < command.puts.size(); ++i) {
         PutCommand& put = command.puts[i];
         if (is_answered(put)) {
-            answer.results.emplace_back(PutAnswer{put.request_hash, State::scheduled, *put.when.at_ms});
+            answer.results.emplace_back(
+                PutAnswer{put.request_hash, State::scheduled, *put.when.at_ms, put.priority != 0});
             continue;
         }
         if (leaves_rest(command, answer)) return pending.key_facts.reset(), Verdict::deferred;

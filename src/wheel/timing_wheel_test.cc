@@ -7,11 +7,13 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "wheel/timing_wheel_fired.h"
 #include <duewheel/timing_wheel.h>
 
@@ -20,20 +22,25 @@ namespace duewheel {
 // Reaches what no owner can: damage for check() to find, and a node near the end of its generations.
 struct TimingWheelProbe {
     static void clear_slot_bit(TimingWheel& wheel, unsigned level, unsigned slot) {
-        wheel.occupied_[level] &= ~(std::uint64_t{1} << slot);
+        wheel.levels_.occupied_[level][slot / 64] &= ~(std::uint64_t{1} << slot % 64);
     }
-    static void clear_level_bit(TimingWheel& wheel, unsigned level) { wheel.occupied_levels_ &= ~(1U << level); }
+    static void clear_level_bit(TimingWheel& wheel, unsigned level) {
+        wheel.levels_.occupied_levels_ &= ~(1U << level);
+    }
     static void set_deadline(TimingWheel& wheel, TimerHandle handle, Tick deadline) {
-        wheel.nodes_[TimingWheel::index_of(handle)].deadline = deadline;
+        wheel.levels_[TimingWheel::index_of(handle)].deadline = deadline;
     }
     static void miscount(TimingWheel& wheel) { ++wheel.size_; }
-    static void remember_earliest(TimingWheel& wheel, Tick earliest) { wheel.earliest_ = earliest; }
-    static void break_back_link(TimingWheel& wheel, TimerHandle handle) {
-        wheel.nodes_[TimingWheel::index_of(handle)].prev = TimingWheel::index_of(handle);
+    static void remember_earliest(TimingWheel& wheel, TimerHandle handle) {
+        wheel.levels_.earliest_timer_ = TimingWheel::index_of(handle);
+        wheel.levels_.earliest_ = wheel.levels_[wheel.levels_.earliest_timer_].deadline;
+    }
+    static void set_place(TimingWheel& wheel, TimerHandle handle, std::uint32_t place) {
+        wheel.levels_[TimingWheel::index_of(handle)].place = place;
     }
     // The next timer is armed on the node just freed, with the last generation there is.
     static void use_last_generation(TimingWheel& wheel) {
-        wheel.nodes_[wheel.free_].generation = std::numeric_limits<std::uint32_t>::max();
+        wheel.levels_[wheel.free_].generation = std::numeric_limits<std::uint32_t>::max();
     }
 };
 
@@ -327,7 +334,7 @@ TEST(TimingWheel, keeps_occupancy_in_step_when_slots_empty_and_fill) {
 
 TEST(TimingWheel, keeps_no_memory_of_cancelled_far_timers) {
     TimingWheel wheel;
-    wheel.reserve(100);
+    ASSERT_TRUE(wheel.cancel(wheel.schedule(1, 0)));  // the first timer gets the wheel its memory
     const std::size_t before = wheel.memory_bytes();
     for (std::uint64_t round = 0; round < 100'000; ++round) {
         ASSERT_TRUE(wheel.cancel(wheel.schedule(Tick{1} << 50 | round, round)));
@@ -339,10 +346,10 @@ TEST(TimingWheel, keeps_no_memory_of_cancelled_far_timers) {
 TEST(TimingWheel, needs_32_bytes_a_timer) {
     TimingWheel wheel;
     const std::size_t empty = wheel.memory_bytes();
-    EXPECT_LE(empty, 24U * 1024);
-    wheel.reserve(100'000);
-    for (std::uint64_t cookie = 0; cookie < 100'000; ++cookie) wheel.schedule(cookie * 977, cookie);
-    EXPECT_LE(wheel.memory_bytes(), empty + 100'000U * 32);
+    EXPECT_LE(empty, 256U * 1024) << "a table of nodes, of which one is touched, and the slots";
+    const std::size_t timers = 500'000;
+    for (std::uint64_t cookie = 0; cookie < timers; ++cookie) wheel.schedule(cookie * 97, cookie);
+    EXPECT_LE(wheel.memory_bytes(), empty + timers * 65 / 2);
     EXPECT_THROW(wheel.reserve(TimingWheel::kTimersMax + 1), std::length_error);
 }
 
@@ -392,25 +399,117 @@ TEST(TimingWheel, may_be_cleared_by_its_sink) {
     EXPECT_EQ(advance(wheel, 100), (Fired{{4, 60}}));
 }
 
+TEST(TimingWheel, never_fires_what_a_posted_cancel_named) {
+    TimingWheel wheel;
+    std::vector<TimerHandle> handles;
+    for (std::uint64_t cookie = 0; cookie < 100; ++cookie) handles.push_back(wheel.schedule(10 + cookie, cookie));
+    for (std::uint64_t cookie = 0; cookie < 40; ++cookie) wheel.cancel_posted(handles[cookie]);
+    wheel.cancel_posted(TimerHandle{});
+    wheel.cancel_posted(TimerHandle{~std::uint64_t{0}});
+    wheel.check();
+    EXPECT_EQ(wheel.next_expiry(), 50U);
+    EXPECT_EQ(wheel.size(), 60U);
+    wheel.cancel_posted(handles[40]);
+    EXPECT_EQ(advance(wheel, 52), (Fired{{41, 51}, {42, 52}}));
+    wheel.cancel_posted(handles[41]);  // it has fired
+    wheel.cancel_posted(handles[44]);
+    wheel.clear();
+    const TimerHandle fresh = wheel.schedule(60, 1);
+    for (const TimerHandle handle : handles) wheel.cancel_posted(handle);
+    EXPECT_EQ(advance(wheel, 200), (Fired{{1, 60}}));
+    wheel.cancel_posted(fresh);
+    EXPECT_EQ(advance(wheel, 300), Fired{});
+}
+
+TEST(TimingWheel, posted_cancel_reaches_a_peer_in_the_same_pass) {
+    TimingWheel wheel;
+    const TimerHandle first = wheel.schedule(5, 1);
+    const TimerHandle second = wheel.schedule(5, 2);
+    const auto sink = [&](std::uint64_t cookie, Tick) { wheel.cancel_posted(cookie == 1 ? second : first); };
+    EXPECT_EQ(wheel.advance_to(5, sink), 1U);
+    EXPECT_TRUE(wheel.empty());
+}
+
+TEST(TimingWheel, tells_what_is_pending_in_order_so_that_another_may_take_it_over) {
+    TimingWheel wheel(10);
+    for (const Tick deadline : {500U, 11U, 70'000U, 3U, 500U}) wheel.schedule(deadline, deadline + 1);
+    wheel.schedule(kNever, 77);
+    EXPECT_TRUE(wheel.cancel(wheel.schedule(12, 0)));
+    TimingWheel other(wheel.now());
+    std::vector<Tick> deadlines;
+    for (const TimingWheel::Pending& timer : wheel.pending()) {
+        deadlines.push_back(timer.deadline);
+        EXPECT_EQ(wheel.deadline_of(timer.handle), timer.deadline);
+        other.schedule(timer.deadline, timer.cookie);
+    }
+    EXPECT_EQ(deadlines, (std::vector<Tick>{3, 11, 500, 500, 70'000, kNever}));
+    EXPECT_EQ(other.size(), wheel.size());
+    EXPECT_EQ(advance(other, 100'000), advance(wheel, 100'000));
+}
+
+TEST(TimingWheel, wakes_a_sleeping_loop_once_for_a_far_timer_and_never_for_a_cancelled_one) {
+    for (const bool cancelled : {false, true}) {
+        TimingWheel wheel;
+        const TimerHandle handle = wheel.schedule(350'000, 1);
+        if (cancelled) {
+            EXPECT_TRUE(wheel.cancel(handle));
+        }
+        std::size_t wakes = 0;
+        for (; wheel.next_expiry() != kNever; ++wakes) advance(wheel, wheel.next_expiry());
+        EXPECT_EQ(wakes, cancelled ? 0U : 1U);
+    }
+}
+
+TEST(Tick, sums_stop_at_never) {
+    EXPECT_EQ(tick_after(5, 7), 12U);
+    EXPECT_EQ(tick_after(kNever - 5, 4), kNever - 1);
+    for (const Tick delay : {Tick{5}, Tick{6}, kNever}) EXPECT_EQ(tick_after(kNever - 5, delay), kNever);
+    EXPECT_EQ(tick_after(0, kNever), kNever);
+}
+
+TEST(Tick, relaxed_is_never_early_nor_too_late_and_as_round_as_may_be) {
+    EXPECT_EQ(relaxed_tick(1000, 50), 1024U);
+    EXPECT_EQ(relaxed_tick(1000, 10), 1010U);
+    EXPECT_EQ(relaxed_tick(1000, 0), 1000U);
+    EXPECT_EQ(relaxed_tick(0, 100), 0U);
+    EXPECT_EQ(relaxed_tick(kNever, 100), kNever);
+    EXPECT_LT(relaxed_tick(kNever - 10, 100), kNever);
+    Random random(7);
+    for (int i = 0; i < 100'000; ++i) {
+        const Tick deadline = 1 + (random.next() >> random.below(64));
+        const Tick slack = random.next() >> random.below(64);
+        if (deadline == 0 || deadline == kNever) continue;
+        const Tick relaxed = relaxed_tick(deadline, slack);
+        ASSERT_GE(relaxed, deadline);
+        ASSERT_LE(relaxed - deadline, slack);
+    }
+    std::set<Tick> ticks;
+    for (Tick delay = 0; delay < 1000; ++delay) ticks.insert(relaxed_tick(60'000 + delay, 1000));
+    EXPECT_LE(ticks.size(), 17U);
+}
+
 // Each way of damage that check() must not pass over.
 TEST(TimingWheelDeathTest, check_finds_damage) {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
-    TimerHandle handle;
+    TimerHandle first;
+    TimerHandle second;
     const auto damaged = [&](const std::function<void(TimingWheel&)>& damage) {
         TimingWheel wheel;
-        handle = wheel.schedule(130, 1);
-        wheel.schedule(131, 2);
-        EXPECT_EQ(wheel.next_expiry(), 130U);
+        first = wheel.schedule(130, 1);
+        second = wheel.schedule(131, 2);
+        wheel.schedule(5, 3);
+        EXPECT_EQ(wheel.next_expiry(), 5U);
         wheel.check();
         damage(wheel);
         wheel.check();
     };
     EXPECT_DEATH(damaged([](auto& wheel) { TimingWheelProbe::clear_slot_bit(wheel, 1, 2); }), "slot's bit");
     EXPECT_DEATH(damaged([](auto& wheel) { TimingWheelProbe::clear_level_bit(wheel, 1); }), "level's bit");
-    EXPECT_DEATH(damaged([&](auto& wheel) { TimingWheelProbe::set_deadline(wheel, handle, 5); }), "highest differing");
+    EXPECT_DEATH(damaged([&](auto& wheel) { TimingWheelProbe::set_deadline(wheel, first, 127); }), "begins no later");
     EXPECT_DEATH(damaged([](auto& wheel) { TimingWheelProbe::miscount(wheel); }), "size");
-    EXPECT_DEATH(damaged([](auto& wheel) { TimingWheelProbe::remember_earliest(wheel, 131); }), "earliest");
-    EXPECT_DEATH(damaged([&](auto& wheel) { TimingWheelProbe::break_back_link(wheel, handle); }), "both directions");
+    EXPECT_DEATH(damaged([&](auto& wheel) { TimingWheelProbe::remember_earliest(wheel, second); }), "earliest");
+    EXPECT_DEATH(damaged([&](auto& wheel) { TimingWheelProbe::set_place(wheel, first, 128 + 3); }), "has an entry");
+    EXPECT_DEATH(damaged([&](auto& wheel) { TimingWheelProbe::set_place(wheel, first, 11 * 128); }), "lies in a slot");
 }
 
 }  // namespace

@@ -219,11 +219,21 @@ bool Oracle::may_hold_dead(const std::string& name_space, const std::string& que
     });
 }
 
-bool Oracle::may_be_full(const PutCommand& put) {
+// Of many puts in one request some may be refused when it is carried out, and that is answered with the others when
+// they are on disk: what ended meanwhile was still there. `since`: when it was asked.
+bool Oracle::may_be_full(const PutCommand& put, DueMs since) {
     const QueueModel& queue = queue_of(put.name_space, put.queue);
     rare_.met(Rare::queue_full);
     if (!queue.is_known || !queue.open.empty()) return true;
-    const auto held = static_cast<std::uint64_t>(unfinished_in(put.name_space, put.queue).high);
+    const auto may_have_been_there = [&](const MessageModel& about) {
+        if (!is_in(about, {put.name_space, put.queue})) return false;
+        return !about.open.empty() ||
+               std::any_of(about.worlds().begin(), about.worlds().end(), [since](const World& world) {
+                   return world.is_unfinished() || (world.phase != World::Phase::absent && world.ended.high >= since);
+               });
+    };
+    const auto held =
+        static_cast<std::uint64_t>(std::count_if(messages_.begin(), messages_.end(), may_have_been_there));
     return queue.settings.pending_max != 0 && held + 1 >= queue.settings.pending_max;
 }
 

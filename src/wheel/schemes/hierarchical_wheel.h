@@ -118,8 +118,8 @@ class HierarchicalWheel : public Scheme<HierarchicalWheel> {
     }
 
     // Moves all hands to where they stand at `tick`, before which nothing is due, and takes down what the higher ones
-    // find: from the highest ring on, so that a timer may fall through several. Slots that a long move passes over are
-    // empty, for what lies in them would have been due.
+    // find, each timer past as many rings as it may. Slots that a long move passes over are empty, for what lies in
+    // them would have been due.
     void turn_to(Tick tick) {
         const Tick before = std::exchange(hand_, tick);
         for (std::size_t level = rings_.size(); --level > 0;) {

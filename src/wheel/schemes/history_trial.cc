@@ -90,6 +90,11 @@ class HistoryTrial {
                 return kNever - amount % 4;
             case 8:
                 return later(amount % 100'000'000);
+            case 9: {
+                // The last that a wheel of one turn takes, and one tick beside it.
+                const Tick latest = queue_.latest_deadline();
+                return latest == kLastTick ? later(amount % 300) : latest + amount % 3 - 1;
+            }
             default:
                 return amount;
         }

@@ -31,7 +31,7 @@ struct Operation {
         clear,
     };
     static constexpr std::uint64_t kKinds = 9;
-    static constexpr std::uint64_t kShapes = 10;
+    static constexpr std::uint64_t kShapes = 11;
 
     Kind kind = Kind::schedule;
     std::uint64_t shape = 0;   // below kShapes: what sort of time

@@ -1,0 +1,3 @@
+module duewheel/peers/go
+
+go 1.19

@@ -1,0 +1,195 @@
+// The wheels of this project, and what one would write with the standard library, under the workloads of workload.h.
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <vector>
+
+#include "wheel/workload.h"
+#include <duewheel/id_timing_wheel.h>
+#include <duewheel/intrusive_timing_wheel.h>
+#include <duewheel/timing_wheel.h>
+
+namespace duewheel::bench {
+namespace {
+
+class OwnIds {
+  public:
+    static constexpr std::size_t kCallerBytes = 0;
+
+    OwnIds(Id ids, Fired& fired) : fired_(fired), wheel_(ids) {}
+    void start(Id id, Tick deadline) { wheel_.schedule(id, deadline); }
+    void stop(Id id) { wheel_.cancel(id); }
+    void move(Id id, Tick deadline) { wheel_.schedule(id, deadline); }
+    void advance(Tick now) {
+        wheel_.advance_to(now, [this](Id id, Tick) { fired_(id); });
+    }
+
+  private:
+    Fired& fired_;
+    IdTimingWheel wheel_;
+};
+
+class Handles {
+  public:
+    static constexpr std::size_t kCallerBytes = sizeof(TimerHandle);
+
+    Handles(Id ids, Fired& fired) : fired_(fired), handles_(ids) {}
+    void start(Id id, Tick deadline) { handles_[id] = wheel_.schedule(deadline, id); }
+    void stop(Id id) {
+        if (!wheel_.cancel(handles_[id])) std::abort();
+    }
+    void move(Id id, Tick deadline) {
+        if (!wheel_.reschedule(handles_[id], deadline)) std::abort();
+    }
+    void advance(Tick now) {
+        wheel_.advance_to(now, [this](std::uint64_t cookie, Tick) { fired_(static_cast<Id>(cookie)); });
+    }
+
+  protected:
+    TimingWheel& wheel() { return wheel_; }
+    TimerHandle handle(Id id) const { return handles_[id]; }
+
+  private:
+    Fired& fired_;
+    TimingWheel wheel_;
+    std::vector<TimerHandle> handles_;
+};
+
+class PostedHandles : public Handles {
+  public:
+    using Handles::Handles;
+    void stop(Id id) { wheel().cancel_posted(handle(id)); }
+};
+
+class Members {
+  public:
+    static constexpr std::size_t kCallerBytes = 0;
+
+    Members(Id ids, Fired& fired) : fired_(fired), timers_(ids) {}
+    Members(const Members&) = delete;
+    Members& operator=(const Members&) = delete;
+    ~Members() { wheel_.clear(); }
+
+    void start(Id id, Tick deadline) { wheel_.schedule(timers_[id], deadline); }
+    void stop(Id id) { wheel_.cancel(timers_[id]); }
+    void move(Id id, Tick deadline) { wheel_.schedule(timers_[id], deadline); }
+    void advance(Tick now) {
+        wheel_.advance_to(now, [this](Timer& timer) { fired_(static_cast<Id>(&timer - timers_.data())); });
+    }
+
+  private:
+    struct Timer : IntrusiveTimer {};
+
+    Fired& fired_;
+    std::vector<Timer> timers_;
+    IntrusiveTimingWheel<Timer> wheel_;
+};
+
+// A binary heap from which nothing is taken out of the middle: a cancelled entry has an old version and is dropped when
+// it comes to the top. When more than half are old, they are thrown out together, as otherwise memory grows with every
+// pair.
+class LazyHeap {
+  public:
+    static constexpr std::size_t kCallerBytes = 0;
+
+    LazyHeap(Id ids, Fired& fired) : fired_(fired), versions_(ids) {}
+
+    void start(Id id, Tick deadline) {
+        heap_.push_back(Entry{deadline, id, versions_[id]});
+        std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+    void stop(Id id) {
+        ++versions_[id];
+        if (++old_ > heap_.size() / 2) throw_out();
+    }
+    void move(Id id, Tick deadline) {
+        stop(id);
+        start(id, deadline);
+    }
+    void advance(Tick now) {
+        while (!heap_.empty() && heap_.front().deadline <= now) {
+            const Entry entry = heap_.front();
+            std::pop_heap(heap_.begin(), heap_.end(), later);
+            heap_.pop_back();
+            if (is_old(entry)) {
+                --old_;
+            } else {
+                ++versions_[entry.id];
+                fired_(entry.id);
+            }
+        }
+    }
+
+  private:
+    struct Entry {
+        Tick deadline;
+        Id id;
+        std::uint32_t version;
+    };
+    static bool later(const Entry& a, const Entry& b) { return a.deadline > b.deadline; }
+    bool is_old(const Entry& entry) const { return versions_[entry.id] != entry.version; }
+    void throw_out() {
+        std::erase_if(heap_, [this](const Entry& entry) { return is_old(entry); });
+        std::make_heap(heap_.begin(), heap_.end(), later);
+        old_ = 0;
+    }
+
+    Fired& fired_;
+    std::vector<Entry> heap_;
+    std::vector<std::uint32_t> versions_;
+    std::size_t old_ = 0;
+};
+
+class OrderedMap {
+  public:
+    static constexpr std::size_t kCallerBytes = sizeof(std::multimap<Tick, Id>::iterator);
+
+    OrderedMap(Id ids, Fired& fired) : fired_(fired), places_(ids) {}
+    void start(Id id, Tick deadline) { places_[id] = timers_.emplace(deadline, id); }
+    void stop(Id id) { timers_.erase(places_[id]); }
+    void move(Id id, Tick deadline) {
+        auto node = timers_.extract(places_[id]);
+        node.key() = deadline;
+        places_[id] = timers_.insert(std::move(node));
+    }
+    void advance(Tick now) {
+        while (!timers_.empty() && timers_.begin()->first <= now) {
+            const Id id = timers_.begin()->second;
+            timers_.erase(timers_.begin());
+            fired_(id);
+        }
+    }
+
+  private:
+    Fired& fired_;
+    std::multimap<Tick, Id> timers_;
+    std::vector<std::multimap<Tick, Id>::iterator> places_;
+};
+
+}  // namespace
+
+int run(const Arguments& arguments) {
+    if (arguments.subject == "duewheel") {
+        run_subject<OwnIds>(arguments);
+    } else if (arguments.subject == "duewheel-handles") {
+        run_subject<Handles>(arguments);
+    } else if (arguments.subject == "duewheel-posted") {
+        run_subject<PostedHandles>(arguments);
+    } else if (arguments.subject == "duewheel-intrusive") {
+        run_subject<Members>(arguments);
+    } else if (arguments.subject == "heap") {
+        run_subject<LazyHeap>(arguments);
+    } else if (arguments.subject == "multimap") {
+        run_subject<OrderedMap>(arguments);
+    } else {
+        std::fprintf(stderr, "no subject %s\n", arguments.subject.c_str());
+        return 2;
+    }
+    return 0;
+}
+
+}  // namespace duewheel::bench
+
+int main(int count, char** words) {
+    return duewheel::bench::run(duewheel::bench::parse(count, words));
+}

@@ -1,0 +1,374 @@
+// The workloads on timers in memory, one definition for all subjects in C and C++: what is scheduled, when time moves
+// on, what is timed and what is checked. bench/README.md says what each row means; the same numbers come out of the
+// programs in other languages under bench/peers.
+//
+// Random numbers are splitmix64's. What a fired timer is armed with next comes from its id and the tick alone, so that
+// the order in which a subject fires the timers of one tick changes nothing, and all exact subjects end with the same
+// count and the same sum.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace duewheel::bench {
+
+using Tick = std::uint64_t;
+using Id = std::uint32_t;
+
+constexpr std::uint64_t mixed(std::uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+    return value ^ (value >> 31);
+}
+
+class Splitmix {
+  public:
+    explicit Splitmix(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next() { return mixed(state_ += 0x9e3779b97f4a7c15); }
+    // From 0 to n - 1; the high half of a product, as a division would cost more than some subjects do.
+    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>((next() >> 32) * n >> 32); }
+
+  private:
+    std::uint64_t state_;
+};
+
+// What a subject calls for each timer that fires, from its own callback.
+class Fired {
+  public:
+    virtual void operator()(Id id) = 0;
+
+  protected:
+    ~Fired() = default;
+};
+
+// A subject has ids from 0 to `ids` - 1, at most one timer for each, and is told the time. Nothing here is virtual:
+// each workload is compiled for each subject.
+//
+//     Subject(Id ids, Fired& fired)
+//     void start(Id id, Tick deadline)      of one that is not pending
+//     void stop(Id id)                      of one that is
+//     void move(Id id, Tick deadline)       of one that is, to a later time
+//     void advance(Tick now)                fires all due by then
+//     static constexpr std::size_t kCallerBytes    of a timer, that are the caller's own: its handle
+
+// What a run found. Times are of one operation, in nanoseconds; `bytes` are of one timer.
+struct Outcome {
+    double wall_ns = 0;
+    double cpu_ns = 0;
+    std::uint64_t fired = 0;
+    std::uint64_t sum = 0;  // over the fired timers, of id and tick
+    std::uint64_t early = 0;
+    Tick latest = 0;
+    double bytes = 0;                  // after set-up
+    double bytes_after = 0;            // after two pairs more a timer
+    std::vector<double> quantiles_ns;  // of single calls: p50, p99, p99.9, p99.999, most
+};
+
+// Seconds of the machine's clock and of this thread's processor time. Asked past the C library, where a peer's clock
+// may have been put aside.
+double wall_seconds();
+double cpu_seconds();
+std::size_t resident_bytes();
+
+// The middle one of p50, p99, p99.9, p99.999 and the most, of samples in nanoseconds.
+std::vector<double> quantiles(std::vector<float> samples);
+
+constexpr Tick kTimeoutMax = 60'000;
+constexpr Tick kRefresh = 30'000;
+constexpr Tick kDay = 86'400'000;
+
+template <class Subject>
+class Run final : public Fired {
+  public:
+    // With `checks` every deadline is noted and compared with the tick that its timer fires at, and the times mean
+    // nothing.
+    Run(Id n, bool quick, bool checks)
+        : n_(n),
+          pairs_(quick           ? 200'000
+                 : n > 1'000'000 ? 5'000'000
+                                 : 2'000'000),
+          checks_(checks) {}
+
+    Outcome run(const std::string& workload) {
+        if (workload == "A0") return pairs(false);
+        if (workload == "A1") return pairs(true);
+        if (workload == "A2") return other_object();
+        if (workload == "B") return refresh();
+        if (workload == "CU") return expire(false);
+        if (workload == "CL") return expire(true);
+        if (workload == "D1") return empty_ticks();
+        if (workload == "D2") return idle_jump();
+        if (workload == "E") return memory();
+        if (workload == "LS" || workload == "LC") return call_latency(workload == "LS");
+        if (workload == "LA") return advance_latency();
+        return {};
+    }
+
+    void operator()(Id id) override {
+        ++outcome_.fired;
+        outcome_.sum += mixed(id + now_);
+        if (checks_) check(id);
+        if (again_ == 0) return;
+        start(id, again_ == kTimeoutMax ? 1 + mixed(id * 0x9e3779b97f4a7c15 + now_) % kTimeoutMax : again_);
+    }
+
+  private:
+    // Starts the clock, and reads it when it goes out of use.
+    class Timing {
+      public:
+        Timing(Outcome& outcome, double operations)
+            : outcome_(outcome), operations_(operations), wall_(wall_seconds()), cpu_(cpu_seconds()) {}
+        Timing(const Timing&) = delete;
+        Timing& operator=(const Timing&) = delete;
+        ~Timing() {
+            outcome_.cpu_ns = (cpu_seconds() - cpu_) * 1e9 / operations_;
+            outcome_.wall_ns = (wall_seconds() - wall_) * 1e9 / operations_;
+        }
+
+      private:
+        Outcome& outcome_;
+        double operations_;
+        double wall_;
+        double cpu_;
+    };
+
+    Tick timeout() { return 1 + random_.below(kTimeoutMax); }
+
+    void start(Id id, Tick delay) {
+        if (checks_) deadlines_[id] = now_ + delay;
+        subject_->start(id, now_ + delay);
+    }
+
+    void check(Id id) {
+        const Tick deadline = deadlines_[id];
+        outcome_.early += deadline > now_;
+        if (deadline < now_) outcome_.latest = std::max(outcome_.latest, now_ - deadline);
+    }
+
+    void make(Id ids) {
+        if (checks_) deadlines_.assign(ids, 0);
+        subject_ = std::make_unique<Subject>(ids, static_cast<Fired&>(*this));
+    }
+
+    void fill() {
+        for (Id id = 0; id < n_; ++id) start(id, timeout());
+    }
+
+    void tick() { subject_->advance(++now_); }
+
+    // `count` pairs, and a tick after each n/1000 of them.
+    template <class Pair>
+    void repeat(std::uint64_t count, bool time_passes, Pair&& pair) {
+        const std::uint64_t each = std::max<std::uint64_t>(1, n_ / 1000);
+        while (count > 0) {
+            const std::uint64_t now = std::min(count, each);
+            for (std::uint64_t i = 0; i < now; ++i) pair();
+            count -= now;
+            if (time_passes) tick();
+        }
+    }
+
+    // Warms up by a pair for each timer, then times.
+    template <class Pair>
+    Outcome timed(bool time_passes, Pair&& pair) {
+        if (!checks_) repeat(std::min<std::uint64_t>(n_, 3'000'000), time_passes, pair);
+        {
+            const Timing timing(outcome_, static_cast<double>(pairs_));
+            repeat(pairs_, time_passes, pair);
+        }
+        return outcome_;
+    }
+
+    void replace_one() {
+        const Id id = random_.below(n_);
+        subject_->stop(id);
+        start(id, timeout());
+    }
+
+    Outcome pairs(bool time_passes) {
+        make(n_);
+        again_ = kTimeoutMax;
+        fill();
+        return timed(time_passes, [this] { replace_one(); });
+    }
+
+    // 2n ids; of the n places in use a random one gets the id that has been free for longest.
+    Outcome other_object() {
+        make(2 * n_);
+        again_ = kTimeoutMax;
+        fill();
+        std::vector<Id> used(n_);
+        std::vector<Id> freed(n_);
+        for (Id id = 0; id < n_; ++id) {
+            used[id] = id;
+            freed[id] = n_ + id;
+        }
+        Id oldest = 0;
+        return timed(true, [&, this] {
+            Id& id = used[random_.below(n_)];
+            subject_->stop(id);
+            std::swap(id, freed[oldest]);
+            oldest = oldest + 1 == n_ ? 0 : oldest + 1;
+            start(id, timeout());
+        });
+    }
+
+    Outcome refresh() {
+        make(n_);
+        again_ = kRefresh;
+        fill();
+        return timed(true, [this] {
+            const Id id = random_.below(n_);
+            if (checks_) deadlines_[id] = now_ + kRefresh;
+            subject_->move(id, now_ + kRefresh);
+        });
+    }
+
+    // Up to a day, each power of two as likely as the others.
+    Tick long_timeout() {
+        const std::uint64_t bits = random_.below(27);
+        return std::min(kDay, (Tick{1} << bits) + random_.below(Id{1} << bits));
+    }
+
+    Outcome expire(bool up_to_a_day) {
+        make(n_);
+        std::vector<Tick> delays(n_);
+        for (Tick& delay : delays) delay = up_to_a_day ? long_timeout() : timeout();
+        const Tick step = up_to_a_day ? 1000 : 1;
+        const Tick end = up_to_a_day ? kDay : kTimeoutMax;
+        {
+            const Timing timing(outcome_, n_);
+            for (Id id = 0; id < n_; ++id) start(id, delays[id]);
+            while (now_ < end) subject_->advance(now_ += step);
+        }
+        return outcome_;
+    }
+
+    Outcome empty_ticks() {
+        make(n_);
+        start(0, 350'000);
+        {
+            const Timing timing(outcome_, 349'999);
+            while (now_ < 349'999) tick();
+        }
+        return outcome_;
+    }
+
+    Outcome idle_jump() {
+        make(n_);
+        constexpr Tick kHour = 3'600'000;
+        constexpr int kJumps = 1000;
+        start(0, kHour * (kJumps + 1));
+        {
+            const Timing timing(outcome_, kJumps);
+            for (int jump = 0; jump < kJumps; ++jump) subject_->advance(now_ += kHour);
+        }
+        return outcome_;
+    }
+
+    Outcome memory() {
+        const std::size_t before = resident_bytes();
+        subject_ = std::make_unique<Subject>(n_, static_cast<Fired&>(*this));
+        again_ = kTimeoutMax;
+        fill();
+        const auto bytes = [&] {
+            const double own = static_cast<double>(resident_bytes()) - static_cast<double>(before);
+            return own / n_ - static_cast<double>(Subject::kCallerBytes);
+        };
+        outcome_.bytes = bytes();
+        repeat(2 * std::uint64_t{n_}, true, [this] { replace_one(); });
+        outcome_.bytes_after = bytes();
+        return outcome_;
+    }
+
+    // Each call between two readings of this thread's processor time, whose own cost is taken off.
+    static float cost_of_clock() {
+        std::vector<float> samples(10'000);
+        for (float& sample : samples) sample = timed_call([] {});
+        return static_cast<float>(quantiles(samples)[0]);
+    }
+
+    template <class Call>
+    static float timed_call(Call&& call) {
+        const double before = cpu_seconds();
+        call();
+        return static_cast<float>((cpu_seconds() - before) * 1e9);
+    }
+
+    void keep_quantiles(std::vector<float> samples) {
+        const float clock = cost_of_clock();
+        for (float& sample : samples) sample = std::max(0.0F, sample - clock);
+        outcome_.quantiles_ns = quantiles(std::move(samples));
+    }
+
+    Outcome call_latency(bool of_schedule) {
+        make(n_);
+        again_ = kTimeoutMax;
+        fill();
+        std::vector<float> samples;
+        samples.reserve(pairs_);
+        repeat(pairs_, true, [&, this] {
+            const Id id = random_.below(n_);
+            const Tick delay = timeout();
+            if (of_schedule) {
+                subject_->stop(id);
+                samples.push_back(timed_call([&] { start(id, delay); }));
+            } else {
+                samples.push_back(timed_call([&] { subject_->stop(id); }));
+                start(id, delay);
+            }
+        });
+        keep_quantiles(std::move(samples));
+        return outcome_;
+    }
+
+    Outcome advance_latency() {
+        make(n_);
+        again_ = kTimeoutMax;
+        fill();
+        std::vector<float> samples;
+        const std::uint64_t ticks = n_ > 1'000'000 ? 20'000 : 120'000;
+        samples.reserve(ticks);
+        for (std::uint64_t i = 0; i < ticks; ++i) {
+            samples.push_back(timed_call([this] { tick(); }));
+        }
+        keep_quantiles(std::move(samples));
+        return outcome_;
+    }
+
+    Id n_;
+    std::uint64_t pairs_;
+    bool checks_;
+    Splitmix random_{1};
+    Tick now_ = 0;
+    Tick again_ = 0;  // what a fired timer is armed with: nothing, kTimeoutMax for a random timeout, or this
+    std::vector<Tick> deadlines_;
+    std::unique_ptr<Subject> subject_;
+    Outcome outcome_;
+};
+
+// PROGRAM SUBJECT WORKLOAD N [--quick] [--check]: prints one line of JSON. `run` knows the subjects of the program.
+struct Arguments {
+    std::string subject;
+    std::string workload;
+    Id n = 0;
+    bool quick = false;
+    bool checks = false;
+};
+Arguments parse(int count, char** words);
+void print_outcome(const Arguments& arguments, const Outcome& outcome);
+
+template <class Subject>
+void run_subject(const Arguments& arguments) {
+    // On the heap, as some subjects are large.
+    const auto run = std::make_unique<Run<Subject>>(arguments.n, arguments.quick, arguments.checks);
+    const Outcome outcome = run->run(arguments.workload);
+    print_outcome(arguments, outcome);
+}
+
+}  // namespace duewheel::bench

@@ -1,0 +1,863 @@
+// The levels of a timing wheel in which a timer may stay parked: what TimingWheel (handles) and IdTimingWheel (the
+// caller's own ids) are made of. Timers here are numbers of nodes; who owns a number and what firing means is theirs.
+//
+// Levels. Time is cut into spans of 64 ticks, of 64 * 64, and so on; level L has slots of 64^L ticks and keeps two
+// blocks of 64 slots: the block the wheel stands in and the next. A timer is filed on the lowest level whose two blocks
+// reach its deadline. Eleven levels cover all 64 bits, so there is no longest delay, no overflow and no rotation, and
+// the next occupied slot of a level is a bit scan.
+//
+// Example, the wheel at tick 100 (blocks 1 and 2 of level 0, ticks 64 to 191):
+//
+//     deadline   lies at                            then
+//          130   level 0, slot 130                  fires at 130
+//          300   level 1, slot 4 (256 to 319)       while the wheel is in 192 to 255 moves to level 0; fires at 300
+//        20000   level 2, slot 4 (16384 to 20479)   in 12288 to 16383 to level 1, in 19904 to 19967 to level 0
+//
+// Parking. A node says in which slot it has an entry, and its deadline. Cancelling a timer only changes the deadline,
+// and so does moving it to a later one: the entry stays where it is, and who reads the slot when its turn comes drops
+// the timer or files it again. Only a move to before its slot makes a new entry; the old one, which the node no longer
+// points to, is dropped when it is read. One fact is all that has to hold:
+//
+//     a node that can fire has an entry in the slot its place names, and that slot begins no later than its deadline
+//
+// It holds whatever a node is used for next, so a cancelled timer's node is free at once. When old entries take up too
+// much room, each call that adds a strip also reads up to kSweepStrips strips and writes them back without the old
+// entries (sweep): memory stays bounded, and so does the work of one call. Two entries of one node in one slot are told
+// apart by a bit that changes with each reading of the slot.
+//
+// Ahead of time. The slot after the one that the wheel stands in on a level takes no new timers, as a lower level
+// reaches that far; so it is moved down a few strips at a time, with every advance, and is empty when its turn comes.
+// No advance pays for a whole slot unless time jumps.
+//
+// What it gives up: order among equal deadlines; entries of cancelled timers cost memory until they are read (bounded,
+// see kEntriesPerNode); an empty wheel has 45 KiB, and each occupied slot 256 bytes. The file is long because it is the
+// whole structure: first what the fronts call, then filing, reading, sweeping, time, and last the checker.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <duewheel/node_table.h>
+#include <duewheel/strip.h>
+#include <duewheel/tick.h>
+
+namespace duewheel {
+
+#ifdef DUEWHEEL_PLANTED_BUGS
+// Bugs that can be switched on in builds made to see the tests find them; no such build is ever installed.
+inline bool planted_node_lost_when_demoted = false;
+inline bool planted_occupancy_cleared_with_node_left = false;
+#endif
+
+[[noreturn]] inline void fail_wheel_check(const char* what) {
+    std::fprintf(stderr, "timing wheel check: %s\n", what);
+    std::abort();
+}
+
+// On what does not hold, prints it and aborts, in all builds.
+inline void require_of_wheel(bool holds, const char* what) {
+    if (!holds) fail_wheel_check(what);
+}
+
+// Node has at least `Tick deadline` and `std::uint32_t place`, and a constant kEntriesPerNode: how many entries the
+// strips may hold for each node there is, in quarters, before old ones are swept out (more than 4).
+//
+// Single-owner; told the time. A timer is *late* when it was armed with a deadline at or before now().
+template <class Node>
+class ParkingLevels {
+  public:
+    // Places of nodes that have no entry: not armed, and armed for never.
+    static constexpr std::uint32_t kNowhere = 11 * 128;
+    static constexpr std::uint32_t kAsleep = kNowhere + 1;
+
+    explicit ParkingLevels(Tick now) : position_(std::min(now, kLastTick)), now_(position_) {
+        for (unsigned level = 0; level < kLevelCount - 1; ++level) reach_[level] = reach_of(level);
+        add_node();  // number 0, which is no timer's
+        reset();
+    }
+
+    Node& operator[](TimerIndex timer) { return nodes_[timer]; }
+    const Node& operator[](TimerIndex timer) const { return nodes_[timer]; }
+    void prefetch(TimerIndex timer) const { nodes_.prefetch(timer); }
+    // One more than the largest number of a timer.
+    std::size_t node_count() const { return nodes_.size(); }
+
+    // Adds a node that is not armed.
+    TimerIndex add_node() {
+        Node node{};
+        disarm(node);
+        node.place = kNowhere;
+        return nodes_.add(node);
+    }
+    void reserve(std::size_t timers) { nodes_.reserve(timers + 1); }
+
+    // A node that is not armed, or armed for never; its entry, if it has one, stays where it is.
+    static void disarm(Node& node) { node.deadline = kNever; }
+
+    // Gives the node of `timer` its deadline, not kNever, whatever it had before. O(1). Throws std::bad_alloc; then
+    // nothing has changed.
+    void arm(TimerIndex timer, Node& node, Tick deadline);
+
+    // Moves the time to `now`, calls fire(timer, deadline) for each timer due, in order of ticks, and touches at most
+    // `budget` entries and fires at most `fired_max` timers. Before the call the node is disarmed and nowhere. fire()
+    // may do anything but call advance_to(). Returns how many fired.
+    template <class Fire>
+    std::size_t advance_to(Tick now, Fire&& fire, std::size_t budget, std::size_t fired_max);
+
+    Tick now() const { return now_; }
+    bool is_advancing() const { return advancing_; }
+    bool caught_up() const { return caught_up_; }
+    // Exact; see TimingWheel. Files what it finds parked before the answer, so that it is not found again.
+    Tick next_expiry();
+    // Never after next_expiry(). O(1).
+    Tick next_work() const { return late_is_empty() && caught_up_ ? first_slot_start() : now_; }
+
+    // Every node nowhere; the fronts disarm them.
+    void reset();
+
+    std::size_t memory_bytes() const { return sizeof(*this) + nodes_.memory_bytes() + strips_.memory_bytes(); }
+
+    // How many entries advance_to(), sweeping and looking for the next expiry have touched so far: what bounds on one
+    // call's work are stated in.
+    std::uint64_t touched() const { return touched_; }
+
+    // O(entries).
+    void check() const;
+
+  private:
+    friend struct TimingWheelProbe;  // lets the tests damage a wheel
+
+    static constexpr unsigned kDigitBits = 6;
+    static constexpr unsigned kLevelCount = 11;
+    static constexpr unsigned kLevelSlots = 128;
+    static constexpr unsigned kLate = kAsleep + 1;           // late, and not fired yet
+    static constexpr unsigned kLateParked = kAsleep + 2;     // a place only: the entry is in kLate, the deadline is not
+    static constexpr unsigned kSlotCount = kLateParked + 1;  // those of the levels, then the special ones
+
+    // A place is a slot's number, and above it the slot's round: which reading of the slot the entry was written in.
+    static constexpr unsigned kRoundShift = 12;
+    static constexpr std::uint32_t kRound = std::uint32_t{1} << kRoundShift;
+    static constexpr std::uint32_t kRoundsEnd = ~std::uint32_t{0} >> kRoundShift;
+    static constexpr std::uint32_t kSlotMask = kRound - 1;
+    static_assert(kSlotCount <= kRound);
+
+    static constexpr std::size_t kPrefetchAhead = 12;
+    static constexpr unsigned kSweepStrips = 4;
+    static constexpr Tick kUnknown = 0;  // of earliest_; no timer on the levels has deadline 0
+
+    struct Slot : StripChain {
+        std::uint32_t place = 0;  // of a node filed here now; in strips before the last close_strip(), the other round
+        Tick start = kNever;      // its first tick; never after the deadline of a node that may stay parked here
+    };
+    static_assert(sizeof(Slot) == 32);
+
+    // A strip being read: taken off its slot, so that what happens meanwhile cannot reach it.
+    struct Reading {
+        Strip* strip = nullptr;
+        TimerIndex* next = nullptr;
+        TimerIndex* end = nullptr;
+        std::uint32_t place = 0;  // of the nodes that belong to it
+    };
+
+    static unsigned level_of(unsigned slot) { return slot / kLevelSlots; }
+    static unsigned shift_of(unsigned level) { return level * kDigitBits; }
+    static unsigned slot_number(unsigned level, Tick tick) {
+        return level * kLevelSlots + static_cast<unsigned>(tick >> shift_of(level)) % kLevelSlots;
+    }
+    static bool is_level_slot(unsigned slot) { return slot < kNowhere; }
+
+    // Filing.
+    unsigned slot_for(Tick deadline) const;
+    void set_position(Tick position);
+    Tick reach_of(unsigned level) const;
+    void arm_slowly(TimerIndex timer, Node& node, Tick deadline, unsigned number);
+    void arm_late(TimerIndex timer, Node& node, Tick deadline);
+    void note_earliest(TimerIndex timer, Tick deadline);
+    void file(TimerIndex timer, Node& node);
+    void open_strip(unsigned number, Tick tick);
+    void close_slot(unsigned number);
+
+    // Reading.
+    Reading take_strip(unsigned number);
+    template <class Fire>
+    void read(Fire& fire, std::size_t& budget, std::size_t& fires_left);
+    bool is_late_of_this_turn(const Node& node) const;
+    void file_again(TimerIndex timer, Node& node);
+    void finish_reading();
+
+    // Sweeping.
+    void sweep();
+    bool choose_slot_to_sweep();
+    void rewrite_strip(unsigned number, bool settles);
+    void settle(unsigned number);
+    bool is_settled(unsigned number, Tick& earliest, TimerIndex& timer) const;
+    bool late_is_due();
+    void find_earliest();
+
+    // Time.
+    Tick first_start(unsigned level) const;
+    Tick first_slot_start() const;
+    Tick last_tick_of(unsigned number) const;
+    void begin_advance(Tick now);
+    bool next_strip();
+    template <class Fire>
+    void move_ahead(Fire& fire, std::size_t& budget);
+    Tick next_event() const;
+    bool late_is_empty() const { return slots_[kLate].is_empty(); }
+
+    // The checker.
+    void check_slot(unsigned number, std::vector<bool>& has_entry) const;
+    void check_node(TimerIndex timer, bool has_entry) const;
+    void check_earliest() const;
+
+    // What every advance looks at first; never after the next thing to do, 0 if there is something now.
+    Tick next_event_ = kNever;
+    Tick position_;  // nothing on the levels is due before it; never after now_
+    Tick now_;
+    std::array<Tick, kLevelCount - 1> reach_{};  // of each level but the last: the first tick it does not reach
+    Tick earliest_ = kNever;  // smallest deadline on the levels, if that of earliest_timer_ still is that, or kNever
+    TimerIndex earliest_timer_ = kNoTimer;
+    std::uint32_t occupied_levels_ = 0;                                 // a bit for each level with an occupied slot
+    std::array<std::array<std::uint64_t, 2>, kLevelCount> occupied_{};  // a bit for each slot with strips
+    NodeTable<Node> nodes_;
+    StripPool strips_;
+    std::size_t occupied_slots_ = 0;
+    std::array<Slot, kSlotCount> slots_;
+    std::array<std::uint32_t, kSlotCount>
+        old_strips_{};  // of a slot that is being rewritten: strips of the round before
+    Reading reading_;
+    bool caught_up_ = true;
+    bool advancing_ = false;             // inside advance_to(), its sink included
+    bool late_is_fresh_ = false;         // some became late since the last advance began
+    std::uint32_t late_strips_due_ = 0;  // of kLate, those whose turn it is
+    Tick waiting_tick_ = 0;              // and it is when all due by this tick have fired
+    unsigned swept_slot_ = 0;
+    std::uint32_t swept_strips_left_ = 0;
+    std::uint64_t touched_ = 0;
+};
+
+// ---- filing ----
+
+template <class Node>
+inline void ParkingLevels<Node>::arm(TimerIndex timer, Node& node, Tick deadline) {
+    if (deadline <= now_) [[unlikely]]
+        return arm_late(timer, node, deadline);
+    const unsigned number = slot_for(deadline);
+    Slot& slot = slots_[number];
+    const unsigned lies_in = node.place & kSlotMask;
+    if (lies_in == kLate || slot.is_full()) [[unlikely]]
+        return arm_slowly(timer, node, deadline, number);
+    note_earliest(timer, deadline);
+    // Both done without a branch: which way it goes is as good as random, and is known only when the node has come from
+    // memory.
+    const bool moves = slots_[lies_in].start > deadline;
+    slot.append(timer, moves);
+    node.place ^= (node.place ^ slot.place) & (0U - moves);
+    node.deadline = deadline;
+}
+
+template <class Node>
+inline void ParkingLevels<Node>::note_earliest(TimerIndex timer, Tick deadline) {
+    if (deadline < earliest_) [[unlikely]] {
+        earliest_ = deadline;
+        earliest_timer_ = timer;
+    }
+}
+
+// Where the node's entry is among the late ones, or a strip may have to be added.
+template <class Node>
+void ParkingLevels<Node>::arm_slowly(TimerIndex timer, Node& node, Tick deadline, unsigned number) {
+    const unsigned lies_in = node.place & kSlotMask;
+    const bool moves = lies_in != kLate && slots_[lies_in].start > deadline;
+    if (moves) {
+        if (slots_[number].is_full()) open_strip(number, deadline);
+        slots_[number].append(timer);
+        node.place = slots_[number].place;
+    } else if (lies_in == kLate) {
+        node.place += kLateParked - kLate;
+    }
+    node.deadline = deadline;
+    note_earliest(timer, deadline);
+    if (moves) sweep();
+}
+
+// The slot of a deadline after the position: on the lowest level that reaches it. Nearly all timers of nearly all
+// owners are on the first three.
+template <class Node>
+inline unsigned ParkingLevels<Node>::slot_for(Tick deadline) const {
+    assert(deadline > position_ && deadline < kNever);
+    if (deadline < reach_[1]) return deadline < reach_[0] ? slot_number(0, deadline) : slot_number(1, deadline);
+    if (deadline < reach_[2]) return slot_number(2, deadline);
+    unsigned level = 3;
+    while (level < kLevelCount - 1 && deadline >= reach_[level]) ++level;
+    return slot_number(level, deadline);
+}
+
+// Level L reaches to the end of the block after the one that the position is in.
+template <class Node>
+inline void ParkingLevels<Node>::set_position(Tick position) {
+    const Tick changed = position ^ position_;
+    position_ = position;
+    for (unsigned level = 0; level < kLevelCount - 1 && changed >> shift_of(level + 1) != 0; ++level) {
+        reach_[level] = reach_of(level);
+    }
+}
+
+template <class Node>
+inline Tick ParkingLevels<Node>::reach_of(unsigned level) const {
+    const unsigned shift = shift_of(level + 1);
+    const Tick blocks = (position_ >> shift) + 2;
+    return blocks > kNever >> shift ? kNever : blocks << shift;
+}
+
+template <class Node>
+void ParkingLevels<Node>::arm_late(TimerIndex timer, Node& node, Tick deadline) {
+    Slot& slot = slots_[kLate];
+    const bool has_entry = node.place == slot.place || node.place == slot.place + (kLateParked - kLate);
+    if (!has_entry) {
+        if (slot.is_full()) open_strip(kLate, 0);
+        slot.append(timer);
+        late_is_fresh_ = true;
+    }
+    node.place = slot.place;
+    node.deadline = deadline;
+    next_event_ = 0;
+}
+
+// Makes an entry for an armed node whose deadline is after the position.
+template <class Node>
+inline void ParkingLevels<Node>::file(TimerIndex timer, Node& node) {
+    const unsigned number = slot_for(node.deadline);
+    Slot& slot = slots_[number];
+    if (slot.is_full()) [[unlikely]]
+        open_strip(number, node.deadline);
+    slot.append(timer);
+    node.place = slot.place;
+}
+
+// Adds a strip to a slot that has none or only full ones; `tick` lies in its span.
+template <class Node>
+void ParkingLevels<Node>::open_strip(unsigned number, Tick tick) {
+    Slot& slot = slots_[number];
+    Strip* const strip = strips_.take();
+    const bool was_empty = slot.is_empty();
+    slot.add_strip(strip);
+    if (!was_empty || !is_level_slot(number)) return;
+    const unsigned level = level_of(number);
+    const unsigned shift = shift_of(level);
+    const Tick first = tick >> shift;
+    slot.start = first << shift;
+    occupied_[level][first / 64 % 2] |= std::uint64_t{1} << first % 64;
+    occupied_levels_ |= std::uint32_t{1} << level;
+    ++occupied_slots_;
+    // An upper slot is moved down while the wheel is in the slot before it.
+    next_event_ = std::min(next_event_, level == 0 ? tick : (first - 1) << shift);
+}
+
+// Clears the bit of a slot that has lost its last strip.
+template <class Node>
+void ParkingLevels<Node>::close_slot(unsigned number) {
+    const unsigned level = level_of(number);
+    std::uint64_t& bits = occupied_[level][number / 64 % 2];
+    bits &= ~(std::uint64_t{1} << number % 64);
+#ifdef DUEWHEEL_PLANTED_BUGS
+    if (planted_occupancy_cleared_with_node_left) bits = 0;
+#endif
+    if ((occupied_[level][0] | occupied_[level][1]) == 0) occupied_levels_ &= ~(std::uint32_t{1} << level);
+    --occupied_slots_;
+}
+
+// ---- reading ----
+
+template <class Node>
+inline typename ParkingLevels<Node>::Reading ParkingLevels<Node>::take_strip(unsigned number) {
+    Slot& slot = slots_[number];
+    const StripChain::Part part = slot.take_strip();
+    Reading reading{part.strip, part.strip->timers, part.end, slot.place};
+    if (is_level_slot(number)) {
+        if (old_strips_[number] > 0) {
+            --old_strips_[number];
+            reading.place ^= kRound;
+        }
+        if (slot.is_empty()) close_slot(number);
+    }
+    for (TimerIndex* timer = reading.next; timer != reading.end && timer != reading.next + kPrefetchAhead; ++timer) {
+        nodes_.prefetch(*timer);
+    }
+    return reading;
+}
+
+// Reads on in the strip: what is due fires, what still belongs here and is later is filed again, all else is dropped.
+template <class Node>
+template <class Fire>
+void ParkingLevels<Node>::read(Fire& fire, std::size_t& budget, std::size_t& fires_left) {
+    const bool late = (reading_.place & kSlotMask) == kLate;
+    while (reading_.next != reading_.end && budget > 0 && fires_left > 0) {
+        const TimerIndex timer = *reading_.next;
+        if (timer == kNoTimer) {
+            reading_.next = reading_.end;  // only the end of a strip is filled up
+            break;
+        }
+        if (reading_.end - reading_.next > static_cast<std::ptrdiff_t>(kPrefetchAhead)) {
+            nodes_.prefetch(reading_.next[kPrefetchAhead]);
+        }
+        --budget;
+        ++touched_;
+        Node& node = nodes_[timer];
+        const bool belongs = late ? is_late_of_this_turn(node) : node.place == reading_.place;
+        const Tick deadline = node.deadline;
+        const bool due = late ? (node.place & kSlotMask) == kLate && deadline != kNever : deadline <= position_;
+        if (belongs && !due) {
+#ifdef DUEWHEEL_PLANTED_BUGS
+            if (planted_node_lost_when_demoted && reading_.next + 1 != reading_.end) node.deadline = kNever;
+#endif
+            file_again(timer, node);  // before it is counted as read, as there may be no memory
+        }
+        ++reading_.next;
+        if (!belongs || !due) continue;
+        disarm(node);
+        node.place = kNowhere;
+        --fires_left;
+        fire(timer, deadline);
+    }
+    if (reading_.next == reading_.end) finish_reading();
+}
+
+// Of a node with an entry in kLate whose turn it is. One that became late after the advance had begun has a second
+// entry behind those, and waits for the next advance. When the rounds are used up, after a million advances none of
+// which reached the end, it may come at once.
+template <class Node>
+bool ParkingLevels<Node>::is_late_of_this_turn(const Node& node) const {
+    const std::uint32_t place = slots_[kLate].place;
+    return (node.place & kSlotMask) >= kLate && (node.place != place || place >> kRoundShift == kRoundsEnd);
+}
+
+template <class Node>
+inline void ParkingLevels<Node>::file_again(TimerIndex timer, Node& node) {
+    if (node.deadline == kNever) {
+        node.place = kNowhere;
+    } else {
+        file(timer, node);
+    }
+}
+
+template <class Node>
+void ParkingLevels<Node>::finish_reading() {
+    if (reading_.strip != nullptr) strips_.give_back(reading_.strip);
+    reading_ = Reading{};
+}
+
+// ---- sweeping ----
+
+// After a strip was added: if there are too many for the nodes, reads some and writes them back without the entries
+// that are of no use. With 7 entries for 4 nodes at least 3 in 7 are, and four strips read give more than one back.
+template <class Node>
+void ParkingLevels<Node>::sweep() {
+    const std::size_t entries_max = nodes_.size() * Node::kEntriesPerNode / 4;
+    if (strips_.taken() <= entries_max / kStripTimers + occupied_slots_ + kSweepStrips) return;
+    for (unsigned count = 0; count < kSweepStrips && choose_slot_to_sweep(); ++count) {
+        --swept_strips_left_;
+        rewrite_strip(swept_slot_, false);
+    }
+}
+
+// Goes round all occupied slots but the one being read. False if there is none.
+template <class Node>
+bool ParkingLevels<Node>::choose_slot_to_sweep() {
+    constexpr unsigned kWords = kLevelCount * kLevelSlots / 64;
+    const unsigned read_slot = reading_.strip == nullptr ? kSlotCount : reading_.place & kSlotMask;
+    if (swept_strips_left_ > 0 && swept_slot_ != read_slot && !slots_[swept_slot_].is_empty()) return true;
+    unsigned from = swept_slot_ + 1;
+    for (unsigned tried = 0; tried <= kWords; ++tried) {
+        const unsigned word = from / 64 % kWords;
+        std::uint64_t bits = occupied_[word / 2][word % 2] >> from % 64 << from % 64;
+        if (read_slot / 64 == word) bits &= ~(std::uint64_t{1} << read_slot % 64);
+        if (bits != 0) {
+            swept_slot_ = word * 64 + static_cast<unsigned>(std::countr_zero(bits));
+            swept_strips_left_ = slots_[swept_slot_].strips();
+            return true;
+        }
+        from = (word + 1) * 64;
+    }
+    return false;
+}
+
+// Takes the first strip of a slot and puts what belongs there at the slot's end, in the next round: a second entry of
+// the same node, met later, is then of the round before and dropped. If it settles, those parked for a time after the
+// slot are filed where they belong.
+template <class Node>
+void ParkingLevels<Node>::rewrite_strip(unsigned number, bool settles) {
+    Slot& slot = slots_[number];
+    if (old_strips_[number] == 0) {
+        slot.close_strip();
+        slot.place ^= kRound;
+        old_strips_[number] = slot.strips();
+    }
+    const Tick last = last_tick_of(number);
+    Reading reading = take_strip(number);
+    for (; reading.next != reading.end && *reading.next != kNoTimer; ++reading.next) {
+        const TimerIndex timer = *reading.next;
+        if (reading.end - reading.next > static_cast<std::ptrdiff_t>(kPrefetchAhead)) {
+            nodes_.prefetch(reading.next[kPrefetchAhead]);
+        }
+        ++touched_;
+        Node& node = nodes_[timer];
+        if (node.place != reading.place) continue;
+        if (node.deadline == kNever || (settles && node.deadline > last)) {
+            file_again(timer, node);
+        } else {
+            if (slot.is_full()) open_strip(number, slot.start);
+            slot.append(timer);
+            node.place = slot.place;
+        }
+    }
+    strips_.give_back(reading.strip);
+}
+
+// Reads the whole slot.
+template <class Node>
+void ParkingLevels<Node>::settle(unsigned number) {
+    for (std::uint32_t left = slots_[number].strips(); left > 0; --left) rewrite_strip(number, true);
+}
+
+// Whether the slot holds only what is due in its span, or on level 0 something that is; then tells the earliest of it.
+template <class Node>
+bool ParkingLevels<Node>::is_settled(unsigned number, Tick& earliest, TimerIndex& earliest_timer) const {
+    const Slot& slot = slots_[number];
+    const Tick last = last_tick_of(number);
+    bool settled = true;
+    earliest = kNever;
+    slot.visit([&](TimerIndex timer) {
+        const Node& node = nodes_[timer];
+        const bool here = (node.place & kSlotMask) == number && node.deadline <= last;
+        settled = settled && here;
+        if (here && node.deadline < earliest) {
+            earliest = node.deadline;
+            earliest_timer = timer;
+        }
+        return earliest != slot.start;
+    });
+    return earliest == slot.start || (settled && earliest != kNever);
+}
+
+template <class Node>
+void ParkingLevels<Node>::find_earliest() {
+    earliest_ = kNever;
+    earliest_timer_ = kNoTimer;
+    for (unsigned level = 0; level < kLevelCount; ++level) {
+        while ((occupied_levels_ >> level & 1) != 0 && first_start(level) < earliest_) {
+            const unsigned number = slot_number(level, first_start(level));
+            Tick earliest = kNever;
+            TimerIndex timer = kNoTimer;
+            if (!is_settled(number, earliest, timer)) {
+                settle(number);
+                continue;
+            }
+            if (earliest < earliest_) {
+                earliest_ = earliest;
+                earliest_timer_ = timer;
+            }
+            break;
+        }
+    }
+}
+
+// Whether some timer is late; if only entries of others lie there, they are cleared away.
+template <class Node>
+bool ParkingLevels<Node>::late_is_due() {
+    bool due = false;
+    slots_[kLate].visit([&](TimerIndex timer) {
+        const Node& node = nodes_[timer];
+        due = (node.place & kSlotMask) == kLate && node.deadline != kNever;
+        return !due;
+    });
+    if (due) return true;
+    while (!late_is_empty()) {
+        const Reading reading = take_strip(kLate);
+        for (TimerIndex* timer = reading.next; timer != reading.end; ++timer) {
+            Node& node = nodes_[*timer];
+            if ((node.place & kSlotMask) >= kLate) file_again(*timer, node);
+        }
+        strips_.give_back(reading.strip);
+    }
+    late_is_fresh_ = false;
+    return false;
+}
+
+template <class Node>
+Tick ParkingLevels<Node>::next_expiry() {
+    if (!caught_up_ || (!late_is_empty() && late_is_due())) return now_;
+    if (earliest_ != kNever && nodes_[earliest_timer_].deadline != earliest_) find_earliest();
+    return earliest_;
+}
+
+// ---- time ----
+
+// The start of the first occupied slot of a level that has one.
+template <class Node>
+inline Tick ParkingLevels<Node>::first_start(unsigned level) const {
+    const unsigned shift = shift_of(level);
+    const Tick position = position_ >> shift;
+    const Tick block = position & ~Tick{63};
+    const std::uint64_t here = occupied_[level][position / 64 % 2];
+    if (here != 0) return (block + static_cast<unsigned>(std::countr_zero(here))) << shift;
+    const std::uint64_t next = occupied_[level][1 - position / 64 % 2];
+    return (block + 64 + static_cast<unsigned>(std::countr_zero(next))) << shift;
+}
+
+template <class Node>
+Tick ParkingLevels<Node>::first_slot_start() const {
+    Tick first = kNever;
+    for (std::uint32_t levels = occupied_levels_; levels != 0; levels &= levels - 1) {
+        first = std::min(first, first_start(static_cast<unsigned>(std::countr_zero(levels))));
+    }
+    return first;
+}
+
+template <class Node>
+Tick ParkingLevels<Node>::last_tick_of(unsigned number) const {
+    return slots_[number].start + ((Tick{1} << shift_of(level_of(number))) - 1);
+}
+
+template <class Node>
+template <class Fire>
+inline std::size_t ParkingLevels<Node>::advance_to(Tick now, Fire&& fire, std::size_t budget, std::size_t fired_max) {
+    if (now < next_event_) [[likely]] {
+        if (now > now_) set_position(now_ = now);
+        return 0;
+    }
+    assert(!advancing_ && "advance_to() called from its own sink");
+    advancing_ = true;
+    struct End {  // also when the sink throws
+        bool& advancing;
+        ~End() { advancing = false; }
+    } const end{advancing_};
+    begin_advance(now);
+    std::size_t fires_left = fired_max;
+    while (budget > 0 && fires_left > 0) {
+        if (reading_.strip != nullptr) {
+            read(fire, budget, fires_left);
+        } else if (!next_strip()) {
+            break;
+        }
+    }
+    if (reading_.strip == nullptr && late_strips_due_ == 0 && first_slot_start() > now_) {
+        set_position(now_);
+        move_ahead(fire, budget);
+        caught_up_ = true;
+        next_event_ = next_event();
+    }
+    return fired_max - fires_left;
+}
+
+template <class Node>
+void ParkingLevels<Node>::begin_advance(Tick now) {
+    caught_up_ = false;
+    next_event_ = 0;
+    if (late_is_fresh_) {
+        Slot& late = slots_[kLate];
+        const bool some_left_over = late_strips_due_ > 0 || (reading_.place & kSlotMask) == kLate;
+        if (!some_left_over) waiting_tick_ = now_;
+        late.close_strip();
+        late_strips_due_ = late.strips();
+        late_is_fresh_ = false;
+        const std::uint32_t round = late.place >> kRoundShift;
+        // Another one than any entry that is left has. The last round stays while any are left, and has a rule of its
+        // own.
+        const std::uint32_t next_round = round < kRoundsEnd ? round + 1 : some_left_over ? round : 0;
+        late.place = next_round << kRoundShift | kLate;
+    }
+    now_ = std::max(now_, std::min(now, kLastTick));
+}
+
+// Takes up the next strip in time that has to be read: late timers, timers to fire, or timers of an upper slot that
+// begins with the next tick. False when nothing is due any more.
+template <class Node>
+bool ParkingLevels<Node>::next_strip() {
+    Tick start = kNever;
+    unsigned level = 0;
+    for (std::uint32_t levels = occupied_levels_; levels != 0; levels &= levels - 1) {
+        const auto candidate = static_cast<unsigned>(std::countr_zero(levels));
+        const Tick candidate_start = first_start(candidate);
+        if (candidate_start > start) continue;
+        start = candidate_start;
+        level = candidate;  // of two that begin together the upper comes first
+    }
+    if (late_strips_due_ > 0 && waiting_tick_ < start) {
+        // They wait for their tick although they are overdue, for otherwise a timer that always arms itself late could
+        // use up every budget before any other timer has its turn.
+        --late_strips_due_;
+        reading_ = take_strip(kLate);
+        return true;
+    }
+    if (start > now_) return false;
+    set_position(level == 0 ? start : std::max(position_, start - 1));
+    reading_ = take_strip(slot_number(level, start));
+    return true;
+}
+
+// Moves a share of each upper slot that comes next down, so that nothing is left of it when its first tick comes.
+template <class Node>
+template <class Fire>
+void ParkingLevels<Node>::move_ahead(Fire& fire, std::size_t& budget) {
+    for (std::uint32_t levels = occupied_levels_ & ~1U; levels != 0; levels &= levels - 1) {
+        const auto level = static_cast<unsigned>(std::countr_zero(levels));
+        const Tick start = first_start(level);
+        const Tick left = start - position_;
+        if (left > Tick{1} << shift_of(level)) continue;
+        const unsigned number = slot_number(level, start);
+        const Slot& slot = slots_[number];
+        for (Tick share = slot.strips() / left + 1; share > 0 && !slot.is_empty() && budget >= kStripTimers; --share) {
+            reading_ = take_strip(number);
+            std::size_t fires_left = 1;  // none: all of them are later than the position
+            read(fire, budget, fires_left);
+        }
+    }
+}
+
+template <class Node>
+Tick ParkingLevels<Node>::next_event() const {
+    if (!late_is_empty()) return 0;
+    Tick event = kNever;
+    for (std::uint32_t levels = occupied_levels_; levels != 0; levels &= levels - 1) {
+        const auto level = static_cast<unsigned>(std::countr_zero(levels));
+        const Tick start = first_start(level);
+        const Tick span = Tick{1} << shift_of(level);
+        const Tick left = start - position_;
+        if (level == 0) {
+            event = std::min(event, start);
+        } else if (left > span) {
+            event = std::min(event, start - span);
+        } else {
+            const Tick strips = slots_[slot_number(level, start)].strips();
+            event = std::min(event, position_ + std::max<Tick>(1, left / strips));
+        }
+    }
+    return event;
+}
+
+template <class Node>
+void ParkingLevels<Node>::reset() {
+    finish_reading();
+    for (Slot& slot : slots_) {
+        while (!slot.is_empty()) strips_.give_back(slot.take_strip().strip);
+    }
+    for (unsigned number = 0; number < kSlotCount; ++number) {
+        slots_[number].start = number == kLateParked ? 0 : kNever;
+        slots_[number].place = number;
+        old_strips_[number] = 0;
+    }
+    for (std::size_t timer = 0; timer < nodes_.size(); ++timer) nodes_[static_cast<TimerIndex>(timer)].place = kNowhere;
+    occupied_ = {};
+    occupied_levels_ = 0;
+    occupied_slots_ = 0;
+    earliest_ = kNever;
+    earliest_timer_ = kNoTimer;
+    late_is_fresh_ = false;
+    late_strips_due_ = 0;
+    swept_strips_left_ = 0;
+    next_event_ = caught_up_ ? kNever : 0;
+}
+
+// ---- the checker ----
+
+template <class Node>
+void ParkingLevels<Node>::check() const {
+    require_of_wheel(position_ <= now_ && now_ <= kLastTick,
+                     "the position is not after the time, which is not after the last tick");
+    std::vector<bool> has_entry(nodes_.size(), false);
+    std::size_t strips = reading_.strip == nullptr ? 0 : 1;
+    std::size_t occupied = 0;
+    for (unsigned number = 0; number < kSlotCount; ++number) {
+        check_slot(number, has_entry);
+        strips += slots_[number].strips();
+        occupied += is_level_slot(number) && !slots_[number].is_empty();
+    }
+    for (TimerIndex* timer = reading_.next; timer != reading_.end; ++timer) {
+        const std::uint32_t place = nodes_[*timer].place;
+        if (place == reading_.place || ((reading_.place & kSlotMask) == kLate && (place & kSlotMask) >= kLate)) {
+            has_entry[*timer] = true;
+        }
+    }
+    for (unsigned level = 0; level < kLevelCount; ++level) {
+        const bool marked = (occupied_levels_ >> level & 1) != 0;
+        require_of_wheel(marked == ((occupied_[level][0] | occupied_[level][1]) != 0),
+                         "a level's bit says whether it holds timers");
+    }
+    for (unsigned level = 0; level < kLevelCount - 1; ++level) {
+        require_of_wheel(reach_[level] == reach_of(level), "how far a level reaches goes with the position");
+    }
+    require_of_wheel(strips == strips_.taken(), "every strip lies in a slot or is being read");
+    require_of_wheel(occupied == occupied_slots_, "the number of occupied slots is known");
+    require_of_wheel(late_strips_due_ <= slots_[kLate].strips(), "no more are late than there are");
+    for (std::size_t timer = 1; timer < nodes_.size(); ++timer) {
+        check_node(static_cast<TimerIndex>(timer), has_entry[timer]);
+    }
+    check_earliest();
+}
+
+// The slot's bits, its span, and which nodes have the entry they need in it.
+template <class Node>
+void ParkingLevels<Node>::check_slot(unsigned number, std::vector<bool>& has_entry) const {
+    const Slot& slot = slots_[number];
+    if (is_level_slot(number)) {
+        const unsigned level = level_of(number);
+        const bool marked = (occupied_[level][number / 64 % 2] >> number % 64 & 1) != 0;
+        require_of_wheel(marked != slot.is_empty(), "a slot's bit says whether it holds timers");
+        require_of_wheel(old_strips_[number] <= slot.strips(), "no more strips are old than there are");
+        if (marked) {
+            const Tick first = slot.start >> shift_of(level);
+            const Tick position = position_ >> shift_of(level);
+            require_of_wheel(
+                slot_number(level, slot.start) == number && slot.start >= position_ && first / 64 - position / 64 <= 1,
+                "a slot begins after the position, in this block or the next");
+            require_of_wheel(!caught_up_ || slot.start > now_, "nothing is left behind");
+        }
+    }
+    slot.visit([&](TimerIndex timer) {
+        require_of_wheel(timer < nodes_.size(), "an entry names a node");
+        const unsigned lies_in = nodes_[timer].place & kSlotMask;
+        if (lies_in == number || (number == kLate && lies_in == kLateParked)) has_entry[timer] = true;
+        return true;
+    });
+}
+
+template <class Node>
+void ParkingLevels<Node>::check_node(TimerIndex timer, bool has_entry) const {
+    const Node& node = nodes_[timer];
+    const unsigned lies_in = node.place & kSlotMask;
+    require_of_wheel(lies_in < kSlotCount, "a place is a slot");
+    if (lies_in == kNowhere || lies_in == kAsleep) {
+        require_of_wheel(node.deadline == kNever, "a timer with a deadline lies in a slot");
+        return;
+    }
+    require_of_wheel(has_entry, "a timer has an entry in the slot it says");
+    if (node.deadline == kNever) return;
+    if (lies_in == kLate) {
+        require_of_wheel(node.deadline <= now_, "a late timer is due");
+    } else {
+        require_of_wheel(slots_[lies_in].start <= node.deadline, "a slot begins no later than its timers are due");
+        require_of_wheel(lies_in == kLateParked || node.deadline > position_ || !caught_up_, "nothing is overdue");
+    }
+}
+
+template <class Node>
+void ParkingLevels<Node>::check_earliest() const {
+    if (earliest_ != kNever && nodes_[earliest_timer_].deadline != earliest_) return;
+    for (std::size_t timer = 1; timer < nodes_.size(); ++timer) {
+        const Node& node = nodes_[static_cast<TimerIndex>(timer)];
+        require_of_wheel(node.deadline >= earliest_ || (node.place & kSlotMask) == kLate,
+                         "the remembered earliest deadline is the earliest");
+    }
+}
+
+}  // namespace duewheel

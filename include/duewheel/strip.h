@@ -1,0 +1,141 @@
+// Strips: what lies in a slot of a wheel. A slot is a chain of strips of 62 timers each, filled at the end and read
+// from the front; a timer in it is four bytes, its number.
+//
+// Why not a linked list through the timers. A list makes the reader wait for each timer before it knows the next, about
+// 100 ns each where they do not fit into a cache, and taking one out touches two neighbours that nobody needed. A strip
+// says 62 numbers at once, so that their timers are fetched together, and nothing is ever taken out of its middle: who
+// reads a strip asks each timer whether it still belongs there.
+//
+// What it gives up: entries of timers that moved away stay until the strip is read, and a slot with one timer takes 256
+// bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace duewheel {
+
+// The number of a timer within its wheel. Number 0 is no timer; it fills up the rest of a strip that was closed early.
+using TimerIndex = std::uint32_t;
+inline constexpr TimerIndex kNoTimer = 0;
+inline constexpr std::size_t kTimerIndexMax = std::size_t{1} << 31;
+
+inline constexpr std::size_t kStripBytes = 256;
+inline constexpr std::size_t kStripTimers = (kStripBytes - sizeof(void*)) / sizeof(TimerIndex);
+
+struct alignas(kStripBytes) Strip {
+    Strip* next;
+    TimerIndex timers[kStripTimers];
+};
+static_assert(sizeof(Strip) == kStripBytes);
+
+// Strips by the block, handed out and taken back in constant time. Memory is kept until the pool goes.
+class StripPool {
+  public:
+    // Throws std::bad_alloc.
+    Strip* take() {
+        Strip* strip = free_;
+        if (strip != nullptr) {
+            free_ = strip->next;
+        } else {
+            if (fresh_ == fresh_end_) add_block();
+            strip = fresh_++;
+        }
+        ++taken_;
+        return strip;
+    }
+
+    void give_back(Strip* strip) {
+        strip->next = free_;
+        free_ = strip;
+        --taken_;
+    }
+
+    std::size_t taken() const { return taken_; }
+    std::size_t memory_bytes() const { return blocks_.size() * kBlockStrips * kStripBytes; }
+
+  private:
+    static constexpr std::size_t kBlockStrips = 64;
+
+    void add_block() {
+        // Not initialised: a strip is first touched when it is used.
+        blocks_.emplace_back(new Strip[kBlockStrips]);
+        fresh_ = blocks_.back().get();
+        fresh_end_ = fresh_ + kBlockStrips;
+    }
+
+    std::vector<std::unique_ptr<Strip[]>> blocks_;
+    Strip* free_ = nullptr;
+    Strip* fresh_ = nullptr;
+    Strip* fresh_end_ = nullptr;
+    std::size_t taken_ = 0;
+};
+
+// The chain of one slot. As a strip lies on a multiple of its size, the end of a full one does too, and so does the
+// null of an empty chain: one test says whether a strip must be added before the next timer can be.
+class StripChain {
+  public:
+    bool is_empty() const { return first_ == nullptr; }
+    bool is_full() const { return reinterpret_cast<std::uintptr_t>(end_) % kStripBytes == 0; }
+    std::uint32_t strips() const { return strips_; }
+
+    // Adds the timer if `counts`, without a branch. The chain must not be full.
+    void append(TimerIndex timer, bool counts = true) {
+        *end_ = timer;
+        end_ += counts;
+    }
+
+    void add_strip(Strip* strip) {
+        strip->next = nullptr;
+        (is_empty() ? first_ : last()->next) = strip;
+        end_ = strip->timers;
+        ++strips_;
+    }
+
+    // Fills the last strip up, so that what is appended from now on comes into another one.
+    void close_strip() {
+        while (!is_full()) append(kNoTimer);
+    }
+
+    struct Part {
+        Strip* strip;
+        TimerIndex* end;  // of its timers
+    };
+
+    // Takes the first strip off; there must be one.
+    Part take_strip() {
+        Part part{first_, first_->timers + kStripTimers};
+        first_ = first_->next;
+        --strips_;
+        if (first_ == nullptr) {
+            part.end = end_;
+            end_ = nullptr;
+        }
+        return part;
+    }
+
+    // Calls visit(timer) for each, from the front, until it answers false.
+    template <class Visit>
+    void visit(Visit&& visit) const {
+        for (Strip* strip = first_; strip != nullptr; strip = strip->next) {
+            TimerIndex* const end = strip->next == nullptr ? end_ : strip->timers + kStripTimers;
+            for (TimerIndex* timer = strip->timers; timer != end; ++timer) {
+                if (*timer != kNoTimer && !visit(*timer)) return;
+            }
+        }
+    }
+
+  private:
+    Strip* last() const {
+        const std::uintptr_t inside = reinterpret_cast<std::uintptr_t>(end_) - 1;
+        return reinterpret_cast<Strip*>(inside - inside % kStripBytes);
+    }
+
+    Strip* first_ = nullptr;
+    TimerIndex* end_ = nullptr;  // where the next timer goes
+    std::uint32_t strips_ = 0;
+};
+
+}  // namespace duewheel
