@@ -278,7 +278,7 @@ class Oracle {
     // How many unfinished messages the queue has at least and at most.
     DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
     void check_limit(const MessageModel& accepted);
-    bool may_be_full(const PutCommand& put, DueMs since);
+    bool may_be_full(const PutCommand& put, const Request& request);
     void described(const Request& request, const QueueAnswer& answer);
     void settings_refused(const Request& request, const Error& error);
 

@@ -220,16 +220,17 @@ bool Oracle::may_hold_dead(const std::string& name_space, const std::string& que
 }
 
 // Of many puts in one request some may be refused when it is carried out, and that is answered with the others when
-// they are on disk: what ended meanwhile was still there. `since`: when it was asked.
-bool Oracle::may_be_full(const PutCommand& put, DueMs since) {
+// they are on disk: what ended meanwhile was there still, and settings that are answered before it came after it.
+bool Oracle::may_be_full(const PutCommand& put, const Request& request) {
     const QueueModel& queue = queue_of(put.name_space, put.queue);
     rare_.met(Rare::queue_full);
-    if (!queue.is_known || !queue.open.empty()) return true;
+    if (!queue.is_known || !queue.open.empty() || queue.settings_step >= request.step) return true;
     const auto may_have_been_there = [&](const MessageModel& about) {
         if (!is_in(about, {put.name_space, put.queue})) return false;
         return !about.open.empty() ||
-               std::any_of(about.worlds().begin(), about.worlds().end(), [since](const World& world) {
-                   return world.is_unfinished() || (world.phase != World::Phase::absent && world.ended.high >= since);
+               std::any_of(about.worlds().begin(), about.worlds().end(), [&](const World& world) {
+                   return world.is_unfinished() ||
+                          (world.phase != World::Phase::absent && world.ended.high >= request.submitted_ms);
                });
     };
     const auto held =

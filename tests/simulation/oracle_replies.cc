@@ -505,8 +505,7 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         return rare_.met(Rare::queue_unknown);
     }
     if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
-        if (!may_be_full(*put, request.submitted_ms))
-            violate("C11", "a put is refused although its queue is not full", about);
+        if (!may_be_full(*put, request)) violate("C11", "a put is refused although its queue is not full", about);
         return;
     }
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
