@@ -46,8 +46,9 @@ std::string label(std::uint64_t cookie) {
     return std::string(1, static_cast<char>('a' + cookie));
 }
 
-// The rows and places of a scheme, also of the core wheel, which keeps no picture of itself: there a timer lies on the
-// level of the highest 6-bit digit in which its deadline differs from the time, in the slot of its own digit.
+// The rows and places of a scheme, also of the core wheel, which shows no picture of itself: it is drawn in its plain
+// form, where a timer lies on the level of the highest 6-bit digit in which its deadline differs from the time, in the
+// slot of its own digit.
 template <class Queue>
 std::vector<Row> rows_of(const Queue& queue) {
     if constexpr (requires { queue.rows(); }) {

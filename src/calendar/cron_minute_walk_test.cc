@@ -152,8 +152,8 @@ TEST(CronMinuteWalk, schedules_fire_at_the_minutes_that_a_walk_finds) {
             }
         }
     }
-    EXPECT_GT(skipped, 1'000);
-    EXPECT_GT(repeated, 1'000);
+    EXPECT_GT(skipped, 500);
+    EXPECT_GT(repeated, 500);
     EXPECT_GT(firings, 50'000u);
 }
 

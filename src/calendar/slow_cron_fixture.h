@@ -172,20 +172,24 @@ class SlowCron {
 };
 
 // A good rule of five fields, drawn at random: of every kind of item, and such that most fire within a year or two.
+// Draws that belong together are made one statement after the other, because compilers work out operands in any order.
 inline std::string random_rule(Random& random) {
     const auto number = [&](int first, int last) { return std::to_string(random.between(first, last)); };
     const auto item = [&](int first, int last) {
+        const std::string begin = number(first, last);
+        const std::string end = number(first, last);
+        const std::string step = number(1, (last - first) / 2);
         switch (random.below(5)) {
             case 0:
-                return number(first, last) + "-" + number(first, last);
+                return begin + "-" + end;
             case 1:
-                return "*/" + number(1, (last - first) / 2);
+                return "*/" + step;
             case 2:
-                return number(first, last) + "/" + number(1, (last - first) / 2);
+                return begin + "/" + step;
             case 3:
-                return number(first, last) + "-" + number(first, last) + "/" + number(1, (last - first) / 2);
+                return begin + "-" + end + "/" + step;
             default:
-                return number(first, last);
+                return begin;
         }
     };
     const auto field = [&](int first, int last, std::uint64_t star) {
@@ -194,30 +198,37 @@ inline std::string random_rule(Random& random) {
         while (random.chance(300'000)) text += "," + item(first, last);
         return text;
     };
+    const std::string minute = field(0, 59, 200'000);
+    const std::string hour = field(0, 23, 300'000);
     std::string day = field(1, 31, 600'000);
+    const std::string month = field(1, 12, 700'000);
     std::string weekday = field(0, 6, 600'000);
-    const std::string names[] = {"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"};
+
+    const bool plain = random.chance(500'000);
+    const std::string a_day = number(1, 31);
+    const std::string another_day = number(1, 31);
+    const std::string before = number(0, 30);
+    const std::string name = std::vector<std::string>{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}[random.below(7)];
     switch (random.below(8)) {
         case 0:
-            day = random.chance(500'000) ? "L" : "L-" + number(0, 30);
+            day = plain ? "L" : "L-" + before;
             break;
         case 1:
-            day = number(1, 31) + "W," + number(1, 31) + "W";
+            day = a_day + "W," + another_day + "W";
             break;
         case 2:
-            day = random.chance(500'000) ? "LW" : "L-" + number(0, 30) + "W";
+            day = plain ? "LW" : "L-" + before + "W";
             break;
         case 3:
-            weekday = names[random.below(7)] + "#" + number(1, 5);
+            weekday = name + "#" + number(1, 5);
             break;
         case 4:
-            weekday = names[random.below(7)] + "L," + number(0, 6) + "L";
+            weekday = name + "L," + number(0, 6) + "L";
             break;
         default:
             break;
     }
-    return field(0, 59, 200'000) + " " + field(0, 23, 300'000) + " " + day + " " + field(1, 12, 700'000) + " " +
-           weekday;
+    return minute + " " + hour + " " + day + " " + month + " " + weekday;
 }
 
 }  // namespace duewheel
