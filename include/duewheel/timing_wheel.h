@@ -18,13 +18,11 @@
 //     cancel, reschedule        O(1), the latter as schedule
 //     deadline_of, size         O(1)
 //     advance_to                O(fired + moved down); a timer is moved down at most 10 times, ahead of time and in
-//     small
-//                               shares; O(1) when nothing is to be done
+//                               small shares; O(1) when nothing is to be done
 //     next_expiry               O(1) while the answer is known: until the earliest timer fires, moves or is cancelled;
 //                               else one reading of the earliest slot
 //     memory                    24 bytes a timer and 4 for each of at most 1.75 entries of it; 45 KiB for an empty
-//     wheel
-//                               and 256 bytes for each slot in use; grows, is reused, never shrinks
+//                               wheel and 256 bytes for each slot in use; grows, is reused, never shrinks
 #pragma once
 
 #include <array>
