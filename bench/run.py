@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks and prints their tables:  ./dev bench [durable | wheel | calendar] [--quick] [--only GROUP ...]
+"""Runs the benchmarks and prints their tables:  ./dev bench [durable | wheel | timers | calendar] [--quick] [--only GROUP ...]
 
 Every figure comes from one interleaved run on one machine; each run leaves build/bench/NAME.json, and tables are made
 from that file alone. How to read them: bench/README.md.
@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import calendar_groups
+import timer_groups
 from durable import queue_groups, store_groups
 from durable.subject import BIN, Rows
 from wheel import plot, rows as wheel_rows
@@ -35,7 +36,7 @@ DURABLE = {"puts": store_groups.puts, "lateness": store_groups.lateness, "pendin
            "paused": queue_groups.paused, "cancels": queue_groups.cancels, "churn": queue_groups.churn}
 
 
-BENCHES = {"durable": DURABLE, "calendar": {"rules": calendar_groups.rules}}
+BENCHES = {"durable": DURABLE, "calendar": {"rules": calendar_groups.rules}, "timers": timer_groups.GROUPS}
 
 
 def table(path):

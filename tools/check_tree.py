@@ -19,12 +19,12 @@ from dataclasses import dataclass
 # include itself. A folder of a module with a row of its own is no part of that module: `wheel` does not open
 # `wheel/schemes`. `include` stands for the public headers in include/duewheel: the modules they are the face of, and
 # whoever may include wheel, may include them; they may include only each other, because nothing of src/ is installed
-# beside them, but for the one header of base that goes with them: what an operation that may fail returns. Whoever may
-# include calendar may include its public face too.
+# beside them. Base is the face of nothing, but what an operation that may fail returns is theirs and everybody's.
+# Whoever may include calendar may include its public face too.
 CALENDAR = ["calendar", *(f"duewheel/{name}.h" for name in (
     "cron_rule", "cron_schedule", "exclusion_calendar", "instant", "jitter", "repeating_interval", "zone"))]
 LAYERS = {
-    "base": [],
+    "base": ["duewheel/status.h"],
     "wheel": ["base", "include"],
     "wheel/schemes": ["base", "wheel", "include"],
     "calendar": ["base", "include"],
@@ -32,6 +32,7 @@ LAYERS = {
     "load": ["base"],
     "message": ["base", *CALENDAR],
     "timer": ["base", "wheel", "calendar", "include"],
+    "timer/patterns": ["base", "timer", "include"],
     "journal": ["base", "message", "net/kafka_client.h"],
     "store": ["base", "message", "journal/segment.h", "journal/segment_catalog.h", "journal/recovery.h"],
     "engine": ["base", "wheel", "calendar", "message", "include", "journal/journal.h", "store/store.h"],
@@ -40,7 +41,7 @@ LAYERS = {
     "server": ["base", "wheel", "calendar", "message", "net", "journal", "store", "timer", "engine", "delivery",
                "ingress", "include"],
     "configuration": ["base", *CALENDAR, "server/limit.h", "server/server_options.h"],
-    "include": ["base/status.h"],
+    "include": [],
     "apps/duewheeld": ["base", "configuration", "server"],
     "apps/duewheel": ["base", *CALENDAR, "load", "message", "net", "journal", "store"],
     "examples": ["include", "wheel/schemes"],

@@ -87,6 +87,8 @@ class CheckTree(unittest.TestCase):
             ("src/server/server.cc", '#include "duewheeld/main.h"\n'),
             ("src/base/clock.h", '#include "status.h"\n'),
             ("include/duewheel/wheel.h", '#include "base/log.h"\n'),
+            ("include/duewheel/status.h", '#include "base/status.h"\n'),
+            ("src/base/clock.h", "#include <duewheel/wheel.h>\n"),
             ("apps/duewheeld/main.cc", '#include "engine/engine.h"\n'),
             ("apps/duewheel/main.cc", '#include "engine/engine.h"\n'),
             ("examples/first.cc", '#include "wheel/wheel.h"\n'),
@@ -102,7 +104,7 @@ class CheckTree(unittest.TestCase):
             ("src/wheel/schemes/heap.h", '#include "base/tick.h"\n#include "wheel/wheel.h"\n'),
             ("examples/first.cc", '#include "wheel/schemes/heap.h"\n'),
             ("include/duewheel/timer.h", "#include <duewheel/wheel.h>\n"),
-            ("include/duewheel/status.h", '#include "base/status.h"\n'),
+            ("src/base/log.h", "#include <duewheel/status.h>\n"),
             ("apps/duewheel/put.cc", '#include "store/index.h"\n#include "net/http.h"\n'),
             ("examples/first.cc", "#include <duewheel/wheel.h>\n"),
         ])

@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import re
+import select
 import shutil
 import signal
 import socket
@@ -530,6 +531,69 @@ class Listing(CommandLine):
             os.close(terminal)
 
 
+    def on_terminal(self, *arguments, lines=24, columns=80):
+        """What it prints to a terminal of this size; of `top`, after a while, its last frame."""
+        controller, terminal = os.openpty()
+        termios.tcsetwinsize(terminal, (lines, columns))
+        live = arguments[0] == "top"
+        try:
+            run = subprocess.Popen([PROGRAM, *arguments], stdin=terminal, stdout=terminal,
+                                   env=self.environment(TERM="xterm"))
+            seen = b""
+            while seen.count(b"\x1b[J") < 3 if live else run.poll() is None or select.select([controller], [], [], 0.2)[0]:
+                if select.select([controller], [], [], 0.2)[0]:
+                    seen += os.read(controller, 65536)
+            if live:
+                os.write(controller, b"q")
+            self.assertEqual(run.wait(30), DONE)
+        finally:
+            os.close(controller)
+            os.close(terminal)
+        if live:
+            seen = seen.split(b"\x1b[J")[1].split(b"\x1b[H")[1]
+        return re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]|\r", "", seen.decode()).split("\n")
+
+    # At 80 by 24 the line of rates had 87 letters: it was broken, and pushed the first line out of the screen.
+    def test_top_fits_its_terminal_and_says_what_is_left_out(self):
+        for number in range(30):
+            self.put(f"a-queue-whose-name-is-rather-long-{number}", "x")
+        for lines, columns in ((24, 80), (12, 50)):
+            shown = self.on_terminal("top", "--interval", "100ms", lines=lines, columns=columns)
+            self.assertLessEqual(len(shown), lines)
+            self.assertLessEqual(max(map(len, shown)), columns)
+            self.assertTrue(shown[0].startswith("duewheel at "))
+            self.assertRegex("\n".join(shown), rf"\nand {30 - (lines - 8)} more queues, less busy")
+        self.assertNotIn("more queue", self.output("top", "--once"))
+
+    # It stopped at 100 queues as if there were no others, and printed 120 columns for a name of 62 letters.
+    def test_queues_fit_a_terminal_and_are_all_told_of(self):
+        name = "a-queue-with-a-rather-long-name-of-a-service.region-eu-north-1"
+        for number in range(101):
+            self.daemon.client().put(f"{name}{number}", "x")
+        self.assertIn("stopped after 100: --limit takes more", self.output("queue", "list"))
+        self.assertNotIn("stopped", self.output("queue", "list", "--limit", "101"))
+        shown = self.on_terminal("queue", "list", "--limit", "3")
+        self.assertLessEqual(max(map(len, shown)), 80)
+        self.assertIn("...", shown[1])
+        self.assertIn(name, self.output("queue", "list", "--limit", "3"))
+
+    # It printed a bound of three hundred digits, or an empty table.
+    def test_a_limit_is_at_least_one(self):
+        for verb in (["queue", "list"], ["list", "q"], ["history", "q"]):
+            for limit in ("0", "00", "-1"):
+                error = self.refusal(*verb, "--limit", limit, code=USAGE)
+                self.assertLess(len(error), 200)
+
+    # It showed when a dead message had been due, which nobody asks any more.
+    def test_a_list_of_the_dead_shows_when_and_why(self):
+        self.put("q", "x", "--retry-attempts", "1")
+        self.output("fail", self.lease_one("q")["lease"], "--reason", "550 no such mailbox " + "x" * 100)
+        output = self.output("list", "q", "--state", "dead")
+        self.assertRegex(output, r"^ *id +died +tries +reason\n\d+ +" + WHEN.rstrip(", ") + r" .* ago +1 +550 no such mailbox x+\n$")
+        shown = self.on_terminal("list", "q", "--state", "dead")
+        self.assertLessEqual(max(map(len, shown)), 80)
+
+
 class Worker(CommandLine):
     """lease --exec: one line that works."""
 
@@ -571,6 +635,25 @@ class Worker(CommandLine):
         _, error = self.work("sleep 2.5", "--lease", "1s", "--drain")
         self.assertIn("1 done, 0 failed", error)
         self.assertEqual(self.answer("stats")["leases_lost"], 0)
+
+    # Ten acks were answered `expired`, and it said "10 done, 0 failed" and ended with 0: the commands were counted.
+    def test_what_had_lost_its_lease_is_not_done(self):
+        number = self.put("q", "x")
+        run = self.begin('[ "$DUEWHEEL_MESSAGE_ATTEMPT" = 2 ] || { kill -STOP "$PPID"; sleep 2; kill -CONT "$PPID"; }', "--lease", "1s", "--drain")
+        _, error = run.communicate(timeout=60)
+        self.assertIn(b"1 done, 0 failed, 0 given back.\nduewheel: 1 lost", error)
+        self.assertEqual(run.returncode, REFUSED)
+        message = self.answer("get", number)
+        self.assertEqual((message["state"], message["attempts"]), ("done", 2))
+
+    # It asked for 30 s, whatever the queue had been told.
+    def test_the_lease_is_as_long_as_the_queue_has_it(self):
+        self.output("queue", "set", "q", "--lease", "9m")
+        number = self.put("q", "x")
+        output, _ = self.work('duewheel get "$DUEWHEEL_MESSAGE_ID" --json', "--drain")
+        until = json.loads(output)["lease_until_ms"]
+        self.assertGreater(until - self.answer("stats")["server_time_ms"], 8 * 60_000)
+        self.assertEqual(self.answer("get", number)["state"], "done")
 
     def test_jobs_run_at_the_same_time(self):
         for _ in range(3):

@@ -40,7 +40,7 @@ int history(Session& session, const HistoryArguments& arguments) {
         add_parameter(path, name, std::to_string(*instant));
     }
     Rows rows = {{"id", "outcome", "cause", "ended", "late", "tries"}};
-    const int exit_code =
+    const PagesShown shown =
         show_pages(session, path, "ended", arguments.stretch.limit, [&](const boost::json::object& ended) {
             if (session.json) {
                 std::printf("%s\n", boost::json::serialize(ended).c_str());
@@ -48,13 +48,8 @@ int history(Session& session, const HistoryArguments& arguments) {
                 rows.push_back(row_of(ended));
             }
         });
-    if (session.json) return exit_code;
-    if (rows.size() > 1) {
-        std::printf("%s", table(rows).c_str());
-    } else if (exit_code == kExitDone) {
-        std::printf("nothing of this kind has ended\n");
-    }
-    return exit_code;
+    if (!session.json) print_pages(shown, rows, 2, "nothing of this kind has ended");
+    return shown.exit_code;
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ void print_all(const ServerAnswer& answer) {
 int lease(Session& session, const LeaseArguments& arguments) {
     if (arguments.command) {
         WorkArguments work_arguments{.queue = arguments.queue, .command = *arguments.command};
-        if (!arguments.length.empty()) work_arguments.lease = arguments.length;
+        work_arguments.lease = arguments.length;
         work_arguments.jobs = arguments.jobs.value_or(1);
         work_arguments.drain = arguments.drain;
         return work(session, work_arguments);
@@ -98,7 +98,8 @@ void add_lease(CLI::App& program, Session& session) {
     LeaseArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     CLI::Option* most = verb.app->add_option("--max", options.max, "How many at most; default 1");
-    takes_duration(verb.app->add_option("--lease", options.length, "How long they are yours; default 30s"));
+    takes_duration(verb.app->add_option("--lease", options.length,
+                                        "How long they are yours; default as the queue has it, else 30s"));
     CLI::Option* wait =
         verb.app->add_option("--wait", options.wait, "How long to wait for the first one; default not at all");
     takes_duration(wait);

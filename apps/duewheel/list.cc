@@ -17,6 +17,13 @@ struct ListArguments {
     StretchArguments stretch;
 };
 
+// When and why a dead message died: its due time is past and says nothing any more.
+std::vector<std::string> dead_row_of(const boost::json::object& message, InstantMs now) {
+    const std::int64_t ended = number_of(message, "ended_ms");
+    return {printable(word_of(message, "id")), format_local(ended), format_relative(ended, now),
+            std::to_string(number_of(message, "attempts")), printable(word_of(message, "reason"))};
+}
+
 std::vector<std::string> row_of(const boost::json::object& message, InstantMs now) {
     const std::int64_t due = number_of(message, "due_ms");
     return {printable(word_of(message, "id")),
@@ -39,23 +46,20 @@ int list(Session& session, const ListArguments& arguments) {
         if (!instant) return session.complain(instant.error(), kExitUsage);
         add_parameter(path, name, std::to_string(*instant));
     }
+    const bool dead = states == "dead";
     Rows rows = {{"id", "state", "due", "", "tries", "prio"}};
+    if (dead) rows = {{"id", "died", "", "tries", "reason"}};
     const InstantMs now = wall_now_ms();
-    const int exit_code =
+    const PagesShown shown =
         show_pages(session, path, "messages", arguments.stretch.limit, [&](const boost::json::object& message) {
             if (session.json) {
                 std::printf("%s\n", boost::json::serialize(message).c_str());
             } else {
-                rows.push_back(row_of(message, now));
+                rows.push_back(dead ? dead_row_of(message, now) : row_of(message, now));
             }
         });
-    if (session.json) return exit_code;
-    if (rows.size() > 1) {
-        std::printf("%s", table(rows).c_str());
-    } else if (exit_code == kExitDone) {
-        std::printf("no message of this kind is here\n");
-    }
-    return exit_code;
+    if (!session.json) print_pages(shown, rows, dead ? 4 : 2, "no message of this kind is here");
+    return shown.exit_code;
 }
 
 }  // namespace
@@ -67,9 +71,8 @@ void add_list(CLI::App& program, Session& session) {
     ListArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     verb.app
-        ->add_option(
-            "--state", options.states,
-            "Only these: prepared, scheduled, ready, leased, retrying, held, with commas between them; or dead")
+        ->add_option("--state", options.states,
+                     "Only these: scheduled, ready, leased, retrying, held, with commas between them; or dead alone")
         ->delimiter(',')
         ->type_name("STATE");
     options.stretch.add_to(*verb.app, "Due");

@@ -1,12 +1,14 @@
 #include "pages.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "arguments.h"
 #include "base/system_clock.h"
 #include "calendar/duration.h"
 #include "local_time.h"
 #include "net/http_target.h"
+#include "terminal.h"
 
 namespace duewheel {
 namespace {
@@ -24,7 +26,7 @@ void StretchArguments::add_to(CLI::App& verb, std::string_view what) {
     last->type_name("TIME");
     verb.add_option("--tz", zone, "Time zone of --from and --to, such as Europe/Oslo; else this machine's")
         ->type_name("ZONE");
-    verb.add_option("--limit", limit, "How many at most")->check(CLI::PositiveNumber)->capture_default_str();
+    takes_limit(verb, limit);
 }
 
 Result<InstantMs> StretchArguments::instant(const std::string& text) const {
@@ -39,25 +41,34 @@ Result<InstantMs> StretchArguments::instant(const std::string& text) const {
     return std::max<InstantMs>(then, 0);
 }
 
+// The library's own check of a positive number says its bounds with three hundred digits.
+void takes_limit(CLI::App& verb, std::uint64_t& limit) {
+    const auto positive = [](const std::string& text) {
+        const bool zero = text.find_first_not_of("0") == text.npos;
+        return zero || text.starts_with('-') ? std::string("at least 1 is to be shown") : std::string();
+    };
+    verb.add_option("--limit", limit, "How many at most")->check(CLI::Validator(positive, ""))->capture_default_str();
+}
+
 void add_parameter(std::string& path, std::string_view name, std::string_view value) {
     path += path.find('?') == std::string::npos ? '?' : '&';
     path.append(name).append("=").append(percent_encode(value));
 }
 
-int show_pages(Session& session, const std::string& path, std::string_view member, std::uint64_t limit,
-               const std::function<void(const boost::json::object&)>& show) {
+PagesShown show_pages(Session& session, const std::string& path, std::string_view member, std::uint64_t limit,
+                      const std::function<void(const boost::json::object&)>& show) {
     std::string cursor;
     while (limit > 0) {
         std::string page = path;
         add_parameter(page, "limit", std::to_string(std::min(limit, kPage)));
         if (!cursor.empty()) add_parameter(page, "cursor", cursor);
         const ServerAnswer answer = session.ask("GET", page);
-        if (!answer) return answer.exit_code;
+        if (!answer) return {answer.exit_code};
         const boost::json::value* rows =
             answer.members.if_contains(boost::json::string_view(member.data(), member.size()));
         if (rows == nullptr || !rows->is_array()) {
-            return session.complain({"bad_answer", "The server's answer has no list: it is of another version."},
-                                    kExitUnreachable);
+            return {session.complain({"bad_answer", "The server's answer has no list: it is of another version."},
+                                     kExitUnreachable)};
         }
         for (const boost::json::value& row : rows->get_array()) {
             if (limit == 0 || !row.is_object()) break;
@@ -67,7 +78,16 @@ int show_pages(Session& session, const std::string& path, std::string_view membe
         cursor = answer.word("cursor");
         if (cursor.empty()) break;
     }
-    return kExitDone;
+    return {kExitDone, limit == 0 && !cursor.empty()};
+}
+
+void print_pages(const PagesShown& shown, const Rows& rows, std::size_t cut, const char* none) {
+    if (rows.size() == 1) {
+        if (shown.exit_code == kExitDone) std::printf("%s\n", none);
+        return;
+    }
+    std::printf("%s", table(rows, cut, output_columns()).c_str());
+    if (shown.stopped) std::printf("stopped after %zu: --limit takes more\n", rows.size() - 1);
 }
 
 }  // namespace duewheel

@@ -13,6 +13,7 @@
 
 #include "base/instant.h"
 #include "base/status.h"
+#include "plain_text.h"
 #include "session.h"
 
 namespace duewheel {
@@ -33,9 +34,21 @@ struct StretchArguments {
 // Adds "&name=value" or "?name=value", with the value encoded.
 void add_parameter(std::string& path, std::string_view name, std::string_view value);
 
-// Asks for page after page of the array `member`, at most `limit` of its objects in all, and shows each. Returns the
-// exit code. `path` has its parameters but limit and cursor.
-int show_pages(Session& session, const std::string& path, std::string_view member, std::uint64_t limit,
-               const std::function<void(const boost::json::object&)>& show);
+struct PagesShown {
+    int exit_code = 0;
+    bool stopped = false;  // at the limit, and there may be more
+};
+
+// --limit: how many rows at most, 1 or more.
+void takes_limit(CLI::App& verb, std::uint64_t& limit);
+
+// Asks for page after page of the array `member`, at most `limit` of its objects in all, and shows each. `path` has its
+// parameters but limit and cursor.
+PagesShown show_pages(Session& session, const std::string& path, std::string_view member, std::uint64_t limit,
+                      const std::function<void(const boost::json::object&)>& show);
+
+// The table of what was shown, fitted to the terminal by its column `cut`; a line below says where it stopped at the
+// limit. `none` is said where there are no rows but the heading.
+void print_pages(const PagesShown& shown, const Rows& rows, std::size_t cut, const char* none);
 
 }  // namespace duewheel

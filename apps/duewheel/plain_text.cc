@@ -43,13 +43,18 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Columns are left-aligned but for those named in `right`. No line ends in spaces.
-std::string aligned(const Rows& rows, const std::vector<bool>& right) {
+std::vector<std::size_t> widths_of(const Rows& rows) {
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {
         widths.resize(std::max(widths.size(), row.size()));
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
     }
+    return widths;
+}
+
+// Columns are left-aligned but for those named in `right`. No line ends in spaces.
+std::string aligned(const Rows& rows, const std::vector<bool>& right) {
+    const std::vector<std::size_t> widths = widths_of(rows);
     std::string text;
     for (const auto& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
@@ -68,6 +73,15 @@ std::string aligned(const Rows& rows, const std::vector<bool>& right) {
 }
 
 }  // namespace
+
+std::string_view cut_letters(std::string_view text, std::size_t letters_max) {
+    std::size_t at = 0;
+    for (std::size_t letters = 0; at < text.size() && letters < letters_max; ++letters) {
+        ++at;
+        while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) ++at;
+    }
+    return text.substr(0, at);
+}
 
 std::string printable(std::string_view text, std::size_t letters_max) {
     std::string shown;
@@ -105,6 +119,20 @@ std::string table(const Rows& rows) {
         right[i] = std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return is_number(row[i]); });
     }
     return aligned(rows, right);
+}
+
+std::string table(Rows rows, std::size_t column, std::size_t letters_max) {
+    constexpr std::size_t kLeast = 12;
+    constexpr std::size_t kGap = 2;
+    const std::vector<std::size_t> widths = widths_of(rows);
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) others += i == column ? 0 : widths[i] + kGap;
+    const std::size_t most = std::max(letters_max - std::min(letters_max, others), kLeast);
+    for (auto& row : rows) {
+        if (width(row[column]) <= most) continue;
+        row[column] = std::string(cut_letters(row[column], most - kEllipsis.size())).append(kEllipsis);
+    }
+    return table(rows);
 }
 
 }  // namespace duewheel

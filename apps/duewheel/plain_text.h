@@ -21,5 +21,11 @@ std::string fields(const Rows& rows);
 
 // The same under a heading, the first row; columns of numbers stand right.
 std::string table(const Rows& rows);
+// The same with cells of one column cut, "..." at their ends, so that the lines have at most so many letters; but a
+// cell keeps 12.
+std::string table(Rows rows, std::size_t column, std::size_t letters_max);
+
+// The first letters of a text that is printable already.
+std::string_view cut_letters(std::string_view text, std::size_t letters_max);
 
 }  // namespace duewheel

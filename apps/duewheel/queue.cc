@@ -122,20 +122,15 @@ int remove(Session& session, const QueueArguments& arguments) {
 
 int list(Session& session, const ListArguments& arguments) {
     Rows rows = {{"queue", "pending", "scheduled", "ready", "leased", "held", "dead", "waiters", ""}};
-    const int exit_code =
+    const PagesShown shown =
         show_pages(session, session.path("queues"), "queues", arguments.limit, [&](const json::object& queue) {
             if (session.json) return void(std::printf("%s\n", json::serialize(queue).c_str()));
             rows.push_back({printable(word_of(queue, "queue")), count(queue, "pending"), count(queue, "scheduled"),
                             ready(queue), count(queue, "leased"), count(queue, "held"), count(queue, "dead"),
                             count(queue, "waiters"), state(queue)});
         });
-    if (session.json) return exit_code;
-    if (rows.size() > 1) {
-        std::printf("%s", table(rows).c_str());
-    } else if (exit_code == kExitDone) {
-        std::printf("no queues\n");
-    }
-    return exit_code;
+    if (!session.json) print_pages(shown, rows, 0, "no queues");
+    return shown.exit_code;
 }
 
 void add_verb(CLI::App& parent, Session& session, const char* name, const char* description, const char* example,
@@ -172,7 +167,7 @@ void add_queue(CLI::App& program, Session& session) {
              "duewheel queue set letters\n  duewheel queue get letters", get);
     Verb<ListArguments> verb(*queue, session, "list", "List queues by name; with --json one a line",
                              "duewheel queue list --limit 1000", list);
-    verb.app->add_option("--limit", verb.options->limit, "How many at most")->capture_default_str();
+    takes_limit(*verb.app, verb.options->limit);
     add_verb(*queue, session, "pause", "Hand nothing out until it is resumed", "duewheel queue pause letters", pause);
     add_verb(*queue, session, "resume", "Hand messages out again", "duewheel queue resume letters", resume);
     add_verb(*queue, session, "purge", "End every message that is in it now", "duewheel queue purge letters", purge);

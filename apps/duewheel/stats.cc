@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "local_time.h"
 #include "plain_text.h"
+#include "terminal.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -65,7 +66,8 @@ void print_queues(const json::array& queues) {
             row.push_back(value != nullptr ? shown(*value) : member == "namespace" ? "default" : "-");
         }
     }
-    std::printf("\n%s", table(rows).c_str());
+    const std::size_t name = rows[0][0] == "queue" ? 0 : 1;
+    std::printf("\n%s", table(rows, name, output_columns()).c_str());
 }
 
 int stats(Session& session, const StatsArguments&) {

@@ -1,4 +1,4 @@
-// duewheel top: what a server is doing right now, drawn anew every second. A first form: from /v1/stats alone.
+// duewheel top: what a server is doing right now, drawn anew every second, of as many of the busiest queues as fit.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "calendar/duration.h"
 #include "local_time.h"
 #include "plain_text.h"
+#include "terminal.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -49,18 +49,16 @@ class Screen {
     Screen(const Screen&) = delete;
     Screen& operator=(const Screen&) = delete;
 
-    std::size_t lines() const {
-        winsize size{};
-        const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
-        return known ? size.ws_row : 24;
-    }
-    // Each line wiped to its end, so that nothing flickers.
-    void draw(const std::string& frame) const {
+    static TerminalSize size() { return terminal_size().value_or(TerminalSize()); }
+    // Each line wiped to its end, so that nothing flickers, and cut at the edge: one that is broken there would push
+    // the first one out of the screen.
+    static void draw(const std::string& frame, const TerminalSize& size) {
         std::string text = "\x1b[H";
-        std::size_t left = lines();
+        std::size_t left = size.lines;
         for (std::size_t at = 0; at < frame.size() && left > 0; --left) {
             const std::size_t end = std::min(frame.find('\n', at), frame.size());
-            text.append(frame, at, end - at).append("\x1b[K").append(left > 1 ? "\r\n" : "");
+            const std::string_view line = std::string_view(frame).substr(at, end - at);
+            text.append(cut_letters(line, size.columns)).append("\x1b[K").append(left > 1 ? "\r\n" : "");
             at = end + 1;
         }
         std::printf("%s\x1b[J", text.c_str());
@@ -108,7 +106,7 @@ std::string rates(const json::object& before, const json::object& stats) {
     if (apart_ms <= 0) return "per second  (from the next look on)\n";
     std::string line = "per second ";
     for (const auto& [name, member] : {std::pair("put", "accepted"),
-                                       {"due and handed out", "delivered"},
+                                       {"handed out", "delivered"},
                                        {"done", "done"},
                                        {"failed", "failed"},
                                        {"cancelled", "cancelled"}}) {
@@ -118,7 +116,8 @@ std::string rates(const json::object& before, const json::object& stats) {
     return line + "\n";
 }
 
-std::string queues(const json::object& stats) {
+// At most so many rows, and what they leave out.
+std::string queues(const json::object& stats, std::size_t rows_max) {
     const json::value* all = stats.if_contains("queues");
     if (all == nullptr || !all->is_array() || all->get_array().empty()) return "no queue yet\n";
     std::vector<const json::object*> sorted;
@@ -129,7 +128,12 @@ std::string queues(const json::object& stats) {
         const auto busy = [](const json::object* of) { return number_of(*of, "ready") + number_of(*of, "leased"); };
         return busy(left) > busy(right);
     });
-    constexpr std::size_t kNameLetters = 36;
+    const std::int64_t known = std::max(number_of(stats, "queue_count"), static_cast<std::int64_t>(sorted.size()));
+    if (sorted.size() > rows_max || static_cast<std::size_t>(known) > sorted.size()) {
+        sorted.resize(
+            std::min(sorted.size(), std::max<std::size_t>(rows_max, 1) - 1));  // the last line is for the rest
+    }
+    constexpr std::size_t kNameLetters = 32;
     Rows rows = {{"queue", "ready", "leased", "consumers", "more on disk"}};
     for (const json::object* queue : sorted) {
         const std::string_view space = word_of(*queue, "namespace");
@@ -140,27 +144,41 @@ std::string queues(const json::object& stats) {
                         std::to_string(number_of(*queue, "leased")), std::to_string(number_of(*queue, "waiters")),
                         backlog != nullptr && backlog->is_bool() && backlog->get_bool() ? "yes" : "no"});
     }
-    return table(rows);
+    std::string text = table(rows);
+    if (const std::int64_t left = known - static_cast<std::int64_t>(sorted.size()); left > 0) {
+        text += "and " + grouped(left) + " more queue" + (left == 1 ? "" : "s") + ", less busy\n";
+    }
+    return text;
 }
 
-std::string frame(const std::string& server, const json::object& before, const json::object& stats) {
+std::string frame(const std::string& server, const json::object& before, const json::object& stats,
+                  std::size_t queues_max) {
     std::string text =
-        "duewheel at " + printable(server, 40) + "   " + format_local(number_of(stats, "server_time_ms"));
+        "duewheel at " + printable(server, 36) + "   " + format_local(number_of(stats, "server_time_ms"));
     text += "\n\n";
     text += pairs(stats, {{"pending", "pending"}, {"ready", "ready"}, {"leased", "leased"}, {"consumers", "waiters"}});
     text += rates(before, stats);
     text += "late by      median " + format_span(number_of(stats, "lateness_p50_ms")) + "   99 % " +
             format_span(number_of(stats, "lateness_p99_ms")) + "   most " +
             format_span(number_of(stats, "lateness_most_ms")) + "   (last seconds)\n\n";
-    return text + queues(stats);
+    return text + queues(stats, queues_max);
+}
+
+constexpr std::size_t kLinesAbove = 7;     // the queues of a frame
+constexpr std::size_t kQueuesOnce = 100;   // where no terminal limits them
+constexpr std::size_t kQueuesMost = 1000;  // that a server tells of
+
+ServerAnswer ask_stats(Session& session, std::size_t queues) {
+    return session.ask("GET", "/v1/stats?queues=" + std::to_string(std::clamp<std::size_t>(queues, 1, kQueuesMost)));
 }
 
 int top(Session& session, const TopArguments& arguments) {
-    ServerAnswer before = session.ask("GET", "/v1/stats");
+    ServerAnswer before = ask_stats(session, kQueuesOnce);
     if (!before) return before.exit_code;
     if (arguments.once || session.json || ::isatty(STDOUT_FILENO) == 0) {
-        return session.show(before,
-                            [&] { std::printf("%s", frame(session.server, before.members, before.members).c_str()); });
+        return session.show(before, [&] {
+            std::printf("%s", frame(session.server, before.members, before.members, kQueuesOnce).c_str());
+        });
     }
     struct sigaction ends {};
     ends.sa_handler = [](int) { told_to_end = 1; };
@@ -170,10 +188,12 @@ int top(Session& session, const TopArguments& arguments) {
     {
         const Screen screen;
         while (now) {
-            screen.draw(frame(session.server, before.members, now.members));
+            const TerminalSize size = Screen::size();
+            const std::size_t rows = size.lines - std::min(size.lines, kLinesAbove);
+            Screen::draw(frame(session.server, before.members, now.members, rows), size);
             if (screen.rest(interval)) break;
             before = std::move(now);
-            now = session.ask("GET", "/v1/stats");
+            now = ask_stats(session, rows);
         }
     }
     if (!now) std::fprintf(stderr, "duewheel: The server does not answer any more.\n");

@@ -43,6 +43,7 @@ struct Progress {
     std::atomic<std::uint64_t> done = 0;
     std::atomic<std::uint64_t> failed = 0;
     std::atomic<std::uint64_t> given_back = 0;
+    std::atomic<std::uint64_t> lost = 0;  // the lease had ended before, or nobody knows whether it is ended now
 
     bool stopping() const { return signals > 0 || exit_code != kExitDone; }
 };
@@ -127,7 +128,8 @@ class Job {
     // The first time without waiting, so that the server is known at once to be there: one that dies while a job waits
     // for its first message has been reached.
     ServerAnswer take() {
-        boost::json::object request = {{"max", 1}, {"lease", arguments_.lease}};
+        boost::json::object request = {{"max", 1}};
+        if (!arguments_.lease.empty()) request["lease"] = arguments_.lease;
         if (!arguments_.drain && progress_.reached) request["wait"] = kWait;
         ServerAnswer answer =
             session_.ask("POST", session_.path("queues", arguments_.queue, ":lease"), request, kPatience);
@@ -163,68 +165,69 @@ class Job {
     void work_on(const boost::json::object& message) {
         const std::string lease(word_of(message, "lease"));
         if (progress_.stopping()) {  // it came in the moment of the signal
-            ++progress_.given_back;
-            return end(lease, ":release", {});
+            return end(lease, ":release", {}, progress_.given_back);
         }
         busy_ = true;
         Result<Child> child = Child::start(arguments_.command, variables_of(message));
         if (!child) {
             progress_.exit_code = session_.complain(child.error(), kExitRefused);
-            ++progress_.given_back;
-            end(lease, ":release", {});
+            end(lease, ":release", {}, progress_.given_back);
         } else {
             const std::string body = message.contains("body") ? std::string(word_of(message, "body"))
                                                               : from_base64(word_of(message, "body_base64"));
             const std::int64_t lease_ms = number_of(message, "lease_until_ms") - number_of(message, "delivered_ms");
-            follow(lease, *child, body, milliseconds(std::max<std::int64_t>(lease_ms / 3, 100)));
+            follow(lease, *child, body, milliseconds(std::max<std::int64_t>(lease_ms, 300)));
         }
         busy_ = false;
     }
 
-    void follow(const std::string& lease, Child& child, std::string_view body, milliseconds extend_every) {
+    // `length` is that of the lease; each extension is as long.
+    void follow(const std::string& lease, Child& child, std::string_view body, milliseconds length) {
+        const milliseconds extend_every = length / 3;
         milliseconds extend_at = monotonic_now() + extend_every;
         bool lost = false;
         const ChildEnd ended = child.wait(body, [&] {
             if (!lost && monotonic_now() >= extend_at) {
                 const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, ":extend"),
-                                                         {{"lease", arguments_.lease}}, extend_every);
+                                                         {{"lease", length.count()}}, extend_every);
                 lost = answer && answer.word("outcome") == "expired";
                 extend_at = monotonic_now() + extend_every;
             }
             return progress_.signals > 1;
         });
         if (ended.done) {
-            ++progress_.done;
-            end(lease, ":ack", {});
+            end(lease, ":ack", {}, progress_.done);
         } else if (progress_.signals > 1) {
-            ++progress_.given_back;
-            end(lease, ":release", {});
+            end(lease, ":release", {}, progress_.given_back);
         } else {
-            ++progress_.failed;
             // The server cuts what is too long; bytes that are no text are made harmless here.
-            end(lease, ":fail", {{"reason", printable(ended.reason)}});
+            end(lease, ":fail", {{"reason", printable(ended.reason)}}, progress_.failed);
         }
     }
 
-    // What became of the message must get through if it can: until then somebody would do the work again.
-    void end(const std::string& lease, std::string_view how, const boost::json::object& members) {
+    // What became of the message must get through if it can: until then somebody would do the work again. Adds one to
+    // `count` where the lease was ended like this.
+    void end(const std::string& lease, std::string_view how, const boost::json::object& members,
+             std::atomic<std::uint64_t>& count) {
         milliseconds pause = kPauseFirst;
         for (int tries = 0; tries < kEndTries; ++tries) {
             const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, how), members, kPatience);
             if (answer) {
-                if (answer.word("outcome") == "expired" && tries == 0) {
-                    session_.complain({"expired",
-                                       "The lease had ended before the work did: somebody else may do it again. "
-                                       "Lease for longer"},
-                                      kExitRefused);
-                }
-                return;
+                if (answer.word("outcome") != "expired") return void(++count);
+                // Behind a try without an answer nobody knows: that one may have ended the lease.
+                session_.complain({"expired", tries == 0 ? "The lease had ended before the work did: somebody else may "
+                                                           "do it again. Lease for longer"
+                                                         : "The lease has ended, and the answer that would say how was "
+                                                           "lost: look at the message"},
+                                  kExitRefused);
+                return void(++progress_.lost);
             }
             const bool again = answer.exit_code == kExitUnreachable || answer.status == 429 || answer.status >= 500;
-            if (!again || progress_.signals > 1) return;
+            if (!again || progress_.signals > 1) break;
             rest(pause);
             pause = std::min(2 * pause, kPauseMost);
         }
+        ++progress_.lost;
     }
 
     Session session_;
@@ -286,6 +289,11 @@ int work(const Session& session, const WorkArguments& arguments) {
     std::fprintf(stderr, "duewheel: %llu done, %llu failed, %llu given back.\n",
                  static_cast<unsigned long long>(progress.done), static_cast<unsigned long long>(progress.failed),
                  static_cast<unsigned long long>(progress.given_back));
+    if (progress.lost > 0) {
+        std::fprintf(stderr, "duewheel: %llu lost: their leases were not ended by this, and they may come again.\n",
+                     static_cast<unsigned long long>(progress.lost));
+        if (progress.exit_code == kExitDone) return kExitRefused;
+    }
     return progress.exit_code;
 }
 

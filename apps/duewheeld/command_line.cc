@@ -108,8 +108,9 @@ bool read_file(const std::string& path, std::string& into) {
 // Settings that the start would refuse are refused here with the same exit status.
 int print_settings(const Configuration& configuration) {
     if (const Status fine = check_options(configuration.options()); !fine) {
-        std::fprintf(stderr, "duewheeld: %s (%s)\n", fine.error().message.c_str(),
-                     std::string(fine.error().code).c_str());
+        const std::string place = place_of(configuration, fine.error());
+        std::fprintf(stderr, "duewheeld: %s%s%s (%s)\n", place.c_str(), place.empty() ? "" : ": ",
+                     fine.error().message.c_str(), std::string(fine.error().code).c_str());
         return exit_code_of(fine.error());
     }
     std::fputs(settings_in_force(configuration).c_str(), stdout);
@@ -121,6 +122,14 @@ int print_settings(const Configuration& configuration) {
 int exit_code_of(const Error& refusal) {
     const bool usage = refusal.code == "bad_address" || refusal.code == "bad_host";
     return usage ? kExitUsage : kExitRefused;
+}
+
+std::string place_of(const Configuration& configuration, const Error& refusal) {
+    std::string_view name;
+    if (refusal.code == "bad_host") name = "http.hosts";
+    if (refusal.code == "bad_address" || refusal.code == "unsafe_listen") name = "http.listen";
+    const Setting* setting = find_setting(name);
+    return setting == nullptr || configuration.is_default(*setting) ? "" : configuration.of(*setting).place;
 }
 
 CommandLine read_command_line(int argc, char** argv) {

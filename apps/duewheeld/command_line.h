@@ -22,4 +22,8 @@ CommandLine read_command_line(int argc, char** argv);
 // What a process ends with that refuses to start: 2 where no other state of the machine would make it right, else 1.
 int exit_code_of(const Error& refusal);
 
+// Where the setting was given that the server refused to start with, such as "duewheel.toml:3:1"; empty where it was
+// another reason, or a default.
+std::string place_of(const Configuration& configuration, const Error& refusal);
+
 }  // namespace duewheel

@@ -50,7 +50,12 @@ int main(int argc, char** argv) {
     log_start(log, told, options);
     Result<std::unique_ptr<Server>> server = Server::open(options, log);
     if (!server) {
-        log.error("cannot_start", server.error().message, {{"code", server.error().code}});
+        const std::string place = place_of(told.configuration, server.error());
+        if (place.empty()) {
+            log.error("cannot_start", server.error().message, {{"code", server.error().code}});
+        } else {
+            log.error("cannot_start", server.error().message, {{"code", server.error().code}, {"place", place}});
+        }
         return exit_code_of(server.error());
     }
     const char* socket = std::getenv("NOTIFY_SOCKET");

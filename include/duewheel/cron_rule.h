@@ -1,12 +1,17 @@
 // A cron expression: which local times a rule means, without a zone.
 //
-//     Result<CronRule> rule = CronRule::parse("0 9 * * MON-FRI");        // nine o'clock on working days
-//     if (!rule) return rule.error();    // bad_cron: "column 3, hour: there is no hour 24; ..."
-//     rule->at_or_after(local_days{2026y / November / 21});              // 2026-11-23 09:00:00, a Monday
+// Choose it for what people write down; a repeating_interval.h says "every 90 minutes", which cron cannot. What it
+// gives up: it counts nothing, so a rule has no first, no last and no hundredth firing.
+//
+// Example:
+//     const Result<CronRule> rule = CronRule::parse("0 9 * * MON-FRI");        // nine o'clock on working days
+//     if (!rule) return rule.error();        // bad_cron: "column 3, hour: there is no hour 24; ..."
+//     const local_days saturday{2026y / November / 21};
+//     assert(rule->at_or_after(saturday) == saturday + days(2) + 9h);
 //
 // Two forms are read, and the text says which one it is (docs/calendar.md has the whole grammar):
 //
-//     unix      5 fields: minute hour day month weekday, or 6 with seconds in front; Sunday is 0 or 7; where both day
+//     crontab   5 fields: minute hour day month weekday, or 6 with seconds in front; Sunday is 0 or 7; where both day
 //               and weekday are restricted, one of them is enough
 //     quartz    6 or 7 fields: second minute hour day month weekday [year]; Sunday is 1; exactly one of day and weekday
 //               is `?`, which is how the form is told from the other
@@ -27,7 +32,8 @@
 
 namespace duewheel {
 
-enum class CronForm : std::uint8_t { unix, quartz };
+// The first is not called after its system, whose name compilers keep for a macro.
+enum class CronForm : std::uint8_t { crontab, quartz };
 
 // The longest expression that is read, in bytes.
 inline constexpr std::size_t kCronBytesMax = 1000;

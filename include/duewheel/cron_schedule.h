@@ -1,8 +1,13 @@
 // When a cron rule fires in a time zone.
 //
-//     CronSchedule nightly(*CronRule::parse("30 2 * * *"), *Zone::load("Europe/Oslo"));
-//     std::optional<Instant> due = nightly.next(now);          // none: never again
-//     for (Instant instant : nightly.upcoming(now, 10)) ...
+// Choose it for whatever is due by the clock on the wall. What it gives up: it says when and does nothing itself; a
+// wheel or a timer service waits for it.
+//
+// Example:
+//     const CronSchedule nightly(*CronRule::parse("30 2 * * *"), *Zone::load("Europe/Oslo"));
+//     const Instant now = sys_days{2026y / November / 21};
+//     assert(nightly.next(now) == now + 1h + 30min);           // none would be: never again
+//     for (const Instant due : nightly.upcoming(now, 10)) assert(due > now);
 //
 // Clocks are put forward and back. The nightly rule's 02:30 does not exist on one Sunday a year and comes twice on
 // another, and each reading of that is right for somebody. The default is never skipped and never twice:

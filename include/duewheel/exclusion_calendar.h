@@ -1,9 +1,12 @@
-// Days on which nothing fires: holidays, weekends, the freeze at the end of the year.
+// Days on which nothing fires: holidays, weekends, the freeze at the end of the year. Give it to a cron_schedule.h.
 //
-//     Result<ExclusionCalendar> closed = ExclusionCalendar::parse(
+// Example:
+//     const Result<ExclusionCalendar> closed = ExclusionCalendar::parse(
 //         "SAT SUN                    # weekdays\n"
 //         "12-25                      # a day of every year\n"
 //         "2026-12-28..2026-12-31     # from the first through the last\n");
+//     if (!closed) return closed.error();
+//     assert(closed->excludes(2026y / December / 30) && !closed->excludes(2026y / December / 1));
 //
 // The text is made for a file: one or more entries a line, `#` begins a comment. A date is a local one, in the zone of
 // the schedule it is used in, and it is the nominal date that counts: a time that clocks skip belongs to the day it

@@ -6,6 +6,13 @@
 // (read that one first; the words and all not said here are the same): ids are not checked for being stale, so whoever
 // gives an id to something new must have cancelled its timer; and each id takes memory whether it is armed or not, 16
 // bytes and 4 for each of at most 3.5 entries.
+//
+// Example:
+//     IdTimingWheel idle(1000);         // a timer for each of 1,000 connections
+//     idle.schedule(17, 30'000);        // connection 17 is idle for too long at 30,000
+//     idle.schedule(17, 31'000);        // it has sent something
+//     idle.cancel(18);                  // was not armed, so nothing happens
+//     idle.advance_to(31'000, [](IdTimingWheel::Id connection, Tick) { assert(connection == 17); });
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,12 @@
 // on the wall of some place shows; only a zone (duewheel/zone.h) turns one into the other.
 //
 // Rules about the calendar are answered from 1970 through the year 2399 (UTC). The laws that make time zones are not
-// known so far ahead; the end is there so that every search has one.
+// known so far ahead; the end is there so that every search has one. What is due by an interval needs none of this:
+// that is wheel time (tick.h), which no clock change touches.
+//
+// Example:
+//     const Instant noon = sys_days{2026y / November / 21} + 12h;
+//     assert(noon.time_since_epoch() == 1'795'262'400s);
 #pragma once
 
 #include <chrono>

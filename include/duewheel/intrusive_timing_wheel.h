@@ -18,6 +18,15 @@
 //          101   (1, 37)       digit 0              level 0, 37     fires at 101
 //          130   (2, 2)        digit 1              level 1, 2      at 128 moves to level 0, slot 2; fires at 130
 //         5000   (1, 14, 8)    digit 2              level 2, 1      at 4096 to level 1, 14; at 4992 to level 0, 8
+//
+// Example:
+//     struct Session : IntrusiveTimer {
+//         int number = 5;
+//     };
+//     IntrusiveTimingWheel<Session> wheel;
+//     Session session;
+//     wheel.schedule(session, 300);
+//     wheel.advance_to(300, [](Session& due) { assert(due.number == 5 && !due.is_pending()); });
 #pragma once
 
 #include <algorithm>
@@ -92,7 +101,13 @@ class IntrusiveTimingWheel {
     [[nodiscard]] bool empty() const { return size_ == 0; }
 
     // Disarms all. O(n). Time stays.
-    void clear();
+    void clear() {
+        clear([](Timer&) {});
+    }
+    // The same, and calls sink(timer) for each, in no order, when it is not pending any more. The sink may destroy it,
+    // and must not use the wheel.
+    template <std::invocable<Timer&> Sink>
+    void clear(Sink&& sink);
 
     // Verifies every invariant in O(n); on the first that does not hold, prints which and aborts, in all builds.
     void check() const;
@@ -213,12 +228,14 @@ Tick IntrusiveTimingWheel<Timer>::next_expiry() {
 }
 
 template <std::derived_from<IntrusiveTimer> Timer>
-void IntrusiveTimingWheel<Timer>::clear() {
-    const auto free_all = [](IntrusiveTimer& anchor) {
+template <std::invocable<Timer&> Sink>
+void IntrusiveTimingWheel<Timer>::clear(Sink&& sink) {
+    const auto free_all = [&sink](IntrusiveTimer& anchor) {
         while (!is_empty(anchor)) {
             IntrusiveTimer& timer = *anchor.next_;
             anchor.next_ = timer.next_;
             timer.next_ = timer.prev_ = &timer;
+            sink(static_cast<Timer&>(timer));
         }
         anchor.prev_ = &anchor;
     };

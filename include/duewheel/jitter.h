@@ -1,6 +1,9 @@
 // A delay that spreads what would all fire at the same instant: midnight, the full hour.
 //
-//     with_jitter(nominal, "report-42", {.most = 30s});        // somewhere in the 30 s after nominal
+// Example:
+//     const Instant midnight = sys_days{2026y / November / 22};
+//     const Instant due = with_jitter(midnight, "report-42", {.most = 30s});
+//     assert(due >= midnight && due <= midnight + 30s);
 //
 // It is no chance: the same name, nominal instant and seed give the same delay on every machine and after every
 // restart, so that two nodes agree on it and a preview shows what will happen. It is never early. With a `most` as long

@@ -13,6 +13,15 @@
 // In a period with both, the calendar part is walked first. A local time that clocks skip becomes the first instant
 // after the gap; of a repeated one it is the first.
 //
+// Choose it for a period that no calendar field divides, and where the occurrences are counted. What it gives up: there
+// are no days to leave out; those are a rule's (cron_rule.h).
+//
+// Example:
+//     const Result<RepeatingInterval> closing = RepeatingInterval::parse("R/2026-01-31T09:00:00/P1M", Zone::utc());
+//     if (!closing) return closing.error();
+//     const Instant february = sys_days{2026y / February / 1};
+//     assert(closing->next(february) == february + days(27) + 9h);
+//
 // Refused: a form that ends at a given instant (R5/PT1H/...), signs, fractions other than of seconds, and periods of
 // nothing.
 #pragma once

@@ -1,6 +1,12 @@
 // Ticks: the only time the wheels know. A tick is what the owner says it is, a millisecond or a frame of a game; a
 // wheel is told the present one and never asks. Here is also the arithmetic that goes wrong when it is done by hand:
-// sums that pass the end, and deadlines that may be moved a little so that many fall together.
+// sums that pass the end, and deadlines that may be moved a little so that many fall together. Whoever turns a wheel by
+// hand needs it. What it gives up: a tick knows no unit, so the caller alone keeps milliseconds from seconds.
+//
+// Example:
+//     assert(tick_after(100, 20) == 120);
+//     assert(tick_after(kNever - 5, 20) == kNever);
+//     assert(relaxed_tick(1000, 50) == 1024);      // up to 50 ticks late, and with many others at that tick
 #pragma once
 
 #include <bit>

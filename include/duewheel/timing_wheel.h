@@ -13,6 +13,15 @@
 // counts its objects 0, 1, 2, ...; IntrusiveTimingWheel (intrusive_timing_wheel.h) needs no memory of its own and is
 // faster with few timers, as a member of the caller's objects. How it works inside: parking_levels.h.
 //
+// Example:
+//     TimingWheel wheel;                                     // at tick 0; here a tick is a millisecond
+//     const TimerHandle request = wheel.schedule(20, 7);     // due at 20, and 7 comes back
+//     const TimerHandle session = wheel.schedule(30, 8);
+//     const bool stopped = wheel.cancel(request);            // the answer has come in time
+//     const bool moved = wheel.reschedule(session, 45);
+//     assert(stopped && moved && wheel.next_expiry() == 45); // until then the caller may sleep
+//     wheel.advance_to(60, [](std::uint64_t cookie, Tick deadline) { assert(cookie == 8 && deadline == 45); });
+//
 //     operation                 cost (n timers)
 //     schedule                  O(1); now and then it also clears away up to 248 entries that are of no more use
 //     cancel, reschedule        O(1), the latter as schedule

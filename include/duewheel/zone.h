@@ -1,8 +1,13 @@
 // A time zone of the IANA database: what a clock on the wall shows at an instant, and which instant a local time is.
 //
-//     Result<Zone> oslo = Zone::load("Europe/Oslo");
+// Choose it over fixed offsets wherever people agree on a time: laws change offsets. What it gives up: the tables of
+// the operating system must be there.
+//
+// Example:
+//     const Result<Zone> oslo = Zone::load("Europe/Oslo");
 //     if (!oslo) return oslo.error();                   // bad_zone, with the nearest name there is
-//     oslo->offset_at(now);                             // 3600 s in winter, 7200 s in summer
+//     assert(oslo->offset_at(sys_days{2026y / January / 1}) == 1h);
+//     assert(oslo->offset_at(sys_days{2026y / July / 1}) == 2h);
 //
 // A local time is skipped when clocks are put forward over it, and repeated when they are put back. What that means for
 // a rule is not decided here, but where a schedule is made (duewheel/cron_schedule.h).

@@ -436,13 +436,13 @@ Result<CronForm> form_of(const std::vector<Field>& fields) {
                                "front, or * instead of ?");
             }
         }
-        return CronForm::unix;
+        return CronForm::crontab;
     }
     const Field day = fields[3];
     const Field weekday = fields[5];
     if (is_open(day) && is_open(weekday)) return refusal(weekday.column, "weekday", "day and weekday cannot both be ?");
     if (is_open(day) || is_open(weekday)) return CronForm::quartz;
-    if (count == 6) return CronForm::unix;
+    if (count == 6) return CronForm::crontab;
     return refusal(day.column, "day",
                    "a rule with a year is of Quartz's form, where the day or the weekday is ?; "
                    "weekdays are then counted from 1, which is Sunday");
@@ -478,7 +478,7 @@ Result<CronFields> read_fields(std::span<const Field> texts, CronForm form) {
         if (Status read = read_years(texts[5], fields); !read) return std::move(read).error();
     }
     // The rule of cron since the 1980s: a field that begins with * restricts nothing, whatever its step.
-    fields.either = form == CronForm::unix && !day.text.starts_with('*') && !weekday.text.starts_with('*');
+    fields.either = form == CronForm::crontab && !day.text.starts_with('*') && !weekday.text.starts_with('*');
     return fields;
 }
 

@@ -94,7 +94,7 @@ TEST(CronText, quartz_counts_weekdays_from_one) {
     expect_same("0 0 9 * * ?", "0 9 * * *");
     expect_same("0 0 9 ? * *", "0 9 * * *");
     EXPECT_EQ(CronRule::parse("0 0 9 ? * 2")->form(), CronForm::quartz);
-    EXPECT_EQ(CronRule::parse("0 0 9 * * 2")->form(), CronForm::unix);
+    EXPECT_EQ(CronRule::parse("0 0 9 * * 2")->form(), CronForm::crontab);
 }
 
 TEST(CronText, years_end_a_rule) {

@@ -100,6 +100,13 @@ std::string nearest_setting(std::string_view name) {
 }
 
 std::string nearest_flag(std::string_view flag) {
+    // Whoever writes the setting's whole name means it, also where its flag is shorter.
+    for (const Setting& setting : settings()) {
+        std::string whole = "--" + std::string(setting.name);
+        std::replace_if(
+            whole.begin(), whole.end(), [](char c) { return c == '.' || c == '_'; }, '-');
+        if (whole == flag) return setting.flag();
+    }
     std::vector<std::string> known = {"--config", "--print-config", "--help", "--version"};
     for (const Setting& setting : settings()) {
         known.push_back(setting.flag());
@@ -109,7 +116,7 @@ std::string nearest_flag(std::string_view flag) {
 }
 
 Configuration::Configuration() {
-    for (const Setting& setting : settings()) in_force_.push_back({setting.default_value(), "default"});
+    for (const Setting& setting : settings()) in_force_.push_back({setting.default_value(), "default", "default"});
 }
 
 const Configuration::InForce& Configuration::of(const Setting& setting) const {
@@ -123,7 +130,7 @@ void Configuration::refuse(const std::string& place, const std::string& sentence
 void Configuration::take(const Setting& setting, Result<SettingValue> value, const std::string& place,
                          std::string origin) {
     if (!value) return refuse(place, value.error().message);
-    in_force_[place_of(setting)] = {*std::move(value), std::move(origin)};
+    in_force_[place_of(setting)] = {*std::move(value), std::move(origin), place};
 }
 
 void Configuration::take_file(std::string_view name, std::string_view text) {
@@ -203,8 +210,8 @@ void Configuration::check_orders() {
         const auto told = [&](const Setting& setting) {
             return quoted(setting.name) + " = " + format_setting(setting, of(setting).value);
         };
-        refuse(to_blame.origin, told(smaller) + " is more than " + told(larger) + ", so that " +
-                                    std::string(order.reason) + "; change one of them");
+        refuse(to_blame.place, told(smaller) + " is more than " + told(larger) + ", so that " +
+                                   std::string(order.reason) + "; change one of them");
     }
 }
 

@@ -22,6 +22,7 @@ class Configuration {
     struct InForce {
         SettingValue value;
         std::string origin;  // "default", "duewheel.toml:3", "DUEWHEEL_HTTP", "--http"
+        std::string place;   // the same with the column: where an error about the value stands
     };
 
     Configuration();

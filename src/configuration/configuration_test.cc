@@ -126,11 +126,12 @@ TEST(Configuration, what_is_no_toml_is_told_with_its_place) {
 }
 
 TEST(Configuration, two_settings_that_do_not_go_together_are_an_error_where_one_was_changed) {
-    EXPECT_EQ(errors_of("[memory]\nread_ahead_min = \"1h\"\nread_ahead_max = \"1m\""),
-              Lines{"f.toml:2: `memory.read_ahead_min` = \"1h\" is more than `memory.read_ahead_max` = \"1m\", so that "
-                    "reading ahead would have no length that fits; change one of them."});
+    EXPECT_EQ(
+        errors_of("[memory]\nread_ahead_min = \"1h\"\nread_ahead_max = \"1m\""),
+        Lines{"f.toml:2:18: `memory.read_ahead_min` = \"1h\" is more than `memory.read_ahead_max` = \"1m\", so that "
+              "reading ahead would have no length that fits; change one of them."});
     EXPECT_EQ(errors_of("[http]\nbody_max = \"512KiB\""),
-              Lines{"f.toml:2: `limits.body_max` = \"1MiB\" is more than `http.body_max` = \"512KiB\", so that a "
+              Lines{"f.toml:2:12: `limits.body_max` = \"1MiB\" is more than `http.body_max` = \"512KiB\", so that a "
                     "message's body would not fit into its request; change one of them."});
 }
 
@@ -156,6 +157,14 @@ TEST(Configuration, the_nearest_flag_is_found) {
     EXPECT_EQ(nearest_flag("--segment-size"), "--store-segment-size");
     EXPECT_EQ(nearest_flag("--htpt"), "--http");
     EXPECT_EQ(nearest_flag("--confg"), "--config");
+}
+
+// `--http-listen` was told of `--http-hosts`, and `[retry] factor` of `retry.first`: both take fewer changes than what
+// was meant.
+TEST(Configuration, what_was_meant_is_told_though_another_name_takes_fewer_changes) {
+    EXPECT_EQ(nearest_flag("--http-listen"), "--http");
+    EXPECT_EQ(nearest_setting("retry.factor"), "retry.factor_thousandths");
+    EXPECT_EQ(nearest_setting("retry.jitter"), "retry.jitter_thousandths");
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ struct FailCommand {
 };
 struct ExtendCommand {
     LeaseToken lease;
-    std::int64_t lease_ms = 30'000;  // from now
+    std::optional<std::int64_t> lease_ms;  // from now; empty: as the queue says, and never less than is left
 };
 struct ReleaseCommand {
     LeaseToken lease;

@@ -176,7 +176,8 @@ class Engine {
     // `now` is server time; it never goes back here, whatever is handed in.
     void advance_to(DueMs now);
 
-    // The commit that was handed out is durable.
+    // The commit that was handed out is durable. It is applied at once as far as a turn may go, and on in the next
+    // ones.
     void committed();
 
     // An answer to a question of the effects.
@@ -217,7 +218,19 @@ class Engine {
         bool paused = false;
         bool has_settings = false;
     };
-    std::vector<QueueCounters> queue_counters() const;
+    // The queues with most messages that are ready or leased, then with most consumers, then with most that are
+    // pending: at most so many, the busiest first; of several the one that is known longest. O(queues * log(most)).
+    std::vector<QueueCounters> busiest_queues(std::size_t most) const;
+    // Those that have settings, by name: at most so many. O(queues).
+    std::vector<QueueCounters> queues_with_settings(std::size_t most) const;
+
+    struct QueueSums {
+        std::uint64_t dead = 0;  // dead messages that are kept, of all queues
+        std::uint64_t held = 0;
+        std::uint64_t with_settings = 0;  // queues
+    };
+    // O(queues).
+    QueueSums queue_sums() const;
     const Lateness& lateness() const { return lateness_; }
 
     // Verifies every invariant; aborts with a message. Slow: for tests and the simulator.
@@ -332,6 +345,7 @@ class Engine {
                  const char* field);
     void get(const GetCommand& command, ReplyToken token);
     void answer_get(MessageRow row, ReplyToken token);
+    std::int64_t lease_time(const Queue& at) const;
     void lease(const LeaseCommand& command, ReplyToken token);
 
     // engine_retries.cc: attempts and what becomes of a message when they are used up; setting aside and bringing back
@@ -417,11 +431,15 @@ class Engine {
     void apply_settings(std::string_view record_body, Operation& operation);
     void take_settings(QueueNumber number, const QueueSettings& settings, Sequence place, std::uint32_t record_bytes);
     QueueAnswer describe(QueueNumber number) const;
+    QueueCounters counters_of(QueueNumber number) const;
     void describe(const DescribeQueueCommand& command, ReplyToken token);
     void list_queues(const ListQueuesCommand& command, ReplyToken token);
-    Error queue_limit() const;
     void list_name(QueueNumber number);
     void release_names(SegmentNumber swept);
+    bool needs_name(const Queue& at) const;
+    void release_name(QueueNumber number);
+    void release_if_only_waited_for(QueueNumber number);
+    Error refuse_name();
 
     // engine_purge.cc
     struct PurgeWalk {
@@ -451,6 +469,9 @@ class Engine {
     bool must_close_segment() const;
     void add_cursors();
     void hand_out(bool closes_segment);
+    void apply_durable();
+    void apply_next(Operation& operation);
+    std::unique_ptr<Batch> finish_commit();
     void apply(Operation& operation);
     void count(const Record& record);
     void place_applied(EntryNumber number, bool keeps_live, bool woken);
@@ -595,11 +616,14 @@ class Engine {
     std::unique_ptr<Batch> batch_;                              // being built or in flight
     std::unique_ptr<Batch> idle_batch_;                         // its memory is used again
     bool in_flight_ = false;
+    bool durable_ = false;            // what is in flight is on the disk, and applied so far:
+    std::size_t applied_ = 0;         // operations of it
     std::deque<MessageId> expiries_;  // come, their record not yet written
 
     // queues
     std::vector<std::unique_ptr<Queue>> queues_;
     std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
+    DueMs names_looked_at_ms_ = 0;  // whether some could be released
     std::vector<QueueNumber> marked_;
     bool serving_left_ = false;  // the last turn handed out enough before it came to all of these
     std::unordered_map<MessageId, Lease> leases_;

@@ -218,28 +218,52 @@ void Engine::hand_out(bool closes_segment) {
 }
 
 void Engine::committed() {
-    assert(in_flight_);
+    assert(in_flight_ && !durable_);
+    durable_ = true;
+    applied_ = 0;
+    apply_durable();
+}
+
+// A share of the batch that is on the disk, in a turn: thousands of records at once would keep everybody waiting. What
+// is applied is answered in the same turn, so that nobody sees a change before it is told; to all the rest it is as if
+// the disk were not done yet. The next batch goes to the disk before the last answers are seen to.
+void Engine::apply_durable() {
+    if (!durable_) return;
+    std::vector<Operation>& operations = batch_->operations();
+    const std::size_t from = applied_;
+    // Puts of one request, which are answered with the last of them, are not torn apart.
+    const auto must_go_on = [&] {
+        const Operation& last = operations[applied_ - 1];
+        return applied_ - from < options_.apply_chunk || (last.record.kind == RecordKind::put && last.token == 0);
+    };
+    while (applied_ < operations.size() && (applied_ == from || must_go_on())) apply_next(operations[applied_++]);
+    std::unique_ptr<Batch> batch;
+    if (applied_ == operations.size()) batch = finish_commit();
+    for (std::size_t i = from; i < applied_; ++i) reply(operations[i].token, std::move(operations[i].reply));
+    if (batch) idle_batch_ = std::move(batch);
+}
+
+void Engine::apply_next(Operation& operation) {
+    const std::string_view body = batch_->body(operation);
+    if (operation.record.kind == RecordKind::conf) return apply_settings(body, operation);
+    if (operation.record.state.state == State::dead) {  // its reason stands in the commit's bytes alone
+        operation.record.reason = decode_record(operation.record.kind, body)->reason;
+    }
+    apply(operation);
+    if (operation.record.kind != RecordKind::put) return;
+    totals_.id_counter = operation.record.id / kShardsMax;  // from now on who asks for it is told of it
+    // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
+    if (operation.record.state.due_ms <= loaded_until_ms_) cache_.insert(operation.sequence, body);
+}
+
+// All of it is applied: the next batch may be built. Returns the one that is finished.
+std::unique_ptr<Batch> Engine::finish_commit() {
     std::unique_ptr<Batch> batch = std::move(batch_);
     in_flight_ = false;
+    durable_ = false;
     totals_ = batch->totals();
     ++counters_.commits;
     counters_.records += batch->count();
-    for (Operation& operation : batch->operations()) {
-        if (operation.record.kind == RecordKind::conf) {
-            apply_settings(batch->body(operation), operation);
-        } else {
-            if (operation.record.state.state == State::dead) {  // its reason stands in the commit's bytes alone
-                operation.record.reason = decode_record(operation.record.kind, batch->body(operation))->reason;
-            }
-            apply(operation);
-        }
-    }
-    for (Operation& operation : batch->operations()) {
-        // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
-        if (operation.record.kind == RecordKind::put && operation.record.state.due_ms <= loaded_until_ms_) {
-            cache_.insert(operation.sequence, batch->body(operation));
-        }
-    }
     if (batch->closes_segment) {
         effects_.closed_segments.push_back(segment_);
         // A quick sealer may have seen on the disk that the segment is full before this was told.
@@ -252,8 +276,7 @@ void Engine::committed() {
     if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
     build_batch();
     hand_over_held();
-    for (Operation& operation : batch->operations()) reply(operation.token, std::move(operation.reply));
-    idle_batch_ = std::move(batch);
+    return batch;
 }
 
 void Engine::apply(Operation& operation) {
@@ -306,7 +329,9 @@ void Engine::apply(Operation& operation) {
     }
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
     if (operation.entry == kNoEntry && number == kNoEntry) {  // an outcome that was carried: it names its queue
-        queue(recent_.queues().number(record.state.name_space, record.state.queue)).last_segment = segment_;
+        Queue& at = queue(recent_.queues().number(record.state.name_space, record.state.queue));
+        at.last_segment = segment_;
+        at.only_waited_for = false;
     }
     count(record);
     if (number != kNoEntry) {
@@ -321,6 +346,7 @@ void Engine::apply(Operation& operation) {
             Queue& at = queue(entry.queue);
             at.counts.enter(entry.durable_state);
             at.last_segment = segment_;
+            at.only_waited_for = false;
             join_line(number);
         }
         place_applied(number, keeps_live, woken);

@@ -16,13 +16,6 @@ Error Engine::unknown_id(MessageId id) {
     return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted here: check the id", "id"};
 }
 
-Error Engine::queue_limit() const {
-    return {"queue_limit",
-            "there are " + std::to_string(options_.queues_max) +
-                " queues already: use an existing one, or raise the setting limits.queues_max",
-            "queue"};
-}
-
 Error Engine::too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
 }
@@ -361,13 +354,18 @@ Status Engine::check_lease_time(std::int64_t lease_ms) const {
 }
 
 Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
-    if (Status legal = check_lease_time(command.lease_ms); !legal) {
-        return reply(pending.token, std::move(legal).error()), Verdict::settled;
+    if (command.lease_ms) {
+        if (Status legal = check_lease_time(*command.lease_ms); !legal) {
+            return reply(pending.token, std::move(legal).error()), Verdict::settled;
+        }
     }
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
-    const DueMs until = now_ + command.lease_ms;
-    leases_.at(command.lease.id).until_ms = until;
+    Lease& lease = leases_.at(command.lease.id);
+    // Who names no time gets what a lease gets, and loses nothing of a longer one.
+    const std::int64_t by_queue = lease_time(queue(recent_.entry(known.entry).queue));
+    const DueMs until = command.lease_ms ? now_ + *command.lease_ms : std::max(lease.until_ms, now_ + by_queue);
+    lease.until_ms = until;
     arm(known.entry, until);
     reply(pending.token, LeaseEndAnswer{LeaseOutcome::extended, 0, until});
     return Verdict::settled;
@@ -504,6 +502,11 @@ void Engine::answer_get(MessageRow row, ReplyToken token) {
     ask(Question{0, std::move(wanted)}, std::move(asked));
 }
 
+// Of a lease that names no time.
+std::int64_t Engine::lease_time(const Queue& at) const {
+    return at.conf && at.conf->settings.lease_ms != 0 ? at.conf->settings.lease_ms : options_.lease_default_ms;
+}
+
 void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     if (command.lease_ms) {
         if (Status legal = check_lease_time(*command.lease_ms); !legal) return reply(token, std::move(legal).error());
@@ -524,8 +527,9 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
             none.queue = command.queue;
             return reply(token, std::move(none));
         }
-        if (recent_.queues().in_use() >= options_.queues_max) return reply(token, queue_limit());
+        if (recent_.queues().in_use() >= options_.queues_max) return reply(token, refuse_name());
         number = recent_.queues().number(command.name_space, command.queue);
+        queue(number).only_waited_for = true;
     }
     Queue& at = queue(number);
     if (at.waiters.size() >= options_.waiters_per_queue_max) {
@@ -533,9 +537,7 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     }
     at.asked_ms = now_;
     const std::uint64_t waiter = next_waiter_++;
-    const std::int64_t by_queue =
-        at.conf && at.conf->settings.lease_ms != 0 ? at.conf->settings.lease_ms : options_.lease_default_ms;
-    waiters_[waiter] = {token, number, command.max, command.lease_ms.value_or(by_queue), {}};
+    waiters_[waiter] = {token, number, command.max, command.lease_ms.value_or(lease_time(at)), {}};
     if (token != 0) waiter_of_reply_[token] = waiter;
     at.waiters.push_back(waiter);
     mark(number);

@@ -338,6 +338,7 @@ void Engine::drop_waiter(std::uint64_t waiter) {
     waiters_.erase(waiting);
     Queue& at = queue(number);
     std::erase(at.waiters, waiter);
+    release_if_only_waited_for(number);
 }
 
 void Engine::stop_waiting() {

@@ -227,5 +227,30 @@ TEST(EngineLeases, a_consumer_that_leaves_while_its_message_is_read_gives_it_bac
     EXPECT_FALSE(shard.replies.contains(token));
 }
 
+// An extension that named no time set the end to 30 s from now, and so cut a longer lease short.
+TEST(EngineLeases, an_extension_without_a_time_gives_what_the_queue_gives_and_never_shortens) {
+    TrialEngine shard;
+    shard.put(0);
+    shard.put(0);
+    const auto leased = shard.lease(2, 600'000);
+    ASSERT_EQ(leased.size(), 2u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{leased[0].lease, {}}).lease_until_ms, kStart + 600'000);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{leased[1].lease, 5'000}).lease_until_ms, kStart + 5'000);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{leased[1].lease, {}}).lease_until_ms, kStart + 30'000);
+}
+
+TEST(EngineLeases, an_answer_is_filled_up_to_its_bound_of_bytes) {
+    TrialEngine probe;
+    probe.put(0);
+    const std::uint64_t one = probe.engine().totals().needed_bytes;
+    for (const bool fits : {true, false}) {
+        EngineOptions options;
+        options.lease_bytes_max = 2 * one - (fits ? 0 : 1);
+        TrialEngine shard(options);
+        for (int i = 0; i < 3; ++i) shard.put(0);
+        EXPECT_EQ(shard.lease().size(), fits ? 2u : 1u);
+    }
+}
+
 }  // namespace
 }  // namespace duewheel

@@ -161,12 +161,47 @@ TEST(EngineLimits, a_queue_whose_messages_all_lie_ahead_is_told_of) {
     Shard shard;
     shard.put(3'600'000, "body", "ahead");
     EXPECT_EQ(shard.engine().counters().queues, 1u);
-    const auto queues = shard.engine().queue_counters();
+    const auto queues = shard.engine().busiest_queues(10);
     ASSERT_EQ(queues.size(), 1u);
     EXPECT_EQ(queues[0].name.queue, "ahead");
     EXPECT_EQ(queues[0].ready, 0u);
     shard.turn(3'600'000);
-    EXPECT_EQ(shard.engine().queue_counters().at(0).ready, 1u);
+    EXPECT_EQ(shard.engine().busiest_queues(10).at(0).ready, 1u);
+}
+
+// With 99,000 queues a look at the counts copied each of them, ten megabytes for a page that is read every second.
+TEST(EngineLimits, the_busiest_queues_come_first_and_no_more_than_asked_for) {
+    Shard shard;
+    shard.put(3'600'000, "body", "far");
+    shard.put(3'600'000, "body", "farther");
+    shard.put(3'600'000, "body", "farther");
+    shard.put(0, "body", "busy");
+    shard.put(0, "body", "busiest");
+    shard.put(0, "body", "busiest");
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "told", ConfigureQueueCommand::What::pause, {}});
+    shard.turn(1);
+    shard.submit(LeaseCommand{"default", "eager", 1, 5000, 5000});
+    shard.turn(1);
+    const auto names = [&](std::size_t most) {
+        std::string text;
+        for (const auto& queue : shard.engine().busiest_queues(most)) text += queue.name.queue + " ";
+        return text;
+    };
+    EXPECT_EQ(names(10), "busiest busy eager farther far told ");
+    EXPECT_EQ(names(4), "busiest busy eager farther ");
+    EXPECT_EQ(names(1), "busiest ");
+    EXPECT_EQ(names(0), "");
+    ASSERT_EQ(shard.engine().queues_with_settings(10).size(), 1u);
+    EXPECT_EQ(shard.engine().queues_with_settings(10)[0].name.queue, "told");
+    EXPECT_EQ(shard.engine().queues_with_settings(0).size(), 0u);
+    EXPECT_EQ(shard.engine().queue_sums().with_settings, 1u);
+    EXPECT_EQ(shard.engine().queue_sums().held, 0u);
+    for (const char* queue : {"far", "eager"}) {
+        const MessageId id = shard.put(3'600'000, "body", queue);
+        shard.ask<ChangeAnswer>(HoldCommand{"default", id});
+    }
+    EXPECT_EQ(shard.engine().queue_sums().held, 2u);
+    EXPECT_EQ(shard.engine().queue_sums().dead, 0u);
 }
 
 }  // namespace

@@ -45,8 +45,9 @@ struct EngineOptions {
     std::uint32_t redrives_max = 16;      // calls at once
 
     // One batch.
-    std::uint32_t batch_operations_max = 4'096;
+    std::uint32_t batch_operations_max = 1'024;
     std::size_t batch_bytes_max = 8u << 20;
+    std::uint32_t apply_chunk = 256;  // operations of a durable batch that are applied in a turn
     std::int64_t confirm_after_ms = 5;
 
     // A message that fell due longer than this after the newest durable commit is handed out with the next one: so a

@@ -169,6 +169,8 @@ TEST(OrderKey, what_waits_on_disk_alone_comes_in_its_turn_and_takes_no_room_befo
 TEST(OrderKey, twenty_thousand_behind_one_key_hold_nobody_else_up) {
     EngineOptions options;
     options.ready_max = 2000;
+    options.apply_chunk = 30'000;
+    options.batch_operations_max = 30'000;
     TrialEngine shard(options);
     for (int i = 0; i < 20'000; ++i) shard.submit(keyed("k", 0));
     for (int i = 0; i < 1000; ++i) shard.submit(PutCommand{.queue = "q"});

@@ -58,18 +58,17 @@ bool Engine::is_key_free(DueMs ended_ms) const {
 Engine::KeyLook Engine::look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const {
     using What = KeyLook::What;
     if (!batch_->keys.empty() && batch_->keys.contains(key_name(command))) return {What::busy, {}};
-    KeyFacts found;
     const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
     const RecentKey* recent = queue == kNoQueue ? nullptr : recent_.key_holder(queue, command.key);
-    if (recent != nullptr) {
+    const bool decides = recent != nullptr && recent->is_put_here;
+    if (!decides && facts == nullptr) return {What::ask, {}};
+    KeyFacts found;
+    if (!decides && *facts) found = **facts;
+    // The younger of two that have had the key holds it.
+    if (recent != nullptr && recent->id >= found.holder.id) {
         found.holder = {recent->id, recent->request_hash, recent->due_ms, recent->ended_ms};
-    } else if (facts == nullptr) {
-        return {What::ask, {}};
-    } else if (!*facts) {
-        return {What::free, {}};
-    } else {
-        found = **facts;
     }
+    if (found.holder.id == 0) return {What::free, {}};
     if (is_key_free(found.holder.ended_ms)) return {What::free, {}};
     if (const EntryNumber number = recent_.find(found.holder.id); number != kNoEntry) {
         found.state = recent_.entry(number).state;
@@ -177,7 +176,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         expires = *at;
     }
     const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
-    if (queue == kNoQueue && recent_.queues().in_use() >= options_.queues_max) return queue_limit();
+    if (queue == kNoQueue && recent_.queues().in_use() >= options_.queues_max) return refuse_name();
     std::optional<RetryRule> retry;
     if (!command.retry.is_empty()) {
         const Result<RetryRule> chosen = chosen_rule(command.retry, queue_retry_rule(queue));

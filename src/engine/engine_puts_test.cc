@@ -76,6 +76,50 @@ TEST(EnginePuts, a_key_holds_until_so_long_after_the_end_and_is_free_then) {
     EXPECT_EQ(shard.ask<PutAnswer>(keyed("a")).id, fresh.id);
 }
 
+// A message that was dead for so long that its key was used again took the key back when it was changed, or carried by
+// cleaning, while the index alone knew of the younger one: a put that was sent again became a second message.
+TEST(EnginePuts, an_older_message_does_not_take_its_key_back) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.keys_kept_ms = 1000;
+    options.retry.attempts = 1;
+    TrialEngine shard(options);
+    PutCommand first = keyed("a", 1);
+    first.when.delay_ms = 0;
+    const MessageId old = shard.ask<PutAnswer>(first).id;
+    const auto leased = shard.lease();
+    ASSERT_EQ(leased.size(), 1u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{leased[0].lease, "no", std::nullopt}).outcome, LeaseOutcome::dead);
+    shard.turn(2000);
+    PutCommand second = keyed("a", 2);
+    second.when.delay_ms = 90'000'000;
+    const MessageId young = shard.ask<PutAnswer>(second).id;
+    ASSERT_NE(young, old);
+    shard.move_to_index();
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", old}).outcome, ChangeOutcome::kicked);
+    EXPECT_EQ(shard.ask<PutAnswer>(second).id, young);
+    EXPECT_EQ(shard.ask<Error>(first).code, "key_conflict");
+    const auto again = shard.lease();
+    ASSERT_EQ(again.size(), 1u);
+    shard.ask<LeaseEndAnswer>(AckCommand{again[0].lease});
+    shard.turn(2000);
+    EXPECT_EQ(shard.ask<PutAnswer>(second).id, young);
+}
+
+TEST(EnginePuts, an_older_message_does_not_take_its_key_back_from_one_in_memory) {
+    EngineOptions options;
+    options.keys_kept_ms = 1000;
+    options.retry.attempts = 1;
+    TrialEngine shard(options);
+    const MessageId old = shard.ask<PutAnswer>(keyed("a", 1, 0)).id;
+    shard.ask<LeaseEndAnswer>(FailCommand{shard.lease().at(0).lease, "no", std::nullopt});
+    shard.turn(2000);
+    const MessageId young = shard.ask<PutAnswer>(keyed("a", 2)).id;
+    ASSERT_NE(young, old);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", old}).outcome, ChangeOutcome::kicked);
+    EXPECT_EQ(shard.ask<PutAnswer>(keyed("a", 2)).id, young);
+}
+
 TEST(EnginePuts, of_two_puts_with_one_key_that_come_together_the_second_waits_for_the_first) {
     TrialEngine shard;
     const ReplyToken one = shard.submit(keyed("a"));

@@ -385,5 +385,18 @@ TEST(DeadLetters, a_redrive_waits_for_what_is_being_carried) {
     EXPECT_EQ(get(shard, id).row.state.state, State::ready);
 }
 
+TEST(EngineRetries, what_is_brought_back_from_the_dead_does_not_expire_any_more) {
+    EngineOptions options;
+    options.retry.attempts = 1;
+    TrialEngine shard(options);
+    PutCommand command{.queue = "q"};
+    command.expires = When{std::nullopt, 1000};
+    const MessageId id = shard.ask<PutAnswer>(command).id;
+    shard.ask<LeaseEndAnswer>(FailCommand{shard.lease().at(0).lease, "no", std::nullopt});
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", id}).outcome, ChangeOutcome::kicked);
+    shard.turn(5000);
+    ASSERT_EQ(shard.lease().size(), 1u);
+}
+
 }  // namespace
 }  // namespace duewheel

@@ -5,6 +5,7 @@
 // the messages.
 #include <algorithm>
 #include <cassert>
+#include <tuple>
 
 #include "engine/engine.h"
 
@@ -36,7 +37,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             return reply(pending.token, std::move(nothing)), Verdict::settled;
         }
         if (recent_.queues().in_use() >= options_.queues_max) {
-            reply(pending.token, queue_limit());
+            reply(pending.token, refuse_name());
             return Verdict::settled;
         }
         number = recent_.queues().number(command.name_space, command.queue);
@@ -84,8 +85,8 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
               Error{"queue_not_empty",
                     "the queue holds " + std::to_string(at.counts.pending) + " unfinished and " +
                         std::to_string(at.counts.dead) +
-                        " dead messages, and without its settings they would be handed out: purge it first, or set "
-                        "other settings",
+                        " dead messages, which its settings are for: purge what is unfinished, redrive and purge what "
+                        "is dead, or set other settings",
                     "queue"});
         return Verdict::settled;
     }
@@ -169,6 +170,7 @@ void Engine::apply_settings(std::string_view record_body, Operation& operation) 
     }
     const QueueNumber number = recent_.queues().number(record->state.name_space, record->name);
     queue(number).conf_in_batch = false;
+    queue(number).only_waited_for = false;
     take_settings(number, *settings, operation.sequence, operation.frame_bytes);
     auto* answer = std::get_if<QueueAnswer>(&operation.reply);
     if (operation.token == 0 || answer == nullptr) return;
@@ -216,15 +218,44 @@ void Engine::release_names(SegmentNumber swept) {
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         const Queue& at = *queues_[number];
         if (!at.named || at.last_segment > swept) continue;
-        const bool in_use = !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() ||
-                            at.has_backlog() || at.durable_cursor != kNoBacklog || at.purge_through != 0 || letting_go_;
-        if (in_use) continue;
-        const QueueName& name = recent_.queues().name(number);
-        queues_by_name_.erase({name.name_space, name.queue});
-        forget_dead(number);
-        recent_.queues().release(number);
-        *queues_[number] = Queue{};
+        if (!needs_name(at)) release_name(number);
     }
+}
+
+bool Engine::needs_name(const Queue& at) const {
+    return !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() || at.has_backlog() ||
+           at.durable_cursor != kNoBacklog || at.purge_through != 0 || letting_go_;
+}
+
+void Engine::release_name(QueueNumber number) {
+    const QueueName& name = recent_.queues().name(number);
+    queues_by_name_.erase({name.name_space, name.queue});
+    forget_dead(number);
+    recent_.queues().release(number);
+    *queues_[number] = Queue{};
+}
+
+// The last consumer of a queue that nobody ever put anything into has gone.
+void Engine::release_if_only_waited_for(QueueNumber number) {
+    const Queue& at = *queues_[number];
+    if (at.named && at.only_waited_for && !at.marked && !needs_name(at)) release_name(number);
+}
+
+// There is no room for another name. Where names stay only because records in the open segment name them, it is closed,
+// full or not, so that they are free when it has been swept. O(queues), at most once a second.
+Error Engine::refuse_name() {
+    const bool has_looked = names_looked_at_ms_ != 0 && now_ - names_looked_at_ms_ < 1000;
+    if (!has_looked && segment_fill_ > kSegmentHeaderBytes) {
+        names_looked_at_ms_ = now_;
+        close_wanted_ |= std::any_of(queues_.begin(), queues_.end(), [this](const std::unique_ptr<Queue>& at) {
+            return at->named && at->last_segment == segment_ && !needs_name(*at);
+        });
+    }
+    return {"queue_limit",
+            "there are " + std::to_string(options_.queues_max) +
+                " queues already: use an existing one, or raise the setting limits.queues_max; those that hold "
+                "nothing and have no settings are forgotten after a while",
+            "queue"};
 }
 
 // ---- what is known of queues
@@ -245,15 +276,57 @@ QueueAnswer Engine::describe(QueueNumber number) const {
     return answer;
 }
 
-std::vector<Engine::QueueCounters> Engine::queue_counters() const {
-    std::vector<QueueCounters> all;
+Engine::QueueCounters Engine::counters_of(QueueNumber number) const {
+    const Queue& at = *queues_[number];
+    return {recent_.queues().name(number),
+            at.ready_count,
+            at.leased_count,
+            at.waiters.size(),
+            at.has_backlog(),
+            at.counts.pending,
+            at.paused,
+            at.conf != nullptr};
+}
+
+std::vector<Engine::QueueCounters> Engine::busiest_queues(std::size_t most) const {
+    const auto busier = [&](QueueNumber left, QueueNumber right) {
+        const auto order = [&](QueueNumber number) {
+            const Queue& at = *queues_[number];
+            return std::tuple(at.ready_count + at.leased_count, at.waiters.size(), at.counts.pending);
+        };
+        const auto of_left = order(left);
+        const auto of_right = order(right);
+        return of_left != of_right ? of_left > of_right : left < right;
+    };
+    std::vector<QueueNumber> busiest;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        const Queue& at = *queues_[number];
-        if (!at.named) continue;
-        all.push_back({recent_.queues().name(number), at.ready_count, at.leased_count, at.waiters.size(),
-                       at.has_backlog(), at.counts.pending, at.paused, at.conf != nullptr});
+        if (queues_[number]->named) busiest.push_back(number);
     }
-    return all;
+    most = std::min(most, busiest.size());
+    std::partial_sort(busiest.begin(), busiest.begin() + static_cast<std::ptrdiff_t>(most), busiest.end(), busier);
+    busiest.resize(most);
+    std::vector<QueueCounters> counters;
+    for (const QueueNumber number : busiest) counters.push_back(counters_of(number));
+    return counters;
+}
+
+std::vector<Engine::QueueCounters> Engine::queues_with_settings(std::size_t most) const {
+    std::vector<QueueCounters> counters;
+    for (const auto& [name, number] : queues_by_name_) {
+        if (counters.size() == most) break;
+        if (queues_[number]->conf != nullptr) counters.push_back(counters_of(number));
+    }
+    return counters;
+}
+
+Engine::QueueSums Engine::queue_sums() const {
+    QueueSums sums;
+    for (const auto& at : queues_) {
+        sums.dead += at->counts.dead;
+        sums.held += at->counts.held;
+        sums.with_settings += at->named && at->conf != nullptr ? 1 : 0;
+    }
+    return sums;
 }
 
 void Engine::describe(const DescribeQueueCommand& command, ReplyToken token) {

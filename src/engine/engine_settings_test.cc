@@ -420,5 +420,46 @@ TEST(Purge, that_ends_with_the_settings_of_its_queue_leaves_nothing_to_do) {
     EXPECT_GT(engine.next_wakeup(), kStart);
 }
 
+// ---- names
+
+// Names of queues that had been emptied counted until their segment was full; where all that came was for new queues,
+// it never was, and nobody could use a new queue any more.
+TEST(QueueNames, where_they_run_out_those_of_empty_queues_are_free_when_the_open_segment_has_gone) {
+    EngineOptions options;
+    options.queues_max = 2;
+    TrialEngine before(options);
+    for (const char* queue : {"a", "b"}) {
+        before.put(0, "body", queue);
+        const auto leased = before.ask<LeaseAnswer>(LeaseCommand{"default", queue, 1, {}, 0}).messages;
+        before.ask<LeaseEndAnswer>(AckCommand{leased.at(0).lease});
+    }
+    TrialEngine after(options, before);  // knows of them from what ended alone
+    for (TrialEngine* shard : {&before, &after}) {
+        EXPECT_EQ(shard->ask<Error>(PutCommand{.queue = "c"}).code, "queue_limit");
+        shard->turn();
+        EXPECT_EQ(shard->engine().counters().unsealed_segments, 1u);
+        shard->engine().table_taken(1);
+        shard->turn();
+        shard->put(0, "body", "c");
+        EXPECT_EQ(shard->engine().counters().queue_names, 1u);
+    }
+}
+
+// Names that nobody ever put anything under stayed until a segment was full.
+TEST(QueueNames, one_that_was_only_waited_for_goes_with_the_last_consumer) {
+    EngineOptions options;
+    options.queues_max = 1;
+    TrialEngine shard(options);
+    const ReplyToken first = shard.submit(LeaseCommand{"default", "a", 1, {}, 1000});
+    shard.turn(500);
+    const ReplyToken second = shard.submit(LeaseCommand{"default", "a", 1, {}, 1000});
+    shard.turn(500);
+    EXPECT_TRUE(shard.take<LeaseAnswer>(first).messages.empty());
+    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "b"}).code, "queue_limit");
+    shard.turn(500);
+    EXPECT_TRUE(shard.take<LeaseAnswer>(second).messages.empty());
+    shard.put(0, "body", "b");
+}
+
 }  // namespace
 }  // namespace duewheel

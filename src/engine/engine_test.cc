@@ -47,6 +47,66 @@ TEST(Engine, nothing_is_answered_before_it_is_durable) {
     EXPECT_TRUE(shard.replies.contains(token));
 }
 
+// A batch of thousands of records was applied in one go, and whoever waited for another queue waited for that.
+TEST(Engine, a_large_batch_is_applied_and_answered_over_several_turns) {
+    EngineOptions options;
+    options.apply_chunk = 4;
+    Shard shard(options);
+    shard.hold_commits = true;
+    for (int i = 0; i < 10; ++i) shard.submit(PutCommand{.queue = "q"});
+    shard.turn();
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_EQ(shard.engine().counters().in_memory, 4u);
+    EXPECT_EQ(shard.engine().next_wakeup(), shard.engine().now());
+    EXPECT_FALSE(shard.engine().is_idle());
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().in_memory, 8u);
+    EXPECT_EQ(shard.replies.size(), 8u);
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().in_memory, 10u);
+    EXPECT_EQ(shard.replies.size(), 10u);
+    EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now());
+}
+
+TEST(Engine, puts_of_one_request_are_applied_and_answered_together) {
+    EngineOptions options;
+    options.apply_chunk = 4;
+    Shard shard(options);
+    shard.hold_commits = true;
+    shard.submit(PutCommand{.queue = "q"});
+    shard.submit(PutBatchCommand{std::vector<PutCommand>(6, PutCommand{.queue = "q"})});
+    shard.submit(PutCommand{.queue = "q"});
+    shard.turn();
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_EQ(shard.engine().counters().in_memory, 7u);
+    EXPECT_EQ(shard.replies.size(), 2u);
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().in_memory, 8u);
+    EXPECT_EQ(shard.replies.size(), 3u);
+}
+
+TEST(Engine, what_is_durable_and_not_applied_yet_is_as_if_it_were_in_flight) {
+    EngineOptions options;
+    options.apply_chunk = 1;
+    Shard shard(options);
+    const MessageId first = shard.put(10);
+    const MessageId second = shard.put(10);
+    shard.hold_commits = true;
+    const ReplyToken cancels[] = {shard.submit(CancelCommand{"default", first}),
+                                  shard.submit(CancelCommand{"default", second})};
+    shard.turn();
+    shard.hold_commits = false;
+    shard.settle();
+    const ReplyToken lease = shard.submit(LeaseCommand{"default", "q", 10, 1000, 0});
+    shard.turn(10);
+    EXPECT_TRUE(shard.take<LeaseAnswer>(lease).messages.empty());
+    EXPECT_EQ(shard.take<ChangeAnswer>(cancels[0]).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.take<ChangeAnswer>(cancels[1]).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.engine().counters().pending, 0u);
+}
+
 TEST(Engine, a_cancel_answers_for_good_and_repeats_its_answer) {
     Shard shard;
     const MessageId id = shard.put(1000);

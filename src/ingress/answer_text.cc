@@ -178,7 +178,8 @@ HttpResponse write(const QueueListAnswer& answer) {
     json.open().open_array("queues");
     for (const QueueAnswer& queue : answer.queues) write_queue(json, queue);
     json.close_array();
-    if (!answer.complete) json.text("cursor", queue_cursor(answer.queues.back().queue));
+    if (!answer.complete)
+        json.text("cursor", queue_cursor(answer.queues.back().name_space, answer.queues.back().queue));
     json.close();
     return json_response(200, std::move(body));
 }
@@ -275,7 +276,7 @@ HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine
     json.boolean("puts_held_back", counters.puts_held_back);
     json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);
     json.number("lateness_most_ms", lateness.most_ms);
-    json.open_array("queues");
+    json.number("queue_count", counters.queues).open_array("queues");
     for (const Engine::QueueCounters& queue : queues) {
         json.open();
         if (queue.name.name_space != kDefaultNamespace) json.text("namespace", queue.name.name_space);

@@ -2,6 +2,8 @@
 // played by the test.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -116,7 +118,7 @@ inline std::string describe(const Command& command) {
                 return "fail " + lease_text(c.lease) + " reason=" + c.reason +
                        " retry_in=" + (c.retry_in_ms ? number(*c.retry_in_ms) : "-");
             } else if constexpr (std::is_same_v<T, ExtendCommand>) {
-                return "extend " + lease_text(c.lease) + " lease=" + number(c.lease_ms);
+                return "extend " + lease_text(c.lease) + " lease=" + (c.lease_ms ? number(*c.lease_ms) : "-");
             } else if constexpr (std::is_same_v<T, ReleaseCommand>) {
                 return "release " + lease_text(c.lease) + " delay=" + number(c.delay_ms);
             } else if constexpr (std::is_same_v<T, ListCommand>) {
@@ -159,7 +161,10 @@ class PlayedShard final : public CommandPort {
     }
     void forget(ReplyToken token) override { forgotten.push_back(token); }
     EngineCounters counters() const override { return levels; }
-    std::vector<Engine::QueueCounters> queues() const override { return queue_levels; }
+    std::vector<Engine::QueueCounters> busiest_queues(std::size_t most) const override {
+        return {queue_levels.begin(),
+                queue_levels.begin() + static_cast<std::ptrdiff_t>(std::min(most, queue_levels.size()))};
+    }
     LatenessLevels lateness() const override { return {}; }
 };
 

@@ -2,6 +2,7 @@
 // token. Everything on the shard's thread.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "engine/command.h"
@@ -19,7 +20,8 @@ class CommandPort {
     virtual void forget(ReplyToken token) = 0;
 
     virtual EngineCounters counters() const = 0;
-    virtual std::vector<Engine::QueueCounters> queues() const = 0;
+    // At most so many, the busiest first.
+    virtual std::vector<Engine::QueueCounters> busiest_queues(std::size_t most) const = 0;
     // Of the last ten to twenty seconds.
     virtual LatenessLevels lateness() const = 0;
 };

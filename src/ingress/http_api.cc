@@ -11,11 +11,17 @@
 #include "ingress/call_path.h"
 #include "ingress/json_writer.h"
 #include "ingress/problem.h"
+#include "ingress/put_request.h"
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
+#include "ingress/request_members.h"
 
 namespace duewheel {
 namespace {
+
+// Queues that /v1/stats tells of: where it is not asked for another number, and at most.
+constexpr std::size_t kStatsQueues = 100;
+constexpr std::int64_t kStatsQueuesMax = 1'000;
 
 HttpResponse plain(int status, std::string_view type, std::string body) {
     HttpResponse response;
@@ -68,12 +74,15 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
     const std::string_view path = request.path;
     if (std::find(std::begin(kServerPages), std::end(kServerPages), path) != std::end(kServerPages)) {
         if (!is_read(request)) return say(method_not_allowed("GET, HEAD"), "method_not_allowed");
+        if (path == "/v1/stats") {
+            const Result<HttpResponse> stats = read_stats(request);
+            return stats ? say(*stats) : refuse(std::move(reply), note, stats.error());
+        }
         if (const auto none = QueryRequest::parse(request.query, {}); !none) {
             return refuse(std::move(reply), note, none.error());
         }
         if (path == "/healthz") return say(plain(200, "text/plain", "ok\n"));
         if (path == "/readyz") return say(readiness_text(options_.readiness()));
-        if (path == "/v1/stats") return say(stats_text(port_.counters(), port_.queues(), port_.lateness()));
         if (path == "/openapi.json") return say(plain(200, "application/json", options_.contract));
         return say(plain(200, "text/plain; version=0.0.4", options_.metrics()));
     }
@@ -92,10 +101,20 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
     }
     Result<Command> command = read_command(request, *call, options_);
     if (!command) return refuse(std::move(reply), note, command.error());
-    submit(*std::move(command), std::move(note), std::move(reply));
+    const bool raw_put = std::holds_alternative<PutCommand>(*command) && !is_json(request);
+    submit(*std::move(command), std::move(note), std::move(reply), raw_put);
 }
 
-void HttpApi::submit(Command command, RequestNote note, HttpReply reply) {
+// Many queues must not make a call long that is asked for every second.
+Result<HttpResponse> HttpApi::read_stats(const HttpRequest& request) const {
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"queues"});
+    if (!query) return query.error();
+    std::size_t most = kStatsQueues;
+    if (Status read = take(query->integer("queues", 0, kStatsQueuesMax), most); !read) return std::move(read).error();
+    return stats_text(port_.counters(), port_.busiest_queues(most), port_.lateness());
+}
+
+void HttpApi::submit(Command command, RequestNote note, HttpReply reply, bool raw_put) {
     const ReplyToken token = next_token_++;
     // A client that closed its sending side may still read: it gets its answer. But it may as well be gone, and must
     // not be handed a message then.
@@ -106,7 +125,7 @@ void HttpApi::submit(Command command, RequestNote note, HttpReply reply) {
             port_.forget(token);
         });
     }
-    waiting_.emplace(token, Waiting{std::move(reply), std::move(note), nullptr, 0});
+    waiting_.emplace(token, Waiting{std::move(reply), std::move(note), nullptr, 0, raw_put});
     port_.submit(std::move(command), token);
 }
 
@@ -120,7 +139,7 @@ void HttpApi::submit_batch(BatchRequest request, bool of_puts, RequestNote note,
     if (batch->missing == 0) return answer(std::move(batch->reply), batch->note, batch_text(batch->parts, of_puts));
     for (std::size_t i = 0; i < request.commands.size(); ++i) {
         const ReplyToken token = next_token_++;
-        waiting_.emplace(token, Waiting{std::nullopt, {}, batch, i});
+        waiting_.emplace(token, Waiting{std::nullopt, {}, batch, i, false});
         port_.submit(std::move(request.commands[i]), token);
     }
 }
@@ -130,7 +149,8 @@ void HttpApi::deliver(ReplyToken token, Reply reply) {
     if (waiting.empty()) return;  // the client left
     Waiting& who = waiting.mapped();
     if (who.batch) return deliver_part(*who.batch, who.part, std::move(reply));
-    const Error* error = std::get_if<Error>(&reply);
+    Error* error = std::get_if<Error>(&reply);
+    if (error != nullptr && who.raw_put) error->field = std::string(raw_field_of(error->field));
     answer(*std::move(who.single), who.note, answer_text(reply), error != nullptr ? error->code : std::string_view());
 }
 

@@ -68,12 +68,14 @@ class HttpApi {
         RequestNote note;  // of a single request
         std::shared_ptr<Batch> batch;
         std::size_t part = 0;
+        bool raw_put = false;  // its members came as header fields
     };
 
     void submit_batch(BatchRequest request, bool of_puts, RequestNote note, HttpReply reply);
     void deliver_part(Batch& batch, std::size_t part, Reply reply);
     void handle(const HttpRequest& request, RequestNote note, HttpReply reply);
-    void submit(Command command, RequestNote note, HttpReply reply);
+    Result<HttpResponse> read_stats(const HttpRequest& request) const;
+    void submit(Command command, RequestNote note, HttpReply reply, bool raw_put);
     // `code` is that of a refusal.
     void answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code = {});
     void refuse(HttpReply reply, const RequestNote& note, const Error& error);

@@ -130,7 +130,15 @@ Error unknown_member(std::string_view name, const std::string& within, std::span
         detail += ": this call takes no members";
     } else {
         const std::string_view shown = cut_utf8(name, kNameBytesShown);
-        detail.append("; the nearest that is known is `").append(nearest_name(shown, known)).append("`");
+        const std::string_view meant = nearest_name(shown, known);
+        if (is_near(shown, meant)) {
+            detail.append("; the nearest that is known is `").append(meant).append("`");
+        } else {
+            detail += "; known here:";
+            for (const std::string_view each : known) {
+                detail.append(each == known.front() ? " `" : ", `").append(each).append("`");
+            }
+        }
     }
     return {"unknown_member", std::move(detail), within + field_name(name)};
 }

@@ -205,6 +205,9 @@ TEST(JsonRequest, knows_members_once) {
     EXPECT_EQ(only(R"({"Body":1})"), "unknown_member Body");
     EXPECT_EQ(JsonRequest::parse(R"({"dealy":1})")->only({"body", "delay"}).error().message,
               "`dealy` is not known here; the nearest that is known is `delay`");
+    // `transaction` was told that `expires_in` is near.
+    EXPECT_EQ(JsonRequest::parse(R"({"transaction":1})")->only({"body", "delay"}).error().message,
+              "`transaction` is not known here; known here: `body`, `delay`");
     EXPECT_EQ(JsonRequest::parse(R"({"x":1})")->only({}).error().message,
               "`x` is not known here: this call takes no members");
 }

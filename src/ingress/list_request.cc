@@ -61,9 +61,7 @@ Result<StateSet> read_states(std::string_view text, const StateSet& legal, std::
             known = true;
         }
         if (!known) {
-            return Error{"bad_state",
-                         std::string(parameter) + " is one or more of " + std::string(names) +
-                             ", with commas between them; leave it out for all",
+            return Error{"bad_state", std::string(parameter) + " is " + std::string(names) + "; leave it out for all",
                          std::string(parameter)};
         }
         if (name.size() == text.size()) return states;
@@ -112,7 +110,9 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list) {
     if (!query) return query.error();
     if (const std::optional<std::string_view> states = query->text("state")) {
         const Result<StateSet> read =
-            read_states(*states, kListedStates, "state", "prepared, scheduled, ready, leased, retrying, held and dead");
+            read_states(*states, kListedStates, "state",
+                        "one or more of scheduled, ready, leased, retrying and held, with commas between them, or dead "
+                        "alone");
         if (!read) return read.error();
         list.states = *read;
     }
@@ -140,7 +140,8 @@ Result<Command> read_history(const HttpRequest& request, HistoryCommand history,
     history.queue = *std::move(name);
     if (const std::optional<std::string_view> outcomes = query->text("outcome")) {
         const Result<StateSet> read =
-            read_states(*outcomes, kEndedStates, "outcome", "done, cancelled, expired and dead");
+            read_states(*outcomes, kEndedStates, "outcome",
+                        "one or more of done, cancelled, expired and dead, with commas between them");
         if (!read) return read.error();
         history.outcomes = *read;
     }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/utf8.h"
 #include "ingress/base64.h"
@@ -354,6 +355,20 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
 
 bool is_json(const HttpRequest& request) {
     return says_json(request.header("Content-Type"));
+}
+
+std::string_view raw_field_of(std::string_view member) {
+    constexpr std::pair<std::string_view, std::string_view> kFields[] = {
+        {"delay", "Duewheel-Delay"},           {"due", "Duewheel-Due"},
+        {"expires_in", "Duewheel-Expires-In"}, {"expires", "Duewheel-Expires"},
+        {"order_key", "Duewheel-Order-Key"},   {"priority", "Duewheel-Priority"},
+        {"retry", "Duewheel-Retry"},           {"key", "Idempotency-Key"},
+        {"content_type", "Content-Type"}};
+    if (member.starts_with("retry.")) return "Duewheel-Retry";
+    for (const auto& [name, field] : kFields) {
+        if (name == member) return field;
+    }
+    return member;
 }
 
 Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put) {

@@ -26,5 +26,7 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
 
 // Whether a request says that its body is JSON; one that says nothing does.
 bool is_json(const HttpRequest& request);
+// The header field that says in a put of a raw body what this member says in JSON; the member where none does.
+std::string_view raw_field_of(std::string_view member);
 
 }  // namespace duewheel

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "ingress/base64.h"
 #include "ingress/json_request.h"
 #include "ingress/list_request.h"
 #include "ingress/query_request.h"
+#include "ingress/queue_text.h"
 #include "ingress/request_members.h"
 #include "ingress/retry_request.h"
 
@@ -104,11 +104,11 @@ Result<Command> read_queue_list(const HttpRequest& request, std::string name_spa
     if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
         return std::move(read).error();
     if (const std::optional<std::string_view> cursor = query->text("cursor")) {
-        std::optional<std::string> after = parse_base64url(*cursor);
+        std::optional<std::string> after = parse_queue_cursor(*cursor, list.name_space);
         if (!after) {
             return Error{"bad_cursor",
-                         "this is not a cursor of a list of queues: pass on the one of the page before, or "
-                         "begin without one",
+                         "this is not a cursor of a list of queues: pass on the one of the page before of the "
+                         "same namespace, or begin without one",
                          "cursor"};
         }
         list.after = *std::move(after);

@@ -5,6 +5,7 @@
 
 #include "ingress/answer_text.h"
 #include "ingress/call_fixture.h"
+#include "ingress/queue_text.h"
 #include "ingress/request_command.h"
 
 namespace duewheel {
@@ -29,9 +30,11 @@ TEST(QueueRequest, each_call_becomes_its_command) {
     EXPECT_EQ(read({"POST", "/v1/queues/mail:purge"}), "purge queue default mail pending=0 lease=0");
     EXPECT_EQ(read({"GET", "/v1/queues"}), "list queues default after= limit=100");
     EXPECT_EQ(read({"GET", "/v1/namespaces/team/queues"}), "list queues team after= limit=100");
-    EXPECT_EQ(read({"GET", "/v1/queues?limit=7&cursor=YQ"}), "list queues default after=a limit=7");
+    EXPECT_EQ(read({"GET", "/v1/queues?limit=7&cursor=" + queue_cursor("default", "a")}),
+              "list queues default after=a limit=7");
     EXPECT_EQ(read({"GET", "/v1/queues?limit=1001"}), "out_of_range limit");
     EXPECT_EQ(read({"GET", "/v1/queues?cursor=%21"}), "bad_cursor cursor");
+    EXPECT_EQ(read({"GET", "/v1/queues?cursor=AAAA"}), "bad_cursor cursor");
     EXPECT_EQ(read({"GET", "/v1/queues?after=a"}), "unknown_parameter after");
     EXPECT_EQ(read({"GET", "/v1/queues/mail?limit=7"}), "unknown_parameter ");
     EXPECT_EQ(read({"POST", "/v1/queues/mail"}), "not with this method");
@@ -110,7 +113,26 @@ TEST(QueueText, of_a_list_says_where_it_goes_on) {
     list.complete = false;
     EXPECT_EQ(answer_text(list).body,
               R"({"queues":[{"queue":"a","paused":false,"pending":0,"scheduled":0,"ready":0,"leased":0,"held":0,)"
-              R"("dead":0,"waiters":0,"backlog_on_disk":false,"settings":{"paused":false}}],"cursor":"YQ"})");
+              R"("dead":0,"waiters":0,"backlog_on_disk":false,"settings":{"paused":false}}],"cursor":")" +
+                  queue_cursor("default", "a") + "\"}");
+}
+
+// /v1/queues?cursor=AAAA began behind a queue of three zero bytes: any base64 was a cursor.
+TEST(QueueText, a_cursor_is_one_of_ours_or_none) {
+    const std::string cursor = queue_cursor("default", "mail");
+    EXPECT_EQ(parse_queue_cursor(cursor, "default"), "mail");
+    EXPECT_EQ(parse_queue_cursor(cursor, "team"), std::nullopt);
+    for (const char* none : {"", "AAAA", "YQ", "x!", "AAAAAAAAAAAAAAAAAAAA"}) {
+        EXPECT_EQ(parse_queue_cursor(none, "default"), std::nullopt) << none;
+    }
+    for (std::size_t size = 0; size < cursor.size(); ++size) {
+        EXPECT_EQ(parse_queue_cursor(cursor.substr(0, size), "default"), std::nullopt) << size;
+    }
+    for (std::size_t at = 0; at < cursor.size(); ++at) {
+        std::string changed = cursor;
+        changed[at] = changed[at] == 'A' ? 'B' : 'A';
+        EXPECT_EQ(parse_queue_cursor(changed, "default"), std::nullopt) << at;
+    }
 }
 
 }  // namespace

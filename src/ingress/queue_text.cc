@@ -1,7 +1,11 @@
 #include "ingress/queue_text.h"
 
+#include <cstdint>
+#include <cstring>
+
 #include "calendar/instant_text.h"
 #include "ingress/base64.h"
+#include "ingress/list_request.h"
 #include "ingress/retry_text.h"
 
 namespace duewheel {
@@ -25,6 +29,17 @@ void write_counts(JsonWriter& json, const QueueAnswer& answer) {
     json.boolean("backlog_on_disk", answer.backlog_on_disk);
 }
 
+constexpr std::size_t kCheckBytes = 8;
+
+// So that a cursor that was cut, or belongs to another list, is refused instead of beginning somewhere.
+std::string check_of(std::string_view name_space, std::string_view queue) {
+    constexpr std::uint64_t kListOfQueues = std::uint64_t{1} << 63;  // no set of states has this bit
+    const std::uint64_t check = list_query(name_space, queue, kListOfQueues, 0, 0);
+    std::string bytes(kCheckBytes, '\0');
+    std::memcpy(bytes.data(), &check, kCheckBytes);
+    return bytes;
+}
+
 }  // namespace
 
 void write_queue(JsonWriter& json, const QueueAnswer& answer) {
@@ -44,8 +59,16 @@ void write_queue(JsonWriter& json, const QueueAnswer& answer) {
     json.close();
 }
 
-std::string queue_cursor(std::string_view queue) {
-    return base64url(queue);
+std::string queue_cursor(std::string_view name_space, std::string_view queue) {
+    return base64url(check_of(name_space, queue).append(queue));
+}
+
+std::optional<std::string> parse_queue_cursor(std::string_view text, std::string_view name_space) {
+    std::optional<std::string> bytes = parse_base64url(text);
+    if (!bytes || bytes->size() <= kCheckBytes) return std::nullopt;
+    std::string queue = bytes->substr(kCheckBytes);
+    if (bytes->substr(0, kCheckBytes) != check_of(name_space, queue)) return std::nullopt;
+    return queue;
 }
 
 }  // namespace duewheel

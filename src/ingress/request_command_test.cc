@@ -97,7 +97,7 @@ TEST(RequestCommand, every_call_has_its_command) {
         {{"POST", "/v1/leases/" + kLease + ":fail", R"({"reason":"no","retry_in":0})"},
          "fail " + kLease + " reason=no retry_in=0"},
         {{"POST", "/v1/leases/" + kLease + ":extend", R"({"lease":"1m"})"}, "extend " + kLease + " lease=60000"},
-        {{"POST", "/v1/leases/" + kLease + ":extend"}, "extend " + kLease + " lease=30000"},
+        {{"POST", "/v1/leases/" + kLease + ":extend"}, "extend " + kLease + " lease=-"},
         {{"POST", "/v1/leases/" + kLease + ":release", R"({"delay":"1m"})"}, "release " + kLease + " delay=60000"},
         {{"POST", "/v1/leases/" + kLease + ":release"}, "release " + kLease + " delay=0"},
     };
@@ -515,6 +515,23 @@ TEST(RequestCommand, random_bytes_are_refused_soundly) {
         for (const Call& call : calls) expect_sound(call);
         if (testing::Test::HasFailure()) FAIL();
     }
+}
+
+// The engine names members of JSON: whoever had sent header fields was told of an `expires_in` that was nowhere.
+TEST(RequestCommand, names_the_header_field_where_the_engine_refuses_a_raw_put) {
+    ApiServer server;
+    const Call raw = {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Expires-In", "1s"}}};
+    const auto field = [&](const Call& call, const char* member) {
+        return member_of(server.ask(call, Error{"expires_too_soon", "No.", member}), "field");
+    };
+    EXPECT_EQ(field(raw, "expires_in"), "Duewheel-Expires-In");
+    EXPECT_EQ(field(raw, "expires"), "Duewheel-Expires");
+    EXPECT_EQ(field(raw, "delay"), "Duewheel-Delay");
+    EXPECT_EQ(field(raw, "due"), "Duewheel-Due");
+    EXPECT_EQ(field(raw, "retry.first"), "Duewheel-Retry");
+    EXPECT_EQ(field(raw, "key"), "Idempotency-Key");
+    EXPECT_EQ(field(raw, "body"), "body");
+    EXPECT_EQ(field(Call{"POST", "/v1/queues/q/messages", "{}"}, "expires_in"), "expires_in");
 }
 
 }  // namespace

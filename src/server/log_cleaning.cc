@@ -60,11 +60,18 @@ void LogCleaning::begin_next_segment() {
     for (const std::shared_ptr<const SegmentFile>& segment : parts_.journal().catalog().snapshot()) {
         if (segment->first_sequence() < from) continue;
         if (segment->header().number > parts_.index().position().segment) return;  // not in the index yet
+        if (pass_until_ == 0) pass_until_ = parts_.engine().totals().sequence + 1;
         const SegmentEnd end = segment->end();
         carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, 0, false, segment};
         cleaner_ = std::make_unique<Cleaner>(segment, parts_.index());
         return;
     }
+}
+
+void LogCleaning::end_pass() {
+    pass_until_ = 0;
+    rest_until_bytes_ = 0;
+    if (log_is_too_long()) rest_until_bytes_ = log_bytes() + log_bytes() / 4;
 }
 
 LogCleaning::Step LogCleaning::next() {
@@ -147,9 +154,9 @@ void LogCleaning::done(Found found) {
             }
             if (found.finished) {
                 cleaner_.reset();
-                if (carrying_.carried_bytes > carrying_.bytes / 2) rest_until_bytes_ = log_bytes() + log_bytes() / 4;
                 if (carrying_.last_carry == 0) carrying_.last_carry = parts_.engine().totals().sequence;
                 carried_.push_back(std::move(carrying_));
+                if (begins_at() >= pass_until_) end_pass();
             }
             break;
         case Step::measure:

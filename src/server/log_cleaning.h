@@ -8,10 +8,10 @@
 //          ▼
 //     carry-done command ──► durable ──► every question asked before is answered ──► unlink (blocking)
 //
-// It begins when the log is larger than twice what is needed, kept outcomes included, and a few segments. Of outcomes
-// only those are counted whose end this index has seen, so an index that was built from a log without its front counts
-// too few for as long as outcomes are kept: where more than half of a segment had to be carried, cleaning rests until
-// the log has grown by a quarter.
+// It begins when the log is larger than twice what is needed, kept outcomes included, and a few segments, and goes on
+// until it is not. Of outcomes only those are counted whose end this index has seen, so an index that was built from a
+// log without its front counts too few for as long as outcomes are kept: where a pass over all that stood in the log
+// has left it too long, cleaning rests until it has grown by a quarter.
 //
 // While the store is full it works harder, because what it gains is what ends that: it begins as soon as a quarter of
 // what is needed is not, goes once over all that stood in the log when the store became full, however little each
@@ -91,6 +91,7 @@ class LogCleaning {
     bool waits_for_open_segment() const;
     bool may_measure() const;
     void begin_next_segment();
+    void end_pass();
 
     ShardParts& parts_;
     bool running_ = false;  // a step
@@ -102,7 +103,8 @@ class LogCleaning {
     bool stating_ = false;         // the carry-done command is under way
     std::optional<Sequence> to_drop_;
     std::uint64_t drop_after_ticket_ = 0;  // of the questions that may hold a place in what is to be dropped
-    std::uint64_t rest_until_bytes_ = 0;   // of the log: too little was gained last time
+    Sequence pass_until_ = 0;              // what stood in the log when the pass began that is going on; 0: none is
+    std::uint64_t rest_until_bytes_ = 0;   // of the log: the last pass gained too little
     std::uint64_t segments_dropped_ = 0;
     std::uint64_t carried_bytes_ = 0;
     bool was_full_ = false;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -91,8 +90,8 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_expired_total", "Messages whose time was over before anybody took them.", counters.expired);
     page.counter("duewheel_rescheduled_total", "Messages moved to another due time.", counters.rescheduled);
     page.counter("duewheel_leases_lost_total", "Leases that ran out.", counters.leases_lost);
-    page.counter("duewheel_dead_total", "Messages whose attempts were used up.", counters.dead);
-    page.counter("duewheel_held_total", "Messages set aside.", counters.held);
+    page.counter("duewheel_dead_total", "Times a message died: its attempts were used up.", counters.dead);
+    page.counter("duewheel_held_total", "Times a message was set aside.", counters.held);
     page.counter("duewheel_brought_back_total", "Messages kicked or redriven.", counters.brought_back);
     page.counter("duewheel_dead_let_go_total", "Dead messages that were kept long enough.", counters.let_go);
     page.gauge("duewheel_pending", "Messages that have not ended.", counters.pending);
@@ -138,16 +137,13 @@ void add_engine(Page& page, const EngineCounters& counters) {
 // puts under a fresh name for each request must not make the page grow. Names hold no letter that would need an escape.
 constexpr std::size_t kQueuesMax = 100;
 
-void add_queues(Page& page, std::vector<Engine::QueueCounters> queues) {
-    std::erase_if(queues, [](const Engine::QueueCounters& queue) { return !queue.has_settings; });
-    const auto name = [](const Engine::QueueCounters& queue) {
-        return std::tie(queue.name.name_space, queue.name.queue);
-    };
-    std::sort(queues.begin(), queues.end(),
-              [&](const auto& left, const auto& right) { return name(left) < name(right); });
+void add_queues(Page& page, const Engine& engine) {
+    const Engine::QueueSums sums = engine.queue_sums();
+    page.gauge("duewheel_dead", "Dead messages that are kept, of all queues.", sums.dead);
+    page.gauge("duewheel_held", "Messages that are set aside, of all queues.", sums.held);
     page.gauge("duewheel_queues_with_settings", "Queues that have settings; the first 100 by name have lines below.",
-               queues.size());
-    queues.resize(std::min(queues.size(), kQueuesMax));
+               sums.with_settings);
+    const std::vector<Engine::QueueCounters> queues = engine.queues_with_settings(kQueuesMax);
     using Counters = Engine::QueueCounters;
     page.gauge_of_queues("duewheel_queue_pending", "Messages of a queue that have not ended.", queues,
                          [](const Counters& queue) { return queue.pending; });
@@ -181,7 +177,7 @@ std::string metrics_page(const ServerOptions& options, const Shard& shard, const
     Page page;
     const EngineCounters counters = shard.counters();
     add_engine(page, counters);
-    add_queues(page, shard.queues());
+    add_queues(page, shard.parts().engine());
     const LocalJournal& journal = shard.parts().journal();
     const Totals totals = shard.parts().engine().totals();
     page.gauge("duewheel_log_sequence", "Sequence of the newest durable record.", totals.sequence);

@@ -47,7 +47,9 @@ class Shard final : public CommandPort {
     void submit(Command command, ReplyToken token) override;
     void forget(ReplyToken token) override;
     EngineCounters counters() const override { return parts_.engine().counters(); }
-    std::vector<Engine::QueueCounters> queues() const override { return parts_.engine().queue_counters(); }
+    std::vector<Engine::QueueCounters> busiest_queues(std::size_t most) const override {
+        return parts_.engine().busiest_queues(most);
+    }
     LatenessLevels lateness() const override { return parts_.engine().lateness().of_late(parts_.engine().now()); }
 
     // The loop's turn; returns when the next one is due.

@@ -184,6 +184,25 @@ TEST(ShardCleaning, a_segment_stays_until_every_question_asked_before_is_answere
     EXPECT_GT(owner.cleaning().segments_dropped(), 0u);
 }
 
+// After each segment of which more than half had to be carried, cleaning rested until the log had grown by a quarter. A
+// front of messages that stay made it rest again and again, until the log was three times as large as what was needed.
+TEST(ShardCleaning, does_not_rest_at_a_front_that_is_needed_whole) {
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner(disk, kDirectory, log);
+    ASSERT_TRUE(owner.open(rows).ok());
+    for (int i = 0; i < 100; ++i) owner.put(kHour, std::string(850, 'x'));
+    const std::size_t stays = owner.parts().journal().catalog().list().size();
+    ASSERT_GT(stays, 3u);
+    owner.cleans = true;
+    for (int i = 0; i < 600; ++i) owner.ask<ChangeAnswer>(CancelCommand{"default", owner.put(kHour, "body")});
+    EXPECT_GT(owner.cleaning().segments_dropped(), stays);
+    const std::uint64_t needed = owner.engine().totals().needed_bytes + owner.parts().index().outcome_bytes();
+    const std::uint64_t left = LogCleaning::kSegmentsLeft + 2;  // and those whose carries are in the open segment
+    EXPECT_LE(owner.parts().journal().catalog().bytes(), 2 * needed + left * owner.options.engine.segment_bytes);
+}
+
 // The simulator found that an index which is lost after the log's front has gone was not built again: the replay asked
 // for record 1.
 TEST(ShardStart, a_lost_index_of_a_log_whose_front_is_gone_is_built_again) {

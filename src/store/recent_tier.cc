@@ -292,8 +292,9 @@ void RecentTier::hold_key(const Record& record, DueMs ended_ms) {
     const QueueNumber queue = queues_.number(state.name_space, state.queue);
     RecentKey& held = keys_[joined_key(queue, state.key)];
     if (held.id > record.id) return;
-    held = {record.id, state.request_hash, state.first_due_ms != 0 ? state.first_due_ms : state.nominal_due_ms,
-            ended_ms};
+    const bool is_put = record.kind == RecordKind::put || record.kind == RecordKind::spawn;
+    const DueMs due_ms = state.first_due_ms != 0 ? state.first_due_ms : state.nominal_due_ms;
+    held = {record.id, state.request_hash, due_ms, ended_ms, is_put || (held.is_put_here && held.id == record.id)};
 }
 
 std::string RecentTier::joined_key(QueueNumber queue, std::string_view key) {

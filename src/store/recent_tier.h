@@ -88,6 +88,9 @@ struct RecentKey {
     std::uint64_t request_hash = 0;
     DueMs due_ms = 0;    // what its put was answered
     DueMs ended_ms = 0;  // 0: unfinished
+    // Its put stands here, and so no younger message can hold the key. Otherwise the index may know of one that took
+    // the key over while this message was dead.
+    bool is_put_here = false;
 };
 
 class RecentTier {
@@ -103,6 +106,7 @@ class RecentTier {
     EntryNumber find(MessageId id) const;
     // Null where the message did not end, or the index has its end.
     const Outcome* outcome(MessageId id) const;
+    // Null where no record here is of a message with this key.
     const RecentKey* key_holder(QueueNumber queue, std::string_view key) const;
 
     Entry& entry(EntryNumber number) { return entries_[number]; }

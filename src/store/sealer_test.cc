@@ -290,6 +290,31 @@ TEST_F(Sealing, outcomes_and_their_keys_expire) {
     EXPECT_FALSE(find_key("mail", "order-1", last + 1));
 }
 
+// Cleaning took the log of short-lived messages for garbage that it was not: every outcome is kept for a day.
+TEST_F(Sealing, what_kept_outcomes_take_in_the_log_is_counted_until_they_expire) {
+    const MessageId first = shard_.put("mail", kNow + 500);
+    const MessageId second = shard_.put("mail", kNow + 500);
+    const MessageId third = shard_.put("mail", kNow + 500);
+    seal();
+    EXPECT_EQ(index_->outcome_bytes(), 0u);
+    shard_.end(first);
+    shard_.end(second, State::cancelled);
+    seal();
+    const std::uint64_t both = shard_.committed.at(3).frame_bytes + shard_.committed.at(4).frame_bytes;
+    EXPECT_EQ(index_->outcome_bytes(), both);
+    shard_.end(third, State::dead);
+    seal();
+    EXPECT_EQ(index_->outcome_bytes(), both) << "the dead are needed whole and counted with what is pending";
+    shard_.put("mail", kNow + 500);
+    shard_.commit(kNow + Retention::kDefaultKeepMs);
+    seal();
+    EXPECT_EQ(index_->outcome_bytes(), both);
+    shard_.put("mail", kNow + 500);
+    shard_.commit(kNow + Retention::kDefaultKeepMs + 1);
+    seal();
+    EXPECT_EQ(index_->outcome_bytes(), 0u);
+}
+
 TEST_F(Sealing, a_key_names_its_message_through_its_life) {
     const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     seal();

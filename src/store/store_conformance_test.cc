@@ -157,13 +157,15 @@ class TwoTiers {
         const auto& [name_space, queue, key] = name;
         KeyHolder found;
         const QueueNumber number = recent_->queues().find(name_space, queue);
-        if (const RecentKey* recent = number == kNoQueue ? nullptr : recent_->key_holder(number, key)) {
-            found = {recent->id, recent->request_hash, recent->due_ms, recent->ended_ms};
-        } else {
+        const RecentKey* recent = number == kNoQueue ? nullptr : recent_->key_holder(number, key);
+        if (recent == nullptr || !recent->is_put_here) {
             const auto row = index_->find_key(name_space, queue, key, 0);
             ASSERT_TRUE(row.ok());
-            ASSERT_TRUE(*row) << "key " << key << " is lost";
-            found = **row;
+            ASSERT_TRUE(*row || recent != nullptr) << "key " << key << " is lost";
+            if (*row) found = **row;
+        }
+        if (recent != nullptr && recent->id >= found.id) {
+            found = {recent->id, recent->request_hash, recent->due_ms, recent->ended_ms};
         }
         ASSERT_EQ(found.id, wanted.id) << key;
         ASSERT_EQ(found.request_hash, wanted.request_hash) << key;

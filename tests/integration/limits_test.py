@@ -175,6 +175,20 @@ def waiters(daemon, count):
         return code_of(read_answer(connections[-1])) if readable(connections[-1]) else None
 
 
+def unfinished(daemon, size):
+    """Two clients hold so many bytes of requests whose ends do not come; the second one is refused, or nobody."""
+    def begin(connection, bytes_in_all):
+        head = f"POST {PUT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {2 << 20}\r\n\r\n".encode()
+        connection.sendall(head + b"x" * (bytes_in_all - len(head)))
+
+    with connect(daemon) as first, connect(daemon) as second:
+        client = daemon.client()
+        begin(first, 1000)
+        begin(second, size - 1000)
+        wait_until(lambda: readable(second) or metric(client, 'duewheel_limit_use{limit="http.unfinished_max"}') == size)
+        return code_of(read_answer(second)) if readable(second) else None
+
+
 def readable(connection):
     return bool(select.select([connection], [], [], 0)[0])
 
@@ -223,6 +237,16 @@ def ready(daemon, count):
     return held_up
 
 
+def reason(daemon, size):
+    """A failure's reason: whether less than all of it is kept."""
+    client = daemon.client()
+    number = client.put("q", "x", retry={"attempts": 1})[1]["id"]
+    assert client.request("POST", f"/v1/leases/{client.lease('q')[0]['lease']}:fail", {"reason": "r" * size})[0] == 200
+    kept = client.get(number)[1]["reason"]
+    assert kept == "r" * min(size, 1024)
+    return len(kept) < size
+
+
 def put_lines(client, path, lines):
     status, _ = client.request_text("POST", path + ":batch", lines, {"Content-Type": "application/x-ndjson"})
     assert status == 200
@@ -238,6 +262,7 @@ def seal(client):
 REFUSES = {
     # limit: (settings, the limit there, probe)
     "http.body_max": (["--http-body-max=64KiB", "--limits-body-max=1KiB"], 64 << 10, request_body),
+    "http.unfinished_max": (["--http-unfinished-max=1MiB", "--http-body-max=4MiB"], 1 << 20, unfinished),
     "http.header_max": (["--http-header-max=1KiB"], 1 << 10, header_bytes),
     "http.header_fields_max": (["--http-header-fields-max=9"], 9, header_fields),
     "http.target_max": (["--http-target-max=1KiB"], 1 << 10, target),
@@ -272,17 +297,16 @@ REFUSES = {
 HOLDS_UP = {
     "http.connections_max": (["--http-connections-max=3"], 3, connections),
     "limits.leased_max": (["--limits-leased-max=3"], 3, leased),
+    "limits.reason_max": ([], 1024, reason),
     "memory.ready_max": (["--memory-ready-max=100", "--store-segment-size=1MiB"], 100, ready),
 }
 ELSEWHERE = {
-    "http.unfinished_max": ("src/net/http_server_defence_test.cc", "holds_a_limit_on_unfinished_requests_of_all_clients"),
     "http.pipeline_max": ("src/net/http_server_test.cc", "pauses_reading_at_the_pipeline_limit_and_loses_nothing"),
     "http.reads_max": ("src/net/http_server_defence_test.cc", "works_on_few_reads_of_one_connection_at_a_time"),
     "http.unsent_max": ("src/net/http_server_defence_test.cc",
                         "cuts_those_who_hold_most_answers_unread_before_memory_runs_short"),
     "http.output_max": ("src/net/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
     "http.write_timeout": ("src/net/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
-    "limits.reason_max": ("src/ingress/request_command_test.cc", "a_long_reason_is_cut_between_letters"),
     "limits.lease_answer_max": ("src/engine/engine_limits_test.cc", "one_lease_answer_holds_so_many_bytes_or_one_larger_message"),
     "limits.listings_max": ("src/engine/engine_listing_test.cc", "limits_are_kept"),
     "limits.redrives_max": ("src/engine/engine_limits_test.cc", "no_more_redrives_go_on_at_one_time_than_the_limit"),

@@ -1,6 +1,7 @@
 """The real daemon's settings: what wins, what is refused with which words, and what is printed."""
 
 import os
+import pathlib
 import re
 import subprocess
 import tempfile
@@ -175,6 +176,17 @@ class Refused(unittest.TestCase):
             run = duewheeld("--data", data, "--http", "127.0.0.1:0", "--http-hosts", "a.example,http://b.example")
             self.assertEqual(run.returncode, EXIT_USAGE)
             self.assertIn("bad_host", run.stderr)
+            self.assertIn("--http-hosts", run.stderr)
+
+    # It named neither line nor column of the file: what was refused at the start was not told with its place.
+    def test_a_host_that_is_none_is_told_with_its_place(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "duewheel.toml"
+            file.write_text('[http]\nhosts = ["a.example", "http://b.example"]\n')
+            printed = duewheeld("--print-config", "--config", str(file))
+            self.assertRegex(printed.stderr, r'duewheel\.toml:2:9: "http://b\.example" in the setting .*\(bad_host\)\n$')
+            start = duewheeld("--data", directory + "/data", "--http", "127.0.0.1:0", "--config", str(file))
+            self.assertIn("duewheel.toml:2:9", start.stderr)
 
 
     def test_printing_refuses_what_the_start_would_refuse(self):

@@ -69,11 +69,12 @@ struct SeenDelivery {
     std::uint32_t attempt = 0;
     LeaseToken token;
     DueMs delivered_ms = 0;
-    DueRange until;                  // of the lease
-    std::uint32_t extends_open = 0;  // submitted, not answered
-    std::uint32_t endings_open = 0;  // ack, fail, release: submitted, not answered
-    bool ended = false;              // one of them was answered: it took effect
-    bool may_have_ended = false;     // one of them was never answered
+    DueRange until;                     // of the lease
+    std::uint32_t extends_open = 0;     // submitted, not answered
+    std::uint32_t endings_open = 0;     // ack, fail, release: submitted, not answered
+    bool ended = false;                 // one of them was answered: it took effect
+    bool expired_with_message = false;  // one was answered expired, and may have been the end of its message too
+    bool may_have_ended = false;        // one of them was never answered
 };
 
 // One line of a message's history, to be told when something is wrong with it.

@@ -183,7 +183,9 @@ ReplyToken Oracle::submitted(const Command& command) {
                 if (std::holds_alternative<ReleaseCommand>(command)) ++named->forgiven_high;
                 if (const auto* extend = std::get_if<ExtendCommand>(&command)) {
                     ++delivery->extends_open;
-                    delivery->until.low = std::min(delivery->until.low, now_ + extend->lease_ms);
+                    if (extend->lease_ms) {
+                        delivery->until.low = std::min(delivery->until.low, now_ + *extend->lease_ms);
+                    }
                 }
             }
         }

@@ -36,6 +36,8 @@ void Oracle::history_replied(const Request& request, const HistoryAnswer& answer
         const Worlds worlds = with_open_commands(*about, 0);
         bool may_be = row.outcome == State::expired && about->may_have_expired(latest());
         may_be |= row.outcome == State::dead && attempts_high(*about) > 0;  // also if it was brought back since
+        // A redrive that is not answered yet has brought it back into a queue that was purged.
+        may_be |= row.outcome == State::cancelled && about->returns_open > 0 && about->purge != MessageModel::Purge::no;
         for (const World& world : worlds) {
             may_be |= row.outcome == State::expired && may_be_let_go(*about, world);
             may_be |= row.outcome == State::done && world.phase == World::Phase::done;

@@ -241,8 +241,8 @@ bool ends_without_ack(const Command& command) {
 }  // namespace
 
 bool Oracle::surely_held(const MessageModel& of, const SeenDelivery& delivery, DueMs until) const {
-    if (delivery.run != run_ || delivery.until.low <= until || delivery.ended || delivery.endings_open > 0)
-        return false;
+    const bool is_over = delivery.ended || delivery.expired_with_message;
+    if (delivery.run != run_ || delivery.until.low <= until || is_over || delivery.endings_open > 0) return false;
     return std::none_of(of.deliveries.begin(), of.deliveries.end(), [&](const SeenDelivery& other) {
         return other.run == run_ && other.attempt > delivery.attempt;
     });
@@ -274,9 +274,9 @@ void Oracle::lease_end_replied(ReplyToken token, const Request& request, const L
 }
 
 void Oracle::lease_refused(ReplyToken token, const Request& request, MessageModel& about, SeenDelivery& delivery) {
+    // Or its message's time is over, which an end of the lease that is no ack makes the end of the message.
+    const bool may_end = ends_without_ack(request.command) && about.may_have_expired(latest());
     if (surely_held(about, delivery, now_)) {
-        // Or its message's time is over, which an end of the lease that is no ack makes the end of the message.
-        const bool may_end = ends_without_ack(request.command) && about.may_have_expired(latest());
         if (!may_end) {
             return violate("C8", "a lease until " + at(delivery.until.low) + " is answered expired", &about);
         }
@@ -284,6 +284,7 @@ void Oracle::lease_refused(ReplyToken token, const Request& request, MessageMode
         delivery.ended = true;
         return;
     }
+    delivery.expired_with_message |= may_end;  // and whatever else was asked of it comes too late
     if (delivery.run != run_) rare_.met(Rare::ack_of_an_earlier_run_refused);
     rare_.met(Rare::ack_after_the_end_refused);
     if (!std::holds_alternative<AckCommand>(request.command)) return;
@@ -372,7 +373,9 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     } else if (const auto* extend = std::get_if<ExtendCommand>(&request.command);
                extend != nullptr && answer.outcome == LeaseOutcome::extended) {
         const DueMs until = answer.lease_until_ms;
-        if (until < request.submitted_ms + extend->lease_ms || until > now_ + extend->lease_ms) {
+        const bool was_asked_for =
+            extend->lease_ms && until >= request.submitted_ms + *extend->lease_ms && until <= now_ + *extend->lease_ms;
+        if (extend->lease_ms ? !was_asked_for : until < delivery.until.low) {
             violate("C8", "a lease was extended to " + at(until), &about);
         }
         delivery.until.low = delivery.extends_open > 0 ? std::min(delivery.until.low, until) : until;

@@ -25,8 +25,8 @@ T pick(Random& random, const T (&values)[N]) {
 
 void draw_workload(SimOptions& options, Random& random) {
     // Puts and leases are always on: without them nothing happens.
-    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4,  14, 8, 18, 5, 4, 5, 5, 2,
-                                                3,  5, 8, 4, 12, 5,  5, 6,  3, 3, 4, 4};
+    constexpr std::uint32_t kUsual[kOpCount] = {30, 6, 8, 8, 4,  14, 8, 18, 5, 4, 5,  5, 2,
+                                                3,  5, 8, 4, 12, 5,  5, 6,  3, 3, 10, 4};
     for (std::size_t op = 0; op < kOpCount; ++op) {
         const bool needed = op == static_cast<std::size_t>(Op::put) || op == static_cast<std::size_t>(Op::lease);
         const bool on = random.chance(700'000);
@@ -67,6 +67,7 @@ void draw_engine(EngineOptions& engine, Random& random) {
     engine.fire_chunk = pick<std::uint32_t>(random, {1, 3, 1000});
     engine.crowd_messages = pick<std::uint64_t>(random, {1, 3, 20, 1000});
     engine.serve_chunk = pick<std::uint32_t>(random, {1, 3, 1000});
+    engine.apply_chunk = pick<std::uint32_t>(random, {1, 2, 5, 1000});
     engine.batch_operations_max = pick<std::uint32_t>(random, {1, 2, 5, 20, 1000});
     engine.batch_bytes_max = pick<std::size_t>(random, {1024, 4096, 1 << 20});
     engine.record_cache_bytes = pick<std::size_t>(random, {0, 2000, 20'000, 1 << 20});

@@ -453,6 +453,10 @@ Command Workload::draw_change(const MessageModel& message) {
     }
 }
 
+std::optional<std::int64_t> Workload::draw_extension() {
+    return random_.chance(200'000) ? std::nullopt : std::optional(draw_lease_time());
+}
+
 Command Workload::draw_lease_end(const LeaseToken& lease) {
     switch (random_.below(7)) {
         case 6:
@@ -462,7 +466,7 @@ Command Workload::draw_lease_end(const LeaseToken& lease) {
         case 1:
             return ReleaseCommand{lease, random_.chance(500'000) ? 0 : draw_delay()};
         case 2:
-            return ExtendCommand{lease, draw_lease_time()};
+            return ExtendCommand{lease, draw_extension()};
         default:
             return AckCommand{lease};
     }
@@ -473,7 +477,7 @@ void Workload::end_lease(Op op) {
     if (picked == nullptr) return;
     const LeaseToken lease = *picked;
     if (op == Op::extend) {
-        return send(ExtendCommand{lease, draw_lease_time()});
+        return send(ExtendCommand{lease, draw_extension()});
     }
     if (random_.chance(800'000)) std::erase(leases_, lease);
     if (op == Op::ack && !random_.chance(options_.failing_per_million)) return send(AckCommand{lease});
@@ -494,7 +498,7 @@ void Workload::end_batch() {
     for (const LeaseToken& lease : taken) {
         switch (kind) {
             case 0:
-                surroundings_.submit(ExtendCommand{lease, draw_lease_time()});
+                surroundings_.submit(ExtendCommand{lease, draw_extension()});
                 break;
             case 1:
                 surroundings_.submit(FailCommand{lease, "all of them", std::nullopt});

@@ -61,6 +61,7 @@ class Workload {
     const MessageModel* pick_aside_or_dead();
     RetryChoice draw_retry();
     std::int64_t draw_lease_time();
+    std::optional<std::int64_t> draw_extension();  // nothing: as the queue says
     const LeaseToken* pick_lease();
     Command draw_change(const MessageModel& message);
     Command draw_lease_end(const LeaseToken& lease);

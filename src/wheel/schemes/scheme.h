@@ -175,21 +175,18 @@ class Scheme {
     // Ends the firing of one timer however the sink ends: gives it back unless the sink armed it again.
     class Firing {
       public:
-        Firing(Scheme& scheme, Timer& timer) : scheme_(scheme), timer_(timer), generation_(timer.generation) {
-            scheme_.in_sink_ = true;
-        }
+        Firing(Scheme& scheme, Timer& timer) : scheme_(scheme), timer_(timer) { scheme_.in_sink_ = true; }
         Firing(const Firing&) = delete;
         Firing& operator=(const Firing&) = delete;
         ~Firing() {
             scheme_.in_sink_ = false;
-            // After clear() the memory may already serve another timer.
-            if (timer_.state == Timer::State::firing && timer_.generation == generation_) scheme_.pool_.release(timer_);
+            // After clear() the memory may already serve another timer, but no other timer fires before this one ends.
+            if (timer_.state == Timer::State::firing) scheme_.pool_.release(timer_);
         }
 
       private:
         Scheme& scheme_;
         Timer& timer_;
-        std::uint32_t generation_;
     };
 
     Self& self() { return static_cast<Self&>(*this); }

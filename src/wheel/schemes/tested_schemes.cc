@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "wheel/front_queues.h"
 #include "wheel/schemes/every_scheme.h"
 
 namespace duewheel {
@@ -31,6 +32,8 @@ std::vector<TestedScheme> schemes_with(std::size_t simple_wheel_slots) {
         {"calendar_wheel", maker<CalendarWheel>()},
         {"duration_lanes", maker<DurationLanes>()},
         {"timing_wheel", maker<TimingWheel>()},
+        {"id_timing_wheel", maker<IdFront>()},
+        {"intrusive_timing_wheel", maker<IntrusiveFront>()},
     };
 }
 

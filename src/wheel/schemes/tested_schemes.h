@@ -1,5 +1,5 @@
 // The timer queues that the suites of this folder run on: every scheme, the wheels with few slots as well, so that
-// their edges and turns come often.
+// their edges and turns come often, and all three fronts of the core wheel.
 #pragma once
 
 #include <functional>

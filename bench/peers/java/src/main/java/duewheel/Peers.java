@@ -167,13 +167,31 @@ public final class Peers {
         }
     }
 
+    /** Two threads with half of the timers each, which lie ten minutes and more ahead. */
+    void twoProducers(long count) throws InterruptedException {
+        final Thread[] threads = new Thread[2];
+        for (int half = 0; half < 2; ++half) {
+            final int own = half;
+            threads[half] = new Thread(() -> {
+                final java.util.SplittableRandom random = new java.util.SplittableRandom(own + 1);
+                for (long i = 0; i < count; ++i) {
+                    final int id = random.nextInt(n / 2) * 2 + own;
+                    subject.stop(id);
+                    subject.start(id, 600_000 + 1 + random.nextInt(TIMEOUT_MAX));
+                }
+            });
+        }
+        for (Thread thread : threads) thread.start();
+        for (Thread thread : threads) thread.join();
+    }
+
     static long cpuNanoseconds() {
         return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     Subject make(String name, String workload) {
         if (name.equals("agrona")) return new Agrona();
-        if (!workload.equals("A0")) throw new IllegalArgumentException(name + " runs A0 only");
+        if (!workload.equals("A0") && !workload.equals("F")) throw new IllegalArgumentException(name + " runs A0 and F only");
         switch (name) {
             case "netty": return new Netty();
             case "kafka": return new Kafka();
@@ -187,7 +205,13 @@ public final class Peers {
         long operations = quick ? 200_000 : 2_000_000;
         long wall = System.nanoTime();
         long cpu = cpuNanoseconds();
-        if (workload.equals("CU")) {
+        if (workload.equals("F")) {
+            for (int id = 0; id < n; ++id) subject.start(id, 600_000 + timeout());
+            twoProducers(operations / 2);
+            wall = System.nanoTime();
+            cpu = cpuNanoseconds();
+            twoProducers(operations / 2);
+        } else if (workload.equals("CU")) {
             operations = n;
             final long[] delays = new long[n];
             for (int id = 0; id < n; ++id) delays[id] = timeout();

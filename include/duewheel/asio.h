@@ -1,0 +1,367 @@
+// A timer for Boost.Asio programs with the surface of boost::asio::steady_timer, kept on a timing wheel: where there
+// are very many of them, and most are cancelled or moved before they expire.
+//
+// Change the type and recompile: expires_after(), expires_at(), expiry(), async_wait() with any completion token,
+// cancel(), cancel_one(), wait(). What differs: it expires at the first whole millisecond at or after its expiry, never
+// before; one io_context needs one steady_timer for all of them; and the order of timers that expire in the same
+// millisecond is not promised. It needs Boost.Asio, which the rest of the library does not.
+//
+// Example:
+//     boost::asio::io_context context;
+//     WheelTimer timer(context);
+//     bool expired = false;
+//     timer.expires_after(2ms);
+//     timer.async_wait([&](boost::system::error_code error) { expired = !error; });
+//     context.run();
+//     assert(expired);
+//
+// As with steady_timer, one timer is used by one thread at a time, different ones by any, also while several threads
+// run the context. A pending wait keeps run() from returning.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+
+// The timer service of an execution context, which drives it with one steady_timer. For users it is what
+// asio_timer_service() gives; WheelTimer finds it by itself.
+class AsioTimers final : public boost::asio::execution_context::service {
+  public:
+    using key_type = AsioTimers;
+    inline static boost::asio::execution_context::id id;
+
+    explicit AsioTimers(boost::asio::execution_context& context)
+        : boost::asio::execution_context::service(context), alarm_(*this) {
+        service_.set_alarm(&alarm_);
+    }
+    ~AsioTimers() override { service_.set_alarm(nullptr); }
+
+    // Of the context of this executor. The first executor is the one that timers fire on, before their handlers go to
+    // those of their own.
+    template <class Executor>
+    static AsioTimers& of(const Executor& executor) {
+        auto& timers =
+            boost::asio::use_service<AsioTimers>(boost::asio::query(executor, boost::asio::execution::context));
+        if (timers.alarm_.use(executor)) timers.service_.rest();
+        return timers;
+    }
+
+    [[nodiscard]] TimerService& service() { return service_; }
+
+    // Counts waits: with the last one the alarm goes back to what else is due, or is put out, so that run() returns.
+    void begin_wait() { waits_.fetch_add(1, std::memory_order_relaxed); }
+    void end_wait() {
+        if (waits_.fetch_sub(1, std::memory_order_acq_rel) == 1) service_.rest();
+    }
+
+  private:
+    // Its wait is work of the context like everybody's, so run() does not return while something is due.
+    class Alarm final : public TimerAlarm {
+      public:
+        explicit Alarm(AsioTimers& timers) : timers_(timers) {}
+
+        // True for the first one, which it is.
+        bool use(const boost::asio::any_io_executor& executor) {
+            const std::lock_guard lock(mutex_);
+            if (timer_) return false;
+            timer_.emplace(executor);
+            return true;
+        }
+
+        void set(TimerInstant instant) override {
+            const std::lock_guard lock(mutex_);
+            if (!timer_) return;
+            if (instant == kNeverInstant) {
+                timer_->cancel();
+                return;
+            }
+            timer_->expires_at(std::chrono::steady_clock::time_point(instant.time_since_epoch()));
+            timer_->async_wait([this](const boost::system::error_code& error) {
+                if (!error) timers_.advance();
+            });
+        }
+        void wait() override {}
+
+        void close() {
+            const std::lock_guard lock(mutex_);
+            timer_.reset();
+        }
+
+      private:
+        std::mutex mutex_;
+        std::optional<boost::asio::steady_timer> timer_;  // guarded by mutex_
+        AsioTimers& timers_;
+    };
+
+    void advance() {
+        service_.advance();
+        service_.rest();
+    }
+
+    // Asio's own timers came after this service and go before it, so what is one of them goes here.
+    void shutdown() override {
+        service_.stop();
+        alarm_.close();
+    }
+
+    TimerService service_;
+    std::atomic<std::size_t> waits_{0};
+    Alarm alarm_;
+};
+
+// The context's own service, for callbacks and coroutines on it.
+inline TimerService& asio_timer_service(boost::asio::io_context& context) {
+    return AsioTimers::of(context.get_executor()).service();
+}
+
+namespace asio_detail {
+
+// A handler that waits, whatever its type. While it exists, its executor and the timer's know that there is work.
+class Wait {
+  public:
+    explicit Wait(AsioTimers& timers) : timers_(timers) { timers_.begin_wait(); }
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+    virtual ~Wait() { timers_.end_wait(); }
+    virtual void complete(boost::system::error_code error) = 0;
+
+  private:
+    AsioTimers& timers_;
+};
+
+template <class Handler, class Executor>
+class WaitOf final : public Wait {
+  public:
+    WaitOf(AsioTimers& timers, Handler&& handler, const Executor& executor)
+        : Wait(timers),
+          handler_(std::move(handler)),
+          timer_work_(boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked)),
+          work_(boost::asio::prefer(boost::asio::get_associated_executor(handler_, executor),
+                                    boost::asio::execution::outstanding_work.tracked)) {}
+
+    void complete(boost::system::error_code error) override {
+        auto executor = work_;
+        boost::asio::post(executor, [handler = std::move(handler_), work = std::move(work_), error]() mutable {
+            std::move(handler)(error);
+        });
+    }
+
+  private:
+    using Associated = boost::asio::associated_executor_t<Handler, Executor>;
+    template <class Any>
+    using Tracked = std::decay_t<decltype(boost::asio::prefer(std::declval<const Any&>(),
+                                                              boost::asio::execution::outstanding_work.tracked))>;
+
+    Handler handler_;
+    Tracked<Executor> timer_work_;
+    Tracked<Associated> work_;
+};
+
+using Waits = std::vector<std::unique_ptr<Wait>>;
+
+// What a timer shares with the wheel: who waits for the present expiry. A new expiry is a new round, and what fires of
+// an old one finds nobody.
+class Expiry {
+  public:
+    void add(std::unique_ptr<Wait> wait) {
+        const std::lock_guard lock(mutex_);
+        waits_.push_back(std::move(wait));
+    }
+    bool is_empty() const {
+        const std::lock_guard lock(mutex_);
+        return waits_.empty();
+    }
+    std::uint64_t round() const {
+        const std::lock_guard lock(mutex_);
+        return round_;
+    }
+    Waits take(std::uint64_t round) {
+        const std::lock_guard lock(mutex_);
+        return round == round_ ? end_round() : Waits();
+    }
+    Waits take_all() {
+        const std::lock_guard lock(mutex_);
+        return end_round();
+    }
+    std::unique_ptr<Wait> take_first() {
+        const std::lock_guard lock(mutex_);
+        if (waits_.empty()) return nullptr;
+        std::unique_ptr<Wait> first = std::move(waits_.front());
+        waits_.erase(waits_.begin());
+        return first;
+    }
+
+  private:
+    Waits end_round() {
+        ++round_;
+        return std::exchange(waits_, {});
+    }
+
+    mutable std::mutex mutex_;
+    std::uint64_t round_ = 0;
+    Waits waits_;
+};
+
+// The task in the wheel. Dropped without being run, when the context is shut down, it takes the handlers with it.
+class Firing {
+  public:
+    explicit Firing(std::shared_ptr<Expiry> expiry) : expiry_(std::move(expiry)), round_(expiry_->round()) {}
+    Firing(Firing&&) noexcept = default;
+    Firing& operator=(Firing&&) = delete;
+    ~Firing() {
+        if (expiry_ != nullptr) expiry_->take(round_).clear();
+    }
+    void operator()() {
+        for (const std::unique_ptr<Wait>& wait : expiry_->take(round_)) wait->complete({});
+    }
+
+  private:
+    std::shared_ptr<Expiry> expiry_;
+    std::uint64_t round_;
+};
+
+}  // namespace asio_detail
+
+template <class Executor = boost::asio::any_io_executor>
+class BasicWheelTimer {
+  public:
+    using executor_type = Executor;
+    using clock_type = std::chrono::steady_clock;
+    using duration = clock_type::duration;
+    using time_point = clock_type::time_point;
+
+    template <class Other>
+    struct rebind_executor {
+        using other = BasicWheelTimer<Other>;
+    };
+
+    explicit BasicWheelTimer(const executor_type& executor) : executor_(executor), timers_(&AsioTimers::of(executor)) {}
+    BasicWheelTimer(const executor_type& executor, time_point expiry) : BasicWheelTimer(executor) { expiry_ = expiry; }
+    BasicWheelTimer(const executor_type& executor, duration after) : BasicWheelTimer(executor) { expires_after(after); }
+
+    template <class Context>
+    requires std::is_convertible_v<Context&, boost::asio::execution_context&>
+    explicit BasicWheelTimer(Context& context) : BasicWheelTimer(executor_type(context.get_executor())) {}
+    template <class Context, class When>
+    requires std::is_convertible_v<Context&, boost::asio::execution_context&> BasicWheelTimer(Context& context,
+                                                                                              When when)
+        : BasicWheelTimer(executor_type(context.get_executor()), when) {}
+
+    // What was moved from may be assigned to and destroyed.
+    BasicWheelTimer(BasicWheelTimer&& other) noexcept
+        : executor_(other.executor_),
+          timers_(other.timers_),
+          expiry_(other.expiry_),
+          shared_(std::exchange(other.shared_, nullptr)),
+          timeout_(std::move(other.timeout_)) {}
+    BasicWheelTimer& operator=(BasicWheelTimer&& other) noexcept {
+        if (this == &other) return *this;
+        cancel();
+        executor_ = other.executor_;
+        timers_ = other.timers_;
+        expiry_ = other.expiry_;
+        shared_ = std::exchange(other.shared_, nullptr);
+        timeout_ = std::move(other.timeout_);
+        return *this;
+    }
+    ~BasicWheelTimer() { cancel(); }
+
+    [[nodiscard]] executor_type get_executor() const { return executor_; }
+    [[nodiscard]] time_point expiry() const { return expiry_; }
+
+    // Both give up the waits for the old expiry, as cancel() does.
+    std::size_t expires_at(time_point expiry) {
+        const std::size_t cancelled = cancel();
+        expiry_ = expiry;
+        return cancelled;
+    }
+    std::size_t expires_after(duration after) {
+        const time_point now = time_point(timers_->service().clock().now().time_since_epoch());
+        const bool is_endless = after > duration::zero() && now > time_point::max() - after;
+        return expires_at(is_endless ? time_point::max() : now + after);
+    }
+
+    // All waits end with operation_aborted; returns how many. Those that have expired already are not among them.
+    std::size_t cancel() {
+        if (shared_ == nullptr) return 0;
+        const asio_detail::Waits waits = shared_->take_all();
+        timeout_.cancel();
+        for (const std::unique_ptr<asio_detail::Wait>& wait : waits)
+            wait->complete(boost::asio::error::operation_aborted);
+        return waits.size();
+    }
+    // The oldest wait.
+    std::size_t cancel_one() {
+        const std::unique_ptr<asio_detail::Wait> first = shared_ == nullptr ? nullptr : shared_->take_first();
+        if (first == nullptr) return 0;
+        if (shared_->is_empty()) cancel();  // nothing is left that the timer in the wheel would fire for
+        first->complete(boost::asio::error::operation_aborted);
+        return 1;
+    }
+
+    // Blocks this thread until the expiry.
+    void wait() {
+        boost::system::error_code error;
+        wait(error);
+        if (error) throw boost::system::system_error(error);
+    }
+    void wait(boost::system::error_code& error) {
+        boost::asio::steady_timer timer(executor_, expiry_);
+        timer.wait(error);
+    }
+
+    template <class Token>
+    auto async_wait(Token&& token) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+            [this](auto handler) { this->start(std::move(handler)); }, token);
+    }
+
+  private:
+    template <class Handler>
+    void start(Handler handler) {
+        if (shared_ == nullptr) shared_ = std::make_shared<asio_detail::Expiry>();
+        auto wait = std::make_unique<asio_detail::WaitOf<Handler, Executor>>(*timers_, std::move(handler), executor_);
+        shared_->add(std::move(wait));
+        // One that is pending is of this round and fires for all its waits. One that fires just now may have taken this
+        // wait already; then what is scheduled here finds nobody.
+        if (timeout_.is_pending()) return;
+        Result<Timeout> timeout =
+            timers_->service().schedule_at(TimerInstant(expiry_.time_since_epoch()), asio_detail::Firing(shared_));
+        if (timeout) timeout_ = std::move(timeout).value();
+        // Refused: the context is shutting down, and the handler went with the task.
+    }
+
+    executor_type executor_;
+    AsioTimers* timers_;
+    time_point expiry_{};
+    std::shared_ptr<asio_detail::Expiry> shared_{};  // shared, as a task on its way may come when the timer has gone
+    Timeout timeout_;
+};
+
+using WheelTimer = BasicWheelTimer<>;
+
+}  // namespace duewheel

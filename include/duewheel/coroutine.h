@@ -1,0 +1,280 @@
+// Timers to be awaited: sleeps, intervals and time limits for coroutines, on any driver of a TimerService.
+//
+// Example:
+//     TimerService service;
+//     TimerThread thread(service);
+//     std::promise<int> beats;
+//     start([](TimerService& timers, std::promise<int>& told) -> Task<> {
+//         co_await sleep_for(timers, 1ms);
+//         Interval beat(timers, 1ms);
+//         for (int i = 0; i < 3; ++i) co_await beat.next();
+//         const bool in_time = (co_await with_timeout(timers, 1ms, sleep_for(timers, 1h))).has_value();
+//         told.set_value(in_time ? 0 : 3);
+//     }(service, beats));
+//     assert(beats.get_future().get() == 3);
+//
+// Nothing is allocated: the timer is part of the awaiting coroutine's frame. A coroutine goes on where the service's
+// tasks run: on the driver's thread, or the executor. When the service is stopped, all that sleep go on at once, on the
+// thread that stops it, and are told so.
+//
+// A coroutine that sleeps may be destroyed; its timer goes with it. As with every awaitable, that is for the thread on
+// which it would go on, or for one that knows it does not go on just then.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include <duewheel/embedded_timer.h>
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+
+enum class SleepEnd : std::uint8_t {
+    elapsed,    // the time is over
+    cancelled,  // the stop_token said stop before; it goes on where timers run, too
+    stopped,    // the service has been stopped, before or meanwhile
+    full,       // the service holds max_pending timers; it did not sleep
+};
+
+// To be awaited once, at once: co_await sleep_for(...).
+class [[nodiscard]] Sleep {
+  public:
+    Sleep(TimerService& service, TimerInstant deadline, std::stop_token token)
+        : service_(service), deadline_(deadline), token_(std::move(token)) {}
+    // Before it is awaited.
+    Sleep(Sleep&& other) noexcept
+        : service_(other.service_), deadline_(other.deadline_), token_(std::move(other.token_)) {}
+    Sleep(const Sleep&) = delete;
+    Sleep& operator=(const Sleep&) = delete;
+
+    bool await_ready() noexcept {
+        if (!token_.stop_requested()) return false;
+        end_.store(SleepEnd::cancelled, std::memory_order_relaxed);
+        return true;
+    }
+
+    bool await_suspend(std::coroutine_handle<> sleeper) {
+        sleeper_ = sleeper;
+        // Without a token there is nothing to do after arming, and the coroutine may be gone by then.
+        const bool watches = token_.stop_possible();
+        if (!watches) ready_.store(true, std::memory_order_relaxed);
+        const EmbeddedTimer::Arming arming = timer_.arm_at(service_, deadline_, [this] { wake(); });
+        if (arming != EmbeddedTimer::Arming::armed) {
+            end_ = arming == EmbeddedTimer::Arming::full ? SleepEnd::full : SleepEnd::stopped;
+            return false;
+        }
+        if (!watches) return true;
+        on_stop_.emplace(token_, Cancel{*this});
+        if (!ready_.exchange(true)) return true;
+        // The timer came first and left it to us; the coroutine is to go on where timers run.
+        if (end_ == SleepEnd::stopped) return false;
+        return timer_.arm_at(service_, TimerInstant(), [this] { wake(); }) == EmbeddedTimer::Arming::armed;
+    }
+
+    SleepEnd await_resume() {
+        on_stop_.reset();  // waits for a callback that runs on another thread
+        return end_;
+    }
+
+  private:
+    struct Cancel {
+        Sleep& sleep;
+        void operator()() const noexcept {
+            SleepEnd expected = SleepEnd::elapsed;
+            sleep.end_.compare_exchange_strong(expected, SleepEnd::cancelled);
+            sleep.timer_.fire_now();
+        }
+    };
+
+    // The second of the two, the timer and the end of await_suspend(), resumes.
+    void wake() {
+        if (timer_.stopped()) end_ = SleepEnd::stopped;
+        if (ready_.exchange(true)) service_.dispatch([sleeper = sleeper_] { sleeper.resume(); });
+    }
+
+    TimerService& service_;
+    TimerInstant deadline_;
+    std::stop_token token_;
+    std::coroutine_handle<> sleeper_{};
+    std::atomic<SleepEnd> end_{SleepEnd::elapsed};
+    std::atomic<bool> ready_{false};
+    EmbeddedTimer timer_;
+    std::optional<std::stop_callback<Cancel>> on_stop_{};
+};
+
+// A sleep of nothing or less lets others have their turn.
+inline Sleep sleep_until(TimerService& service, TimerInstant deadline, std::stop_token token = {}) {
+    return Sleep(service, deadline, std::move(token));
+}
+inline Sleep sleep_for(TimerService& service, std::chrono::nanoseconds delay, std::stop_token token = {}) {
+    const TimerInstant now = delay.count() <= 0 ? TimerInstant() : service.clock().now();
+    const bool is_endless = delay.count() > 0 && now > kNeverInstant - delay;
+    return Sleep(service, is_endless ? kNeverInstant : now + std::max(delay, std::chrono::nanoseconds(0)),
+                 std::move(token));
+}
+
+// A beat: the first after one period, the others on the grid from there. Awaited by one coroutine at a time.
+class Interval {
+  public:
+    Interval(TimerService& service, std::chrono::nanoseconds period, MissedPeriods missed = MissedPeriods::burst)
+        : service_(service),
+          period_(std::max(period, service.tick())),
+          missed_(missed),
+          nominal_(service.clock().now()) {}
+
+    // co_await beat.next()
+    Sleep next(std::stop_token token = {}) {
+        const TimerInstant now = service_.clock().now();
+        nominal_ += period_;
+        if (nominal_ <= now && missed_ == MissedPeriods::delay) nominal_ = now;
+        if (nominal_ <= now && missed_ == MissedPeriods::skip) nominal_ += (now - nominal_) / period_ * period_;
+        return sleep_until(service_, nominal_, std::move(token));
+    }
+
+  private:
+    TimerService& service_;
+    std::chrono::nanoseconds period_;
+    MissedPeriods missed_;
+    TimerInstant nominal_;  // of the last beat
+};
+
+namespace coroutine_detail {
+
+template <class Awaitable>
+decltype(auto) awaiter_of(Awaitable& awaitable) {
+    if constexpr (requires { std::move(awaitable).operator co_await(); }) {
+        return std::move(awaitable).operator co_await();
+    } else if constexpr (requires { operator co_await(std::move(awaitable)); }) {
+        return operator co_await(std::move(awaitable));
+    } else {
+        return (awaitable);
+    }
+}
+
+template <class Value>
+struct Limited {
+    using type = std::optional<Value>;
+};
+template <>
+struct Limited<void> {
+    using type = bool;
+};
+
+}  // namespace coroutine_detail
+
+// What with_timeout() gives: the value or nothing; for work without a value, whether it was done.
+template <class Value>
+using Limited = typename coroutine_detail::Limited<Value>::type;
+
+// Awaits work with a time limit; see with_timeout().
+//
+// The work resumes a stand-in for the awaiting coroutine: what a std::coroutine_handle points to begins, with all three
+// compilers, with the functions to resume and to destroy it, so an object that begins so will do, without an
+// allocation. Of the three, the work, the timer and the end of await_suspend(), none resumes the coroutine before the
+// third is done with this object.
+template <class Awaitable>
+class [[nodiscard]] WithTimeout {
+  public:
+    WithTimeout(TimerService& service, std::chrono::nanoseconds limit, Awaitable&& work)
+        : service_(service), limit_(limit), work_(std::forward<Awaitable>(work)) {}
+    WithTimeout(const WithTimeout&) = delete;
+    WithTimeout& operator=(const WithTimeout&) = delete;
+    ~WithTimeout() { withdraw(); }
+
+    bool await_ready() { return awaiter_.await_ready(); }
+
+    bool await_suspend(std::coroutine_handle<> waiter) {
+        waiter_ = waiter;
+        const auto arming = timer_.arm_after(service_, limit_, [this] { come(kTimer); });
+        if (arming != EmbeddedTimer::Arming::armed) state_.fetch_or(kTimer | kTimerFirst);
+        const auto stand_in = std::coroutine_handle<>::from_address(&frame_);
+        using Suspended = decltype(awaiter_.await_suspend(stand_in));
+        if constexpr (std::is_void_v<Suspended>) {
+            awaiter_.await_suspend(stand_in);
+        } else if constexpr (std::is_same_v<Suspended, bool>) {
+            if (!awaiter_.await_suspend(stand_in)) state_.fetch_or(kWork);
+        } else {
+            awaiter_.await_suspend(stand_in).resume();
+        }
+        const unsigned before = state_.fetch_or(kSuspended);
+        return (before & (kWork | kTimer)) == 0;
+    }
+
+    auto await_resume() -> Limited<decltype(std::declval<decltype(coroutine_detail::awaiter_of(
+                                                std::declval<std::remove_reference_t<Awaitable>&>()))>()
+                                                .await_resume())> {
+        using Value = decltype(awaiter_.await_resume());
+        const bool done = (state_.load() & kTimerFirst) == 0;
+        if (done) withdraw();
+        if constexpr (std::is_void_v<Value>) {
+            if (done) awaiter_.await_resume();
+            return done;
+        } else {
+            if (!done) return std::nullopt;
+            return awaiter_.await_resume();
+        }
+    }
+
+  private:
+    static constexpr unsigned kSuspended = 1;
+    static constexpr unsigned kWork = 2;
+    static constexpr unsigned kTimer = 4;
+    static constexpr unsigned kTimerFirst = 8;
+
+    struct Frame {
+        void (*resume)(Frame*) = [](Frame* frame) { frame->self->come(kWork); };
+        void (*destroy)(Frame*) = [](Frame*) {};
+        WithTimeout* self;
+    };
+
+    // The first to come decides; if the coroutine has suspended, it also resumes it.
+    void come(unsigned who) {
+        unsigned before = state_.load();
+        unsigned after = 0;
+        do {
+            after = before | who;
+            if (who == kTimer && (before & kWork) == 0) after |= kTimerFirst;
+        } while (!state_.compare_exchange_weak(before, after));
+        if ((before & (kWork | kTimer)) != 0 || (before & kSuspended) == 0) return;
+        if (who == kWork) {
+            waiter_.resume();
+        } else {
+            service_.dispatch([waiter = waiter_] { waiter.resume(); });
+        }
+    }
+
+    // A timer that cannot be withdrawn is about to come, on the driver's thread, which takes no longer than come().
+    void withdraw() {
+        if (timer_.withdraw()) return;
+        while ((state_.load() & kTimer) == 0) std::this_thread::yield();
+    }
+
+    TimerService& service_;
+    std::chrono::nanoseconds limit_;
+    Awaitable work_;
+    decltype(coroutine_detail::awaiter_of(std::declval<std::remove_reference_t<Awaitable>&>())) awaiter_ =
+        coroutine_detail::awaiter_of(work_);
+    Frame frame_{.self = this};
+    std::coroutine_handle<> waiter_{};
+    std::atomic<unsigned> state_{0};
+    EmbeddedTimer timer_;
+};
+
+// The result of `work`, or nothing when it took longer than `limit` (or the service was stopped meanwhile, or takes no
+// timers). Work that is ready at once costs no timer. On a timeout the work's awaitable is destroyed, unless it was
+// given as an lvalue, and has to bear that: this library's sleeps and tasks do. It must take any coroutine handle, and
+// be resumed on the driver's thread or know by itself that it is not resumed while it is destroyed.
+template <class Awaitable>
+WithTimeout<Awaitable> with_timeout(TimerService& service, std::chrono::nanoseconds limit, Awaitable&& work) {
+    return WithTimeout<Awaitable>(service, limit, std::forward<Awaitable>(work));
+}
+
+}  // namespace duewheel

@@ -1,0 +1,85 @@
+// A clock for tests: time stands still until it is moved, and a year passes in no time.
+//
+// Example:
+//     ManualClock clock;
+//     TimerService service({}, clock);
+//     int fired = 0;
+//     static_cast<void>(service.schedule_after(1h, [&] { ++fired; }));
+//     clock.advance(1h);
+//     assert(service.advance() == 1 && fired == 1);
+//
+// With threads. TimerThread, like everything else that has an alarm of this clock, is an owner of it as long as it has
+// the alarm. advance() moves the time from one owner's alarm to the next, wakes those whose alarm rings one after the
+// other in the order in which the alarms were made, and lets each come back to rest before it goes on: the same program
+// fires the same timers in the same order each time. With auto_advance() the clock does that by itself whenever all
+// owners sleep and nobody holds it.
+//
+// What it cannot know is a thread that works without sleeping on it, such as one of a pool: such a thread takes a Hold.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include <duewheel/timer_clock.h>
+
+namespace duewheel {
+
+// Thread safe. Outlives its alarms and holds.
+class ManualClock final : public TimerClock {
+  public:
+    explicit ManualClock(Instant wall = Instant{std::chrono::days{20'000}});
+    ManualClock(const ManualClock&) = delete;
+    ManualClock& operator=(const ManualClock&) = delete;
+    ~ManualClock() override;
+
+    [[nodiscard]] TimerInstant now() const override;
+    [[nodiscard]] Instant wall_now() const override;
+    [[nodiscard]] std::unique_ptr<TimerAlarm> make_alarm() const override;
+
+    // Moves the time, alarm by alarm, and returns when all owners sleep again. Not from an owner's thread.
+    void advance(std::chrono::nanoseconds by) { advance_to(now() + by); }
+    void advance_to(TimerInstant to);
+
+    // Returns when all owners sleep with nothing due. Not from an owner's thread.
+    void wait_until_idle() { advance_to(TimerInstant::min()); }
+
+    // Sets the wall, not the time: somebody corrects the clock, or an hour is put forward.
+    void set_wall(Instant wall);
+
+    // While it is on, time goes to the next alarm whenever all owners sleep and nobody holds the clock. With no alarm
+    // set it stands still.
+    void auto_advance(bool on);
+
+    // While one lives, time does not move by itself.
+    class Hold {
+      public:
+        explicit Hold(ManualClock& clock);
+        Hold(const Hold&) = delete;
+        Hold& operator=(const Hold&) = delete;
+        ~Hold();
+
+      private:
+        ManualClock& clock_;
+    };
+
+  private:
+    class Alarm;
+
+    bool all_asleep() const;
+    TimerInstant earliest() const;
+    void give_turn() const;
+
+    mutable std::mutex mutex_;
+    mutable std::condition_variable rest_;  // told when an owner goes to sleep, or leaves
+    mutable std::vector<Alarm*> owners_;    // in the order in which they were made
+    mutable Alarm* awake_ = nullptr;        // the one whose turn it is
+    mutable TimerInstant now_{};
+    Instant wall_;  // at wall_set_
+    TimerInstant wall_set_{};
+    std::size_t holds_ = 0;
+    bool auto_advance_ = false;
+};
+
+}  // namespace duewheel

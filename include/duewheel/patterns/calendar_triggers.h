@@ -1,0 +1,102 @@
+// Calendar triggers: tasks by cron rules, of which only those that are due soon lie on the wheel.
+//
+// What xxl-job does with its ring and Quartz with its triggers. A hundred thousand nightly jobs need no timer each all
+// day long: they wait here in the order of their next instants, and some seconds ahead they are fed to the service's
+// wheel. Why choose it over TimerService::schedule_cron(): what becomes of firings that were missed, while the machine
+// slept or the wall clock was set, is chosen for each trigger; the task is told its nominal instant; and a trigger that
+// waits costs no timer. What it gives up: adding and firing cost O(log n).
+//
+// A firing that comes more than `misfire_after` late is a misfire:
+//
+//     Misfire::skip         it does not happen
+//     Misfire::fire_once    all that were missed together happen once, as the last of them
+//     Misfire::fire_all     each happens, one after the other
+//
+// Example:
+//     ManualClock clock(sys_days{2026y / November / 21});
+//     TimerService service({}, clock);
+//     CalendarTriggers triggers(service);
+//     std::vector<Instant> fired;
+//     const CronSchedule hourly(*CronRule::parse("@hourly"), Zone::utc());
+//     const auto id = triggers.add(hourly, Misfire::skip, [&](Instant nominal) { fired.push_back(nominal); });
+//     if (!id) return id.error();
+//     clock.advance(1h);
+//     service.advance();                                   // fed, a little late, but in time
+//     service.advance();
+//     assert(fired == std::vector<Instant>{sys_days{2026y / November / 21} + 1h});
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <duewheel/cron_schedule.h>
+#include <duewheel/instant.h>
+#include <duewheel/status.h>
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+
+enum class Misfire : std::uint8_t { skip, fire_once, fire_all };
+
+struct TriggerOptions {
+    std::chrono::milliseconds ahead = std::chrono::seconds(5);  // this far ahead a trigger goes onto the wheel
+    std::chrono::milliseconds misfire_after = std::chrono::seconds(5);
+};
+
+// Thread safe. The service outlives it and has a driver; its clock's wall is what the rules are read by.
+class CalendarTriggers {
+  public:
+    using Id = std::uint64_t;  // from 1 on, never the same twice
+    using Task = std::function<void(Instant nominal)>;
+
+    explicit CalendarTriggers(TimerService& service, TriggerOptions options = {});
+    CalendarTriggers(const CalendarTriggers&) = delete;
+    CalendarTriggers& operator=(const CalendarTriggers&) = delete;
+    // Removes all, and waits for tasks that run. Not from a task.
+    ~CalendarTriggers();
+
+    // Fires at each instant of the schedule later than `after`, which is now unless it is given; one in the past is
+    // when it last fired, before a restart. Of one trigger no two runs overlap. What a task throws goes to the
+    // service's on_error. Code: never_fires. O(log n).
+    Result<Id> add(CronSchedule schedule, Misfire misfire, Task task, std::optional<Instant> after = std::nullopt);
+
+    // True: it does not begin to run any more. False: there is none of this id (any more). O(log n).
+    bool remove(Id id);
+
+    // The nominal instant of its next firing, or of the one that is running.
+    [[nodiscard]] std::optional<Instant> next(Id id) const;
+
+    [[nodiscard]] std::size_t size() const;
+    // Those that lie on the wheel just now.
+    [[nodiscard]] std::size_t fed() const;
+
+  private:
+    struct Trigger;
+
+    void feed();
+    void put_into_plan(Id id, Trigger& trigger);
+    void arm_feeding(Instant not_before = kCalendarBegin);
+    void fire(Id id);
+    void plan_next(Id id, Trigger& trigger);
+
+    TimerService& service_;
+    const TriggerOptions options_;
+    mutable std::mutex mutex_;                                   // guards all below
+    std::unordered_map<Id, std::shared_ptr<Trigger>> triggers_;  // shared with the run that may outlive a removal
+    std::set<std::pair<Instant, Id>> plan_;                      // those that are not on the wheel
+    std::size_t fed_ = 0;
+    Timeout feeding_;
+    std::optional<Instant> feeds_at_;
+    Id last_id_ = 0;
+};
+
+}  // namespace duewheel

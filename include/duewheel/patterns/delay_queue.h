@@ -1,0 +1,262 @@
+// A delay queue: elements go in with a time, and come out when it has come, in the order of their times.
+//
+// What java.util.concurrent.DelayQueue is for its threads: put() from any thread, take() waits until something is due.
+// Why choose it over a timer for each element: consumers pull at their own pace, and a crowd that falls due at once
+// waits here instead of running all together. It costs O(1) to put, however many wait, where the original's heap costs
+// O(log n). What it gives up: an order among elements due in the same tick is kept only where they are looked at
+// together, and peek() shows what is due, not what will be. A thread that waits in take() sleeps on the queue's clock,
+// so a test with a ManualClock runs a year in no time.
+//
+// An element comes out at the first tick at or after its time, never before.
+//
+// Example:
+//     ManualClock clock;
+//     DelayQueue<int> orders(clock);
+//     for (const int seconds_left : {5, 3, 10}) {
+//         if (const Status put = orders.put(seconds_left, seconds(seconds_left)); !put) return put.error();
+//     }
+//     assert(!orders.poll());                            // nothing is due
+//     clock.advance(5s);
+//     assert(orders.take() == 3 && orders.take() == 5);
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <duewheel/status.h>
+#include <duewheel/timer_clock.h>
+#include <duewheel/timing_wheel.h>
+
+namespace duewheel {
+
+// Thread safe. Neither copied nor moved. No thread may be in a call of it when it is destroyed: close it before.
+template <std::movable T>
+class DelayQueue {
+  public:
+    static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+
+    // The clock outlives the queue; a tick is at least 1 ns.
+    explicit DelayQueue(const TimerClock& clock = monotonic_clock(),
+                        std::chrono::nanoseconds tick = std::chrono::milliseconds(1))
+        : clock_(clock), tick_ns_(tick.count()), wheel_(floor_tick(clock.now())) {}
+    DelayQueue(const DelayQueue&) = delete;
+    DelayQueue& operator=(const DelayQueue&) = delete;
+
+    // Code: queue_closed. O(1). A delay of zero or less is due now.
+    Status put(T value, std::chrono::nanoseconds delay) { return put_at(std::move(value), after(delay)); }
+    Status put_at(T value, TimerInstant due);
+
+    // The first element that is due; nothing if none is.
+    std::optional<T> poll();
+    // Waits until one is due. Nothing once the queue is closed.
+    std::optional<T> take() { return wait_until(kNeverInstant); }
+    // Waits no longer than this.
+    std::optional<T> take_for(std::chrono::nanoseconds patience) { return wait_until(after(patience)); }
+    // At most `count` elements that are due, in order.
+    std::vector<T> drain(std::size_t count = kUnlimited);
+
+    // A copy of what poll() would take.
+    std::optional<T> peek() requires std::copyable<T>;
+    // When the first element is due: an instant that has passed if one is due already, kNeverInstant if there is none.
+    [[nodiscard]] TimerInstant next_due();
+
+    // All elements, due or not.
+    [[nodiscard]] std::size_t size() const {
+        const std::lock_guard lock(mutex_);
+        return wheel_.size() + due_.size();
+    }
+
+    // From now on puts are refused and nobody waits: threads in take() return with nothing. Returns all that is left,
+    // in order. The second call returns nothing.
+    std::vector<T> close();
+    [[nodiscard]] bool is_closed() const {
+        const std::lock_guard lock(mutex_);
+        return is_closed_;
+    }
+
+  private:
+    struct Element {
+        T value;
+        TimerInstant due;
+        std::uint64_t number;  // of its put()
+    };
+    using Slot = std::uint32_t;
+
+    // A thread in take(), in the line of those that wait. The first in line sleeps until something is due, the others
+    // until they are first, so that an element wakes one thread.
+    struct Waiting {
+        DelayQueue& queue;
+        TimerInstant limit;
+        std::unique_ptr<TimerAlarm> alarm;
+
+        Waiting(DelayQueue& queue_, TimerInstant limit_)
+            : queue(queue_), limit(limit_), alarm(queue_.clock_.make_alarm()) {
+            queue.line_.push_back(this);
+        }
+        ~Waiting() {  // with the lock held
+            std::erase(queue.line_, this);
+            queue.wake_first();
+        }
+    };
+
+    Tick floor_tick(TimerInstant instant) const {
+        const std::int64_t since = instant.time_since_epoch().count();
+        return since <= 0 ? 0 : static_cast<Tick>(since / tick_ns_);
+    }
+    Tick ceil_tick(TimerInstant instant) const {
+        if (instant == kNeverInstant) return kNever;
+        const std::int64_t since = instant.time_since_epoch().count();
+        return since <= 0 ? 0 : static_cast<Tick>((since - 1) / tick_ns_) + 1;
+    }
+    TimerInstant begin_of(Tick tick) const {
+        const auto ticks_most = static_cast<Tick>(kNeverInstant.time_since_epoch().count() / tick_ns_);
+        if (tick > ticks_most) return kNeverInstant;
+        return TimerInstant(std::chrono::nanoseconds(static_cast<std::int64_t>(tick) * tick_ns_));
+    }
+    TimerInstant after(std::chrono::nanoseconds delay) const {
+        const TimerInstant now = clock_.now();
+        return delay > kNeverInstant - now ? kNeverInstant : now + delay;
+    }
+
+    // The following need the lock.
+    bool has_due();
+    T take_due();
+    TimerInstant next_due_locked() { return due_.empty() ? begin_of(wheel_.next_expiry()) : TimerInstant::min(); }
+    void wake_first() {
+        if (line_.empty()) return;
+        const TimerInstant due = is_closed_ ? TimerInstant::min() : next_due_locked();
+        line_.front()->alarm->set(std::min(line_.front()->limit, due));
+    }
+    std::optional<T> wait_until(TimerInstant limit);
+
+    const TimerClock& clock_;
+    const std::int64_t tick_ns_;
+    mutable std::mutex mutex_;  // guards all below
+    TimingWheel wheel_;         // cookies are slots
+    std::vector<std::optional<Element>> slots_;
+    std::vector<Slot> free_;
+    std::deque<Slot> due_;  // taken from the wheel, in order
+    std::deque<Waiting*> line_;
+    std::uint64_t puts_ = 0;
+    bool is_closed_ = false;
+};
+
+template <std::movable T>
+Status DelayQueue<T>::put_at(T value, TimerInstant due) {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_)
+        return Error{"queue_closed", "The delay queue is closed. Put before it is closed, or into another."};
+    if (free_.empty()) {
+        slots_.emplace_back();
+        free_.push_back(static_cast<Slot>(slots_.size() - 1));
+    }
+    const Slot slot = free_.back();
+    const TimerInstant first_before = next_due_locked();
+    wheel_.schedule(due <= clock_.now() ? 0 : ceil_tick(due), slot);  // what is due now waits for no tick
+    free_.pop_back();
+    slots_[slot].emplace(Element{std::move(value), due, puts_++});
+    if (next_due_locked() < first_before) wake_first();
+    return {};
+}
+
+// Whether something is due. What the wheel gives at once is put into order here, as it promises none within a tick.
+template <std::movable T>
+bool DelayQueue<T>::has_due() {
+    if (!due_.empty()) return true;
+    wheel_.advance_to(floor_tick(clock_.now()),
+                      [&](std::uint64_t slot, Tick) { due_.push_back(static_cast<Slot>(slot)); });
+    std::sort(due_.begin(), due_.end(), [&](Slot a, Slot b) {
+        return std::pair(slots_[a]->due, slots_[a]->number) < std::pair(slots_[b]->due, slots_[b]->number);
+    });
+    return !due_.empty();
+}
+
+template <std::movable T>
+T DelayQueue<T>::take_due() {
+    const Slot slot = due_.front();
+    due_.pop_front();
+    free_.push_back(slot);
+    T value = std::move(slots_[slot]->value);
+    slots_[slot].reset();
+    return value;
+}
+
+template <std::movable T>
+std::optional<T> DelayQueue<T>::poll() {
+    const std::lock_guard lock(mutex_);
+    if (!has_due()) return std::nullopt;
+    return take_due();
+}
+
+template <std::movable T>
+std::optional<T> DelayQueue<T>::wait_until(TimerInstant limit) {
+    std::unique_lock lock(mutex_);
+    std::optional<Waiting> waiting;
+    while (!is_closed_) {
+        if (has_due()) return take_due();
+        if (clock_.now() >= limit) return std::nullopt;
+        if (!waiting) waiting.emplace(*this, limit);
+        if (line_.front() == &*waiting) {
+            wake_first();
+        } else {
+            waiting->alarm->set(limit);
+        }
+        lock.unlock();
+        waiting->alarm->wait();
+        lock.lock();
+    }
+    return std::nullopt;
+}
+
+template <std::movable T>
+std::vector<T> DelayQueue<T>::drain(std::size_t count) {
+    const std::lock_guard lock(mutex_);
+    std::vector<T> taken;
+    while (taken.size() < count && has_due()) taken.push_back(take_due());
+    return taken;
+}
+
+template <std::movable T>
+std::optional<T> DelayQueue<T>::peek() requires std::copyable<T> {
+    const std::lock_guard lock(mutex_);
+    if (!has_due()) return std::nullopt;
+    return slots_[due_.front()]->value;
+}
+
+template <std::movable T>
+TimerInstant DelayQueue<T>::next_due() {
+    const std::lock_guard lock(mutex_);
+    return next_due_locked();
+}
+
+template <std::movable T>
+std::vector<T> DelayQueue<T>::close() {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    wake_first();  // who wakes the next in line
+    std::vector<Element> left;
+    for (std::optional<Element>& element : slots_) {
+        if (element) left.push_back(std::move(*element));
+        element.reset();
+    }
+    std::sort(left.begin(), left.end(), [](const Element& a, const Element& b) {
+        return std::pair(a.due, a.number) < std::pair(b.due, b.number);
+    });
+    wheel_.clear();
+    due_.clear();
+    std::vector<T> values;
+    for (Element& element : left) values.push_back(std::move(element.value));
+    return values;
+}
+
+}  // namespace duewheel

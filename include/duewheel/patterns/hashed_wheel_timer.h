@@ -1,0 +1,117 @@
+// A timer with the surface of Netty's HashedWheelTimer: one thread, time-outs that may be cancelled, a stop that says
+// what it has not run.
+//
+// Why choose it: for code and habits that come from there. What it does otherwise: while nothing is due it does not
+// wake at all, where the original wakes at every tick; a tick costs what is due in it, not what lies in its slot; there
+// is no longest delay and no wheel size that would be too small. What it gives up against TimerService, which it is
+// made of: one thread of its own, always. Tasks run on that thread unless there is an executor; one that throws is
+// reported and disturbs nobody.
+//
+//     newTimeout(task, delay, unit)      new_timeout(task, delay)           max_pending: code timers_full
+//     Timeout.cancel / isExpired         Timeout::cancel() / is_expired()   (duewheel/timeout.h)
+//     stop()                             stop()                             the unprocessed ones
+//     pendingTimeouts()                  pending_timeouts()
+//     maxPendingTimeouts                 max_pending_timeouts
+//     leak detection                     a report of a timer that is destroyed without stop()
+//     too many instances                 one report when there are more than kInstancesMax
+//
+// Example:
+//     ManualClock clock;
+//     HashedWheelTimer timer({.tick = 1s, .ticks_per_wheel = 100}, clock);
+//     std::atomic<int> ran = 0;
+//     const Result<Timeout> timeout = timer.new_timeout([&](const Timeout& own) { ran += own.is_expired(); }, 3s);
+//     if (!timeout) return timeout.error();
+//     clock.advance(3s);
+//     assert(ran == 1 && timer.stop().empty());
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <duewheel/status.h>
+#include <duewheel/timer_service.h>
+#include <duewheel/timer_thread.h>
+
+namespace duewheel {
+
+struct HashedWheelTimerOptions {
+    std::chrono::nanoseconds tick = std::chrono::milliseconds(100);
+    // Rounded up to a power of two. It is taken so that settings can be, and decides nothing: see ticks_per_wheel().
+    std::size_t ticks_per_wheel = 512;
+    std::size_t max_pending_timeouts = TimerOptions::kUnlimited;
+    TimerThread::Factory thread_factory{};                                 // none: a std::thread
+    TimerExecutor executor{};                                              // none: tasks run on the timer's thread
+    std::function<void(std::exception_ptr, const char* name)> on_error{};  // none: a line on stderr
+    // Gets a sentence about a misuse: never stopped, too many instances. None: a line on stderr. It must not throw.
+    std::function<void(std::string_view)> on_misuse{};
+};
+
+// All functions may be called by any thread, also from a task.
+class HashedWheelTimer {
+  public:
+    // More than so many at once are reported, once in a process: each has a thread, and one serves a million time-outs.
+    static constexpr std::size_t kInstancesMax = 64;
+
+    // The clock outlives the timer. Starts no thread yet.
+    explicit HashedWheelTimer(HashedWheelTimerOptions options = {}, const TimerClock& clock = monotonic_clock());
+    HashedWheelTimer(const HashedWheelTimer&) = delete;
+    HashedWheelTimer& operator=(const HashedWheelTimer&) = delete;
+    // Reports it if the timer was used and never stopped, and stops it. Not from a task.
+    ~HashedWheelTimer();
+
+    // Starts the thread, which the first new_timeout() does too. Does nothing once it has started, or was stopped.
+    // Throws std::system_error where the system has no more threads.
+    void start();
+
+    // Runs the task at the first tick at or after `delay`. The task gets its own Timeout, or nothing. Codes:
+    // timers_full (max_pending_timeouts), timers_stopped. Throws as start().
+    template <class Task>
+    requires std::invocable < std::decay_t<Task>
+    &, const Timeout& > ||
+           std::invocable<std::decay_t<Task>&> Result<Timeout> new_timeout(Task&& task,
+                                                                           std::chrono::nanoseconds delay) {
+        start();
+        if constexpr (std::invocable<std::decay_t<Task>&, const Timeout&>) {
+            return service_.schedule_after(
+                delay, [own = std::forward<Task>(task)]() mutable { own(TimerService::current()); });
+        } else {
+            return service_.schedule_after(delay, std::forward<Task>(task));
+        }
+    }
+
+    // Ends the timer: no task begins any more. Returns what was not run. From a task it does not wait for that task;
+    // the second call returns nothing.
+    std::vector<Timeout> stop();
+
+    [[nodiscard]] std::size_t pending_timeouts() { return service_.pending(); }
+
+    [[nodiscard]] std::chrono::nanoseconds tick() const { return service_.tick(); }
+    // As rounded. Here a wheel has as many levels as it needs, so no size is too small or too large.
+    [[nodiscard]] std::size_t ticks_per_wheel() const { return ticks_per_wheel_; }
+    // How often the thread has woken: nothing due, no wake.
+    [[nodiscard]] std::uint64_t wakeups() const;
+
+    // Timers of this kind that there are now.
+    [[nodiscard]] static std::size_t instances();
+
+  private:
+    void report(std::string_view misuse) const;
+
+    const std::size_t ticks_per_wheel_;
+    const TimerThread::Factory thread_factory_;
+    const std::function<void(std::string_view)> on_misuse_;
+    TimerService service_;
+    mutable std::mutex mutex_;  // guards all below
+    std::unique_ptr<TimerThread> thread_;
+    bool is_stopped_ = false;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,79 @@
+// Retries: try again after a while, so often, and then give up.
+//
+// What Dubbo's FailbackClusterInvoker does with calls that failed. Why choose it over a loop that sleeps: no thread
+// waits. The waiting times are a plain value, RetryPolicy, that may be looked at without any timer: fixed or doubling,
+// up to a longest one, and spread so that a thousand clients of one server that failed do not come back all at once.
+// What it gives up: an attempt says at once whether it succeeded; one that answers later keeps a table of its own
+// (pending_requests.h) and starts a retry where that reports a failure.
+//
+// Example:
+//     ManualClock clock;
+//     TimerService service({}, clock);
+//     int calls = 0;
+//     const RetryPolicy policy{.attempts_max = 5, .first_delay = 5s, .delay = 3s};
+//     const Result<Retry> retry = Retry::start(service, policy, [&](unsigned) { return ++calls == 2; });
+//     if (!retry) return retry.error();
+//     clock.advance(5s);
+//     service.advance();
+//     clock.advance(3s);
+//     service.advance();
+//     assert(calls == 2 && retry->state() == RetryState::succeeded);
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <duewheel/status.h>
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+
+struct RetryPolicy {
+    enum class Growth : std::uint8_t { fixed, doubling };
+
+    unsigned attempts_max = 3;                                             // at least 1
+    std::chrono::nanoseconds first_delay{0};                               // before the first attempt; zero: at once
+    std::chrono::nanoseconds delay = std::chrono::seconds(1);              // before the second one
+    Growth growth = Growth::fixed;                                         // what becomes of it before the third ...
+    std::chrono::nanoseconds delay_max = std::chrono::nanoseconds::max();  // ... up to this
+    unsigned jitter_percent = 0;  // 0 to 100: delays after the first are shortened by chance, up to this part of them
+    std::uint64_t seed = 0;       // of chance: the same gives the same delays
+
+    // How long to wait before attempt number 1, 2, ... Pure, O(1).
+    [[nodiscard]] std::chrono::nanoseconds delay_before(unsigned attempt) const;
+};
+
+enum class RetryState : std::uint8_t { waiting, succeeded, given_up, cancelled };
+
+// A handle: cheap to copy, used by any thread; dropping it changes nothing. The service must outlive what is waiting.
+class Retry {
+  public:
+    // True: done. It gets the number of the attempt, from 1 on. If it throws, it has failed, and the exception goes to
+    // the service's on_error.
+    using Attempt = std::function<bool(unsigned attempt)>;
+    // Once, after the last attempt has failed.
+    using GiveUp = std::function<void(unsigned attempts)>;
+
+    // Codes: timers_full, timers_stopped. Where one of these comes between two attempts, it gives up.
+    static Result<Retry> start(TimerService& service, RetryPolicy policy, Attempt attempt, GiveUp give_up = {});
+
+    // True: no attempt begins any more, nor is anything given up. False: it had ended before.
+    bool cancel();
+
+    [[nodiscard]] RetryState state() const;
+    // Attempts that have begun.
+    [[nodiscard]] unsigned attempts() const;
+
+  private:
+    struct Course;
+
+    explicit Retry(std::shared_ptr<Course> course) : course_(std::move(course)) {}
+
+    // Shared with the timer, which is what keeps it while nobody holds a handle.
+    std::shared_ptr<Course> course_;
+};
+
+}  // namespace duewheel

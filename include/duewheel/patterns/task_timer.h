@@ -1,0 +1,70 @@
+// A timer in the four forms of java.util.Timer: after a delay, after a delay and then each period, at a date, from a
+// first time on each period; with a thread of its own.
+//
+// Why choose it: for code that comes from there, and for a program's few chores. What it does otherwise: a task that
+// throws ends neither the timer nor its own repetition (there it kills the timer for good), and any number of timers
+// costs no thread each where they share a TimerService (duewheel/timer_service.h), which is what to use for more than
+// chores. What it gives up: tasks run one after the other, so one that blocks delays the others.
+//
+//     schedule(task, delay)                  once
+//     schedule(task, delay, period)          again a period after each start: what was missed is not made up for
+//     schedule(task, date)                   once, at an instant of the wall clock; one that has passed is due now
+//     schedule(task, first_time, period)     from there on as with a delay
+//     schedule_at_fixed_rate(...)            the last two counted from the first start: what was missed is made up for
+//
+// Example:
+//     ManualClock clock;
+//     TaskTimer timer({}, clock);
+//     std::atomic<int> runs = 0;
+//     const Result<Timeout> task = timer.schedule([&] { ++runs; }, 1s, 2s);
+//     if (!task) return task.error();
+//     clock.advance(6s);                                   // at 1, 3 and 5 s
+//     assert(runs == 3);
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include <duewheel/instant.h>
+#include <duewheel/status.h>
+#include <duewheel/timer_service.h>
+#include <duewheel/timer_thread.h>
+
+namespace duewheel {
+
+// All functions may be called by any thread, also from a task. Errors of all forms: timers_full (max_pending),
+// timers_stopped. A period is at least a tick.
+class TaskTimer {
+  public:
+    // Starts the thread. The clock outlives the timer. Throws std::system_error where the system has no more threads.
+    explicit TaskTimer(TimerOptions options = {}, const TimerClock& clock = monotonic_clock());
+    TaskTimer(const TaskTimer&) = delete;
+    TaskTimer& operator=(const TaskTimer&) = delete;
+
+    Result<Timeout> schedule(TimerTask task, std::chrono::nanoseconds delay);
+    Result<Timeout> schedule(TimerTask task, std::chrono::nanoseconds delay, std::chrono::nanoseconds period);
+    Result<Timeout> schedule(TimerTask task, Instant date);
+    Result<Timeout> schedule(TimerTask task, Instant first_time, std::chrono::nanoseconds period);
+    Result<Timeout> schedule_at_fixed_rate(TimerTask task, std::chrono::nanoseconds delay,
+                                           std::chrono::nanoseconds period);
+    Result<Timeout> schedule_at_fixed_rate(TimerTask task, Instant first_time, std::chrono::nanoseconds period);
+
+    // Ends the timer: no task begins any more, and the thread ends. Returns the tasks that were pending. From a task it
+    // does not wait for that task. The second call returns nothing.
+    std::vector<Timeout> cancel() { return thread_.stop(); }
+
+    // Tasks that will run. Cancelled ones leave by themselves: there is no purge().
+    [[nodiscard]] std::size_t size() { return service_.pending(); }
+
+    [[nodiscard]] TimerService& service() { return service_; }
+
+  private:
+    std::chrono::nanoseconds until(Instant date) const;
+
+    TimerService service_;
+    TimerThread thread_;
+};
+
+}  // namespace duewheel

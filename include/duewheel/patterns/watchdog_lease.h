@@ -1,0 +1,80 @@
+// A lease that is renewed as long as its holder lives: the watchdog behind a lock that others hold by time.
+//
+// What Redisson does for its locks. Whoever has got a lock for thirty seconds does not know whether its work takes
+// longer; so the lease is renewed at every third of its time until it is released, and if the holder dies, it runs out.
+// Why choose it over a long lease: a dead holder blocks others for one lease and no longer. What it gives up: the
+// holder must look at is_held() (or take the call of `lost`) before it does what only the holder may do, as with any
+// lease.
+//
+// A renewal that fails for want of an answer is tried again a third later. When a whole lease has passed since the last
+// one that succeeded began, the lease is lost, whatever the other side thinks of it: counted here from the time before
+// the renewal was sent, so never later than there.
+//
+// Example:
+//     ManualClock clock;
+//     TimerService service({}, clock);
+//     int renewals = 0;
+//     const auto renew = [&] { return ++renewals, Renewal::renewed; };
+//     const Result<WatchdogLease> lock = WatchdogLease::hold(service, 30s, renew);
+//     if (!lock) return lock.error();
+//     clock.advance(10s);
+//     service.advance();
+//     assert(renewals == 1 && lock->is_held());
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <duewheel/status.h>
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+
+// What a renewal came to.
+enum class Renewal : std::uint8_t {
+    renewed,   // held for a whole lease from before it was sent
+    not_ours,  // another one holds it, or nobody: it is lost
+    unknown,   // no answer; so is an exception
+};
+
+// Movable; releases when it is destroyed. Used by any thread. The service must outlive it and have a driver.
+class WatchdogLease {
+  public:
+    // Prolongs the lease to its full length, on the driver's thread or the service's executor.
+    using Renew = std::function<Renewal()>;
+    // Once, when the lease is lost while it is held: not after release().
+    using Lost = std::function<void()>;
+
+    // Of a lease that was got just now for `length`, at least three ticks. Codes: timers_full, timers_stopped; then
+    // nothing renews it.
+    static Result<WatchdogLease> hold(TimerService& service, std::chrono::nanoseconds length, Renew renew,
+                                      Lost lost = {});
+
+    WatchdogLease(WatchdogLease&&) noexcept = default;
+    WatchdogLease& operator=(WatchdogLease&& other) noexcept {
+        if (this != &other) release();
+        course_ = std::move(other.course_);
+        return *this;
+    }
+    ~WatchdogLease() { release(); }
+
+    // No renewal begins any more, and one that runs on another thread has ended when this returns: so the caller may
+    // give the lock back. True when the lease was held until now. From `renew` and `lost` it does not wait.
+    bool release();
+
+    // Neither released, nor lost, nor run out by the service's clock.
+    [[nodiscard]] bool is_held() const;
+
+  private:
+    struct Course;
+
+    explicit WatchdogLease(std::shared_ptr<Course> course) : course_(std::move(course)) {}
+
+    // Shared with the timer, whose task may still run when this is destroyed from within it.
+    std::shared_ptr<Course> course_;
+};
+
+}  // namespace duewheel

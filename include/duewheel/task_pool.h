@@ -1,0 +1,52 @@
+// A fixed number of threads that run tasks in the order in which they came: an executor for TimerService, where tasks
+// may take long.
+//
+// Example:
+//     TaskPool pool(4);
+//     TimerService service({.executor = pool.executor()});
+//     TimerThread thread(service);
+//     assert(service.submit_after(1ms, [] { return 7; }).value().get() == 7);
+//
+// Small on purpose: no priorities, no stealing, no growth. Whoever has a pool already passes a callable of that one.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+
+class TaskPool {
+  public:
+    // At least one thread. Throws std::system_error where the system has no more.
+    explicit TaskPool(std::size_t threads);
+    TaskPool(const TaskPool&) = delete;
+    TaskPool& operator=(const TaskPool&) = delete;
+    // Lets what runs end and destroys what waits without running it. Not from one of its tasks.
+    ~TaskPool();
+
+    // Any thread. What a task throws ends the program, as with any thread; TimerService catches before.
+    void post(TimerTask task);
+
+    // To be used while the pool lives.
+    [[nodiscard]] TimerExecutor executor() {
+        return [this](TimerTask task) { post(std::move(task)); };
+    }
+
+  private:
+    void run();
+    void end();
+
+    std::mutex mutex_;
+    std::condition_variable arrived_;
+    std::deque<TimerTask> waiting_;  // guarded by mutex_
+    bool ends_ = false;              // guarded by mutex_
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace duewheel

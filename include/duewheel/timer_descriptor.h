@@ -1,0 +1,41 @@
+// A TimerService in a loop that waits for file descriptors: poll, epoll, select, an event library.
+//
+// Example:
+//     TimerService service;
+//     TimerDescriptor timers(service);                     // add timers.descriptor() to your epoll, for EPOLLIN
+//     bool fired = false;
+//     static_cast<void>(service.schedule_after(0ms, [&] { fired = true; }));
+//     assert(timers.advance() == 1 && fired);              // when it is readable
+//
+// The descriptor is one timerfd, set to the next expiry; it becomes readable when something is due, and for no other
+// reason. Any thread may schedule: who schedules something earlier sets the timerfd to that, so the loop's thread is
+// not even woken before its time. Linux only.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+
+class TimerDescriptor {
+  public:
+    // The service outlives it, has no other driver, and has a clock with descriptors, as the system's clocks have.
+    // Throws std::system_error where the system has no more descriptors, std::invalid_argument for another clock.
+    explicit TimerDescriptor(TimerService& service);
+    TimerDescriptor(const TimerDescriptor&) = delete;
+    TimerDescriptor& operator=(const TimerDescriptor&) = delete;
+    ~TimerDescriptor();
+
+    [[nodiscard]] int descriptor() const { return alarm_->descriptor(); }
+
+    // Runs what is due and sets the descriptor to what is next. Returns how many ran. The loop's thread.
+    std::size_t advance();
+
+  private:
+    TimerService& service_;
+    std::unique_ptr<TimerAlarm> alarm_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,64 @@
+// How a timer of the runtime looks inside: one node of 128 bytes, linked into the wheel of its service, and one
+// atomic word that says who may do what with it. Users of the library need nothing of this; timeout.h is their side.
+//
+// The word. Whoever changes the status with a compare-and-swap has won: a cancel and the firing can race, from any
+// threads, and exactly one of them takes the node from pending.
+//
+//                    schedule            due               (executor)           the task has returned
+//      idle ─────────► pending ─────────► handed ─────────► running ─────────► expired   or pending again: periodic
+//                        │  cancel          │ cancel           │ cancel
+//                        ▼                  ▼                  ▼
+//                     cancelled          cancelled          running + last: no further period
+//
+// Beside the status: `posted` while the node lies in its service's mailbox (it has one link, so it lies there at most
+// once), `waited` when a thread sleeps until the task has returned, and the count of references: one of the service
+// from arming until the end, and one of each Timeout. The last one to go gives the node back.
+//
+// Nodes come from one pool of the process, with a cache in each thread (src/timer/node_pool.h), and their memory stays
+// a node's for ever: a Timeout may outlive its service. Nodes that are part of another object, of a coroutine's frame,
+// say, are `embedded`: nobody gives them back. Their task runs at every end, also when stop() cancels them, and may
+// destroy them; so it is begun as the last thing that is done with the node, and `running` is what they stay until they
+// are armed again.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <duewheel/intrusive_timing_wheel.h>
+#include <duewheel/timer_task.h>
+
+namespace duewheel {
+
+class TimerCore;
+struct TimerRepeat;
+
+enum class TimerStatus : std::uint32_t { idle, pending, handed, running, expired, cancelled };
+
+struct TimerNode : IntrusiveTimer {
+    static constexpr std::uint32_t kStatusMask = 0x7;
+    static constexpr std::uint32_t kPosted = 0x08;
+    static constexpr std::uint32_t kLast = 0x10;
+    static constexpr std::uint32_t kWaited = 0x20;
+    static constexpr std::uint32_t kEmbedded = 0x40;
+    static constexpr std::uint32_t kStopped = 0x80;
+    static constexpr std::uint32_t kRepeats = 0x100;
+    static constexpr std::uint32_t kReference = 0x200;
+
+    TimerNode() = default;
+    ~TimerNode() = default;
+
+    static TimerStatus status_of(std::uint32_t word) { return static_cast<TimerStatus>(word & kStatusMask); }
+    TimerStatus status() const { return status_of(word.load(std::memory_order_acquire)); }
+
+    // What a cancel needs lies in the first 64 bytes, the beginning of the task included.
+    std::atomic<std::uint32_t> word{0};
+    std::atomic<std::uint32_t> runner{0};  // the number of the thread that runs its task
+    TimerCore* core = nullptr;             // the inside of the service of its present or last use
+    TimerNode* next_posted = nullptr;      // in the mailbox
+    std::atomic<Tick> wanted{kNever};      // the deadline, for whoever takes it out of the mailbox
+    TimerTask task;
+    TimerRepeat* repeat = nullptr;  // of a periodic or wall timer: `repeats` is set
+};
+static_assert(sizeof(TimerNode) <= 128);
+
+}  // namespace duewheel

@@ -1,0 +1,150 @@
+// What a timer runs: any callable without arguments, moved in, kept in place up to 48 bytes and on the heap beyond.
+//
+// Example:
+//     auto ball = std::make_unique<int>(7);
+//     TimerTask task(named("roll the ball", [ball = std::move(ball)] { ++*ball; }));
+//     task();
+//     assert(std::string_view(task.name()) == "roll the ball");
+//
+// A std::function with these differences: what it holds need not be copyable, it is twice as large, so that what timers
+// capture fits without an allocation, and it may have a name, which is what a report of slow callbacks shows.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace duewheel {
+
+// A callable and what to call it in reports. The name is a string literal, or lives as long as the process.
+template <class Callable>
+struct NamedCallable {
+    const char* name;
+    Callable callable;
+
+    void operator()() { static_cast<void>(callable()); }
+};
+
+template <class Callable>
+NamedCallable<std::decay_t<Callable>> named(const char* name, Callable&& callable) {
+    return {name, std::forward<Callable>(callable)};
+}
+
+template <class Callable>
+inline constexpr bool kIsNamedCallable = false;
+template <class Callable>
+inline constexpr bool kIsNamedCallable<NamedCallable<Callable>> = true;
+
+// Move-only. An empty one may be moved, destroyed and assigned to, not called.
+class TimerTask {
+  public:
+    static constexpr std::size_t kInlineBytes = 48;
+
+    TimerTask() = default;
+    template <class Callable>
+    requires(!std::same_as<std::decay_t<Callable>, TimerTask> && std::invocable<std::decay_t<Callable>&>)
+        TimerTask(Callable&& callable) {
+        emplace(std::forward<Callable>(callable));
+    }
+    TimerTask(TimerTask&& other) noexcept { take(other); }
+    TimerTask& operator=(TimerTask&& other) noexcept {
+        if (this == &other) return *this;
+        reset();
+        take(other);
+        return *this;
+    }
+    TimerTask(const TimerTask&) = delete;
+    TimerTask& operator=(const TimerTask&) = delete;
+    ~TimerTask() { reset(); }
+
+    // Of an empty task. Throws what the callable's constructor throws, or std::bad_alloc; then it stays empty.
+    template <class Callable>
+    void emplace(Callable&& callable) {
+        using Held = std::decay_t<Callable>;
+        if constexpr (std::same_as<Held, TimerTask>) {
+            *this = TimerTask(std::forward<Callable>(callable));
+        } else if constexpr (kIsInline<Held>) {
+            ::new (static_cast<void*>(place_)) Held(std::forward<Callable>(callable));
+            actions_ = &kInline<Held>;
+        } else {
+            ::new (static_cast<void*>(place_)) Held*(new Held(std::forward<Callable>(callable)));
+            actions_ = &kOnHeap<Held>;
+        }
+    }
+
+    void operator()() { actions_->run(place_); }
+    void reset() {
+        if (actions_ == nullptr) return;
+        if (actions_->destroy != nullptr) actions_->destroy(place_);
+        actions_ = nullptr;
+    }
+    explicit operator bool() const { return actions_ != nullptr; }
+
+    // As it was given with named(); nothing otherwise.
+    [[nodiscard]] const char* name() const {
+        return actions_ == nullptr || actions_->name == nullptr ? nullptr : actions_->name(place_);
+    }
+
+  private:
+    struct Actions {
+        void (*run)(void* place);
+        void (*move)(void* from, void* to) noexcept;  // none: the bytes are copied
+        void (*destroy)(void* place) noexcept;        // none: nothing is to be done
+        const char* (*name)(const void* place);       // none: it has no name
+    };
+
+    template <class Held>
+    static constexpr bool kIsInline = sizeof(Held) <= kInlineBytes &&
+                                      alignof(Held) <= alignof(void*) && std::is_nothrow_move_constructible_v<Held>;
+    template <class Held>
+    static const char* name_of(const void* held) {
+        return static_cast<const Held*>(held)->name;
+    }
+
+    template <class Held>
+    static constexpr Actions kInline = {
+        [](void* place) { static_cast<void>((*static_cast<Held*>(place))()); },
+        std::is_trivially_copyable_v<Held> ? nullptr : +[](void* from, void* to) noexcept {
+            ::new (to) Held(std::move(*static_cast<Held*>(from)));
+            static_cast<Held*>(from)->~Held();
+        },
+        std::is_trivially_destructible_v<Held> ? nullptr : +[](void* place) noexcept {
+            static_cast<Held*>(place)->~Held();
+        },
+        [] {
+            if constexpr (kIsNamedCallable<Held>) {
+                return &name_of<Held>;
+            } else {
+                return static_cast<const char* (*)(const void*)>(nullptr);
+            }
+        }(),
+    };
+    template <class Held>
+    static constexpr Actions kOnHeap = {
+        [](void* place) { static_cast<void>((**static_cast<Held**>(place))()); },
+        nullptr,
+        [](void* place) noexcept { delete *static_cast<Held**>(place); },
+        kIsNamedCallable<Held> ? +[](const void* place) -> const char* {
+            if constexpr (kIsNamedCallable<Held>) return (*static_cast<Held* const*>(place))->name;
+            return nullptr;
+        } : nullptr,
+    };
+
+    void take(TimerTask& other) noexcept {
+        actions_ = std::exchange(other.actions_, nullptr);
+        if (actions_ == nullptr) return;
+        if (actions_->move != nullptr) {
+            actions_->move(other.place_, place_);
+        } else {
+            __builtin_memcpy(place_, other.place_, kInlineBytes);
+        }
+    }
+
+    const Actions* actions_ = nullptr;
+    alignas(void*) std::byte place_[kInlineBytes];
+};
+
+}  // namespace duewheel

@@ -1,0 +1,29 @@
+#include "timer/timer_core.h"
+#include <duewheel/embedded_timer.h>
+
+namespace duewheel {
+
+EmbeddedTimer::Arming EmbeddedTimer::arm(TimerService& service, Tick deadline) {
+    switch (service.core_->arm(node_, deadline, 1, TimerNode::kEmbedded)) {
+        case TimerCore::Refusal::none:
+            return Arming::armed;
+        case TimerCore::Refusal::full:
+            return Arming::full;
+        case TimerCore::Refusal::stopped:
+            return Arming::stopped;
+    }
+    return Arming::stopped;
+}
+
+bool EmbeddedTimer::withdraw() {
+    // Of one that has run, the service may be gone.
+    const TimerStatus status = node_.status();
+    if (status == TimerStatus::running) return false;
+    return status == TimerStatus::idle || node_.core->withdraw(node_);
+}
+
+bool EmbeddedTimer::fire_now() {
+    return node_.status() == TimerStatus::pending && node_.core->reschedule(node_, 0);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,79 @@
+// What other threads want of a timer service: a stack of nodes that anybody pushes on and one takes off whole.
+//
+// Head, length and whether it is closed are one word, so a push that would be one too many, or comes too late, is known
+// before it happens: the length never passes its limit, and nothing is ever in a closed mailbox. The word is 48 bits of
+// address, 15 of length and one that says closed. There is no ABA problem, as nothing is ever taken off singly.
+#pragma once
+
+#include <atomic>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+
+#include "timer/interleaving_point.h"
+#include <duewheel/timer_node.h>
+
+namespace duewheel {
+
+class Mailbox {
+  public:
+    // So few where interleavings are explored that it fills up in every scenario.
+    static constexpr std::size_t kLengthMax = kInterleavingsExplored ? 2 : 1024;
+
+    enum class Push : std::uint8_t { done, full, closed };
+
+    // Any thread. The node is not in a mailbox. In the one order of all sequentially consistent operations, so that who
+    // pushes and then looks whether the driver sleeps, and the driver who says so and then looks here, cannot both miss
+    // the other.
+    Push push(TimerNode& node) {
+        std::uint64_t head = head_.load(std::memory_order_relaxed);
+        for (;;) {
+            interleaving_point();
+            if ((head & kClosed) != 0) return Push::closed;
+            const std::uint64_t length = head >> kLengthShift;
+            if (length >= kLengthMax) return Push::full;
+            node.next_posted = node_of(head);
+            const auto address = reinterpret_cast<std::uintptr_t>(&node);
+            assert(address >> kLengthShift == 0 && "an address of more than 48 bits");
+            if (head_.compare_exchange_weak(head, address | (length + 1) << kLengthShift, std::memory_order_seq_cst)) {
+                return Push::done;
+            }
+        }
+    }
+
+    // For the holder of the baton: all there is, oldest first, linked by next_posted.
+    TimerNode* take() {
+        if (is_empty()) return nullptr;
+        return oldest_first(head_.exchange(0, std::memory_order_seq_cst));
+    }
+    // The same, and nothing is ever pushed again.
+    TimerNode* close() { return oldest_first(head_.exchange(kClosed, std::memory_order_seq_cst)); }
+
+    bool is_empty() const { return (head_.load(std::memory_order_seq_cst) & ~kClosed) == 0; }
+    bool is_closed() const { return (head_.load(std::memory_order_acquire) & kClosed) != 0; }
+    std::size_t length() const { return (head_.load(std::memory_order_relaxed) & ~kClosed) >> kLengthShift; }
+
+  private:
+    static constexpr unsigned kLengthShift = 48;
+    static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;
+
+    static TimerNode* node_of(std::uint64_t head) {
+        return reinterpret_cast<TimerNode*>(
+            static_cast<std::uintptr_t>(head & ((std::uint64_t{1} << kLengthShift) - 1)));
+    }
+    static TimerNode* oldest_first(std::uint64_t head) {
+        TimerNode* reversed = nullptr;
+        for (TimerNode* node = node_of(head); node != nullptr;) {
+            TimerNode* const next = node->next_posted;
+            node->next_posted = reversed;
+            reversed = node;
+            node = next;
+        }
+        return reversed;
+    }
+
+    std::atomic<std::uint64_t> head_{0};
+};
+static_assert(sizeof(void*) == 8, "the mailbox packs an address and a length into 64 bits");
+
+}  // namespace duewheel

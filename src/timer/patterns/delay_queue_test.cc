@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include <duewheel/manual_clock.h>
+#include <duewheel/patterns/delay_queue.h>
+
+namespace duewheel {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class T>
+void put(DelayQueue<T>& queue, T value, std::chrono::nanoseconds delay) {
+    ASSERT_TRUE(queue.put(std::move(value), delay).ok());
+}
+
+TEST(DelayQueue, elements_of_5_3_and_10_seconds_come_out_as_3_5_10) {
+    ManualClock clock;
+    clock.auto_advance(true);
+    const TimerInstant begin = clock.now();
+    DelayQueue<int> queue(clock);
+    for (const int delay : {5, 3, 10}) put(queue, delay, std::chrono::seconds(delay));
+    EXPECT_EQ(queue.size(), 3U);
+    for (const int expected : {3, 5, 10}) {
+        EXPECT_EQ(queue.take(), expected);
+        EXPECT_EQ(clock.now() - begin, std::chrono::seconds(expected)) << "when it is due, not before";
+    }
+    EXPECT_EQ(queue.size(), 0U);
+}
+
+TEST(DelayQueue, poll_and_peek_and_drain_see_what_is_due_and_nothing_else) {
+    ManualClock clock;
+    DelayQueue<int> queue(clock);
+    EXPECT_EQ(queue.next_due(), kNeverInstant);
+    for (int i = 1; i <= 6; ++i) put(queue, i, std::chrono::seconds(7 - i));
+    EXPECT_EQ(queue.next_due(), clock.now() + 1s);
+    EXPECT_EQ(queue.peek(), std::nullopt);
+    EXPECT_EQ(queue.poll(), std::nullopt);
+    EXPECT_TRUE(queue.drain().empty());
+    clock.advance(3s);
+    EXPECT_EQ(queue.peek(), 6);
+    EXPECT_EQ(queue.peek(), 6) << "peek() takes nothing";
+    EXPECT_LE(queue.next_due(), clock.now());
+    EXPECT_EQ(queue.poll(), 6);
+    EXPECT_EQ(queue.drain(1), std::vector<int>{5});
+    EXPECT_EQ(queue.drain(), std::vector<int>{4});
+    EXPECT_EQ(queue.poll(), std::nullopt);
+    EXPECT_EQ(queue.size(), 3U);
+}
+
+TEST(DelayQueue, an_element_is_never_early_by_a_part_of_a_tick) {
+    ManualClock clock;
+    clock.advance(300us);
+    DelayQueue<int> queue(clock, 1ms);
+    put(queue, 1, 1ms);  // due at 1.3 ms, a tick that begins at 2 ms
+    put(queue, 2, 0ms);
+    EXPECT_EQ(queue.poll(), 2) << "no delay is due now";
+    clock.advance(1100us);
+    EXPECT_EQ(queue.poll(), std::nullopt);
+    clock.advance(600us);
+    EXPECT_EQ(queue.poll(), 1);
+}
+
+TEST(DelayQueue, equal_times_come_out_in_the_order_of_their_puts) {
+    ManualClock clock;
+    DelayQueue<std::uint64_t> queue(clock);
+    for (std::uint64_t i = 0; i < 1000; ++i) put(queue, i, 10s);
+    clock.advance(10s);
+    for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_EQ(queue.poll(), i);
+}
+
+TEST(DelayQueue, take_for_gives_up_in_time) {
+    ManualClock clock;
+    clock.auto_advance(true);
+    const TimerInstant begin = clock.now();
+    DelayQueue<int> queue(clock);
+    put(queue, 1, 10s);
+    EXPECT_EQ(queue.take_for(4s), std::nullopt);
+    EXPECT_EQ(clock.now() - begin, 4s);
+    EXPECT_EQ(queue.take_for(-1s), std::nullopt);
+    EXPECT_EQ(queue.take_for(1h), 1);
+    EXPECT_EQ(clock.now() - begin, 10s);
+}
+
+TEST(DelayQueue, what_is_put_earlier_wakes_who_waits_for_something_later) {
+    // Trap: the minimum that the sleeper knows is stale.
+    ManualClock clock;
+    DelayQueue<int> queue(clock);
+    put(queue, 1, 1h);
+    std::atomic<int> taken = 0;
+    std::thread taker([&] { taken = queue.take().value_or(-1); });
+    clock.advance(1s);  // the taker may have gone to sleep by now or not: both must end well
+    put(queue, 2, 5s);
+    clock.advance(5s);
+    taker.join();
+    EXPECT_EQ(taken, 2);
+}
+
+TEST(DelayQueue, each_element_goes_to_one_of_many_takers) {
+    constexpr int kElements = 3000;
+    ManualClock clock;
+    DelayQueue<int> queue(clock);
+    std::vector<std::atomic<int>> taken(kElements);
+    std::atomic<int> count = 0;
+    std::vector<std::thread> takers;
+    for (int taker = 0; taker < 4; ++taker) {
+        takers.emplace_back([&] {
+            while (const std::optional<int> element = queue.take()) {
+                ++taken[static_cast<std::size_t>(*element)];
+                ++count;
+            }
+        });
+    }
+    for (int i = 0; i < kElements; ++i) put(queue, i, std::chrono::milliseconds(i * 7919 % 5000));
+    while (count < kElements) clock.advance(100ms);
+    EXPECT_TRUE(queue.close().empty());
+    for (std::thread& taker : takers) taker.join();
+    for (const std::atomic<int>& times : taken) EXPECT_EQ(times, 1);
+}
+
+TEST(DelayQueue, close_wakes_who_waits_and_returns_what_is_left) {
+    ManualClock clock;
+    DelayQueue<std::unique_ptr<int>> queue(clock);
+    std::atomic<bool> ended = false;
+    std::thread taker([&] { ended = !queue.take().has_value(); });
+    put(queue, std::make_unique<int>(2), 2h);
+    put(queue, std::make_unique<int>(1), 1h);
+    const std::vector<std::unique_ptr<int>> left = queue.close();
+    taker.join();
+    EXPECT_TRUE(ended);
+    ASSERT_EQ(left.size(), 2U);
+    EXPECT_EQ(*left[0], 1);
+    EXPECT_EQ(*left[1], 2);
+    EXPECT_TRUE(queue.close().empty());
+    EXPECT_EQ(queue.put(nullptr, 1s).error().code, "queue_closed");
+    EXPECT_FALSE(queue.take().has_value());
+    EXPECT_EQ(queue.size(), 0U);
+}
+
+TEST(DelayQueue, agrees_with_a_sorted_map) {
+    Random random(3);
+    ManualClock clock;
+    DelayQueue<std::uint64_t> queue(clock, 1ms);
+    std::multimap<std::int64_t, std::uint64_t> model;  // by milliseconds
+    std::uint64_t number = 0;
+    std::int64_t now_ms = 0;
+    for (int step = 0; step < 20'000; ++step) {
+        if (random.below(2) == 0) {
+            const auto delay_ms = static_cast<std::int64_t>(random.below(random.below(4) == 0 ? 1'000'000 : 300));
+            put(queue, ++number, std::chrono::milliseconds(delay_ms));
+            model.emplace(now_ms + delay_ms, number);
+        } else if (const std::optional<std::uint64_t> element = queue.poll()) {
+            const auto due = model.begin();
+            ASSERT_LE(due->first, now_ms);
+            const auto found =
+                std::find_if(model.begin(), model.end(), [&](const auto& one) { return one.second == *element; });
+            ASSERT_NE(found, model.end());
+            ASSERT_LE(found->first, now_ms) << "it came early";
+            model.erase(found);
+        } else {
+            ASSERT_TRUE(model.empty() || model.begin()->first > now_ms) << "what is due was held back";
+        }
+        ASSERT_EQ(queue.size(), model.size());
+        const auto by_ms = static_cast<std::int64_t>(random.below(100));
+        clock.advance(std::chrono::milliseconds(by_ms));
+        now_ms += by_ms;
+    }
+}
+
+}  // namespace
+}  // namespace duewheel

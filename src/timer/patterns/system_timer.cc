@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <duewheel/patterns/system_timer.h>
+
+namespace duewheel {
+
+// An alarm that rings no later than the patience of the one who waits on it, whatever it is set to.
+class SystemTimer::PatientAlarm final : public TimerAlarm {
+  public:
+    PatientAlarm(std::unique_ptr<TimerAlarm> alarm, TimerInstant limit) : alarm_(std::move(alarm)), limit_(limit) {}
+
+    void set(TimerInstant instant) override { alarm_->set(std::min(instant, limit_)); }
+    void wait() override { alarm_->wait(); }
+    void ring_when_wall_is_set() override { alarm_->ring_when_wall_is_set(); }
+
+  private:
+    const std::unique_ptr<TimerAlarm> alarm_;
+    const TimerInstant limit_;
+};
+
+// While one lives, whoever schedules something or shuts the timer down rings this alarm.
+class SystemTimer::Listening {
+  public:
+    Listening(SystemTimer& timer, PatientAlarm& alarm) : timer_(timer) { listen(&alarm); }
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+    ~Listening() { listen(nullptr); }
+
+  private:
+    void listen(PatientAlarm* alarm) {
+        timer_.service_.set_alarm(alarm);
+        const std::lock_guard lock(timer_.mutex_);
+        timer_.alarm_ = alarm;
+    }
+
+    SystemTimer& timer_;
+};
+
+SystemTimer::SystemTimer(TimerOptions options, const TimerClock& clock) : service_(std::move(options), clock) {}
+
+bool SystemTimer::advance_clock(std::chrono::nanoseconds patience) {
+    if (service_.advance() > 0) return true;
+    if (patience <= std::chrono::nanoseconds(0) || service_.stopped()) return false;
+    const TimerClock& clock = service_.clock();
+    const TimerInstant begin = clock.now();
+    const TimerInstant limit = patience > kNeverInstant - begin ? kNeverInstant : begin + patience;
+
+    PatientAlarm alarm(clock.make_alarm(), limit);
+    const Listening listening(*this, alarm);
+    for (;;) {
+        service_.rest();
+        if (!service_.stopped()) alarm.wait();
+        if (service_.advance() > 0) return true;
+        if (service_.stopped() || clock.now() >= limit) return false;
+    }
+}
+
+std::vector<Timeout> SystemTimer::shutdown() {
+    std::vector<Timeout> left = service_.stop();
+    const std::lock_guard lock(mutex_);
+    if (alarm_ != nullptr) alarm_->set(TimerInstant::min());
+    return left;
+}
+
+}  // namespace duewheel

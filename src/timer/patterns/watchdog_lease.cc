@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <cassert>
+#include <mutex>
+
+#include <duewheel/patterns/watchdog_lease.h>
+
+namespace duewheel {
+
+struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
+    enum class State : std::uint8_t { held, released, lost };
+
+    Course(TimerService& service_, std::chrono::nanoseconds length_, Renew renew_, Lost lost_)
+        : service(service_),
+          length(length_),
+          renew(std::move(renew_)),
+          lost(std::move(lost_)),
+          ends(service.clock().now() + length) {}
+
+    TimerService& service;
+    const std::chrono::nanoseconds length;
+    const Renew renew;
+    const Lost lost;
+    std::mutex mutex;  // guards all below
+    State state = State::held;
+    TimerInstant ends;  // a lease after the last renewal that succeeded was begun
+    Timeout timeout;
+
+    // With the lock held. The last of the thirds may end before a tick does, so the end itself is a time to look too.
+    Status wait_for_next() {
+        const TimerInstant next = std::min(service.clock().now() + length / 3, ends);
+        Result<Timeout> armed = service.schedule_at(next, [self = shared_from_this()] { self->look(); });
+        if (!armed) return std::move(armed).error();
+        timeout = *std::move(armed);
+        return {};
+    }
+
+    void look() {
+        const TimerInstant begun = service.clock().now();
+        {
+            const std::lock_guard lock(mutex);
+            if (state != State::held) return;
+        }
+        Renewal renewal = Renewal::not_ours;
+        if (begun < ends_now()) {
+            try {
+                renewal = renew();
+            } catch (...) {
+                after_renewal(Renewal::unknown, begun);
+                throw;
+            }
+        }
+        after_renewal(renewal, begun);
+    }
+
+    TimerInstant ends_now() {
+        const std::lock_guard lock(mutex);
+        return ends;
+    }
+
+    void after_renewal(Renewal renewal, TimerInstant begun) {
+        {
+            const std::lock_guard lock(mutex);
+            if (state != State::held) return;  // released meanwhile
+            if (renewal == Renewal::renewed) ends = begun + length;
+            const bool goes_on = renewal != Renewal::not_ours && service.clock().now() < ends;
+            if (goes_on && wait_for_next()) return;
+            state = State::lost;
+        }
+        if (lost) lost();
+    }
+};
+
+Result<WatchdogLease> WatchdogLease::hold(TimerService& service, std::chrono::nanoseconds length, Renew renew,
+                                          Lost lost) {
+    assert(length >= 3 * service.tick());
+    const auto course = std::make_shared<Course>(service, length, std::move(renew), std::move(lost));
+    const std::lock_guard lock(course->mutex);
+    if (Status waiting = course->wait_for_next(); !waiting) return std::move(waiting).error();
+    return WatchdogLease(course);
+}
+
+bool WatchdogLease::release() {
+    if (course_ == nullptr) return false;
+    Timeout timeout;
+    bool was_held = false;
+    {
+        const std::lock_guard lock(course_->mutex);
+        was_held = course_->state == Course::State::held;
+        if (was_held) course_->state = Course::State::released;
+        timeout = course_->timeout;
+    }
+    timeout.cancel_and_wait();
+    return was_held && course_->service.clock().now() < course_->ends_now();
+}
+
+bool WatchdogLease::is_held() const {
+    if (course_ == nullptr) return false;
+    const std::lock_guard lock(course_->mutex);
+    return course_->state == Course::State::held && course_->service.clock().now() < course_->ends;
+}
+
+}  // namespace duewheel

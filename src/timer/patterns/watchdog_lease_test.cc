@@ -1,0 +1,135 @@
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "timer/patterns/virtual_time_fixture.h"
+#include <duewheel/patterns/watchdog_lease.h>
+
+namespace duewheel {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::seconds;
+
+class WatchdogLeaseTest : public VirtualTime {
+  protected:
+    WatchdogLease hold() {
+        const auto renew = [this] {
+            renewals.push_back(now());
+            if (throws) throw std::runtime_error("no connection");
+            return answer;
+        };
+        return WatchdogLease::hold(service, 30s, renew, [this] { lost.push_back(now()); }).value();
+    }
+
+    Renewal answer = Renewal::renewed;
+    bool throws = false;
+    std::vector<seconds> renewals;
+    std::vector<seconds> lost;
+};
+
+TEST_F(WatchdogLeaseTest, is_renewed_at_every_third_while_it_is_held) {
+    WatchdogLease lease = hold();
+    pass(65s);
+    EXPECT_EQ(renewals, (std::vector<seconds>{10s, 20s, 30s, 40s, 50s, 60s}));
+    EXPECT_TRUE(lease.is_held());
+    EXPECT_TRUE(lease.release());
+    EXPECT_FALSE(lease.is_held());
+    EXPECT_FALSE(lease.release()) << "only once";
+    pass(1h);
+    EXPECT_EQ(renewals.size(), 6U);
+    EXPECT_TRUE(lost.empty()) << "a lease that was given back is not lost";
+}
+
+TEST_F(WatchdogLeaseTest, is_lost_at_once_when_another_one_holds_it) {
+    const WatchdogLease lease = hold();
+    pass(15s);
+    answer = Renewal::not_ours;
+    pass(1h);
+    EXPECT_EQ(renewals, (std::vector<seconds>{10s, 20s}));
+    EXPECT_EQ(lost, std::vector<seconds>{20s});
+    EXPECT_FALSE(lease.is_held());
+}
+
+TEST_F(WatchdogLeaseTest, survives_renewals_without_an_answer_for_one_lease_and_no_longer) {
+    const WatchdogLease lease = hold();
+    pass(10s);
+    answer = Renewal::unknown;
+    pass(25s);
+    EXPECT_TRUE(lease.is_held()) << "renewed at 10 s, it is held until 40 s";
+    pass(4s);
+    EXPECT_TRUE(lease.is_held());
+    pass(1s);
+    EXPECT_FALSE(lease.is_held());
+    EXPECT_EQ(lost, std::vector<seconds>{40s});
+    EXPECT_EQ(renewals, (std::vector<seconds>{10s, 20s, 30s})) << "nothing is renewed that has run out";
+    pass(1h);
+    EXPECT_EQ(lost.size(), 1U);
+}
+
+TEST_F(WatchdogLeaseTest, a_renewal_that_answers_again_goes_on_with_a_whole_lease) {
+    const WatchdogLease lease = hold();
+    answer = Renewal::unknown;
+    pass(15s);
+    answer = Renewal::renewed;
+    pass(20s);
+    answer = Renewal::unknown;
+    pass(24s);
+    EXPECT_TRUE(lease.is_held()) << "renewed at 30 s";
+    pass(2s);
+    EXPECT_EQ(lost, std::vector<seconds>{60s});
+}
+
+TEST_F(WatchdogLeaseTest, an_exception_is_a_renewal_without_an_answer) {
+    const WatchdogLease lease = hold();
+    throws = true;
+    testing::internal::CaptureStderr();
+    pass(1h);
+    EXPECT_FALSE(testing::internal::GetCapturedStderr().empty()) << "it is reported as a task's error";
+    EXPECT_EQ(renewals, (std::vector<seconds>{10s, 20s}));
+    EXPECT_EQ(lost, std::vector<seconds>{30s});
+}
+
+TEST_F(WatchdogLeaseTest, a_late_driver_does_not_renew_what_has_run_out) {
+    // The machine slept through the lease: another holder may have it, and must not be robbed of it.
+    const WatchdogLease lease = hold();
+    clock.advance(31s);
+    EXPECT_FALSE(lease.is_held()) << "before anybody has told it";
+    service.advance();
+    EXPECT_TRUE(renewals.empty());
+    EXPECT_EQ(lost.size(), 1U);
+}
+
+TEST_F(WatchdogLeaseTest, going_out_of_scope_releases_and_so_does_the_renewal_itself) {
+    { const WatchdogLease lease = hold(); }
+    pass(1h);
+    EXPECT_TRUE(renewals.empty());
+    EXPECT_EQ(service.pending(), 0U);
+
+    std::optional<WatchdogLease> own;
+    int calls = 0;
+    own = WatchdogLease::hold(service, 30s, [&] {
+              ++calls;
+              own.reset();
+              return Renewal::renewed;
+          }).value();
+    pass(1h);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(service.pending(), 0U);
+}
+
+TEST_F(WatchdogLeaseTest, one_that_is_moved_stays_held) {
+    WatchdogLease lease = hold();
+    WatchdogLease moved = std::move(lease);
+    pass(10s);
+    EXPECT_EQ(renewals.size(), 1U);
+    EXPECT_TRUE(moved.is_held());
+    WatchdogLease second = hold();
+    moved = std::move(second);
+    pass(10s);
+    EXPECT_EQ(renewals.size(), 2U) << "the first was released when another took its place";
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,35 @@
+// Which tasks run on which threads just now: what Timeout::cancel() needs to say "here" or "elsewhere", and what
+// cancel_and_wait() needs so that no ring of tasks waits for itself.
+#pragma once
+
+#include <cstdint>
+
+#include <duewheel/timer_node.h>
+
+namespace duewheel {
+
+// Numbers threads from 1, by their first use of this.
+std::uint32_t this_thread_number();
+
+// Lives as long as a task runs. A task may drive another service, so they nest.
+class RunningTask {
+  public:
+    explicit RunningTask(TimerNode& node);
+    RunningTask(const RunningTask&) = delete;
+    RunningTask& operator=(const RunningTask&) = delete;
+    ~RunningTask();
+
+    // The innermost one of this thread; nullptr outside of tasks.
+    static TimerNode* innermost();
+    static bool is_here(const TimerNode& node);
+
+  private:
+    TimerNode& node_;
+    RunningTask* outer_;
+};
+
+// Returns when the task of `node` no longer runs; at once when it runs here, or when its thread waits, directly or by
+// others, for a task that runs here. The caller has a reference.
+void wait_until_returned(TimerNode& node);
+
+}  // namespace duewheel

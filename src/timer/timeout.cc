@@ -1,0 +1,69 @@
+#include <algorithm>
+
+#include "timer/timer_core.h"
+#include <duewheel/timeout.h>
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+
+// A node that is done names its service no more than it names another: its status is looked at first, as the service
+// may be gone.
+TimerCore* Timeout::core() const {
+    if (node_ == nullptr) return nullptr;
+    const TimerStatus status = node_->status();
+    const bool lives =
+        status == TimerStatus::pending || status == TimerStatus::handed || status == TimerStatus::running;
+    return lives ? node_->core : nullptr;
+}
+
+void Timeout::drop(TimerNode& node) {
+    TimerCore::drop(node);
+}
+
+CancelOutcome Timeout::cancel() {
+    TimerCore* const service = core();
+    return service == nullptr ? CancelOutcome::already_done : service->cancel(*node_);
+}
+
+CancelOutcome Timeout::cancel_and_wait() {
+    const CancelOutcome outcome = cancel();
+    if (outcome == CancelOutcome::running_elsewhere) wait_until_returned(*node_);
+    return outcome;
+}
+
+bool Timeout::reschedule_at(TimerInstant deadline) {
+    TimerCore* const service = core();
+    return service != nullptr && service->reschedule(*node_, service->tick_of(deadline));
+}
+
+bool Timeout::reschedule_after(std::chrono::nanoseconds delay) {
+    TimerCore* const service = core();
+    return service != nullptr && service->reschedule(*node_, service->tick_after_now(delay));
+}
+
+bool Timeout::is_expired() const {
+    if (node_ == nullptr) return false;
+    const TimerStatus status = node_->status();
+    return status == TimerStatus::expired || status == TimerStatus::running;
+}
+
+bool Timeout::is_cancelled() const {
+    return node_ != nullptr && node_->status() == TimerStatus::cancelled;
+}
+
+bool Timeout::is_pending() const {
+    if (node_ == nullptr) return false;
+    const TimerStatus status = node_->status();
+    return status == TimerStatus::pending || status == TimerStatus::handed;
+}
+
+std::chrono::nanoseconds Timeout::remaining() const {
+    constexpr std::chrono::nanoseconds kNone(0);
+    if (!is_pending()) return kNone;
+    const TimerCore* const service = core();
+    if (service == nullptr) return kNone;
+    const TimerInstant due = service->instant_of(node_->wanted.load(std::memory_order_relaxed));
+    return due == kNeverInstant ? std::chrono::nanoseconds::max() : std::max(kNone, due - service->now());
+}
+
+}  // namespace duewheel

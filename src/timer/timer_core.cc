@@ -1,0 +1,459 @@
+#include "timer/timer_core.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "timer/node_pool.h"
+
+namespace duewheel {
+namespace {
+
+using Word = std::uint32_t;
+
+constexpr Word bits(TimerStatus status) {
+    return static_cast<Word>(status);
+}
+
+constexpr Word with_status(Word word, TimerStatus status) {
+    return (word & ~TimerNode::kStatusMask) | bits(status);
+}
+
+}  // namespace
+
+TimerCore::TimerCore(TimerOptions options, const TimerClock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
+      tick_ns_(std::max<std::int64_t>(1, options_.tick.count())),
+      wheel_(tick_at(clock.now())) {}
+
+TimerCore::~TimerCore() {
+    // What an executor has been given comes back here.
+    while (handed_.load(std::memory_order_acquire) != 0) {
+        if (kInterleavingsExplored) {
+            interleaving_wait();
+        } else {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+    }
+}
+
+// ---- time ----
+
+// Down: now is never said to be later than it is.
+Tick TimerCore::tick_at(TimerInstant now) const {
+    return static_cast<Tick>(std::max<std::int64_t>(0, now.time_since_epoch().count()) / tick_ns_);
+}
+
+// Up: no timer is early. What is further than the clock's axis never comes, as its last tick never does.
+Tick TimerCore::tick_of(TimerInstant deadline) const {
+    const std::int64_t ns = deadline.time_since_epoch().count();
+    if (ns <= 0) return 0;
+    if (deadline == kNeverInstant) return kLastTick;
+    return static_cast<Tick>((ns - 1) / tick_ns_ + 1);
+}
+
+Tick TimerCore::tick_after_now(std::chrono::nanoseconds delay) const {
+    if (delay.count() <= 0) return 0;
+    return tick_of(instant_after(clock_.now(), delay));
+}
+
+TimerInstant TimerCore::instant_of(Tick tick) const {
+    const auto last = static_cast<Tick>(kNeverInstant.time_since_epoch().count() / tick_ns_);
+    if (tick > last) return kNeverInstant;
+    return TimerInstant(std::chrono::nanoseconds(static_cast<std::int64_t>(tick) * tick_ns_));
+}
+
+// ---- references and places ----
+
+void TimerCore::take_apart(TimerNode& node) {
+    node.task.reset();
+    if (repeats(node)) delete std::exchange(node.repeat, nullptr);
+}
+
+// The last reference to one in the pool gives it back. An embedded one is its owner's.
+void TimerCore::drop(TimerNode& node) {
+    Word word = node.word.load(std::memory_order_acquire);
+    if ((word & ~(TimerNode::kReference - 1)) != TimerNode::kReference) {  // others hold it, or did just now
+        interleaving_point();
+        word = node.word.fetch_sub(TimerNode::kReference, std::memory_order_acq_rel);
+        if ((word & ~(TimerNode::kReference - 1)) != TimerNode::kReference) return;
+    }
+    if ((word & TimerNode::kEmbedded) != 0) return;
+    node.word.store(0, std::memory_order_relaxed);
+    give_node(node);
+}
+
+bool TimerCore::enter() {
+    if (options_.max_pending == TimerOptions::kUnlimited) return true;
+    if (places_.fetch_add(1, std::memory_order_relaxed) < options_.max_pending) return true;
+    places_.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+}
+
+void TimerCore::leave() {
+    if (options_.max_pending != TimerOptions::kUnlimited) places_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// ---- arming ----
+
+TimerCore::Refusal TimerCore::arm(TimerNode& node, Tick deadline, Word references, Word flags) {
+    if (!enter()) return Refusal::full;
+    const Word word = flags | references * TimerNode::kReference | bits(TimerStatus::pending);
+    node.core = this;
+    node.wanted.store(deadline, std::memory_order_relaxed);
+    if (on_driver_thread()) {
+        const std::lock_guard lock(baton_);
+        if (stopped_) return leave(), Refusal::stopped;
+        node.word.store(word, std::memory_order_release);
+        file(node, deadline);
+    } else {
+        node.word.store(word | TimerNode::kPosted, std::memory_order_relaxed);
+        if (!post(node)) {
+            node.word.store(flags, std::memory_order_relaxed);
+            return leave(), Refusal::stopped;
+        }
+    }
+    wake_if_earlier(deadline);
+    return Refusal::none;
+}
+
+void TimerCore::file(TimerNode& node, Tick deadline) {
+    wheel_.schedule(node, deadline);
+    if (repeats(node) && node.repeat->is_at_wall()) link_at_wall(node);
+}
+
+void TimerCore::unlink(TimerNode& node) {
+    wheel_.cancel(node);
+    if (repeats(node) && node.repeat->is_at_wall()) unlink_at_wall(node);
+}
+
+// Whoever sleeps is to wake by then. The alarm is set to what is earliest, whoever comes to it first.
+void TimerCore::wake_if_earlier(Tick deadline) {
+    const Tick by = std::max<Tick>(deadline, 1);
+    interleaving_point();
+    Tick sleeps_until = sleeps_until_.load(std::memory_order_seq_cst);
+    while (by < sleeps_until) {
+        if (!sleeps_until_.compare_exchange_weak(sleeps_until, by, std::memory_order_seq_cst)) continue;
+        wakes_.fetch_add(1, std::memory_order_relaxed);
+        interleaving_point();
+        const std::lock_guard lock(alarm_mutex_);
+        const Tick earliest = sleeps_until_.load(std::memory_order_seq_cst);
+        if (alarm_ != nullptr && earliest != 0) alarm_->set(instant_of(earliest));
+        return;
+    }
+}
+
+// ---- the mailbox ----
+
+// False when it is closed. The node is `posted`, and not in the mailbox.
+bool TimerCore::post(TimerNode& node) {
+    for (;;) {
+        switch (mailbox_.push(node)) {
+            case Mailbox::Push::done:
+                return true;
+            case Mailbox::Push::closed:
+                return false;
+            case Mailbox::Push::full:
+                empty_mailbox();
+        }
+    }
+}
+
+// In place of the driver, who sleeps, or is not there, or is slow.
+void TimerCore::empty_mailbox() {
+    baton_.lock();
+    TimerNode* const dead = drain();
+    baton_.unlock();
+    bury(dead);
+}
+
+// With the baton. Returns the cancelled ones, to be buried without it.
+TimerNode* TimerCore::drain() {
+    TimerNode* dead = nullptr;
+    for (TimerNode* node = mailbox_.take(); node != nullptr;) {
+        TimerNode* const next = node->next_posted;
+        receive(*node, dead);
+        node = next;
+    }
+    return dead;
+}
+
+// The deadline is read after `posted` is gone: who wants another one from now on posts the node again.
+void TimerCore::receive(TimerNode& node, TimerNode*& dead) {
+    const Word word = node.word.fetch_and(~TimerNode::kPosted, std::memory_order_acq_rel);
+    if (TimerNode::status_of(word) == TimerStatus::pending) {
+        if (node.is_pending()) unlink(node);
+        file(node, node.wanted.load(std::memory_order_relaxed));
+        return;
+    }
+    receive_cancelled(node, dead);
+}
+
+void TimerCore::receive_cancelled(TimerNode& node, TimerNode*& dead) {
+    if (node.is_pending()) unlink(node);
+    ++cancelled_;
+    if ((node.word.load(std::memory_order_relaxed) & TimerNode::kEmbedded) != 0) {
+        node.word.fetch_sub(TimerNode::kReference, std::memory_order_acq_rel);
+    } else {
+        node.next_posted = std::exchange(dead, &node);
+    }
+}
+
+void TimerCore::bury(TimerNode* dead) {
+    while (dead != nullptr) {
+        TimerNode& node = *std::exchange(dead, dead->next_posted);
+        take_apart(node);
+        drop(node);
+    }
+}
+
+// ---- cancelling ----
+
+CancelOutcome TimerCore::cancel(TimerNode& node) {
+    Word word = node.word.load(std::memory_order_acquire);
+    for (;;) {
+        interleaving_point();
+        switch (TimerNode::status_of(word)) {
+            case TimerStatus::pending:
+                if ((word & TimerNode::kPosted) == 0 && on_driver_thread()) {
+                    if (cancel_here(node)) return CancelOutcome::removed;
+                    word = node.word.load(std::memory_order_acquire);
+                    continue;
+                }
+                if (node.word.compare_exchange_weak(word,
+                                                    with_status(word, TimerStatus::cancelled) | TimerNode::kPosted,
+                                                    std::memory_order_acq_rel)) {
+                    leave();
+                    if ((word & TimerNode::kPosted) == 0) post_cancelled(node);
+                    return CancelOutcome::removed;
+                }
+                continue;
+            case TimerStatus::handed:
+                if (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::cancelled))) continue;
+                return CancelOutcome::removed;
+            case TimerStatus::running: {
+                const bool here = RunningTask::is_here(node);
+                if ((word & TimerNode::kRepeats) != 0 &&
+                    !node.word.compare_exchange_weak(word, word | TimerNode::kLast)) {
+                    continue;
+                }
+                return here ? CancelOutcome::running_here : CancelOutcome::running_elsewhere;
+            }
+            default:
+                return CancelOutcome::already_done;
+        }
+    }
+}
+
+// On the driver's thread, where the wheel is near: nothing is left of the timer afterwards. False when it has changed.
+bool TimerCore::cancel_here(TimerNode& node) {
+    {
+        const std::lock_guard lock(baton_);
+        Word word = node.word.load(std::memory_order_relaxed);
+        if (TimerNode::status_of(word) != TimerStatus::pending || (word & TimerNode::kPosted) != 0) return false;
+        if (!node.word.compare_exchange_strong(word, with_status(word, TimerStatus::cancelled) - TimerNode::kReference,
+                                               std::memory_order_acq_rel)) {
+            return false;
+        }
+        unlink(node);
+        ++cancelled_;
+    }
+    leave();
+    take_apart(node);
+    return true;
+}
+
+// Of one that this thread has cancelled, and marked as posted.
+void TimerCore::post_cancelled(TimerNode& node) {
+    if (post(node)) return;
+    // The service has stopped, and left to us what was cancelled before.
+    TimerNode* dead = nullptr;
+    baton_.lock();
+    receive(node, dead);
+    baton_.unlock();
+    bury(dead);
+}
+
+bool TimerCore::reschedule(TimerNode& node, Tick deadline) {
+    Word word = node.word.load(std::memory_order_acquire);
+    for (;;) {
+        interleaving_point();
+        if (TimerNode::status_of(word) != TimerStatus::pending || (word & TimerNode::kRepeats) != 0) return false;
+        if ((word & TimerNode::kPosted) != 0) {
+            // It lies in the mailbox. Whoever takes it out reads the deadline afterwards; if it was taken out
+            // meanwhile, the deadline may have been read too early.
+            node.wanted.store(deadline, std::memory_order_relaxed);
+            if (!node.word.compare_exchange_weak(word, word, std::memory_order_acq_rel)) continue;
+            break;
+        }
+        if (on_driver_thread()) {
+            const std::lock_guard lock(baton_);
+            word = node.word.load(std::memory_order_relaxed);
+            if (TimerNode::status_of(word) != TimerStatus::pending || (word & TimerNode::kPosted) != 0) continue;
+            node.wanted.store(deadline, std::memory_order_relaxed);
+            wheel_.schedule(node, deadline);
+            break;
+        }
+        if (!node.word.compare_exchange_weak(word, word | TimerNode::kPosted, std::memory_order_acq_rel)) continue;
+        node.wanted.store(deadline, std::memory_order_relaxed);
+        if (!post(node)) {
+            node.word.fetch_and(~TimerNode::kPosted, std::memory_order_acq_rel);
+            return false;
+        }
+        break;
+    }
+    wake_if_earlier(deadline);
+    return true;
+}
+
+bool TimerCore::withdraw(TimerNode& node) {
+    Word word = node.word.load(std::memory_order_acquire);
+    Word cancelled = 0;
+    do {
+        const TimerStatus status = TimerNode::status_of(word);
+        if (status == TimerStatus::handed || status == TimerStatus::running) return false;
+        if (status == TimerStatus::cancelled && (word & TimerNode::kStopped) != 0) return withdraw_stopping(node);
+        if (status != TimerStatus::pending) return true;
+        // What lies in the mailbox loses its reference where it is taken out.
+        cancelled = with_status(word, TimerStatus::cancelled);
+        if ((word & TimerNode::kPosted) == 0) cancelled -= TimerNode::kReference;
+    } while (!node.word.compare_exchange_weak(word, cancelled, std::memory_order_acq_rel));
+    leave();
+    TimerNode* dead = nullptr;
+    baton_.lock();
+    if ((word & TimerNode::kPosted) != 0) {
+        dead = drain();
+    } else {
+        unlink(node);
+        ++cancelled_;
+    }
+    baton_.unlock();
+    bury(dead);
+    return true;
+}
+
+// ---- the end, and figures ----
+
+// Who moved a node from pending ends it: stop() those it finds pending, a canceller who comes to a closed mailbox his.
+std::vector<Timeout> TimerCore::stop() {
+    TimerNode* dead = nullptr;
+    std::vector<TimerNode*> ended;
+    const auto end_pending = [&](TimerNode& node) {
+        Word word = node.word.load(std::memory_order_relaxed);
+        do {
+            if (TimerNode::status_of(word) != TimerStatus::pending) return;
+        } while (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::cancelled) | TimerNode::kStopped,
+                                                  std::memory_order_acq_rel));
+        ++cancelled_;
+        leave();
+        if ((word & TimerNode::kEmbedded) == 0) {
+            ended.push_back(&node);
+        } else {
+            node.wanted.store(stopping_.size(), std::memory_order_relaxed);
+            stopping_.push_back(&node);
+        }
+    };
+    {
+        const std::lock_guard lock(baton_);
+        if (stopped_) return {};
+        ended.reserve(wheel_.size() + Mailbox::kLengthMax);
+        stopping_.reserve(wheel_.size() + Mailbox::kLengthMax);
+        stopped_ = true;
+        for (TimerNode* node = mailbox_.close(); node != nullptr;) {
+            TimerNode* const next = node->next_posted;
+            const Word word = node->word.fetch_and(~TimerNode::kPosted, std::memory_order_acq_rel);
+            if (TimerNode::status_of(word) == TimerStatus::pending) {
+                if (node->is_pending()) unlink(*node);
+                end_pending(*node);
+            } else {
+                receive_cancelled(*node, dead);
+            }
+            node = next;
+        }
+        wheel_.clear(end_pending);
+        at_wall_ = nullptr;
+    }
+    bury(dead);
+    std::vector<Timeout> unprocessed;
+    unprocessed.reserve(ended.size());
+    for (TimerNode* node : ended) {
+        take_apart(*node);
+        unprocessed.push_back(Timeout(*node, Timeout::Adopt{}));
+    }
+    run_stopping();
+    return unprocessed;
+}
+
+// One by one, as each may destroy others.
+void TimerCore::run_stopping() {
+    for (std::size_t place = 0;; ++place) {
+        TimerNode* node = nullptr;
+        {
+            const std::lock_guard lock(baton_);
+            if (place == stopping_.size()) break;
+            node = stopping_[place];
+            if (node == nullptr) continue;
+            node->word.store(TimerNode::kEmbedded | TimerNode::kStopped | bits(TimerStatus::running));
+        }
+        run_embedded(*node);
+    }
+    const std::lock_guard lock(baton_);
+    stopping_.clear();
+    stopping_.shrink_to_fit();
+}
+
+bool TimerCore::withdraw_stopping(TimerNode& node) {
+    const std::lock_guard lock(baton_);
+    if (node.status() == TimerStatus::running) return false;
+    stopping_[node.wanted.load(std::memory_order_relaxed)] = nullptr;
+    node.word.store(TimerNode::kEmbedded, std::memory_order_relaxed);
+    return true;
+}
+
+std::size_t TimerCore::pending() {
+    baton_.lock();
+    TimerNode* const dead = drain();
+    const std::size_t size = wheel_.size();
+    baton_.unlock();
+    bury(dead);
+    return size;
+}
+
+TimerStatistics TimerCore::statistics() {
+    TimerStatistics all;
+    const Tick now = tick_at(clock_.now());
+    baton_.lock();
+    TimerNode* const dead = drain();
+    all.pending = wheel_.size();
+    all.fired = fired_;
+    all.cancelled = cancelled_;
+    all.failed = failed_;
+    all.slow = slow_;
+    all.wakes = wakes_.load(std::memory_order_relaxed);
+    all.passes = passes_;
+    const Tick earliest = wheel_.empty() ? kNever : wheel_.next_expiry();
+    if (earliest < now) all.overdue = std::chrono::nanoseconds(static_cast<std::int64_t>(now - earliest) * tick_ns_);
+    all.lateness_ticks = lateness_;
+    all.slow_tasks = slow_tasks_;
+    baton_.unlock();
+    bury(dead);
+    std::stable_sort(all.slow_tasks.begin(), all.slow_tasks.end(),
+                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    return all;
+}
+
+void TimerCore::before_fork() {
+    alarm_mutex_.lock();
+    baton_.lock();
+    lock_node_pool();
+}
+
+void TimerCore::after_fork() {
+    unlock_node_pool();
+    baton_.unlock();
+    alarm_mutex_.unlock();
+}
+
+}  // namespace duewheel

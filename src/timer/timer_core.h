@@ -1,0 +1,163 @@
+// The inside of a TimerService: the wheel and who may touch it.
+//
+// What the baton guards is the wheel, the list of timers at wall instants, the figures and whether it is stopped. The
+// word of a node says who has won it (duewheel/timer_node.h), the mailbox carries to the wheel what threads without the
+// baton want. A node that is not `posted` and not in the wheel is in the hands of whoever moved its status on.
+//
+// The order at sleep. Who drives it takes the baton, empties the mailbox, says until when it will sleep, and looks at
+// the mailbox once more before it gives the baton back; who posts looks how long it sleeps only after posting. Both are
+// in the one order of sequentially consistent operations, so one of the two sees the other.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "timer/baton.h"
+#include "timer/mailbox.h"
+#include "timer/running_task.h"
+#include "timer/timer_repeat.h"
+#include <duewheel/intrusive_timing_wheel.h>
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+
+class TimerCore {
+  public:
+    TimerCore(TimerOptions options, const TimerClock& clock);
+    TimerCore(const TimerCore&) = delete;
+    TimerCore& operator=(const TimerCore&) = delete;
+    ~TimerCore();
+
+    // ---- any thread ----
+
+    enum class Refusal : std::uint8_t { none, full, stopped };
+
+    // Of a node that is idle or done, with this many references (for the service and for a handle); `flags` are kept.
+    // Unless it is refused, an embedded node may be gone afterwards.
+    Refusal arm(TimerNode& node, Tick deadline, std::uint32_t references, std::uint32_t flags = 0);
+    CancelOutcome cancel(TimerNode& node);
+    bool reschedule(TimerNode& node, Tick deadline);
+    // Of an embedded node: afterwards it is not armed and nobody knows it. False when its task was taken to be run.
+    bool withdraw(TimerNode& node);
+
+    std::vector<Timeout> stop();
+    bool stopped() const { return mailbox_.is_closed(); }
+    std::size_t pending();
+    TimerStatistics statistics();
+    void before_fork();
+    void after_fork();
+
+    // ---- the driver ----
+
+    std::size_t advance(TimerInstant now);
+    TimerInstant next_expiry();
+    void set_alarm(TimerAlarm* alarm);
+    TimerInstant rest();
+
+    // ---- time ----
+
+    TimerInstant now() const { return clock_.now(); }
+    std::size_t max_pending() const { return options_.max_pending; }
+
+    Tick tick_at(TimerInstant now) const;
+    Tick tick_of(TimerInstant deadline) const;
+    Tick tick_after_now(std::chrono::nanoseconds delay) const;
+    Tick tick_of_wall(Instant wall) const;
+    TimerInstant instant_of(Tick tick) const;
+
+    static void drop(TimerNode& node);
+    void dispatch(TimerTask task);
+
+  private:
+    friend struct TimerServiceProbe;
+    class HandedRun;
+
+    bool on_driver_thread() const { return driver_.load(std::memory_order_relaxed) == this_thread_number(); }
+
+    // Places for max_pending.
+    bool enter();
+    void leave();
+
+    // The mailbox.
+    bool post(TimerNode& node);
+    void empty_mailbox();
+    TimerNode* drain();
+    void receive(TimerNode& node, TimerNode*& dead);
+    void receive_cancelled(TimerNode& node, TimerNode*& dead);
+    static void bury(TimerNode* dead);
+    void wake_if_earlier(Tick deadline);
+
+    // The wheel.
+    void file(TimerNode& node, Tick deadline);
+    void unlink(TimerNode& node);
+    bool cancel_here(TimerNode& node);
+    void post_cancelled(TimerNode& node);
+    bool withdraw_stopping(TimerNode& node);
+    void run_stopping();
+
+    // Firing.
+    void fire(TimerNode& node);
+    void start(TimerNode& node);
+    void run_embedded(TimerNode& node);
+    void run(TimerNode& node);
+    void call(TimerTask& task);
+    void note_duration(TimerInstant begun, const char* name);
+    void report(std::exception_ptr problem, const char* name);
+    void finish(TimerNode& node);
+    void finish_repeating(TimerNode& node);
+    bool arm_again(TimerNode& node);
+    void end_handed(TimerNode& node);
+    void end(TimerNode& node, TimerStatus status);
+
+    // The wall.
+    void link_at_wall(TimerNode& node);
+    void unlink_at_wall(TimerNode& node);
+    bool is_before_its_wall(TimerNode& node);
+    void look_at_wall(TimerNode*& dead);
+    void follow_wall(TimerNode& node, std::chrono::milliseconds ahead, Instant wall_now, TimerNode*& dead);
+    void skip_wall(TimerNode& node, TimerNode*& dead);
+
+    static bool repeats(const TimerNode& node) {
+        return (node.word.load(std::memory_order_relaxed) & TimerNode::kRepeats) != 0;
+    }
+    static void take_apart(TimerNode& node);
+
+    const TimerOptions options_;
+    const TimerClock& clock_;
+    const std::int64_t tick_ns_;
+
+    alignas(64) Mailbox mailbox_;
+    std::atomic<Tick> sleeps_until_{0};  // 0: it is awake, and looks at the mailbox before it sleeps
+    std::atomic<std::uint64_t> wakes_{0};
+
+    alignas(64) std::atomic<std::size_t> places_{0};  // taken, where max_pending is set
+    std::atomic<std::size_t> handed_{0};              // to the executor, and not yet run or dropped
+    std::atomic<std::uint32_t> driver_{0};            // the number of the thread that drove it last
+
+    std::mutex alarm_mutex_;
+    TimerAlarm* alarm_ = nullptr;  // guarded by alarm_mutex_
+
+    alignas(64) Baton baton_;  // guards all below
+    IntrusiveTimingWheel<TimerNode> wheel_;
+    TimerNode* at_wall_ = nullptr;
+    std::chrono::milliseconds wall_ahead_{0};  // of the clock's axis, when the list was last looked at
+    bool stopped_ = false;
+    bool driven_ = false;
+    std::vector<TimerNode*> stopping_;  // embedded ones that stop() has still to run; `wanted` is their place here
+    std::uint64_t fired_ = 0;
+    std::uint64_t cancelled_ = 0;
+    std::uint64_t failed_ = 0;
+    std::uint64_t slow_ = 0;
+    std::uint64_t passes_ = 0;
+    std::array<std::uint64_t, 65> lateness_{};
+    std::vector<TimerStatistics::SlowTask> slow_tasks_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,335 @@
+// The driver's side of a timer service: passes over what is due, running tasks, and what comes after a run.
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "timer/node_pool.h"
+#include "timer/timer_core.h"
+
+namespace duewheel {
+namespace {
+
+using Word = std::uint32_t;
+
+constexpr Word with_status(Word word, TimerStatus status) {
+    return (word & ~TimerNode::kStatusMask) | static_cast<Word>(status);
+}
+
+// How many timers the wheel touches before others may have the baton.
+constexpr std::size_t kTouchedAtOnce = 1024;
+
+void print_problem(const std::exception_ptr& problem, const char* name) {
+    const char* const task = name == nullptr ? "(unnamed)" : name;
+    try {
+        std::rethrow_exception(problem);
+    } catch (const std::exception& thrown) {
+        std::fprintf(stderr, "duewheel: the timer task %s threw: %s. Set TimerOptions::on_error to handle it.\n", task,
+                     thrown.what());
+    } catch (...) {
+        std::fprintf(stderr,
+                     "duewheel: the timer task %s threw something that is no std::exception. Set "
+                     "TimerOptions::on_error to handle it.\n",
+                     task);
+    }
+}
+
+}  // namespace
+
+// What an executor is given: runs the task, or ends the timer as cancelled if the executor drops it.
+class TimerCore::HandedRun {
+  public:
+    HandedRun(TimerCore& core, TimerNode& node) : core_(&core), node_(&node) {
+        core.handed_.fetch_add(1, std::memory_order_relaxed);
+    }
+    HandedRun(HandedRun&& other) noexcept : core_(other.core_), node_(std::exchange(other.node_, nullptr)) {}
+    HandedRun& operator=(HandedRun&&) = delete;
+    ~HandedRun() {
+        if (node_ == nullptr) return;
+        core_->end_handed(*node_);
+        leave();
+    }
+
+    void operator()() {
+        TimerNode& node = *std::exchange(node_, nullptr);
+        node.runner.store(this_thread_number(), std::memory_order_relaxed);
+        Word word = node.word.load(std::memory_order_acquire);
+        do {
+            if (TimerNode::status_of(word) != TimerStatus::handed) {
+                core_->end_handed(node);
+                return leave();
+            }
+        } while (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::running)));
+        core_->run(node);
+        leave();
+    }
+
+  private:
+    // The last that is done with the service: it may be gone afterwards.
+    void leave() { core_->handed_.fetch_sub(1, std::memory_order_release); }
+
+    TimerCore* core_;
+    TimerNode* node_;
+};
+
+// ---- the driver ----
+
+std::size_t TimerCore::advance(TimerInstant now) {
+    baton_.lock();
+    if (driven_) return baton_.unlock(), 0;
+    driven_ = true;
+    driver_.store(this_thread_number(), std::memory_order_relaxed);
+    sleeps_until_.store(0, std::memory_order_seq_cst);
+    ++passes_;
+    const std::uint64_t fired_before = fired_;
+    const Tick tick = tick_at(now);
+    const auto bury_without_baton = [this](TimerNode* dead) {
+        if (dead == nullptr) return;
+        baton_.unlock();
+        bury(dead);
+        baton_.lock();
+    };
+    TimerNode* passed_over = drain();
+    look_at_wall(passed_over);
+    bury_without_baton(passed_over);
+    // What tasks arm without delay is late, and would be fired by the next round of this loop; so that the call ends,
+    // it fires no more than what there was.
+    const std::uint64_t most = fired_ + wheel_.size();
+    do {
+        const auto budget = static_cast<std::size_t>(std::clamp<std::uint64_t>(most - fired_, 1, kTouchedAtOnce));
+        wheel_.advance_to(
+            tick, [this](TimerNode& node) { fire(node); }, budget);
+        bury_without_baton(drain());
+    } while (!wheel_.caught_up() && fired_ < most);
+    driven_ = false;
+    const std::uint64_t fired = fired_ - fired_before;
+    baton_.unlock();
+    return fired;
+}
+
+TimerInstant TimerCore::next_expiry() {
+    baton_.lock();
+    TimerNode* const dead = drain();
+    const Tick next = wheel_.next_expiry();
+    baton_.unlock();
+    bury(dead);
+    return instant_of(next);
+}
+
+void TimerCore::set_alarm(TimerAlarm* alarm) {
+    const std::lock_guard lock(alarm_mutex_);
+    alarm_ = alarm;
+}
+
+TimerInstant TimerCore::rest() {
+    TimerNode* dead = nullptr;
+    bool has_wall = false;
+    baton_.lock();
+    driver_.store(this_thread_number(), std::memory_order_relaxed);
+    do {
+        TimerNode* more_dead = drain();
+        while (more_dead != nullptr) {
+            TimerNode* const next = more_dead->next_posted;
+            more_dead->next_posted = std::exchange(dead, more_dead);
+            more_dead = next;
+        }
+        interleaving_point();
+        sleeps_until_.store(std::max<Tick>(wheel_.next_expiry(), 1), std::memory_order_seq_cst);
+        interleaving_point();
+    } while (!mailbox_.is_empty());
+    has_wall = at_wall_ != nullptr;
+    baton_.unlock();
+    bury(dead);
+    const std::lock_guard lock(alarm_mutex_);
+    const TimerInstant until = instant_of(sleeps_until_.load(std::memory_order_seq_cst));
+    if (alarm_ != nullptr) {
+        if (has_wall) alarm_->ring_when_wall_is_set();
+        alarm_->set(until);
+    }
+    return until;
+}
+
+// ---- firing ----
+
+// With the baton, which is put down while anything of the user's runs. The node is out of the wheel.
+void TimerCore::fire(TimerNode& node) {
+    const bool at_wall = repeats(node) && node.repeat->is_at_wall();
+    if (at_wall && is_before_its_wall(node)) return;
+    // Before the status says that it runs: who waits for it asks which thread that is.
+    node.runner.store(this_thread_number(), std::memory_order_relaxed);
+    Word word = node.word.load(std::memory_order_relaxed);
+    Word taken = 0;
+    do {
+        // Posted: somebody has cancelled it or wants another deadline, and the mailbox will tell.
+        if ((word & TimerNode::kPosted) != 0 || TimerNode::status_of(word) != TimerStatus::pending) return;
+        const bool hands_over = options_.executor && (word & TimerNode::kEmbedded) == 0;
+        taken = with_status(word, hands_over ? TimerStatus::handed : TimerStatus::running);
+    } while (!node.word.compare_exchange_weak(word, taken, std::memory_order_acq_rel));
+    if (at_wall) unlink_at_wall(node);
+    if (repeats(node)) node.repeat->begun = instant_of(wheel_.now());
+    ++fired_;
+    ++lateness_[static_cast<std::size_t>(std::bit_width(wheel_.now() - std::min(node.deadline(), wheel_.now())))];
+    baton_.unlock();
+    if ((word & TimerNode::kRepeats) == 0) leave();
+    start(node);
+    baton_.lock();
+}
+
+void TimerCore::start(TimerNode& node) {
+    if ((node.word.load(std::memory_order_relaxed) & TimerNode::kEmbedded) != 0) {
+        run_embedded(node);
+        return;
+    }
+    if (!options_.executor) {
+        run(node);
+        return;
+    }
+    dispatch(TimerTask(HandedRun(*this, node)));
+}
+
+// The task may destroy the node, so everything of it is done before. Short as it is, it runs here; what it resumes goes
+// to the executor.
+void TimerCore::run_embedded(TimerNode& node) {
+    TimerTask task = std::move(node.task);
+    const Word word = node.word.load(std::memory_order_relaxed);
+    node.word.store(with_status(word & (TimerNode::kEmbedded | TimerNode::kStopped), TimerStatus::running),
+                    std::memory_order_release);
+    call(task);
+}
+
+void TimerCore::dispatch(TimerTask task) {
+    if (!options_.executor) {
+        call(task);
+        return;
+    }
+    try {
+        options_.executor(std::move(task));
+    } catch (...) {
+        report(std::current_exception(), "(the executor)");
+    }
+}
+
+void TimerCore::run(TimerNode& node) {
+    {
+        const RunningTask running(node);
+        call(node.task);
+    }
+    if (repeats(node)) {
+        finish_repeating(node);
+    } else {
+        finish(node);
+    }
+}
+
+void TimerCore::call(TimerTask& task) {
+    const bool measures = options_.slow_task.count() > 0;
+    const char* const name = measures ? task.name() : nullptr;
+    const TimerInstant begun = measures ? clock_.now() : TimerInstant();
+    try {
+        task();
+    } catch (...) {
+        report(std::current_exception(), task.name());
+    }
+    if (measures) note_duration(begun, name);
+}
+
+void TimerCore::note_duration(TimerInstant begun, const char* name) {
+    const std::chrono::nanoseconds took = clock_.now() - begun;
+    if (took <= options_.slow_task) return;
+    const char* const shown = name == nullptr ? "(unnamed)" : name;
+    const std::lock_guard lock(baton_);
+    ++slow_;
+    auto known = std::find_if(slow_tasks_.begin(), slow_tasks_.end(),
+                              [shown](const TimerStatistics::SlowTask& task) { return task.name == shown; });
+    if (known == slow_tasks_.end()) known = slow_tasks_.insert(known, TimerStatistics::SlowTask{shown, 0, {}});
+    ++known->count;
+    known->longest = std::max(known->longest, took);
+}
+
+void TimerCore::report(std::exception_ptr problem, const char* name) {
+    {
+        const std::lock_guard lock(baton_);
+        ++failed_;
+    }
+    if (options_.on_error) {
+        options_.on_error(std::move(problem), name);
+    } else {
+        print_problem(problem, name);
+    }
+}
+
+// ---- after a run ----
+
+void TimerCore::finish(TimerNode& node) {
+    node.task.reset();
+    interleaving_point();
+    if (node.word.load(std::memory_order_acquire) ==
+        with_status(TimerNode::kReference, TimerStatus::running)) {  // nobody else knows it
+        node.word.store(0, std::memory_order_relaxed);
+        give_node(node);
+        return;
+    }
+    end(node, TimerStatus::expired);
+}
+
+void TimerCore::finish_repeating(TimerNode& node) {
+    TimerRepeat& repeat = *node.repeat;
+    if (!move_on(repeat, clock_.now(), repeat.is_at_wall() ? clock_.wall_now() : Instant())) {
+        leave();
+        end(node, TimerStatus::expired);
+    } else if (!arm_again(node)) {
+        end(node, TimerStatus::cancelled);
+    }
+}
+
+// The next run of one that repeats. False when it is cancelled meanwhile, or the service stopped; then it has left.
+bool TimerCore::arm_again(TimerNode& node) {
+    const TimerRepeat& repeat = *node.repeat;
+    const Tick deadline = repeat.is_at_wall() ? tick_of_wall(repeat.wall) : tick_of(repeat.nominal);
+    node.wanted.store(deadline, std::memory_order_relaxed);
+    Word word = node.word.load(std::memory_order_acquire);
+    if (on_driver_thread()) {
+        const std::lock_guard lock(baton_);
+        do {
+            if (stopped_ || (word & TimerNode::kLast) != 0) return leave(), false;
+        } while (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::pending)));
+        file(node, deadline);
+    } else {
+        do {
+            if ((word & TimerNode::kLast) != 0) return leave(), false;
+        } while (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::pending) | TimerNode::kPosted));
+        if (!post(node)) {  // who cancels it now finds it posted, and leaves it to us
+            word = node.word.load(std::memory_order_acquire);
+            while (!node.word.compare_exchange_weak(word,
+                                                    with_status(word, TimerStatus::cancelled) & ~TimerNode::kPosted)) {
+            }
+            if (TimerNode::status_of(word) == TimerStatus::pending) leave();
+            return false;
+        }
+    }
+    wake_if_earlier(deadline);
+    return true;
+}
+
+// Of one that an executor was given: cancelled meanwhile, or dropped.
+void TimerCore::end_handed(TimerNode& node) {
+    baton_.lock();
+    ++cancelled_;
+    baton_.unlock();
+    if ((node.word.load(std::memory_order_relaxed) & TimerNode::kRepeats) != 0) leave();
+    end(node, TimerStatus::cancelled);
+}
+
+// Of one that neither the wheel nor anybody else will take up again.
+void TimerCore::end(TimerNode& node, TimerStatus status) {
+    take_apart(node);
+    Word word = node.word.load(std::memory_order_acquire);
+    interleaving_point();
+    while (!node.word.compare_exchange_weak(word, with_status(word, status), std::memory_order_acq_rel)) {
+    }
+    if ((word & TimerNode::kWaited) != 0) node.word.notify_all();
+    drop(node);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,103 @@
+// Timers at instants of the wall, inside a timer service: they lie in the wheel at the tick at which the wall will show
+// their instant if nobody sets it, and in a list, for the day when somebody does.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "timer/timer_core.h"
+
+namespace duewheel {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Clocks that are disciplined run a little fast or slow; that is followed, and is no jump.
+constexpr milliseconds kFollowed(2);
+constexpr milliseconds kJump(1000);
+
+milliseconds ahead_of(TimerInstant now, Instant wall_now) {
+    return wall_now.time_since_epoch() - std::chrono::floor<milliseconds>(now.time_since_epoch());
+}
+
+}  // namespace
+
+Tick TimerCore::tick_of_wall(Instant wall) const {
+    return tick_of(instant_of_wall(wall, clock_.now(), clock_.wall_now()));
+}
+
+void TimerCore::link_at_wall(TimerNode& node) {
+    node.repeat->wall_ahead = ahead_of(clock_.now(), clock_.wall_now());
+    if (at_wall_ == nullptr) wall_ahead_ = node.repeat->wall_ahead;
+    node.repeat->prev_at_wall = nullptr;
+    node.repeat->next_at_wall = at_wall_;
+    if (at_wall_ != nullptr) at_wall_->repeat->prev_at_wall = &node;
+    at_wall_ = &node;
+}
+
+void TimerCore::unlink_at_wall(TimerNode& node) {
+    TimerNode* const next = node.repeat->next_at_wall;
+    TimerNode* const prev = node.repeat->prev_at_wall;
+    if (next != nullptr) next->repeat->prev_at_wall = prev;
+    (prev != nullptr ? prev->repeat->next_at_wall : at_wall_) = next;
+}
+
+// The wall runs a little slow, or was set back since the driver looked: the timer waits on. With the baton, in the sink
+// of the wheel.
+bool TimerCore::is_before_its_wall(TimerNode& node) {
+    const TimerInstant now = clock_.now();
+    const Instant wall_now = clock_.wall_now();
+    if (node.repeat->wall <= wall_now) return false;
+    const bool unseen_jump = std::abs((ahead_of(now, wall_now) - node.repeat->wall_ahead).count()) >= kJump.count();
+    const Tick deadline = unseen_jump ? 0 : tick_of(instant_of_wall(node.repeat->wall, now, wall_now));
+    node.wanted.store(deadline, std::memory_order_relaxed);
+    wheel_.schedule(node, std::max(deadline, wheel_.now() + 1));
+    return true;
+}
+
+// With the baton, before a pass.
+void TimerCore::look_at_wall(TimerNode*& dead) {
+    if (at_wall_ == nullptr) return;
+    const Instant wall_now = clock_.wall_now();
+    const milliseconds ahead = ahead_of(clock_.now(), wall_now);
+    if (std::abs((ahead - wall_ahead_).count()) < kFollowed.count()) return;
+    wall_ahead_ = ahead;
+    for (TimerNode* node = at_wall_; node != nullptr;) {
+        TimerNode* const next = node->repeat->next_at_wall;
+        follow_wall(*node, ahead, wall_now, dead);
+        node = next;
+    }
+}
+
+void TimerCore::follow_wall(TimerNode& node, milliseconds ahead, Instant wall_now, TimerNode*& dead) {
+    TimerRepeat& repeat = *node.repeat;
+    const milliseconds moved = ahead - std::exchange(repeat.wall_ahead, ahead);
+    const bool jumped = std::abs(moved.count()) >= kJump.count();
+    if (jumped && options_.wall_jump == WallJump::shift) {
+        repeat.wall += moved;
+        return;
+    }
+    const bool passed_over = jumped && repeat.wall <= wall_now && repeat.wall > wall_now - moved;
+    if (passed_over && options_.wall_jump == WallJump::skip) {
+        const std::optional<Instant> next = repeat.schedule ? repeat.schedule->next(wall_now) : std::nullopt;
+        if (!next) return skip_wall(node, dead);
+        repeat.wall = *next;
+    }
+    const Tick deadline = tick_of_wall(repeat.wall);
+    node.wanted.store(deadline, std::memory_order_relaxed);
+    wheel_.schedule(node, deadline);
+}
+
+// Ends one that was passed over and does not come again, unless somebody cancels it just now.
+void TimerCore::skip_wall(TimerNode& node, TimerNode*& dead) {
+    std::uint32_t word = node.word.load(std::memory_order_relaxed);
+    const auto status = static_cast<std::uint32_t>(TimerStatus::cancelled);
+    const std::uint32_t cancelled = (word & ~TimerNode::kStatusMask) | status;
+    if ((word & TimerNode::kPosted) != 0 ||
+        !node.word.compare_exchange_strong(word, cancelled, std::memory_order_acq_rel)) {
+        return;
+    }
+    leave();
+    receive_cancelled(node, dead);
+}
+
+}  // namespace duewheel

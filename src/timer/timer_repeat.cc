@@ -1,0 +1,52 @@
+#include "timer/timer_repeat.h"
+
+#include <algorithm>
+
+namespace duewheel {
+namespace {
+
+void move_rate_on(TimerRepeat& repeat, TimerInstant now) {
+    const TimerInstant next = instant_after(repeat.nominal, repeat.period);
+    if (next > now || repeat.missed == MissedPeriods::burst) {
+        repeat.nominal = next;
+    } else if (repeat.missed == MissedPeriods::delay) {
+        repeat.nominal = instant_after(repeat.begun, repeat.period);
+    } else {
+        const auto missed = (now - repeat.nominal) / repeat.period;
+        repeat.nominal = instant_after(repeat.nominal + missed * repeat.period, repeat.period);
+    }
+}
+
+}  // namespace
+
+bool move_on(TimerRepeat& repeat, TimerInstant now, Instant wall_now) {
+    switch (repeat.kind) {
+        case TimerRepeat::Kind::rate:
+            move_rate_on(repeat, now);
+            return true;
+        case TimerRepeat::Kind::delay:
+            repeat.nominal = instant_after(now, repeat.period);
+            return true;
+        case TimerRepeat::Kind::cron: {
+            // After the one before, so that none comes twice when the wall was set back over it, and after now, so that
+            // those that went by do not come in a burst.
+            const Instant now_excluded = wall_now - std::chrono::milliseconds(1);
+            const std::optional<Instant> next = repeat.schedule->next(std::max(repeat.wall, now_excluded));
+            if (next) repeat.wall = *next;
+            return next.has_value();
+        }
+        case TimerRepeat::Kind::wall:
+            return false;
+    }
+    return false;
+}
+
+TimerInstant instant_of_wall(Instant wall, TimerInstant now, Instant wall_now) {
+    using std::chrono::milliseconds;
+    constexpr milliseconds kFarthest = std::chrono::duration_cast<milliseconds>(std::chrono::nanoseconds::max());
+    if (wall <= wall_now) return now;
+    const milliseconds left = wall - wall_now;
+    return left >= kFarthest ? kNeverInstant : instant_after(now, left);
+}
+
+}  // namespace duewheel

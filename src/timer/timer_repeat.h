@@ -1,0 +1,52 @@
+// What a timer needs that fires again, or at an instant of the wall: when it is due next, told what the time is.
+//
+//     rate     a period from the nominal start of the run before; what late runs mean is the caller's MissedPeriods
+//     delay    a period from the end of the run before
+//     cron     the next instant of the calendar after the one before
+//     wall     once, at an instant of the wall
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include <duewheel/cron_schedule.h>
+#include <duewheel/timer_clock.h>
+#include <duewheel/timer_node.h>
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+
+struct TimerRepeat {
+    enum class Kind : std::uint8_t { rate, delay, cron, wall };
+
+    bool is_at_wall() const { return kind == Kind::cron || kind == Kind::wall; }
+
+    Kind kind = Kind::rate;
+    MissedPeriods missed = MissedPeriods::burst;
+    std::chrono::nanoseconds period{0};
+    TimerInstant nominal{};  // of the present run, of rate and delay
+    TimerInstant begun{};    // when the driver came to it
+    Instant wall{};          // of the present run, of cron and wall
+    std::optional<CronSchedule> schedule{};
+
+    std::chrono::milliseconds wall_ahead{0};  // of the clock's axis, when `wall` was last translated
+
+    // The list of those at wall instants that are in the wheel; guarded by the baton.
+    TimerNode* next_at_wall = nullptr;
+    TimerNode* prev_at_wall = nullptr;
+};
+
+// After a run that has ended at `now`: moves `repeat` on to the next one. False when there is none.
+bool move_on(TimerRepeat& repeat, TimerInstant now, Instant wall_now);
+
+// The nanoseconds' sum, or the last instant there is.
+constexpr TimerInstant instant_after(TimerInstant now, std::chrono::nanoseconds delay) {
+    if (delay.count() > 0 && now > kNeverInstant - delay) return kNeverInstant;
+    return now + delay;
+}
+
+// The instant on the clock's axis at which the wall shows `wall`, if nobody sets it.
+TimerInstant instant_of_wall(Instant wall, TimerInstant now, Instant wall_now);
+
+}  // namespace duewheel

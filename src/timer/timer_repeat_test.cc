@@ -1,0 +1,313 @@
+// Timers that fire again, and timers at instants of the wall: when each run comes, what late runs lead to, and what
+// happens when somebody sets the clock.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <duewheel/manual_clock.h>
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+namespace {
+
+using namespace std::chrono_literals;
+using Moments = std::vector<std::chrono::milliseconds>;
+
+class TimerRepeatTest : public testing::Test {
+  protected:
+    std::chrono::milliseconds now() const {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(clock.now().time_since_epoch());
+    }
+    // Goes from expiry to expiry, as a driver that sleeps does.
+    void run_until(std::chrono::nanoseconds end) {
+        while (service.next_expiry() <= TimerInstant(end)) {
+            if (service.next_expiry() > clock.now()) clock.advance_to(service.next_expiry());
+            service.advance();
+        }
+        clock.advance_to(TimerInstant(end));
+        service.advance();
+    }
+    TimerTask note() {
+        return [this] { runs.push_back(now()); };
+    }
+    // The driver comes to it only at `moment`.
+    void come_late(std::chrono::nanoseconds moment) {
+        clock.advance_to(TimerInstant(moment));
+        service.advance();
+    }
+
+    ManualClock clock;
+    TimerService service{{}, clock};
+    Moments runs;
+};
+
+TEST_F(TimerRepeatTest, delay_of_a_second_and_a_period_of_two) {
+    const Timeout timeout = service.schedule_at_fixed_rate(1s, 2s, note()).value();
+    run_until(8s);
+    EXPECT_EQ(runs, (Moments{1000ms, 3000ms, 5000ms, 7000ms}));
+    EXPECT_TRUE(timeout.is_pending());
+    EXPECT_EQ(service.pending(), 1U);
+}
+
+TEST_F(TimerRepeatTest, a_fixed_rate_counts_from_the_nominal_start_and_a_fixed_delay_from_the_end) {
+    // A task of 3 s with a period of 2 s: the rate never drifts from its grid and runs without a break.
+    Moments rate;
+    Moments delay;
+    static_cast<void>(service.schedule_at_fixed_rate(0s, 2s, [&] {
+        rate.push_back(now());
+        clock.advance(3s);
+    }));
+    while (rate.size() < 3) service.advance();
+    service.stop();
+    EXPECT_EQ(rate, (Moments{0ms, 3000ms, 6000ms}));
+
+    ManualClock other_clock;
+    TimerService other({}, other_clock);
+    const auto other_now = [&] {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(other_clock.now().time_since_epoch());
+    };
+    static_cast<void>(other.schedule_with_fixed_delay(0s, 2s, [&] {
+        delay.push_back(other_now());
+        other_clock.advance(3s);
+    }));
+    while (delay.size() < 3) {
+        if (other.next_expiry() > other_clock.now()) other_clock.advance_to(other.next_expiry());
+        other.advance();
+    }
+    EXPECT_EQ(delay, (Moments{0ms, 5000ms, 10000ms}));
+}
+
+TEST_F(TimerRepeatTest, missed_periods_come_in_a_burst) {
+    static_cast<void>(service.schedule_at_fixed_rate(1s, 1s, note(), MissedPeriods::burst));
+    come_late(3500ms);
+    run_until(4s);
+    EXPECT_EQ(runs, (Moments{3500ms, 3500ms, 3500ms, 4000ms}));
+}
+
+TEST_F(TimerRepeatTest, missed_periods_are_skipped) {
+    static_cast<void>(service.schedule_at_fixed_rate(1s, 1s, note(), MissedPeriods::skip));
+    come_late(3500ms);
+    run_until(5s);
+    EXPECT_EQ(runs, (Moments{3500ms, 4000ms, 5000ms}));
+}
+
+TEST_F(TimerRepeatTest, missed_periods_delay_the_grid) {
+    static_cast<void>(service.schedule_at_fixed_rate(1s, 1s, note(), MissedPeriods::delay));
+    come_late(3500ms);
+    run_until(5500ms);
+    EXPECT_EQ(runs, (Moments{3500ms, 4500ms, 5500ms}));
+}
+
+TEST_F(TimerRepeatTest, one_of_two_throws_and_both_go_on) {
+    TimerService other({.on_error = [](std::exception_ptr, const char*) {}}, clock);
+    int good = 0;
+    int bad = 0;
+    static_cast<void>(other.schedule_at_fixed_rate(1s, 2s, [&] { ++good; }));
+    static_cast<void>(other.schedule_at_fixed_rate(1s, 2s, [&] {
+        ++bad;
+        throw 1;
+    }));
+    for (int second = 1; second <= 6; ++second) {
+        clock.advance(1s);
+        other.advance();
+    }
+    EXPECT_EQ(good, 3);
+    EXPECT_EQ(bad, 3);
+    EXPECT_EQ(other.statistics().failed, 3U);
+}
+
+TEST_F(TimerRepeatTest, a_periodic_timer_ends_with_its_cancel) {
+    Timeout outside = service.schedule_at_fixed_rate(1s, 1s, note()).value();
+    run_until(2s);
+    EXPECT_EQ(outside.cancel(), CancelOutcome::removed);
+    EXPECT_TRUE(outside.is_cancelled());
+    // In the gap between the run and the next arming, others lost the cancel.
+    Timeout inside;
+    inside = service
+                 .schedule_at_fixed_rate(1s, 1s,
+                                         [&] {
+                                             runs.push_back(now());
+                                             if (runs.size() < 4) return;
+                                             EXPECT_EQ(inside.cancel(), CancelOutcome::running_here);
+                                         })
+                 .value();
+    run_until(10s);
+    EXPECT_EQ(runs, (Moments{1000ms, 2000ms, 3000ms, 4000ms}));
+    EXPECT_TRUE(inside.is_cancelled());
+    EXPECT_FALSE(inside.is_expired());
+    EXPECT_EQ(service.pending(), 0U);
+}
+
+TEST_F(TimerRepeatTest, a_periodic_timer_keeps_its_place_among_max_pending) {
+    TimerService small({.max_pending = 1}, clock);
+    Timeout periodic = small
+                           .schedule_at_fixed_rate(
+                               1s, 1s, [&] { EXPECT_EQ(small.schedule_after(1s, [] {}).error().code, "timers_full"); })
+                           .value();
+    for (int i = 0; i < 3; ++i) {
+        clock.advance(1s);
+        EXPECT_EQ(small.advance(), 1U);
+    }
+    periodic.cancel();
+    EXPECT_TRUE(small.schedule_after(1s, [] {}));
+}
+
+TEST_F(TimerRepeatTest, a_periodic_timer_is_not_rescheduled) {
+    Timeout periodic = service.schedule_at_fixed_rate(1s, 1s, note()).value();
+    EXPECT_FALSE(periodic.reschedule_after(5s));
+    run_until(1s);
+    EXPECT_EQ(runs, Moments{1000ms});
+}
+
+TEST_F(TimerRepeatTest, stop_inside_a_periodic_task_ends_it) {
+    const Timeout periodic = service
+                                 .schedule_at_fixed_rate(1s, 1s,
+                                                         [&] {
+                                                             runs.push_back(now());
+                                                             service.stop();
+                                                         })
+                                 .value();
+    run_until(5s);
+    EXPECT_EQ(runs, Moments{1000ms});
+    EXPECT_TRUE(periodic.is_cancelled());
+}
+
+// ---- the wall ----
+
+constexpr Instant kNoon = Instant{std::chrono::sys_days{std::chrono::May / 4 / 2026}} + 12h;
+
+class WallTest : public testing::Test {
+  protected:
+    void use(WallJump policy) { service.emplace(TimerOptions{.wall_jump = policy}, clock); }
+    Timeout note_at(Instant wall) {
+        return service->schedule_at(wall, [this] { runs.push_back(clock.wall_now() - kNoon); }).value();
+    }
+    Timeout note_hourly() {
+        CronSchedule hourly(CronRule::parse("0 * * * *").value(), Zone::utc());
+        return service->schedule_cron(std::move(hourly), [this] { runs.push_back(clock.wall_now() - kNoon); }).value();
+    }
+    // A minute at a time, as if something else woke the driver.
+    void run(std::chrono::minutes time) {
+        for (; time.count() > 0; --time) {
+            clock.advance(1min);
+            service->advance();
+        }
+    }
+
+    ManualClock clock{kNoon};
+    std::optional<TimerService> service;
+    Moments runs;
+};
+
+TEST_F(WallTest, fires_at_its_instant) {
+    use(WallJump::fire_now);
+    const Timeout timeout = note_at(kNoon + 90min);
+    EXPECT_EQ(timeout.remaining(), 90min);
+    run(89min);
+    EXPECT_EQ(runs, Moments{});
+    run(1min);
+    EXPECT_EQ(runs, Moments{90min});
+    EXPECT_TRUE(timeout.is_expired());
+}
+
+TEST_F(WallTest, a_cron_schedule_fires_hour_after_hour) {
+    use(WallJump::fire_now);
+    clock.advance(30min);
+    Timeout timeout = note_hourly();
+    run(3h);
+    EXPECT_EQ(runs, (Moments{1h, 2h, 3h}));
+    EXPECT_EQ(timeout.cancel(), CancelOutcome::removed);
+    run(2h);
+    EXPECT_EQ(runs.size(), 3U);
+}
+
+TEST_F(WallTest, a_schedule_without_a_firing_is_refused) {
+    use(WallJump::fire_now);
+    CronSchedule never(CronRule::parse("0 0 30 2 *").value(), Zone::utc());
+    EXPECT_EQ(service->schedule_cron(std::move(never), [] {}).error().code, "never_fires");
+}
+
+TEST_F(WallTest, what_a_jump_forward_passed_over_fires_now) {
+    use(WallJump::fire_now);
+    note_at(kNoon + 1h);
+    note_at(kNoon + 3h);
+    run(10min);
+    clock.set_wall(kNoon + 2h);
+    run(1min);
+    EXPECT_EQ(runs, Moments{121min});
+    run(59min);
+    EXPECT_EQ(runs, (Moments{121min, 180min})) << "the other keeps to the wall";
+}
+
+TEST_F(WallTest, after_a_step_back_it_waits_again) {
+    // Others fire on the old time, which is early by the wall.
+    use(WallJump::fire_now);
+    note_at(kNoon + 1h);
+    run(59min);
+    clock.set_wall(kNoon + 30min);
+    run(29min);
+    EXPECT_EQ(runs, Moments{});
+    run(1min);
+    EXPECT_EQ(runs, Moments{60min});
+}
+
+TEST_F(WallTest, with_shift_the_distance_counts) {
+    use(WallJump::shift);
+    note_at(kNoon + 1h);
+    run(10min);
+    clock.set_wall(kNoon + 5h);
+    run(49min);
+    EXPECT_EQ(runs, Moments{});
+    run(1min);
+    EXPECT_EQ(runs, Moments{5h + 50min});
+    clock.set_wall(kNoon);
+    note_at(kNoon + 10min);
+    run(10min);
+    EXPECT_EQ(runs.back(), 10min) << "and what is scheduled after the jump is at its instant";
+}
+
+TEST_F(WallTest, with_skip_what_was_passed_over_does_not_happen) {
+    use(WallJump::skip);
+    const Timeout skipped = note_at(kNoon + 1h);
+    note_hourly();
+    run(10min);
+    clock.set_wall(kNoon + 150min);
+    run(29min);
+    EXPECT_EQ(runs, Moments{});
+    EXPECT_TRUE(skipped.is_cancelled());
+    run(1min);
+    EXPECT_EQ(runs, Moments{180min}) << "the schedule goes on with what is next";
+    EXPECT_EQ(service->statistics().cancelled, 1U);
+}
+
+TEST_F(WallTest, a_slow_wall_is_waited_for) {
+    // The wall loses half a second in an hour: no jump, but fired on the old translation it would be early.
+    use(WallJump::fire_now);
+    note_at(kNoon + 1h);
+    run(58min);
+    clock.set_wall(clock.wall_now() - 500ms);
+    clock.advance(2min);
+    service->advance();
+    EXPECT_EQ(runs, Moments{});
+    clock.advance(500ms);
+    service->advance();
+    EXPECT_EQ(runs, Moments{60min});
+}
+
+TEST_F(WallTest, relative_timers_know_nothing_of_the_wall) {
+    use(WallJump::fire_now);
+    int fired = 0;
+    static_cast<void>(service->schedule_after(1h, [&] { ++fired; }));
+    note_at(kNoon + 2h);
+    clock.set_wall(kNoon + 24h);
+    run(59min);
+    EXPECT_EQ(fired, 0);
+    clock.set_wall(kNoon - 24h);
+    run(1min);
+    EXPECT_EQ(fired, 1);
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,163 @@
+#include <algorithm>
+
+#include "timer/node_pool.h"
+#include "timer/timer_core.h"
+#include <duewheel/timer_service.h>
+
+namespace duewheel {
+namespace {
+
+Error full_error(std::size_t max_pending) {
+    return Error{"timers_full",
+                 "The timer service holds " + std::to_string(max_pending) +
+                     " timers, as many as TimerOptions::max_pending allows. Schedule again when some have "
+                     "fired or been cancelled, or allow more."};
+}
+
+Error stopped_error() {
+    return Error{"timers_stopped", "The timer service has been stopped and takes no more timers."};
+}
+
+}  // namespace
+
+TimerService::TimerService(TimerOptions options, const TimerClock& clock)
+    : clock_(clock),
+      tick_(std::max(options.tick, std::chrono::nanoseconds(1))),
+      core_(std::make_unique<TimerCore>(std::move(options), clock)) {}
+
+TimerService::~TimerService() {
+    stop();
+}
+
+// ---- schedule ----
+
+TimerService::NewNode::NewNode(TimerService& service) : service_(service), node_(&take_node()) {}
+
+TimerService::NewNode::~NewNode() {
+    if (node_ == nullptr) return;
+    node_->task.reset();
+    delete std::exchange(node_->repeat, nullptr);
+    give_node(*node_);
+}
+
+Result<Timeout> TimerService::NewNode::arm(Tick deadline) && {
+    const std::uint32_t flags = node_->repeat == nullptr ? 0 : TimerNode::kRepeats;
+    const TimerCore::Refusal refusal = service_.core_->arm(*node_, deadline, 2, flags);
+    if (refusal == TimerCore::Refusal::none) [[likely]]
+        return Timeout(*std::exchange(node_, nullptr), Timeout::Adopt{});
+    node_->word.store(0, std::memory_order_relaxed);
+    return refusal == TimerCore::Refusal::full ? full_error(service_.core_->max_pending()) : stopped_error();
+}
+
+Result<Timeout> TimerService::repeat(TimerRepeat&& repeat, TimerTask&& task) {
+    const Tick deadline = repeat.is_at_wall() ? core_->tick_of_wall(repeat.wall) : core_->tick_of(repeat.nominal);
+    NewNode node(*this);
+    node.task() = std::move(task);
+    node.node_->repeat = new TimerRepeat(std::move(repeat));
+    return std::move(node).arm(deadline);
+}
+
+Result<Timeout> TimerService::schedule_at(Instant wall, TimerTask task) {
+    TimerRepeat once;
+    once.kind = TimerRepeat::Kind::wall;
+    once.wall = wall;
+    return repeat(std::move(once), std::move(task));
+}
+
+Result<Timeout> TimerService::schedule_at_fixed_rate(std::chrono::nanoseconds first_after,
+                                                     std::chrono::nanoseconds period, TimerTask task,
+                                                     MissedPeriods missed) {
+    TimerRepeat rate;
+    rate.kind = TimerRepeat::Kind::rate;
+    rate.missed = missed;
+    rate.period = std::max(period, tick_);
+    rate.nominal = instant_after(clock_.now(), std::max(first_after, std::chrono::nanoseconds(0)));
+    return repeat(std::move(rate), std::move(task));
+}
+
+Result<Timeout> TimerService::schedule_with_fixed_delay(std::chrono::nanoseconds first_after,
+                                                        std::chrono::nanoseconds delay, TimerTask task) {
+    TimerRepeat rest;
+    rest.kind = TimerRepeat::Kind::delay;
+    rest.period = std::max(delay, std::chrono::nanoseconds(0));
+    rest.nominal = instant_after(clock_.now(), std::max(first_after, std::chrono::nanoseconds(0)));
+    return repeat(std::move(rest), std::move(task));
+}
+
+Result<Timeout> TimerService::schedule_cron(CronSchedule schedule, TimerTask task) {
+    const std::optional<Instant> first = schedule.next(clock_.wall_now());
+    if (!first) {
+        return Error{"never_fires", "The schedule '" + schedule.rule().text() +
+                                        "' has no firing left. Look at its fields with CronSchedule::upcoming()."};
+    }
+    TimerRepeat cron;
+    cron.kind = TimerRepeat::Kind::cron;
+    cron.wall = *first;
+    cron.schedule = std::move(schedule);
+    return repeat(std::move(cron), std::move(task));
+}
+
+Timeout TimerService::current() {
+    TimerNode* const node = RunningTask::innermost();
+    if (node == nullptr) return {};
+    const Timeout borrowed(*node, Timeout::Adopt{});
+    Timeout copy = borrowed;
+    const_cast<Timeout&>(borrowed).node_ = nullptr;
+    return copy;
+}
+
+void TimerService::dispatch(TimerTask task) {
+    core_->dispatch(std::move(task));
+}
+
+Tick TimerService::tick_of(TimerInstant deadline) const {
+    return core_->tick_of(deadline);
+}
+
+Tick TimerService::tick_after_now(std::chrono::nanoseconds delay) const {
+    return core_->tick_after_now(delay);
+}
+
+// ---- drive, end, figures ----
+
+std::size_t TimerService::advance(TimerInstant now) {
+    return core_->advance(now);
+}
+
+TimerInstant TimerService::next_expiry() {
+    return core_->next_expiry();
+}
+
+void TimerService::set_alarm(TimerAlarm* alarm) {
+    core_->set_alarm(alarm);
+}
+
+TimerInstant TimerService::rest() {
+    return core_->rest();
+}
+
+std::vector<Timeout> TimerService::stop() {
+    return core_->stop();
+}
+
+bool TimerService::stopped() const {
+    return core_->stopped();
+}
+
+std::size_t TimerService::pending() {
+    return core_->pending();
+}
+
+TimerStatistics TimerService::statistics() {
+    return core_->statistics();
+}
+
+void TimerService::before_fork() {
+    core_->before_fork();
+}
+
+void TimerService::after_fork() {
+    core_->after_fork();
+}
+
+}  // namespace duewheel

@@ -1,0 +1,75 @@
+#include <utility>
+
+#include <duewheel/timer_thread.h>
+
+namespace duewheel {
+
+TimerThread::TimerThread(TimerService& service, const Factory& factory) : service_(service), factory_(factory) {
+    begin();
+}
+
+TimerThread::~TimerThread() {
+    static_cast<void>(stop());
+}
+
+void TimerThread::begin() {
+    alarm_ = service_.clock().make_alarm();
+    service_.set_alarm(alarm_.get());
+    ends_.store(false);
+    thread_ = factory_ ? factory_([this] { run(); }) : std::thread([this] { run(); });
+}
+
+// The alarm is set after `ends_`, and the thread looks at that after it has set the alarm for its sleep: it cannot
+// sleep over it.
+void TimerThread::end() {
+    ends_.store(true);
+    {
+        const std::lock_guard lock(ending_);
+        if (alarm_ != nullptr) alarm_->set(TimerInstant::min());
+    }
+    if (id_.load() == std::this_thread::get_id()) return;
+    const std::lock_guard lock(joining_);
+    if (thread_.joinable()) thread_.join();
+}
+
+std::vector<Timeout> TimerThread::stop() {
+    std::vector<Timeout> unprocessed = service_.stop();
+    end();
+    return unprocessed;
+}
+
+void TimerThread::run() {
+    id_.store(std::this_thread::get_id());
+    while (!ends_.load()) {
+        service_.advance();
+        const TimerInstant until = service_.rest();
+        if (ends_.load()) break;
+        if (until <= service_.clock().now()) continue;
+        alarm_->wait();
+        wakeups_.fetch_add(1, std::memory_order_relaxed);
+    }
+    // A thread that has ended is no owner of its clock any more: a manual clock would wait for it to sleep.
+    service_.set_alarm(nullptr);
+    {
+        const std::lock_guard lock(ending_);
+        alarm_.reset();
+    }
+    id_.store(std::thread::id());
+}
+
+void TimerThread::before_fork() {
+    end();
+    service_.before_fork();
+}
+
+void TimerThread::after_fork_in_parent() {
+    service_.after_fork();
+    begin();
+}
+
+void TimerThread::after_fork_in_child() {
+    service_.after_fork();
+    begin();
+}
+
+}  // namespace duewheel
