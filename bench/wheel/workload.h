@@ -75,6 +75,8 @@ struct Outcome {
 double wall_seconds();
 double cpu_seconds();
 std::size_t resident_bytes();
+// Says that the subject does not run it, and exits with 2.
+[[noreturn]] void no_workload(const std::string& name);
 
 // The middle one of p50, p99, p99.9, p99.999 and the most, of samples in nanoseconds.
 std::vector<double> quantiles(std::vector<float> samples);
@@ -111,7 +113,7 @@ class Run final : public Fired {
         if constexpr (requires(Subject & subject) { subject.advance_some(Tick{}, std::size_t{}); }) {
             if (workload == "LM") return crowded_tick();
         }
-        return {};
+        no_workload(workload);
     }
 
     void operator()(Id id) override {
