@@ -2,7 +2,7 @@
 // mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
 // engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
 // engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
-// letters in engine_dead_letters.cc, order keys in engine_order.cc.
+// letters in engine_dead_letters.cc, loops in engine_loops.cc, order keys in engine_order.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ void Engine::advance_to(DueMs now) {
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;
-            entry.from_past = is_from_past(entry.id, entry.due_ms);
+            entry.from_past = !entry.is_loop && is_from_past(entry.id, entry.due_ms);
             join_line(number);
         }
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
@@ -176,7 +176,8 @@ void Engine::answer(Answer answer) {
                 if (row.state.name_space != read->name_space) {
                     return reply(asked.pending->token, unknown_id(read->id));
                 }
-                row.state.maybe_delivered |= !is_ended(row.state.state) && is_from_past(row.id, row.state.due_ms);
+                row.state.maybe_delivered |=
+                    !is_ended(row.state.state) && !row.state.is_loop() && is_from_past(row.id, row.state.due_ms);
                 return answer_get(std::move(row), asked.pending->token);
             }
             looked_up_.push_back(std::move(*asked.pending));
@@ -210,6 +211,8 @@ void Engine::answer(Answer answer) {
         case Ask::history:
             return finish_history(*std::move(asked.history), std::move(std::get<HistoryRows>(answer.what)),
                                   answer.generation);
+        case Ask::spawns:
+            return take_spawn_records(std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::delivery:
             delivery_of_reply_.erase(asked.delivery->token);
             return finish_delivery(std::move(*asked.delivery), std::get<std::vector<RecordBytes>>(answer.what));
@@ -228,6 +231,9 @@ void Engine::answer(Answer answer) {
                 message.content_type = decoded->content.content_type;
                 message.headers = decoded->content.headers;
                 message.traceparent = decoded->content.traceparent;
+                if (decoded->content.repeat) message.repeat = decoded->content.repeat->rule;
+                message.parent = decoded->content.parent;
+                message.occurrence = decoded->content.occurrence;
             }
             return reply(asked.message->token, std::move(message));
         }
@@ -254,7 +260,8 @@ bool Engine::is_idle() const {
         return each.second.pending || each.second.delivery || each.second.message;
     });
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() && attempts_.empty() &&
-           expiries_.empty() && doomed_.empty() && redrives_.empty() && !in_flight_ && !looks_up;
+           expiries_.empty() && doomed_.empty() && redrives_.empty() && spawns_.empty() && spawning_.empty() &&
+           !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
@@ -262,8 +269,8 @@ DueMs Engine::next_wakeup() const {
     if (!started_ || has_begun) return now_;
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
     const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
-                          !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() ||
-                          (has_puts && !puts_held_back());
+                          !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || has_spawns_to_add() ||
+                          has_spawns_to_read() || (has_puts && !puts_held_back());
     if (!in_flight_ && (has_work || purge_has_work())) return now_;
     if (walking_purge() < purges_.size()) return now_;
     if (!in_flight_ && has_dead_to_let_go()) return now_;
@@ -315,9 +322,11 @@ void Engine::check() const {
     check_lines();
     std::vector<std::uint64_t> purging(queues_.size());
     std::size_t expiring = 0;
+    std::size_t loops_due = 0;
     recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
         if (entry.purging) ++purging[entry.queue];
+        if (entry.spawning) ++loops_due;
         const DueMs expires = expiry(number);
         const bool expires_on_wheel =
             expires == kNoWakeup ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(expires);
@@ -344,7 +353,7 @@ void Engine::check() const {
                 break;
             case State::scheduled:
             case State::retrying:
-                if (!started_ || entry.in_batch || entry.purging || entry.doomed) break;
+                if (!started_ || entry.in_batch || entry.purging || entry.doomed || entry.spawning) break;
                 require(entry.blocked ? expires_on_wheel
                                       : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
                         "a waiting message is not on the wheel at what comes next");
@@ -356,8 +365,12 @@ void Engine::check() const {
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
         require(!entry.doomed || waits_for_due(entry.state), "a message is both doomed and with somebody");
+        require(!entry.is_loop || (entry.state != State::ready && entry.state != State::leased),
+                "a loop is handed out itself");
+        require(!entry.spawning || (entry.is_loop && waits_for_due(entry.state)), "what is no loop makes occurrences");
     });
     std::uint64_t pending_in_all = 0;
+    require(loops_due == loops_due_, "the count of loops that are due is off");
     require(expiring <= expiries_.size(), "a message expires whose record is not queued");
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;

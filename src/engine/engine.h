@@ -115,6 +115,7 @@ struct EngineCounters {
     std::uint64_t carried = 0;
     std::uint64_t listed = 0;  // messages in pages
     std::uint64_t purged = 0;
+    std::uint64_t spawned = 0;  // occurrences of loops
 
     std::uint64_t pending = 0;  // unfinished messages
     std::uint64_t ready = 0;    // in memory
@@ -313,7 +314,8 @@ class Engine {
         purge_stretch,
         dead_stretch,
         dead_listing,
-        history
+        history,
+        spawns
     };
     struct Asked {
         Ask what = Ask::facts;
@@ -394,6 +396,7 @@ class Engine {
                                      std::vector<std::optional<KeyFacts>>& holders);
     KeyLook look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const;
     bool is_key_free(DueMs ended_ms) const;
+    Result<Repeat> chosen_loop(const PutCommand& command, DueMs start) const;
     PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
 
     // What is known of the message that a command names.
@@ -524,6 +527,23 @@ class Engine {
     void add_expiries();
     bool may_leave(EntryNumber number) const;
 
+    // engine_loops.cc
+    struct Spawn {
+        MessageId loop = 0;
+        Sequence place = 0;
+        std::string record_body;  // of the loop's whole record; empty: being read
+    };
+    static Error is_a_loop();
+    void begin_spawn(EntryNumber number);
+    void spawn_again(EntryNumber number);
+    void read_spawns();
+    void take_spawn_records(const std::vector<RecordBytes>& records);
+    bool has_spawns_to_read() const;
+    bool has_spawns_to_add() const;
+    std::size_t next_spawn_bytes() const;
+    void add_spawns();
+    void make_occurrences(EntryNumber number, const std::string& record_body, std::size_t share);
+
     // engine_order.cc
     // What becomes of a message that leaves its line: it changes or ends; or memory gives it up, and the line, or its
     // queue's cursor, will find it again.
@@ -565,7 +585,7 @@ class Engine {
     void finish_listing(Listing listing, ListedRows sealed, Generation generation);
     ListedMessage listed(const Entry& entry) const;
     ListedMessage listed(MessageRow row) const;
-    State live_state(State state, DueMs due_ms) const;
+    State live_state(State state, DueMs due_ms, bool is_loop) const;
 
     // engine_history.cc
     void list_history(HistoryCommand command, ReplyToken token);
@@ -639,6 +659,10 @@ class Engine {
     std::deque<MessageId> to_purge_;  // in memory and with nobody
     // Expiries that have come, or that come while their message is leased, and are not recorded.
     std::set<DuePosition> unsettled_expiries_;
+    std::deque<MessageId> spawns_;  // loops that are due, in the order in which they were met
+    std::deque<Spawn> spawning_;    // the first of them, with their contents unless
+    bool spawns_reading_ = false;   // these are being read
+    std::size_t loops_due_ = 0;     // in memory, with `spawning`
     std::unordered_map<std::string, OrderLine> lines_;
     std::deque<std::string> lines_to_ask_;
     std::uint32_t lines_asking_ = 0;

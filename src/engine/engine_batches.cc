@@ -57,6 +57,7 @@ bool Engine::must_close_segment() const {
     if (!attempts_.empty() || !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || purge_has_work() ||
         !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
+    if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
     return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
 
@@ -84,6 +85,7 @@ void Engine::build_batch() {
     add_doomed();
     add_purged();
     add_redrives();
+    add_spawns();
     take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
     if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
@@ -173,7 +175,7 @@ void Engine::add_cursors() {
         const FiredKey* first = at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
             const Entry& entry = recent_.entry(key.entry);
             return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
-                   (entry.state == State::ready || entry.state == State::leased || entry.doomed);
+                   (entry.state == State::ready || entry.state == State::leased || entry.doomed || entry.spawning);
         });
         if (first != nullptr) low = std::min(low, first->position);
         if (low == at.durable_cursor) continue;
@@ -250,7 +252,7 @@ void Engine::apply_next(Operation& operation) {
         operation.record.reason = decode_record(operation.record.kind, body)->reason;
     }
     apply(operation);
-    if (operation.record.kind != RecordKind::put) return;
+    if (operation.record.kind != RecordKind::put && operation.record.kind != RecordKind::spawn) return;
     totals_.id_counter = operation.record.id / kShardsMax;  // from now on who asks for it is told of it
     // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
     if (operation.record.state.due_ms <= loaded_until_ms_) cache_.insert(operation.sequence, body);
@@ -363,8 +365,10 @@ void Engine::apply(Operation& operation) {
 void Engine::count(const Record& record) {
     switch (record.kind) {
         case RecordKind::put:
-        case RecordKind::spawn:
             ++counters_.accepted;
+            break;
+        case RecordKind::spawn:
+            ++counters_.spawned;
             break;
         case RecordKind::carry:
             ++counters_.carried;
@@ -398,6 +402,7 @@ void Engine::count(const Record& record) {
 // Where an entry belongs whose record has just been applied. `woken`: its moment came meanwhile.
 void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     const Entry& entry = recent_.entry(number);
+    if (entry.spawning && woken) return spawn_again(number);
     const bool is_live = entry.state == State::ready || entry.state == State::leased;
     if (!keeps_live || !is_live) return settle(number);
     if (woken) return wake(number);

@@ -262,6 +262,10 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
     if (is_purged(entry)) {
         return purge(known.entry, pending, purged_answer(answer));
     }
+    if (entry.is_loop) {
+        reply(pending.token, is_a_loop());
+        return withdraw(known), Verdict::settled;
+    }
     if (entry.state == State::held || entry.state == State::prepared) {
         reply(pending.token, not_waiting(entry.state));
         return withdraw(known), Verdict::settled;
@@ -485,7 +489,7 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
 
 // Completes the answer with the content of the message, which stands in the log.
 void Engine::answer_get(MessageRow row, ReplyToken token) {
-    row.state.state = live_state(row.state.state, row.state.due_ms);
+    row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_loop());
     MessageRead read;
     read.token = token;
     if (const auto held = leases_.find(row.id); held != leases_.end())

@@ -187,7 +187,7 @@ Record Engine::return_of(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
-    record.state.due_ms = std::max(entry.due_ms, now_);
+    if (!entry.is_loop) record.state.due_ms = std::max(entry.due_ms, now_);  // a loop makes what it has missed
     record.state.attempts_forgiven = record.state.attempts;
     if (entry.state == State::dead) record.state.expires_ms = 0;
     return record;

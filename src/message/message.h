@@ -47,7 +47,10 @@ struct MessageState {
     std::optional<RetryRule> retry;  // its own; else its queue's holds
     // Of its attempts, those that do not count against the rule: they were given back, or came before a redrive.
     std::uint32_t attempts_forgiven = 0;
+    // Of a loop: the number of the occurrence that it makes when it is due. 0: no loop.
+    std::uint64_t next_occurrence = 0;
 
+    bool is_loop() const { return next_occurrence != 0; }
     bool operator==(const MessageState&) const = default;
 };
 

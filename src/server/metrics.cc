@@ -87,6 +87,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_done_total", "Messages acknowledged.", counters.done);
     page.counter("duewheel_failed_total", "Leases ended as failed.", counters.failed);
     page.counter("duewheel_cancelled_total", "Messages cancelled.", counters.cancelled);
+    page.counter("duewheel_spawned_total", "Occurrences that loops made.", counters.spawned);
     page.counter("duewheel_expired_total", "Messages whose time was over before anybody took them.", counters.expired);
     page.counter("duewheel_rescheduled_total", "Messages moved to another due time.", counters.rescheduled);
     page.counter("duewheel_leases_lost_total", "Leases that ran out.", counters.leases_lost);

@@ -45,6 +45,7 @@ MessageState RecentTier::durable_state(const Entry& entry) const {
         state.first_due_ms = rare.first_due_ms;
         state.retry = rare.retry;
         state.attempts_forgiven = rare.attempts_forgiven;
+        state.next_occurrence = rare.next_occurrence;
     }
     return state;
 }
@@ -85,6 +86,10 @@ const RetryRule* RecentTier::retry_rule(const Entry& entry) const {
 
 std::uint32_t RecentTier::attempts_forgiven(const Entry& entry) const {
     return entry.has_rare ? rare_.at(find(entry.id)).attempts_forgiven : 0;
+}
+
+std::uint64_t RecentTier::next_occurrence(const Entry& entry) const {
+    return entry.is_loop ? rare_.at(find(entry.id)).next_occurrence : 0;
 }
 
 DueMs RecentTier::ended_ms(const Entry& entry) const {
@@ -255,13 +260,14 @@ void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState&
     entry.priority = state.priority;
     entry.maybe_delivered = state.maybe_delivered;
     entry.queue = queues_.number(state.name_space, state.queue);
+    entry.is_loop = state.is_loop();
     set_rare(entry, number, state, death);
     if (state.state == State::dead) dead_.emplace(entry.queue, death.ended_ms, entry.id);
 }
 
 void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
     const bool needed = state.expires_ms != 0 || !state.order_key.empty() || !state.key.empty() || state.retry ||
-                        state.attempts_forgiven != 0 || state.state == State::dead;
+                        state.attempts_forgiven != 0 || state.is_loop() || state.state == State::dead;
     if (needed) {
         Rare& rare = rare_[number];
         rare.expires_ms = state.expires_ms;
@@ -271,6 +277,7 @@ void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& 
         rare.first_due_ms = state.first_due_ms;
         rare.retry = state.retry;
         rare.attempts_forgiven = state.attempts_forgiven;
+        rare.next_occurrence = state.next_occurrence;
         rare.lease_attempt = death.lease_attempt;
         rare.lease_incarnation = death.lease_incarnation;
         rare.ended_ms = death.ended_ms;

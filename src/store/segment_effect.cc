@@ -91,7 +91,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
     effect.priority = state.priority;
     effect.maybe_delivered = state.maybe_delivered;
     const bool has_rare = state.expires_ms != 0 || state.request_hash != 0 || !state.order_key.empty() ||
-                          !state.key.empty() || state.retry || state.attempts_forgiven != 0 ||
+                          !state.key.empty() || state.retry || state.attempts_forgiven != 0 || state.is_loop() ||
                           state.state == State::dead;
     if (!has_rare) {
         effect.rare = 0;
@@ -102,8 +102,15 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
         rare_.emplace_back();
     }
     RareFields& rare = rare_[effect.rare];
-    rare = {state.expires_ms, state.request_hash, state.first_due_ms,      state.order_key,
-            state.key,        state.retry,        state.attempts_forgiven, {}};
+    rare = {state.expires_ms,
+            state.request_hash,
+            state.first_due_ms,
+            state.order_key,
+            state.key,
+            state.retry,
+            state.attempts_forgiven,
+            state.next_occurrence,
+            {}};
     if (state.state == State::dead) rare.reason = record.reason;
 }
 
@@ -169,6 +176,7 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     row.state.first_due_ms = rare.first_due_ms;
     row.state.retry = rare.retry;
     row.state.attempts_forgiven = rare.attempts_forgiven;
+    row.state.next_occurrence = rare.next_occurrence;
     row.reason = rare.reason;
 }
 

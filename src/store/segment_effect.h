@@ -36,6 +36,7 @@ struct RareFields {
     std::string key;
     std::optional<RetryRule> retry;
     std::uint32_t attempts_forgiven = 0;
+    std::uint64_t next_occurrence = 0;
     std::string reason;  // of a dead message
 };
 

@@ -118,6 +118,7 @@ HOW = {
     "header_too_large": lambda p: p.with_headers(A="b" * 9000),
     "headers_too_large": lambda p: p.with_body({"headers": {"a": "b" * 9000}}),
     "http_version": None,
+    "is_loop": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
     "key_conflict": lambda p: p.with_body({"key": "taken", "priority": 1}),
     "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
     "lease_too_short": lambda p: p.with_body({"lease": 1}),
@@ -178,6 +179,7 @@ class Codes(unittest.TestCase):
             expiring = client.put("q", "x", delay="30m", expires_in="1h")[1]["id"]
             held = client.put("q", "x", delay="1h")[1]["id"]
             self.assertEqual(client.request("POST", f"/v1/messages/{held}:hold")[0], 200)
+            loop = client.put("q", "x", delay="1h", repeat={"every": "1h"})[1]["id"]
             waiter = daemon.client()
             waiter.connection.request("POST", "/v1/queues/waited-for:lease", '{"wait":"60s"}', JSON)
             while client.request("GET", "/v1/stats")[1]["waiters"] == 0:
@@ -198,6 +200,8 @@ class Codes(unittest.TestCase):
                             provocation.with_name("id", expiring)
                         if code == "not_waiting":
                             provocation.with_name("id", held)
+                        if code == "is_loop":
+                            provocation.with_name("id", loop)
                         if code == "http_version":
                             line = f"{provocation.method} {provocation.target()} HTTP/3.0\r\nHost: localhost\r\n\r\n"
                             answer = raw(daemon, line.encode())
