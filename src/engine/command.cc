@@ -52,6 +52,8 @@ std::string_view cause_name(Cause cause) {
             return "failed";
         case Cause::kept_long_enough:
             return "kept_long_enough";
+        case Cause::discarded:
+            return "discarded";
         case Cause::lease_lost:
             return "lease_lost";
         default:

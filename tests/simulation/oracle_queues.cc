@@ -62,6 +62,7 @@ void Oracle::configure_replied(const Request& request, const QueueAnswer& answer
         }
     }
     if (command.what == What::purge) purge_answered(request, answer);
+    if (command.what == What::discard) discard_answered(request, answer);
     const bool may_be_ended = std::any_of(queue.open.begin(), queue.open.end(),
                                           [](const auto& open) { return may_end_a_pause(open.second); });
     if (!queue.settings.paused || may_be_ended) {
@@ -80,6 +81,7 @@ void Oracle::queues_died() {
     for (auto& [name, queue] : queues_) {
         for (const auto& [token, command] : queue.open) {
             queue.is_known = false;
+            if (command.what == What::discard) discard_lost(queue, command);
             if (command.what != What::purge) continue;
             for (MessageModel& about : messages_) {
                 if (is_in(about, name)) may_be_purged(about, now_);
@@ -87,6 +89,7 @@ void Oracle::queues_died() {
         }
         queue.open.clear();
         if (queue.is_known && queue.settings.purge_through != 0) rare_.met(Rare::died_while_purging);
+        if (queue.is_known && queue.settings.discard_before_ms != 0) rare_.met(Rare::died_while_discarding);
     }
 }
 

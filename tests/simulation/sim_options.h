@@ -45,8 +45,9 @@ enum class Op : std::uint8_t {
     redrive,
     put_batch,  // many puts in one request
     end_batch,  // many leases end or are extended with one request
+    discard,    // a dead message, or those of a queue, end for good
 };
-inline constexpr std::size_t kOpCount = 25;
+inline constexpr std::size_t kOpCount = 26;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

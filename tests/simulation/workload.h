@@ -68,6 +68,7 @@ class Workload {
     void end_lease(Op op);
     void end_batch();
     bool list_dead();
+    void discard();
     void forge();
     void configure();
     void burst();
