@@ -376,7 +376,11 @@ bool Oracle::replied(const ReplyEffect& effect) {
                queue != nullptr && std::holds_alternative<ConfigureQueueCommand>(request.command)) {
         configure_replied(request, *queue);
     } else if (queue != nullptr && std::holds_alternative<DescribeQueueCommand>(request.command)) {
-        described(request, *queue);
+        const auto& named = std::get<DescribeQueueCommand>(request.command);
+        described(named.name_space, named.queue, *queue);
+    } else if (const auto* queues = std::get_if<QueueListAnswer>(&reply);
+               queues != nullptr && std::holds_alternative<ListQueuesCommand>(request.command)) {
+        queues_listed(request, *queues);
     } else {
         violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
     }

@@ -294,7 +294,8 @@ class Oracle {
     DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
     void check_limit(const MessageModel& accepted);
     bool may_be_full(const PutCommand& put, const Request& request);
-    void described(const Request& request, const QueueAnswer& answer);
+    void described(const std::string& name_space, const std::string& queue, const QueueAnswer& answer);
+    void queues_listed(const Request& request, const QueueListAnswer& answer);
     void settings_refused(const Request& request, const Error& error);
 
     // A lease that is held in all likelihood, and one that may be.

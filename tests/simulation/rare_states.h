@@ -138,6 +138,8 @@ namespace duewheel {
     X(lease_ended_as_purged)              \
     X(died_while_purging)                 \
     X(purge_read_the_index)               \
+    X(queues_listed)                      \
+    X(queues_listed_in_part)              \
     X(discard_begun)                      \
     X(discarded)                          \
     X(discarded_by_its_id)                \

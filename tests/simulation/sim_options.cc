@@ -101,6 +101,7 @@ void draw_engine(EngineOptions& engine, Random& random) {
 void draw_later_ones(SimOptions& options) {
     Random random(options.seed ^ 0xd15ca8d);
     options.op_weights[static_cast<std::size_t>(Op::discard)] = pick<std::uint32_t>(random, {0, 0, 4, 12});
+    options.lists_queues = random.chance(500'000);
 }
 
 }  // namespace

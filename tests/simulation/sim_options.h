@@ -98,6 +98,7 @@ struct SimOptions {
     std::uint32_t keyed_per_million = 0;     // puts with an idempotency key
     bool queues_have_rules = false;          // for retries and leases
     std::uint32_t failing_per_million = 0;   // of what consumers would acknowledge
+    bool lists_queues = false;
 
     // How eagerly each kind of step is chosen.
     std::uint32_t client_weight = 40;

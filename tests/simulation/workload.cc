@@ -353,6 +353,7 @@ void Workload::configure() {
             command.what = What::remove;
             break;
         default:
+            if (options_.lists_queues && random_.chance(500'000)) return list_queues();
             return surroundings_.submit(DescribeQueueCommand{queue.name_space, queue.queue});
     }
     surroundings_.submit(std::move(command));

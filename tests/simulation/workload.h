@@ -75,6 +75,7 @@ class Workload {
     void collide();
     void list();
     void read_history();
+    void list_queues();
     void send(Command command);
 
     const SimOptions& options_;

@@ -54,6 +54,18 @@ void Workload::take_page(const ListAnswer& answer) {
     if (random_.chance(200'000)) page->second.command.limit = static_cast<std::uint32_t>(1 + random_.below(20));
 }
 
+// ---- queues
+
+void Workload::list_queues() {
+    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    ListQueuesCommand list;
+    list.name_space = queue.name_space;
+    if (random_.chance(400'000))
+        list.after = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues))).queue;
+    list.limit = static_cast<std::uint32_t>(random_.chance(500'000) ? 1 + random_.below(3) : 100);
+    surroundings_.submit(std::move(list));
+}
+
 // ---- history
 
 void Workload::read_history() {
