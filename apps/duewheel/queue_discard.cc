@@ -27,7 +27,7 @@ int discard(Session& session, const DiscardArguments& arguments) {
         const std::int64_t dead = answer.number("dead");
         const boost::json::value* under_way = answer.members.if_contains("discard");
         if (under_way == nullptr || !under_way->is_object()) {
-            std::printf("none of its dead messages died before then: %lld\n", static_cast<long long>(dead));
+            std::printf("none of its messages is dead\n");
             return;
         }
         const std::int64_t before = number_of(under_way->get_object(), "died_before_ms");

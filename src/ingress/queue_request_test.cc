@@ -111,7 +111,7 @@ TEST(QueueText, of_a_queue) {
     EXPECT_EQ(answer_text(discarded).body,
               R"({"queue":"mail","paused":false,"pending":10,"scheduled":4,"ready":3,"leased":1,"held":2,"dead":1,)"
               R"("waiters":4,"backlog_on_disk":false,"discard":{"started":"2027-01-01T06:00:00.250Z",)"
-              R"("started_ms":1798783200250,"died_before":"2027-01-01T06:00:00Z","died_before_ms":1798783200000,)"
+              R"("started_ms":1798783200250,"died_before":"2027-01-01T06:00:00.000Z","died_before_ms":1798783200000,)"
               R"("discarded":6},"settings":{"paused":false}})");
     QueueAnswer removed;
     removed.queue = "mail";
