@@ -63,7 +63,7 @@ int show_lease_end(const Session& session, const ServerAnswer& answer) {
     return session.show(answer, people, expired ? kExitRefused : kExitDone);
 }
 
-int show_change(const Session& session, const ServerAnswer& answer, std::string_view wanted) {
+int show_change(const Session& session, const ServerAnswer& answer, std::string_view wanted, std::string_view waiting) {
     const std::string_view outcome = answer.word("outcome");
     const bool done = outcome == wanted;
     const auto people = [&] {
@@ -72,7 +72,7 @@ int show_change(const Session& session, const ServerAnswer& answer, std::string_
         const std::int64_t due = answer.number("due_ms");
         if (!done && outcome != "waiting") std::printf("too late: ");
         std::printf("%s", shown.c_str());
-        if (outcome == "waiting") std::printf(": there is nothing to bring back");
+        if (outcome == "waiting") std::printf(": %s", std::string(waiting).c_str());
         if (done && due != 0) std::printf(", due %s", format_when(due).c_str());
         if (attempts > 0) std::printf(", %lld attempt%s", static_cast<long long>(attempts), attempts == 1 ? "" : "s");
         const boost::json::value* hidden = answer.members.if_contains("maybe_delivered");

@@ -54,6 +54,8 @@ boost::json::string json_text(std::string_view text);
 int show_lease_end(const Session& session, const ServerAnswer& answer);
 
 // For verbs that change a message: prints the outcome. Refused when it was too late.
-int show_change(const Session& session, const ServerAnswer& answer, std::string_view wanted);
+// `waiting`: what it means that the message waits.
+int show_change(const Session& session, const ServerAnswer& answer, std::string_view wanted,
+                std::string_view waiting = "there is nothing to bring back");
 
 }  // namespace duewheel

@@ -30,7 +30,7 @@ DONE, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 PROGRAM = BIN / "duewheel"
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, "
 VERBS = ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend", "release",
-         "hold", "kick", "queue", "stats", "top", "bench", "check"]
+         "hold", "kick", "discard", "queue", "queue discard", "stats", "top", "bench", "check"]
 
 
 class CommandLine(unittest.TestCase):
@@ -194,6 +194,38 @@ class Verbs(CommandLine):
         self.assertEqual(self.output("queue", "redrive", "q"), "1 brought back\n")
         self.assertEqual(self.answer("queue", "redrive", "q", "--max", "5"), {"redriven": 0, "more": False})
         self.assertEqual(self.lease_one("q")["attempt"], 3)
+
+    def dead(self, queue):
+        number = self.put(queue, "Fragile", "--retry-attempts", "1")
+        self.assertRegex(self.output("fail", self.lease_one(queue)["lease"], "--reason", "dropped"), "^dead: ")
+        return number
+
+    def test_discard_ends_one_that_is_dead_for_good(self):
+        number = self.dead("q")
+        self.assertEqual(self.output("discard", number), "cancelled, 1 attempt\n")
+        self.assertEqual(self.answer("get", number)["state"], "cancelled")
+        self.assertEqual(self.output("discard", number), "cancelled, 1 attempt\n", "its answer may have been lost")
+        self.assertEqual(self.run_program("kick", number)[0], REFUSED)
+        waits = self.put("q", "x", "--in", "1h")
+        code, output, _ = self.run_program("discard", waits)
+        self.assertEqual((code, output), (REFUSED, "waiting: it is not dead; `cancel` takes it back\n"))
+
+    def test_queue_discard_ends_all_of_a_queue_or_those_that_died_before_some_time(self):
+        numbers = [self.dead("q") for _ in range(3)]
+        self.assertRegex(self.output("queue", "discard", "q", "--died-before=-1h"),
+                         rf"^discarding what died before {WHEN[:-2]}, of 3 dead messages; none of that comes back\n$")
+        while "discard" in (queue := self.answer("queue", "get", "q")):
+            pass
+        self.assertEqual(queue["dead"], 3)
+        self.assertEqual(self.run_program("queue", "discard", "q", "--died-before", "soon")[0], USAGE)
+        self.assertRegex(self.output("queue", "discard", "q"),
+                         rf"^discarding what died before {WHEN[:-2]}, of 3 dead messages; none of that comes back\n$")
+        while self.answer("queue", "get", "q")["dead"] > 0:
+            pass
+        for number in numbers:
+            self.assertEqual(self.answer("get", number)["state"], "cancelled")
+        self.assertEqual(self.answer("queue", "redrive", "q"), {"redriven": 0, "more": False})
+        self.assertEqual(self.output("queue", "discard", "q"), "none of its messages is dead\n")
 
     def test_hold_sets_aside_and_kick_brings_back(self):
         put = self.answer("put", "q", "Hello")

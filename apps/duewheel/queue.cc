@@ -48,8 +48,12 @@ std::string ready(const json::object& queue) {
 }
 
 std::string state(const json::object& queue) {
-    if (queue.contains("purge")) return is_true(queue, "paused") ? "paused, purging" : "purging";
-    return is_true(queue, "paused") ? "paused" : "";
+    std::string words;
+    const auto say = [&](const char* word) { words += (words.empty() ? "" : ", ") + std::string(word); };
+    if (is_true(queue, "paused")) say("paused");
+    if (queue.contains("purge")) say("purging");
+    if (queue.contains("discard")) say("discarding");
+    return words;
 }
 
 void print(const json::object& queue) {
@@ -63,6 +67,10 @@ void print(const json::object& queue) {
     if (const json::object* purge = object_of(queue, "purge")) {
         rows.push_back({"purge", "begun " + format_when(number_of(*purge, "started_ms")) + ", " +
                                      count(*purge, "purged") + " ended so far"});
+    }
+    if (const json::object* discard = object_of(queue, "discard")) {
+        rows.push_back({"discard", "begun " + format_when(number_of(*discard, "started_ms")) + ", " +
+                                       count(*discard, "discarded") + " ended so far"});
     }
     if (const json::object* settings = object_of(queue, "settings")) {
         if (const std::int64_t lease_ms = number_of(*settings, "lease"); lease_ms != 0) {
@@ -173,6 +181,7 @@ void add_queue(CLI::App& program, Session& session) {
     add_verb(*queue, session, "purge", "End every message that is in it now", "duewheel queue purge letters", purge);
     add_verb(*queue, session, "rm", "Take the settings of an empty queue away", "duewheel queue rm letters", remove);
     add_queue_redrive(*queue, session);
+    add_queue_discard(*queue, session);
 }
 
 }  // namespace duewheel

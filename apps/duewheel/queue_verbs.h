@@ -9,6 +9,7 @@ namespace duewheel {
 
 class Session;
 
+void add_queue_discard(CLI::App& queue, Session& session);
 void add_queue_redrive(CLI::App& queue, Session& session);
 
 }  // namespace duewheel

@@ -24,6 +24,7 @@ void add_extend(CLI::App& program, Session& session);
 void add_release(CLI::App& program, Session& session);
 void add_hold(CLI::App& program, Session& session);
 void add_kick(CLI::App& program, Session& session);
+void add_discard(CLI::App& program, Session& session);
 void add_queue(CLI::App& program, Session& session);
 void add_stats(CLI::App& program, Session& session);
 void add_top(CLI::App& program, Session& session);

@@ -69,6 +69,9 @@ enum class PlantedBug : std::uint8_t {
 
     // Tiers again: found missing among the forty.
     segment_dropped_under_read = 41,
+
+    // Dead letters.
+    discard_forgotten_in_crash = 42,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

@@ -54,6 +54,8 @@ std::string_view cause_name(Cause cause) {
             return "spawned";
         case Cause::kept_long_enough:
             return "kept_long_enough";
+        case Cause::discarded:
+            return "discarded";
         case Cause::lease_lost:
             return "lease_lost";
         default:

@@ -88,6 +88,11 @@ struct KickCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
 };
+// Ends a dead message for good: nobody brings it back.
+struct DiscardCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
 // Brings the dead of a queue back, those that died first before the others, and none that dies after the call.
 struct RedriveCommand {
     std::string name_space{kDefaultNamespace};
@@ -97,16 +102,18 @@ struct RedriveCommand {
 // Sets or changes what a queue is told to do; answered with the queue as it is then.
 struct ConfigureQueueCommand {
     enum class What : std::uint8_t {
-        set,     // all that a user may set becomes `settings`
-        pause,   // nothing is handed out after the answer
-        resume,  // handing out goes on
-        purge,   // every message that is in the queue now ends
-        remove,  // the settings go; only from a queue that holds nothing
+        set,      // all that a user may set becomes `settings`
+        pause,    // nothing is handed out after the answer
+        resume,   // handing out goes on
+        purge,    // every message that is in the queue now ends
+        discard,  // those of its messages end that are dead now, and none that dies later
+        remove,   // the settings go; only from a queue that holds nothing
     };
     std::string name_space{kDefaultNamespace};
     std::string queue;
     What what = What::set;
-    QueueSettings settings;  // set
+    QueueSettings settings;          // set
+    std::optional<DueMs> before_ms;  // discard: those alone that died before; none: all
 };
 struct DescribeQueueCommand {
     std::string name_space{kDefaultNamespace};
@@ -189,7 +196,7 @@ using Command =
     std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
                  AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
                  HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand,
-                 HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand>;
+                 HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand, DiscardCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -308,6 +315,7 @@ struct QueueAnswer {
     std::uint64_t waiters = 0;
     bool backlog_on_disk = false;
     std::uint64_t purged = 0;     // by the purge that is under way, since the process started
+    std::uint64_t discarded = 0;  // likewise, by the discard
     std::optional<bool> removed;  // answer to a remove: whether there were settings
 };
 struct QueueListAnswer {

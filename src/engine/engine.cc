@@ -39,10 +39,14 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
     for (const EngineStart::QueueState& state : start.queue_states) {
         const QueueNumber number = recent_.queues().number(state.queue.name_space, state.queue.queue);
         queue(number).counts = state.counts;
-        if (state.counts.dead > 0) expect_dead(number, 0);
+        if (state.counts.dead > 0) {
+            expect_dead(number, 0);
+            queue(number).newest_death_ms = now_;
+        }
         if (state.settings.revision == 0) continue;
         take_settings(number, state.settings, state.settings_place, state.settings_bytes);
     }
+    if (planted(PlantedBug::discard_forgotten_in_crash)) discards_.clear();
 }
 
 Engine::~Engine() = default;

@@ -105,6 +105,7 @@ struct EngineCounters {
     std::uint64_t held = 0;
     std::uint64_t brought_back = 0;  // kicked or redriven
     std::uint64_t let_go = 0;        // dead ones that were kept long enough
+    std::uint64_t discarded = 0;     // dead ones
     std::uint64_t commits = 0;
     std::uint64_t records = 0;
     std::uint64_t questions = 0;
@@ -283,13 +284,14 @@ class Engine {
         std::int64_t lease_ms = 0;
         TimerHandle timer;
     };
-    // A call that brings back the dead of a queue, a chunk a batch: the dead of the index and of the recent tier,
-    // merged by (time of death, id).
+    // A call that brings back the dead of a queue, or what lets go of them, a chunk a batch: the dead of the index and
+    // of the recent tier, merged by (time of death, id).
     struct Redrive {
         std::uint64_t number = 0;
         ReplyToken token = 0;
         QueueName queue;
         bool lets_go = false;           // instead of bringing them back
+        Cause cause = Cause::redriven;  // likewise kept_long_enough or discarded
         QueueNumber letting_go_of = 0;  // where it does
         std::uint64_t max = 0;
         std::uint64_t done = 0;
@@ -357,6 +359,7 @@ class Engine {
     Verdict hold(Pending& pending, const HoldCommand& command);
     Verdict hold_lease(Pending& pending, const HoldLeaseCommand& command);
     Verdict kick(Pending& pending, const KickCommand& command);
+    Verdict discard(Pending& pending, const DiscardCommand& command);
     // The rule that holds for the message, and for one of the queue (kNoQueue: of a queue yet to be) without its own.
     const RetryRule& retry_rule(const Entry& entry) const;
     const RetryRule& queue_retry_rule(QueueNumber queue) const;
@@ -380,8 +383,10 @@ class Engine {
     DueMs next_letting_go() const;
     bool has_dead_to_let_go() const;
     void begin_letting_go();
-    Record let_go_of(const Entry& entry) const;
-    void finish_letting_go(QueueNumber number, DuePosition next);
+    Record let_go_of(const Entry& entry, Cause cause) const;
+    bool finish_letting_go(const Redrive& job, DuePosition next);
+    bool is_discarded(const Entry& entry) const;
+    void begin_discard(QueueNumber number);
     void list_dead(Listing listing);
     void finish_dead_listing(Listing listing, Stretch stretch, Generation generation);
 
@@ -632,6 +637,7 @@ class Engine {
     std::deque<Redrive> redrives_;
     std::uint64_t next_redrive_ = 1;
     bool letting_go_ = false;                                   // one of them does
+    std::deque<QueueNumber> discards_;                          // queues with a discard that has not begun its walk
     std::set<std::pair<DueMs, QueueNumber>> queues_with_dead_;  // nobody in them died before
     std::unique_ptr<Batch> batch_;                              // being built or in flight
     std::unique_ptr<Batch> idle_batch_;                         // its memory is used again

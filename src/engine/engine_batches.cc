@@ -322,6 +322,7 @@ void Engine::apply(Operation& operation) {
                 --at.purging;
                 ++at.purged;
             }
+            if (record.cause == Cause::discarded && record.previous.ended_ms < at.discard_before_ms) ++at.discarded;
             if (record.kind == RecordKind::end) cache_.erase(entry.place);
             leave_line(operation.entry, Leaving::changes);
             unlist(operation.entry);
@@ -383,12 +384,16 @@ void Engine::count(const Record& record) {
             if (record.state.state == State::done) ++counters_.done;
             if (record.cause == Cause::purged) {
                 ++counters_.purged;
+            } else if (record.cause == Cause::discarded) {
+                ++counters_.discarded;
             } else if (record.state.state == State::cancelled) {
                 ++counters_.cancelled;
             }
             if (record.state.state == State::dead) {
                 ++counters_.dead;
-                expect_dead(recent_.queues().number(record.state.name_space, record.state.queue), record.time_ms);
+                const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
+                expect_dead(number, record.time_ms);
+                queue(number).newest_death_ms = record.time_ms;
                 if (record.cause == Cause::failed) ++counters_.failed;
             }
             if (record.cause == Cause::expired) ++counters_.expired;

@@ -45,6 +45,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, HoldCommand>) return hold(pending, command);
             if constexpr (std::is_same_v<T, HoldLeaseCommand>) return hold_lease(pending, command);
             if constexpr (std::is_same_v<T, KickCommand>) return kick(pending, command);
+            if constexpr (std::is_same_v<T, DiscardCommand>) return discard(pending, command);
             if constexpr (std::is_same_v<T, ConfigureQueueCommand>) return configure(pending, command);
             if constexpr (std::is_same_v<T, CarrySettingsCommand>) return carry_settings(pending, command);
             assert(false && "a command that changes nothing is answered when it is submitted");

@@ -1,9 +1,14 @@
-// The dead of a queue as a whole: bringing them back (redrive), letting go of those that have been kept long enough,
-// and listing them.
+// The dead of a queue as a whole: bringing them back (redrive), letting go of those that have been kept long enough or
+// that somebody discards, and listing them.
 //
 // They stand in two places, in the recent tier and in the index, each in the order of their deaths. A job walks both,
 // merged, a chunk a batch, so that a million of them hold nobody up. At most one job lets go at a time; when there is
 // one to begin is known from a lower bound for each queue that has dead ones.
+//
+// A discard is a mark in the queue's settings, like a purge: who died before that instant. From the moment at which it
+// is applied nobody who is marked comes back: a kick ends them, and a redrive passes over them. The walk ends them all,
+// and takes the mark away with the last; after a crash the mark is still there, and the walk begins anew. Whoever dies
+// while it walks is not marked: the mark is never later than the call.
 #include <algorithm>
 #include <cassert>
 #include <limits>
@@ -74,6 +79,9 @@ void Engine::add_redrives() {
 bool Engine::redrive_chunk(Redrive& job) {
     if (job.generation != generation_.load(std::memory_order_relaxed)) return ask_for_dead(job), false;
     const QueueNumber queue = recent_.queues().find(job.queue.name_space, job.queue.queue);
+    if (!job.lets_go && queue != kNoQueue && queue < queues_.size()) {  // who is being discarded does not come back
+        job.from = std::max(job.from, {queues_[queue]->discard_before_ms, 0});
+    }
     std::uint32_t added = 0;
     bool has_more = true;
     DuePosition at = kNoBacklog;
@@ -81,10 +89,12 @@ bool Engine::redrive_chunk(Redrive& job) {
         const bool is_full = added == options_.redrive_chunk || batch_->count() >= options_.batch_operations_max ||
                              !has_room(kRecordOverheadMax);
         if (is_full) return false;
-        while (job.next_row < job.rows.size() && (recent_.find(job.rows[job.next_row].id) != kNoEntry ||
-                                                  recent_.outcome(job.rows[job.next_row].id) != nullptr)) {
-            ++job.next_row;  // the recent tier knows better
-        }
+        const auto passes_over = [&](const MessageRow& row) {
+            const bool is_behind = DuePosition{row.ended_ms, row.id} < job.from;
+            // What the recent tier has, it knows better.
+            return is_behind || recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr;
+        };
+        while (job.next_row < job.rows.size() && passes_over(job.rows[job.next_row])) ++job.next_row;
         const bool has_row = job.next_row < job.rows.size();
         EntryNumber number = queue == kNoQueue ? kNoEntry : recent_.first_dead(queue, job.from.due_ms, job.from.id);
         at = kNoBacklog;
@@ -112,11 +122,11 @@ bool Engine::redrive_chunk(Redrive& job) {
         const Entry& entry = recent_.entry(number);
         if (entry.in_batch) return false;  // kicked, or only carried: the next batch sees which
         job.from = {at.due_ms, at.id + 1};
-        add(number, job.lets_go ? let_go_of(entry) : return_of(entry, Cause::redriven), 0, Error{});
+        add(number, job.lets_go ? let_go_of(entry, job.cause) : return_of(entry, job.cause), 0, Error{});
         ++job.done;
         ++added;
     }
-    if (job.lets_go) return finish_letting_go(job.letting_go_of, at), true;
+    if (job.lets_go) return finish_letting_go(job, at);
     const RedriveAnswer answer{job.done, has_more};
     if (added == 0) {
         reply(job.token, answer);
@@ -144,9 +154,12 @@ void Engine::forget_dead(QueueNumber number) {
     of.dead_since_ms.reset();
 }
 
-// When some may have been kept long enough; kNoWakeup: nobody is dead, or they are being let go.
+// When some may have been kept long enough, or at once where some are discarded; kNoWakeup: nobody is dead, or they are
+// being let go.
 DueMs Engine::next_letting_go() const {
-    if (letting_go_ || queues_with_dead_.empty()) return kNoWakeup;
+    if (letting_go_) return kNoWakeup;
+    if (!discards_.empty()) return now_;
+    if (queues_with_dead_.empty()) return kNoWakeup;
     return queues_with_dead_.begin()->first + options_.dead_kept_ms;
 }
 
@@ -159,25 +172,84 @@ void Engine::begin_letting_go() {
     Redrive& job = redrives_.emplace_back();
     job.number = next_redrive_++;
     job.lets_go = true;
-    job.letting_go_of = queues_with_dead_.begin()->second;
-    job.queue = recent_.queues().name(job.letting_go_of);
     job.max = std::numeric_limits<std::uint64_t>::max();
-    job.until_ms = now_ - options_.dead_kept_ms + 1;
+    if (discards_.empty()) {
+        job.cause = Cause::kept_long_enough;
+        job.letting_go_of = queues_with_dead_.begin()->second;
+        job.until_ms = now_ - options_.dead_kept_ms + 1;
+    } else {
+        job.cause = Cause::discarded;
+        job.letting_go_of = discards_.front();
+        job.until_ms = queue(job.letting_go_of).discard_before_ms;
+        discards_.pop_front();
+    }
+    job.queue = recent_.queues().name(job.letting_go_of);
     ask_for_dead(job);
 }
 
-Record Engine::let_go_of(const Entry& entry) const {
-    assert(is_legal_move(entry.state, State::expired));
-    Record record = changed(entry, RecordKind::end, Cause::kept_long_enough);
-    record.state.state = State::expired;
+Record Engine::let_go_of(const Entry& entry, Cause cause) const {
+    const State end = cause == Cause::discarded ? State::cancelled : State::expired;
+    assert(is_legal_move(entry.state, end));
+    Record record = changed(entry, RecordKind::end, cause);
+    record.state.state = end;
     return record;
 }
 
-// `next`: who died after those that were let go.
-void Engine::finish_letting_go(QueueNumber number, DuePosition next) {
+// `next`: who died after those that were let go. False where the mark of a discard cannot be taken away yet.
+bool Engine::finish_letting_go(const Redrive& job, DuePosition next) {
+    const QueueNumber number = job.letting_go_of;
+    Queue& at = queue(number);
+    if (job.cause == Cause::discarded && at.discard_before_ms != 0) {
+        if (at.conf_in_batch || !has_room(kRecordOverheadMax)) return false;
+        QueueSettings settings = at.conf->settings;
+        settings.revision += 1;
+        settings.discard_before_ms = 0;
+        settings.discard_started_ms = 0;
+        add_settings(number, settings, 0, Error{});
+    }
     letting_go_ = false;
     forget_dead(number);
     if (next != kNoBacklog) expect_dead(number, next.due_ms);
+    return true;
+}
+
+// ---- discards
+
+bool Engine::is_discarded(const Entry& entry) const {
+    return entry.state == State::dead && entry.queue < queues_.size() &&
+           recent_.ended_ms(entry) < queues_[entry.queue]->discard_before_ms;
+}
+
+// The mark of the queue has changed: to a later one, or to none.
+void Engine::begin_discard(QueueNumber number) {
+    Queue& at = queue(number);
+    std::erase(discards_, number);
+    const auto walking = std::find_if(redrives_.begin(), redrives_.end(), [&](const Redrive& job) {
+        return job.cause == Cause::discarded && job.letting_go_of == number;
+    });
+    if (walking != redrives_.end()) {
+        walking->until_ms = at.discard_before_ms;
+    } else if (at.discard_before_ms != 0) {
+        discards_.push_back(number);
+    }
+    if (at.discard_before_ms == 0) at.discarded = 0;
+}
+
+// A command on one dead message. Those that are not dead stay as they are: who wants one of them ended cancels it.
+Engine::Verdict Engine::discard(Pending& pending, const DiscardCommand& command) {
+    const Known known = look(pending, command.id, &command.name_space);
+    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    const Entry& entry = recent_.entry(known.entry);
+    ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
+    if (entry.state == State::dead) {
+        add(known.entry, let_go_of(entry, Cause::discarded), pending.token, answer);
+        return Verdict::settled;
+    }
+    if (is_purged(entry) && entry.state != State::leased) return purge(known.entry, pending, answer);
+    answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
+    reply(pending.token, answer);
+    return withdraw(known), Verdict::settled;
 }
 
 // ---- listing

@@ -121,6 +121,30 @@ TEST(DeadLettersOfAQueue, of_an_earlier_run_are_let_go_too) {
     EXPECT_EQ(state_of(shard, id), State::expired);
 }
 
+// The walk that lets go of a queue's dead ends where the queue has nothing left, and its name, and its number, belong to
+// another queue by then: that the other one has dead messages was forgotten with the walk.
+TEST(DeadLettersOfAQueue, are_let_go_although_a_walk_ends_whose_queue_has_become_empty_meanwhile) {
+    EngineOptions small = options();
+    small.segment_bytes = 32'768;
+    TrialEngine shard(small);
+    const MessageId back = dead(shard);
+    shard.turn(kKept - 1);
+    shard.hold_questions = true;
+    shard.turn(1);  // the walk has begun, and waits for rows
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", back}).outcome, ChangeOutcome::kicked);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", back}).outcome, ChangeOutcome::cancelled);
+    shard.move_to_index();
+    const MessageId elsewhere = dead(shard, "other");
+    shard.hold_questions = false;
+    for (int i = 0; i < 4; ++i) {
+        shard.answer_questions();
+        shard.turn();
+    }
+    EXPECT_EQ(state_of(shard, elsewhere), State::dead);
+    shard.turn(kKept);
+    EXPECT_EQ(state_of(shard, elsewhere), State::expired);
+}
+
 TEST(DeadLettersOfAQueue, are_listed_as_they_died_from_memory_and_index) {
     EngineOptions small = options();
     small.segment_bytes = 32'768;

@@ -202,6 +202,10 @@ Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
     if (is_purged(entry) && entry.state != State::leased) {
         return purge(known.entry, pending, purged_answer(answer));
     }
+    if (is_discarded(entry)) {
+        add(known.entry, let_go_of(entry, Cause::discarded), pending.token, purged_answer(answer));
+        return Verdict::settled;
+    }
     if (entry.state != State::held && entry.state != State::dead) {
         answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
         reply(pending.token, answer);

@@ -53,6 +53,8 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             next = command.settings;
             next.purge_through = before.purge_through;
             next.purge_started_ms = before.purge_started_ms;
+            next.discard_before_ms = before.discard_before_ms;
+            next.discard_started_ms = before.discard_started_ms;
             break;
         case What::pause:
             next.paused = true;
@@ -66,6 +68,16 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             next.purge_through = batch_->totals().id_counter * kShardsMax + options_.shard;
             next.purge_started_ms = now_;
             break;
+        case What::discard: {
+            if (at.counts.dead == 0) break;
+            const DueMs until = std::min(command.before_ms.value_or(now_), now_);
+            // Who died in this very millisecond is to go, and who dies later in it is not: so it waits for the next.
+            if (until == now_ && at.newest_death_ms >= now_) return Verdict::deferred;
+            if (until <= before.discard_before_ms) break;  // what is under way goes as far
+            next.discard_before_ms = until;
+            next.discard_started_ms = now_;
+            break;
+        }
         case What::remove:
             break;
     }
@@ -85,8 +97,8 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
               Error{"queue_not_empty",
                     "the queue holds " + std::to_string(at.counts.pending) + " unfinished and " +
                         std::to_string(at.counts.dead) +
-                        " dead messages, which its settings are for: purge what is unfinished, redrive and purge what "
-                        "is dead, or set other settings",
+                        " dead messages, which its settings are for: purge what is unfinished, discard what is dead, "
+                        "or set other settings",
                     "queue"});
         return Verdict::settled;
     }
@@ -197,6 +209,10 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
     }
     at.purge_through = settings.purge_through;
     if (at.purge_through != purged_before) begin_purge(number);
+    if (at.discard_before_ms != settings.discard_before_ms) {
+        at.discard_before_ms = settings.discard_before_ms;
+        begin_discard(number);
+    }
     mark(number);
 }
 
@@ -273,6 +289,7 @@ QueueAnswer Engine::describe(QueueNumber number) const {
     answer.waiters = at.waiters.size();
     answer.backlog_on_disk = at.has_backlog();
     answer.purged = at.purged;
+    answer.discarded = at.discarded;
     return answer;
 }
 

@@ -336,6 +336,34 @@ TEST(Purge, answers_commands_on_what_it_has_not_reached_yet_as_if_it_had) {
               ChangeOutcome::cancelled);
 }
 
+// A kick or a hold of a marked message was carried out, and its client told so, a moment before the message ended.
+TEST(Purge, ends_what_is_kicked_or_held_before_it_has_been_reached) {
+    TrialEngine shard;
+    const MessageId aside = shard.put(60'000);
+    const MessageId waits = shard.put(60'000);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(HoldCommand{"default", aside}).outcome, ChangeOutcome::held);
+    Engine& engine = shard.engine();
+    shard.submit(tell(What::purge));
+    engine.advance_to(kStart);
+    ASSERT_TRUE(engine.take_effects().commit.has_value());
+    engine.submit(KickCommand{"default", aside}, 98);
+    engine.submit(HoldCommand{"default", waits}, 99);
+    engine.committed();  // of the purge's own record: both commands go into the next batch
+    Effects effects = engine.take_effects();
+    ASSERT_TRUE(effects.commit.has_value());
+    engine.committed();
+    effects = engine.take_effects();
+    for (const ReplyToken token : {98, 99}) {
+        const auto reply = std::find_if(effects.replies.begin(), effects.replies.end(),
+                                        [&](const ReplyEffect& effect) { return effect.token == token; });
+        ASSERT_NE(reply, effects.replies.end());
+        EXPECT_EQ(std::get<ChangeAnswer>(reply->reply).outcome, ChangeOutcome::cancelled) << token;
+    }
+    EXPECT_EQ(engine.counters().purged, 2u);
+    EXPECT_EQ(engine.counters().brought_back, 0u);
+    EXPECT_EQ(engine.counters().held, 1u);
+}
+
 TEST(Purge, reaches_what_only_the_index_has) {
     EngineOptions options;
     options.segment_bytes = 32'768;

@@ -102,6 +102,9 @@ struct Queue {
     MessageId purge_through = 0;         // as conf says
     std::uint64_t purging = 0;           // entries in memory that belong to the purge and have not ended
     std::uint64_t purged = 0;            // by the purge that is under way, since the process started
+    DueMs newest_death_ms = 0;           // of a message that died here; of an earlier run at most as late
+    DueMs discard_before_ms = 0;         // as conf says
+    std::uint64_t discarded = 0;         // by the discard that is under way, since the process started
     std::optional<DueMs> dead_since_ms;  // a lower bound; nothing: none of its messages is dead
     // Puts that the batch of this number adds, where their number is limited.
     std::uint64_t puts_of_commit = 0;

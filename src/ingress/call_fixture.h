@@ -115,6 +115,8 @@ inline std::string describe(const Command& command) {
                 return "hold" + message(c);
             } else if constexpr (std::is_same_v<T, KickCommand>) {
                 return "kick" + message(c);
+            } else if constexpr (std::is_same_v<T, DiscardCommand>) {
+                return "discard" + message(c);
             } else if constexpr (std::is_same_v<T, RedriveCommand>) {
                 return "redrive " + c.name_space + " " + c.queue + " max=" + (c.max ? number(*c.max) : "-");
             } else if constexpr (std::is_same_v<T, HoldLeaseCommand>) {
@@ -138,11 +140,11 @@ inline std::string describe(const Command& command) {
                 return "history " + c.name_space + " " + c.queue + " outcomes=" + number(c.outcomes.bits()) +
                        " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
             } else if constexpr (std::is_same_v<T, ConfigureQueueCommand>) {
-                constexpr std::string_view kWhats[] = {"set", "pause", "resume", "purge", "remove"};
+                constexpr std::string_view kWhats[] = {"set", "pause", "resume", "purge", "discard", "remove"};
                 const QueueSettings& settings = c.settings;
                 return std::string(kWhats[static_cast<std::size_t>(c.what)]) + " queue " + c.name_space + " " +
                        c.queue + (settings.paused ? " paused" : "") + " pending=" + number(settings.pending_max) +
-                       " lease=" + number(settings.lease_ms);
+                       " lease=" + number(settings.lease_ms) + (c.before_ms ? " before=" + number(*c.before_ms) : "");
             } else if constexpr (std::is_same_v<T, DescribeQueueCommand>) {
                 return "describe " + c.name_space + " " + c.queue;
             } else if constexpr (std::is_same_v<T, ListQueuesCommand>) {

@@ -29,8 +29,10 @@ struct CallPath {
         resume,
         purge,
         redrive,
+        discard,
         hold,
         kick,
+        discard_message,
         hold_lease,
         queues,  // all of them: without a name
         ack_batch,

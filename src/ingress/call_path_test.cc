@@ -12,10 +12,11 @@ namespace {
 
 // "what namespace name", or "none".
 std::string found(const std::string& path) {
-    static constexpr const char* kNames[] = {
-        "put",        "put_batch", "lease",     "message",    "fire",         "ack",          "fail", "extend",
-        "release",    "queue",     "pause",     "resume",     "purge",        "redrive",      "hold", "kick",
-        "hold_lease", "queues",    "ack_batch", "fail_batch", "extend_batch", "release_batch"};
+    static constexpr const char* kNames[] = {"put",       "put_batch",  "lease",           "message",      "fire",
+                                             "ack",       "fail",       "extend",          "release",      "queue",
+                                             "pause",     "resume",     "purge",           "redrive",      "discard",
+                                             "hold",      "kick",       "discard_message", "hold_lease",   "queues",
+                                             "ack_batch", "fail_batch", "extend_batch",    "release_batch"};
     std::vector<std::string_view> segments;
     split_path(path, segments);
     const std::optional<CallPath> call = find_call(segments);
@@ -48,6 +49,8 @@ TEST(CallPath, names_the_call) {
     EXPECT_EQ(found("/v1/messages/12:hold"), "hold default 12");
     EXPECT_EQ(found("/v1/messages/12:kick"), "kick default 12");
     EXPECT_EQ(found("/v1/queues/q:redrive"), "redrive default q");
+    EXPECT_EQ(found("/v1/queues/q:discard"), "discard default q");
+    EXPECT_EQ(found("/v1/messages/12:discard"), "discard_message default 12");
     EXPECT_EQ(found("/v1/namespaces/n/queues/q/messages"), "put n q");
     EXPECT_EQ(found("/v1/namespaces/n/messages/12:fire"), "fire n 12");
     EXPECT_EQ(found("/v1/namespaces/namespaces/messages/12"), "message namespaces 12");

@@ -13,6 +13,7 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kSettingsMembers[] = {"target", "paused", "lease", "retry", "limits"};
+constexpr std::string_view kDiscardMembers[] = {"died_before"};
 
 // `target`: who gets the messages. There is one kind so far; a webhook that is taken for a pull queue would be a queue
 // whose messages nobody gets.
@@ -67,13 +68,24 @@ Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand 
     return Command(std::move(configure));
 }
 
+Result<Command> read_discard(const HttpRequest& request, ConfigureQueueCommand configure) {
+    const Result<JsonRequest> json = read_members(request, kDiscardMembers);
+    if (!json) return json.error();
+    if (Status read = take(json->instant_ms("died_before"), configure.before_ms); !read) return std::move(read).error();
+    return Command(std::move(configure));
+}
+
 }  // namespace
 
 Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what, std::string name_space,
                                 std::string queue) {
     using What = ConfigureQueueCommand::What;
-    ConfigureQueueCommand configure{std::move(name_space), std::move(queue), What::set, {}};
+    ConfigureQueueCommand configure{std::move(name_space), std::move(queue), What::set, {}, {}};
     if (what == CallPath::What::queue && request.method == "PUT") return read_settings(request, std::move(configure));
+    if (what == CallPath::What::discard) {
+        configure.what = What::discard;
+        return read_discard(request, std::move(configure));
+    }
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     switch (what) {
         case CallPath::What::pause:

@@ -1,4 +1,4 @@
-// Reads the calls that are about a queue itself: its settings, pause, resume, purge, and the list of queues.
+// Reads the calls that are about a queue itself: its settings, pause, resume, purge, discard, and the list of queues.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace duewheel {
 
-// `what` is queue (GET describes, PUT sets, DELETE removes), pause, resume or purge.
+// `what` is queue (GET describes, PUT sets, DELETE removes), pause, resume, purge or discard.
 Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what, std::string name_space,
                                 std::string queue);
 

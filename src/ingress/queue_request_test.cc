@@ -28,6 +28,9 @@ TEST(QueueRequest, each_call_becomes_its_command) {
     EXPECT_EQ(read({"POST", "/v1/queues/a%2Fb:pause"}), "pause queue default a/b pending=0 lease=0");
     EXPECT_EQ(read({"POST", "/v1/namespaces/team/queues/mail:resume"}), "resume queue team mail pending=0 lease=0");
     EXPECT_EQ(read({"POST", "/v1/queues/mail:purge"}), "purge queue default mail pending=0 lease=0");
+    EXPECT_EQ(read({"POST", "/v1/queues/mail:discard"}), "discard queue default mail pending=0 lease=0");
+    EXPECT_EQ(read({"POST", "/v1/queues/mail:discard", R"({"died_before": 77})"}),
+              "discard queue default mail pending=0 lease=0 before=77");
     EXPECT_EQ(read({"GET", "/v1/queues"}), "list queues default after= limit=100");
     EXPECT_EQ(read({"GET", "/v1/namespaces/team/queues"}), "list queues team after= limit=100");
     EXPECT_EQ(read({"GET", "/v1/queues?limit=7&cursor=" + queue_cursor("default", "a")}),
@@ -66,6 +69,9 @@ TEST(QueueRequest, what_is_wrong_with_settings_is_named) {
     EXPECT_EQ(put(R"({"limits": {"pending": 0}})"), "out_of_range limits.pending");
     EXPECT_EQ(put(R"({"limits": {"pending": 1, "pending": 2}})"), "duplicate_member limits.pending");
     EXPECT_EQ(read({"POST", "/v1/queues/mail:pause", R"({"for": "1h"})"}), "unknown_member for");
+    EXPECT_EQ(read({"POST", "/v1/queues/mail:discard", R"({"died_before": "soon"})"}), "bad_instant died_before");
+    EXPECT_EQ(read({"POST", "/v1/queues/mail:discard", R"({"before": 5})"}), "unknown_member before");
+    EXPECT_EQ(read({"POST", "/v1/queues/mail:purge", R"({"died_before": 5})"}), "unknown_member died_before");
     EXPECT_EQ(read({"DELETE", "/v1/queues/-x"}), "bad_queue_name queue");
 }
 
@@ -98,6 +104,15 @@ TEST(QueueText, of_a_queue) {
               R"("held":2,"dead":1,"waiters":4,"backlog_on_disk":true,"purge":{"started":"2027-01-01T06:00:00.250Z",)"
               R"("started_ms":1798783200250,"purged":7},"settings":{"paused":true,"lease":5000,"limits":)"
               R"({"pending":100}}})");
+    QueueAnswer discarded = busy_queue();
+    discarded.settings.discard_started_ms = 1'798'783'200'250;
+    discarded.settings.discard_before_ms = 1'798'783'200'000;
+    discarded.discarded = 6;
+    EXPECT_EQ(answer_text(discarded).body,
+              R"({"queue":"mail","paused":false,"pending":10,"scheduled":4,"ready":3,"leased":1,"held":2,"dead":1,)"
+              R"("waiters":4,"backlog_on_disk":false,"discard":{"started":"2027-01-01T06:00:00.250Z",)"
+              R"("started_ms":1798783200250,"died_before":"2027-01-01T06:00:00.000Z","died_before_ms":1798783200000,)"
+              R"("discarded":6},"settings":{"paused":false}})");
     QueueAnswer removed;
     removed.queue = "mail";
     removed.removed = true;

@@ -55,6 +55,13 @@ void write_queue(JsonWriter& json, const QueueAnswer& answer) {
         json.open("purge").text("started", format_instant(answer.settings.purge_started_ms));
         json.number("started_ms", answer.settings.purge_started_ms).number("purged", answer.purged).close();
     }
+    if (answer.settings.discard_before_ms != 0) {
+        json.open("discard").text("started", format_instant(answer.settings.discard_started_ms));
+        json.number("started_ms", answer.settings.discard_started_ms);
+        json.text("died_before", format_instant(answer.settings.discard_before_ms));
+        json.number("died_before_ms", answer.settings.discard_before_ms);
+        json.number("discarded", answer.discarded).close();
+    }
     write_settings(json, answer.settings);
     json.close();
 }

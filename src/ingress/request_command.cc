@@ -111,6 +111,7 @@ Result<Command> read_message_call(const HttpRequest& request, const CallPath& pa
     if (path.what == CallPath::What::fire) return Command(FireCommand{std::move(name_space), *id});
     if (path.what == CallPath::What::hold) return Command(HoldCommand{std::move(name_space), *id});
     if (path.what == CallPath::What::kick) return Command(KickCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::discard_message) return Command(DiscardCommand{std::move(name_space), *id});
     if (request.method == "DELETE") return Command(CancelCommand{std::move(name_space), *id});
     return Command(GetCommand{std::move(name_space), *id});
 }
@@ -235,7 +236,8 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::queue:
         case CallPath::What::pause:
         case CallPath::What::resume:
-        case CallPath::What::purge: {
+        case CallPath::What::purge:
+        case CallPath::What::discard: {
             Result<std::string> queue = read_queue(path, options);
             if (!queue) return std::move(queue).error();
             return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue));
@@ -264,6 +266,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::fire:
         case CallPath::What::hold:
         case CallPath::What::kick:
+        case CallPath::What::discard_message:
             return read_message_call(request, path, *std::move(name_space));
         default:
             return read_one_lease_end(request, path);

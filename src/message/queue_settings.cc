@@ -21,6 +21,8 @@ enum Tag : std::uint32_t {
     kRetryJitter = 9,
     kPurgeThrough = 20,
     kPurgeStarted = 21,
+    kDiscardBefore = 22,
+    kDiscardStarted = 23,
 };
 
 constexpr std::uint64_t kChoiceMost = std::uint64_t{1} << 53;
@@ -53,6 +55,8 @@ std::string encode_queue_settings(const QueueSettings& settings) {
     write_choice(to, kRetryJitter, settings.retry.jitter_permille);
     to.number(kPurgeThrough, settings.purge_through);
     to.signed_number(kPurgeStarted, settings.purge_started_ms);
+    to.signed_number(kDiscardBefore, settings.discard_before_ms);
+    to.signed_number(kDiscardStarted, settings.discard_started_ms);
     return out;
 }
 
@@ -93,6 +97,12 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
                 break;
             case kPurgeStarted:
                 from.signed_number(settings.purge_started_ms);
+                break;
+            case kDiscardBefore:
+                from.signed_number(settings.discard_before_ms);
+                break;
+            case kDiscardStarted:
+                from.signed_number(settings.discard_started_ms);
                 break;
             default:
                 return Error{"newer_format",

@@ -1,7 +1,7 @@
 // What a queue is told to do, as a value and in its byte form: the value of a `conf` record and of a row of the index.
 //
-// Each record holds the whole settings, so that the newest one is all there is to know. Next to what a user sets stands
-// the mark of a purge that is under way, so that it goes on after a crash.
+// Each record holds the whole settings, so that the newest one is all there is to know. Next to what a user sets stand
+// the marks of a purge and of a discard that are under way, so that they go on after a crash.
 //
 // The byte form is that of records: ascending tags, defaults left out. A field that this version does not know is an
 // error (`newer_format`): a queue that is paused by a word we do not understand must not be served.
@@ -27,6 +27,9 @@ struct QueueSettings {
     // Not a user's: messages with an id up to this one are being purged; 0: none are.
     MessageId purge_through = 0;
     DueMs purge_started_ms = 0;
+    // Nor these: dead messages that died before this instant are being discarded; 0: none are.
+    DueMs discard_before_ms = 0;
+    DueMs discard_started_ms = 0;
 
     bool operator==(const QueueSettings&) const = default;
 };

@@ -17,6 +17,8 @@ QueueSettings everything() {
     settings.retry = {5, 0, 1'500, std::nullopt, 0};
     settings.purge_through = 9 * kShardsMax;
     settings.purge_started_ms = 1'700'000'000'000;
+    settings.discard_before_ms = 1'700'000'000'500;
+    settings.discard_started_ms = 1'700'000'000'001;
     return settings;
 }
 

@@ -434,7 +434,7 @@ bool read_other_field(FieldReader& from, Record& record) {
             std::uint8_t cause = 0;
             from.number(cause);
             record.cause = static_cast<Cause>(cause);
-            return cause <= static_cast<std::uint8_t>(Cause::kept_long_enough);
+            return cause <= static_cast<std::uint8_t>(Cause::discarded);
         }
         case kLeaseAttempt:
             from.number(record.lease_attempt);

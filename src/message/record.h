@@ -113,6 +113,7 @@ enum class Cause : std::uint8_t {
     spawned = 17,
     lease_lost = 18,
     kept_long_enough = 19,
+    discarded = 20,
 };
 
 // One record, of any kind; which members mean something depends on the kind. Members of other kinds keep their default.

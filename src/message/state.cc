@@ -25,7 +25,7 @@ constexpr std::array<std::uint16_t, kStateCount + 1> kMoves = [] {
     from(leased) = to(ready, scheduled, retrying, held, done, dead);
     from(retrying) = to(ready, scheduled, held, cancelled, expired, dead);
     from(held) = to(ready, scheduled, cancelled, expired);
-    from(dead) = to(scheduled, expired);
+    from(dead) = to(scheduled, cancelled, expired);
     return moves;
 }();
 

@@ -23,11 +23,12 @@
 //                done:    from scheduled too: a loop that has made its last occurrence
 //                expired: from prepared, scheduled, ready, retrying, held when its time has passed; from dead when it
 //                         has been kept for long enough
+//                cancelled: from prepared, scheduled, ready, retrying, held; from dead when it is discarded
 //                dead:    from scheduled and retrying too, where a crash ended the last lease that its rule allows
 //
 // Durable are prepared, scheduled, retrying, held and the ended states. Ready and leased live in memory alone: after a
 // crash a due message is simply due again. Ended are done, cancelled, expired and dead; of these only dead may come
-// back, by a redrive or a kick.
+// back, by a redrive or a kick, unless somebody discards it first.
 #pragma once
 
 #include <cstdint>

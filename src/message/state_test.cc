@@ -20,7 +20,7 @@ const std::vector<std::pair<State, State>> kLegal = {
     {leased, retrying},    {leased, held},         {leased, done},        {leased, dead},         {retrying, ready},
     {retrying, scheduled}, {retrying, held},       {retrying, cancelled}, {retrying, expired},    {held, ready},
     {held, scheduled},     {held, cancelled},      {held, expired},       {dead, scheduled},      {dead, expired},
-    {scheduled, dead},     {retrying, dead},       {scheduled, done},
+    {dead, cancelled},     {scheduled, dead},      {retrying, dead},      {scheduled, done},
 };
 
 TEST(State, every_pair_of_states_is_judged_as_drawn) {
@@ -41,7 +41,7 @@ TEST(State, an_ended_message_stays_ended_unless_it_is_brought_back_from_the_dead
     for (State from : kAll) {
         if (!is_ended(from)) continue;
         for (State to : kAll) {
-            EXPECT_EQ(is_legal_move(from, to), from == dead && (to == scheduled || to == expired));
+            EXPECT_EQ(is_legal_move(from, to), from == dead && (to == scheduled || to == expired || to == cancelled));
         }
     }
 }

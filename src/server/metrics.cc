@@ -95,6 +95,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_held_total", "Times a message was set aside.", counters.held);
     page.counter("duewheel_brought_back_total", "Messages kicked or redriven.", counters.brought_back);
     page.counter("duewheel_dead_let_go_total", "Dead messages that were kept long enough.", counters.let_go);
+    page.counter("duewheel_dead_discarded_total", "Dead messages that were discarded.", counters.discarded);
     page.gauge("duewheel_pending", "Messages that have not ended.", counters.pending);
     page.gauge("duewheel_ready", "Due messages in memory.", counters.ready);
     page.gauge("duewheel_leased", "Messages with a consumer.", counters.leased);

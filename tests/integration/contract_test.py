@@ -37,7 +37,7 @@ ELSEWHERE_OF = {
 
 # A member of each call that takes it once, and one that is a duration.
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
-           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max"}
+           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
              "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease"}
 
@@ -91,6 +91,7 @@ HOW = {
     "bad_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
     "bad_id": lambda p: p.with_name("id", "x"),
     "bad_instant": lambda p: p.with_body({"due": "x"}) if p.name in ("put", "move") else
+                   p.with_body({"died_before": "x"}) if p.name == "discard" else
                    p.with_query({"list": "due_after=x", "history": "queue=q&from=x"}[p.name]),
     "bad_json": lambda p: p.with_body(b"{"),
     "bad_key": lambda p: p.with_body({"key": ""}),
@@ -283,6 +284,16 @@ class Answers(unittest.TestCase):
             self.assertEqual(answer["outcome"], outcome)
             say("GET", "/messages/{id}", id=last)
             say("POST", "/queues/{queue}:redrive", {"max": 1})
+        for end in ("message", "queue"):
+            lost = say("POST", put, {"body": "z", "retry": {"attempts": 1}})["id"]
+            token = say("POST", "/queues/{queue}:lease", {"wait": "20s"})["messages"][0]["lease"]
+            self.assertEqual(say("POST", "/leases/{token}:fail", {"reason": "no"}, token=token)["outcome"], "dead")
+            if end == "message":
+                self.assertEqual(say("POST", "/messages/{id}:discard", id=lost)["outcome"], "cancelled")
+            else:
+                say("POST", "/queues/{queue}:discard", {"died_before": 1})
+                self.assertEqual(say("POST", "/queues/{queue}:discard")["dead"], 1)
+        self.assertEqual(say("POST", "/messages/{id}:discard", id=last)["outcome"], "waiting")
         say("POST", "/messages/{id}:kick", id=last)
         say("POST", "/messages/{id}:kick", id=last)
         say("POST", "/messages/{id}:hold", id=last)

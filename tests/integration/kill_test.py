@@ -1,9 +1,13 @@
 """kill -9 under load, again and again; what clients were told must hold.
 
-A ledger keeps what was answered. An operation whose answer was lost may have happened or not. Lost: an acknowledged
-message that was neither cancelled nor acknowledged as done, and neither comes nor is pending nor is dead after its last
-attempt. The seed is printed and
-can be given as DUEWHEEL_SEED; kills as DUEWHEEL_KILLS.
+A ledger (kill_ledger.py) keeps what was answered. An operation whose answer was lost may have happened or not. Lost: an
+acknowledged message that was neither cancelled, purged, discarded nor acknowledged as done, and neither comes nor is
+pending nor is dead after its last attempt. The seed is printed and can be given as DUEWHEEL_SEED; kills as
+DUEWHEEL_KILLS.
+
+Messages of the queue q are moved, cancelled, set aside and brought back, and fail until they are dead; q is paused, and
+its dead are redriven or discarded. Those of `line` have order keys; p is purged now and then. Some have keys, and are put
+again.
 """
 
 import http.client
@@ -14,124 +18,213 @@ import time
 import unittest
 
 from daemon import Daemon
+from kill_ledger import ATTEMPTS, Ledger
 
 KILLS = int(os.environ.get("DUEWHEEL_KILLS", "50"))
 GONE = (OSError, http.client.HTTPException)
+ALL = 100_000
 
 
-class Ledger:
-    def __init__(self):
-        self.lock = threading.Lock()
-        self.due = {}        # id -> due_ms, of every put that was answered
-        self.moved = {}      # id -> least due_ms it may come at, after a reschedule that was asked for
-        self.cancelled = {}  # id -> when the answer had come
-        self.asked_cancel = set()
-        self.done = set()    # acks answered `done`
-        self.asked_ack = set()
-        self.failed = {}     # id -> (attempt, least due_ms of the next one), of failures answered `retrying`
-        self.dead = set()    # failures answered `dead`
-        self.asked_fail = set()
-        self.delivered = {}  # id -> times
-        self.wrong = []
+class Worker:
+    """A client that works until the server goes away."""
 
-    def delivery(self, message, asked_at):
-        number = message["id"]
-        with self.lock:
-            self.delivered[number] = self.delivered.get(number, 0) + 1
-            if message["delivered_ms"] < message["due_ms"]:
-                self.wrong.append(f"{number} came early: {message}")
-            if number in self.due and number not in self.moved and message["due_ms"] != self.due[number]:
-                self.wrong.append(f"{number} came with another due time: {message}, put at {self.due[number]}")
-            # The request that got it was sent after the cancel had been answered.
-            if number in self.cancelled and asked_at > self.cancelled[number]:
-                self.wrong.append(f"{number} came after it was cancelled")
-            if number in self.done:
-                self.wrong.append(f"{number} came after its ack was answered")
-            if number in self.dead:
-                self.wrong.append(f"{number} came after its last failure was answered")
-            attempt, not_before = self.failed.get(number, (0, 0))
-            if message["attempt"] <= attempt:
-                self.wrong.append(f"{number} came as attempt {message['attempt']} after {attempt} had failed")
-            if message["delivered_ms"] < not_before and number not in self.moved:
-                self.wrong.append(f"{number} came before its rest was over: {message}, not before {not_before}")
+    def __init__(self, daemon, ledger, seed, stop):
+        self.daemon, self.ledger, self.stop = daemon, ledger, stop
+        self.random = random.Random(seed)
+        self.name = f"{seed}"
+
+    def __call__(self):
+        try:
+            self.client = self.daemon.client()
+            self.work()
+        except GONE:
+            pass
+
+    def ask(self, method, path, value=None, expected=(200,)):
+        status, answer = self.client.request(method, path, value)
+        assert status in expected, answer
+        return answer
 
 
-def producer(daemon, ledger, seed, stop):
-    randomness = random.Random(seed)
-    mine = []
-    try:
-        client = daemon.client()
-        while not stop.is_set():
-            choice = randomness.random()
-            if choice < 0.7 or not mine:
-                delay = randomness.choice([0, 1, 50, 300, 1000, 2500, 3_600_000])
-                retry = {"attempts": 4, "first": "150ms", "factor": 2, "most": "1s", "jitter": 0.5}
-                status, answer = client.put("q", "x" * randomness.randrange(400), delay=delay, retry=retry)
-                assert status == 201, answer
-                with ledger.lock:
-                    ledger.due[answer["id"]] = answer["due_ms"]
-                mine.append(answer["id"])
-            elif choice < 0.9:
-                number = randomness.choice(mine)
-                with ledger.lock:
-                    ledger.asked_cancel.add(number)
-                status, answer = client.cancel(number)
-                assert status == 200, answer
-                if answer["outcome"] == "cancelled":
-                    with ledger.lock:
-                        ledger.cancelled.setdefault(number, time.monotonic())
+class Producer(Worker):
+    def work(self):
+        mine = []
+        self.keys = []  # (queue, body, members), of puts that were answered
+        while not self.stop.is_set():
+            choice = self.random.random()
+            if choice < 0.6 or not mine:
+                number = self.put_one()
+                if number is not None:
+                    mine.append(number)
+            elif choice < 0.75:
+                self.cancel(self.random.choice(mine))
+            elif choice < 0.85:
+                self.move(self.random.choice(mine))
+            elif choice < 0.95:
+                self.hold(self.random.choice(mine))
             else:
-                number = randomness.choice(mine)
-                with ledger.lock:
-                    ledger.moved[number] = 0
-                status, answer = client.request("PATCH", f"/v1/messages/{number}", {"delay": randomness.choice([0, 700])})
-                assert status == 200, answer
-    except GONE:
-        pass
+                self.kick(self.random.choice(mine))
+
+    def put_one(self):
+        """The id, where it may be changed afterwards."""
+        choice = self.random.random()
+        with self.ledger.lock:
+            lost = self.ledger.unsure.pop() if self.ledger.unsure and choice < 0.3 else None
+        if lost is not None:
+            return self.put_keyed(*lost)
+        if choice < 0.35 and self.keys:
+            return self.put_keyed(*self.random.choice(self.keys))
+        body = "x" * self.random.randrange(400)
+        if choice < 0.5:
+            order_key = f"o{self.random.randrange(8)}"
+            members = {"order_key": order_key, "delay": self.random.choice([0, 1, 50, 300]), "retry": {"attempts": 1000}}
+            self.put("line", f"{order_key} {body}", members, order_key=order_key)
+            return None
+        if choice < 0.6:
+            self.put("p", body, {"delay": self.random.choice([0, 1, 50, 300])})
+            return None
+        delay = self.random.choice([0, 1, 50, 300, 1000, 2500, 3_600_000])
+        members = {"delay": delay,
+                   "retry": {"attempts": ATTEMPTS, "first": "150ms", "factor": 2, "most": "1s", "jitter": 0.5}}
+        if choice < 0.75:
+            return self.put_keyed("q", body, {**members, "key": f"{self.name} {self.random.getrandbits(64)}"})
+        return self.put("q", body, members)
+
+    def put(self, queue, body, members, **told):
+        asked_at = time.monotonic()
+        status, answer = self.client.put(queue, body, **members)
+        assert status in (200, 201), answer
+        self.ledger.put_answered(queue, asked_at, answer, key=members.get("key"), repeated=status == 200, **told)
+        return answer["id"]
+
+    def put_keyed(self, queue, body, members):
+        try:
+            number = self.put(queue, body, members)
+        except GONE:
+            with self.ledger.lock:
+                self.ledger.unsure.append((queue, body, members))
+            raise
+        self.keys.append((queue, body, members))
+        return number
+
+    def cancel(self, number):
+        with self.ledger.lock:
+            self.ledger.asked_cancel.add(number)
+        if self.ask("DELETE", f"/v1/messages/{number}")["outcome"] == "cancelled":
+            with self.ledger.lock:
+                self.ledger.cancelled.setdefault(number, time.monotonic())
+
+    def move(self, number):
+        with self.ledger.lock:
+            self.ledger.moved.add(number)
+        self.ask("PATCH", f"/v1/messages/{number}", {"delay": self.random.choice([0, 700])}, expected=(200, 409))
+
+    def hold(self, number):
+        with self.ledger.lock:
+            self.ledger.asked_hold.add(number)
+        if self.ask("POST", f"/v1/messages/{number}:hold")["outcome"] == "held":
+            with self.ledger.lock:
+                self.ledger.held[number] = time.monotonic()
+
+    def kick(self, number):
+        with self.ledger.lock:
+            self.ledger.asked_kick[number] = time.monotonic()
+        if self.ask("POST", f"/v1/messages/{number}:kick")["outcome"] == "kicked":
+            with self.ledger.lock:
+                self.ledger.kicked += 1
 
 
-def fail(client, ledger, message):
-    number = message["id"]
-    with ledger.lock:
-        ledger.asked_fail.add(number)
-    status, answer = client.request("POST", f"/v1/leases/{message['lease']}:fail", {"reason": "no luck"})
-    assert status == 200, answer
-    with ledger.lock:
-        if answer["outcome"] == "retrying":
-            ledger.failed[number] = max(ledger.failed.get(number, (0, 0)), (message["attempt"], answer["due_ms"]))
-        elif answer["outcome"] == "dead":
-            ledger.dead.add(number)
-
-
-def consumer(daemon, ledger, seed, stop):
-    randomness = random.Random(seed)
-    try:
-        client = daemon.client()
-        while not stop.is_set():
+class Consumer(Worker):
+    def work(self):
+        while not self.stop.is_set():
+            queue = self.random.choice(["q", "q", "q", "line", "line", "p"])
             asked_at = time.monotonic()
-            messages = client.lease("q", 20, "200ms", "1s")
+            messages = self.client.lease(queue, 20, "50ms", "1s")
             for message in messages:
-                ledger.delivery(message, asked_at)
+                self.ledger.delivery(message, asked_at)
             for message in messages:
-                choice = randomness.random()
+                choice = self.random.random()
                 if choice < 0.1:
                     continue  # lets the lease run out
-                if choice < 0.35:
-                    fail(client, ledger, message)
-                    continue
-                with ledger.lock:
-                    ledger.asked_ack.add(message["id"])
-                status, answer = client.ack(message["lease"])
-                assert status == 200, answer
-                if answer["outcome"] == "done":
-                    with ledger.lock:
-                        ledger.done.add(message["id"])
-    except GONE:
-        pass
+                if queue == "q" and choice < 0.35:
+                    self.fail(message)
+                else:
+                    self.ack(message)
+
+    def ack(self, message):
+        with self.ledger.lock:
+            self.ledger.asked_ack.add(message["id"])
+        if self.ask("POST", f"/v1/leases/{message['lease']}:ack")["outcome"] == "done":
+            with self.ledger.lock:
+                self.ledger.done.add(message["id"])
+
+    def fail(self, message):
+        number = message["id"]
+        asked_at = time.monotonic()
+        with self.ledger.lock:
+            self.ledger.asked_fail.add(number)
+        answer = self.ask("POST", f"/v1/leases/{message['lease']}:fail", {"reason": "no luck"})
+        with self.ledger.lock:
+            if answer["outcome"] == "retrying":
+                told = (message["attempt"], answer["due_ms"])
+                self.ledger.failed[number] = max(self.ledger.failed.get(number, (0, 0)), told)
+            elif answer["outcome"] == "dead":
+                self.ledger.dead[number] = (asked_at, time.monotonic())
+
+
+class Operator(Worker):
+    """Tells whole queues what to do. There is one at a time, so that it knows whether q is paused."""
+
+    def work(self):
+        chores = [self.pause, self.pause, self.redrive, self.redrive, self.purge, self.discard]
+        while not self.stop.is_set():
+            self.stop.wait(self.random.uniform(0, 0.06))
+            self.random.choice(chores)()
+
+    def pause(self):
+        self.resume()
+        self.ask("POST", "/v1/queues/q:pause")
+        with self.ledger.lock:
+            self.ledger.paused_since = time.monotonic()
+            self.ledger.pauses += 1
+        self.stop.wait(self.random.uniform(0, 0.1))
+        if self.random.random() < 0.9:
+            self.resume()
+
+    def resume(self):
+        with self.ledger.lock:
+            self.ledger.paused_since = None
+        self.ask("POST", "/v1/queues/q:resume")
+
+    def redrive(self):
+        with self.ledger.asking(self.ledger.redrives):
+            answer = self.ask("POST", "/v1/queues/q:redrive", {"max": self.random.choice([1, 10, ALL])})
+        with self.ledger.lock:
+            self.ledger.redriven += answer["redriven"]
+
+    def purge(self):
+        with self.ledger.lock:
+            there = [number for number, queue in self.ledger.queue.items() if queue == "p"]
+        with self.ledger.asking(self.ledger.purges):
+            self.ask("POST", "/v1/queues/p:purge")
+        with self.ledger.lock:
+            for number in there:
+                self.ledger.purged.setdefault(number, time.monotonic())
+
+    def discard(self):
+        """Those go for good that were told dead, if nobody can have brought them back meanwhile."""
+        with self.ledger.lock:
+            dead = [number for number, (asked, _) in self.ledger.dead.items() if not self.ledger.may_be_back(number)]
+        with self.ledger.asking(self.ledger.discards):
+            self.ask("POST", "/v1/queues/q:discard")
+        with self.ledger.lock:
+            for number in dead:
+                if not self.ledger.may_be_back(number):
+                    self.ledger.discarded.setdefault(number, time.monotonic())
 
 
 class Kill(unittest.TestCase):
-    def test_nothing_acknowledged_is_lost_and_nothing_comes_early_or_after_its_cancel(self):
+    def test_nothing_acknowledged_is_lost_and_nothing_comes_early_or_after_its_end(self):
         seed = int(os.environ.get("DUEWHEEL_SEED", str(random.randrange(1 << 32))))
         print(f"seed {seed}, {KILLS} kills")
         randomness = random.Random(seed)
@@ -140,9 +233,10 @@ class Kill(unittest.TestCase):
         with Daemon(arguments=["--store-segment-size", "1MiB"]) as daemon:
             for _ in range(KILLS):
                 daemon.start()
+                ledger.run += 1
                 stop = threading.Event()
-                threads = [threading.Thread(target=work, args=(daemon, ledger, randomness.random(), stop))
-                           for work in [producer] * 3 + [consumer] * 2]
+                threads = [threading.Thread(target=kind(daemon, ledger, randomness.random(), stop))
+                           for kind in [Producer] * 3 + [Consumer] * 2 + [Operator]]
                 for thread in threads:
                     thread.start()
                 stop.wait(randomness.uniform(0.02, 0.6))
@@ -153,40 +247,43 @@ class Kill(unittest.TestCase):
             self.settle(daemon, ledger)
             self.assertEqual(ledger.wrong, [])
             self.assertGreater(len(ledger.due), KILLS)
-            self.assertTrue(ledger.failed and ledger.dead, "nothing failed, or nothing failed for good")
+            met = {name: count if isinstance(count, int) else len(count) for name, count in vars(ledger).items()
+                   if name in ("cancelled", "failed", "dead", "held", "kicked", "redriven", "discarded", "purged", "pauses",
+                               "repeated", "in_line", "key_ids")}
+            self.assertTrue(all(met.values()) or KILLS < 20, met)
             print(f"{len(ledger.due)} accepted, {sum(ledger.delivered.values())} deliveries of "
-                  f"{len(ledger.delivered)}, {len(ledger.cancelled)} cancelled, {len(ledger.failed)} failed once or more, "
-                  f"{len(ledger.dead)} told dead, 0 lost")
+                  f"{len(ledger.delivered)}, {met}, 0 lost")
 
     def settle(self, daemon, ledger):
-        """Takes all that comes, then asks for whatever did not."""
+        """Brings back what may come and takes all that comes, then asks for whatever did not."""
         daemon.start()
+        ledger.run += 1
         client = daemon.client()
+        ledger.paused_since = None
+        self.assertEqual(client.request("POST", "/v1/queues/q:resume")[0], 200)
+        for number in ledger.asked_hold & ledger.due.keys():
+            ledger.asked_kick[number] = time.monotonic()
+            self.assertEqual(client.request("POST", f"/v1/messages/{number}:kick")[0], 200)
+        with ledger.asking(ledger.redrives):
+            self.assertEqual(client.request("POST", "/v1/queues/q:redrive", {"max": ALL})[0], 200)
         quiet_since = time.monotonic()
         while time.monotonic() - quiet_since < 4:
-            asked_at = time.monotonic()
-            for message in client.lease("q", 100, "500ms", "30s"):
-                ledger.delivery(message, asked_at)
-                self.assertEqual(client.ack(message["lease"])[1]["outcome"], "done")
-                ledger.done.add(message["id"])
+            for queue, wait in (("line", "0s"), ("p", "0s"), ("q", "20ms")):
+                asked_at = time.monotonic()
+                messages = client.lease(queue, 100, wait, "30s")
+                if not messages:
+                    continue
                 quiet_since = time.monotonic()
+                for message in messages:
+                    ledger.delivery(message, asked_at)
+                    ledger.asked_ack.add(message["id"])
+                answer = client.request("POST", "/v1/leases:ack", {"leases": [each["lease"] for each in messages]})[1]
+                self.assertEqual({result["outcome"] for result in answer["results"]}, {"done"})
+                ledger.done.update(message["id"] for message in messages)
         for number in ledger.due:
             status, answer = client.get(number)
             self.assertEqual(status, 200, answer)
-            if number in ledger.cancelled:
-                self.assertEqual(answer["state"], "cancelled", answer)
-            elif answer["state"] == "cancelled":
-                self.assertIn(number, ledger.asked_cancel, answer)
-            elif answer["state"] == "done":
-                self.assertIn(number, ledger.asked_ack | ledger.done, answer)
-            elif answer["state"] == "dead":
-                self.assertEqual(answer["attempts"], 4, answer)
-                told_why = number in ledger.asked_fail and answer["reason"] == "no luck"
-                self.assertTrue(told_why or (answer["reason"] == "lease lost" and number not in ledger.dead), answer)
-            else:
-                self.assertNotIn(number, ledger.dead, answer)
-                self.assertEqual(answer["state"], "scheduled", answer)
-                self.assertGreater(answer["due_ms"], time.time() * 1000, answer)
+            self.assertIsNone(ledger.check_end(number, answer), answer)
         self.assertEqual(daemon.terminate(), 0, daemon.log_text())
 
 

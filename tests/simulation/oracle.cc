@@ -50,7 +50,7 @@ bool changes_a_message(const Command& command) {
     return ends_a_lease(command) || std::holds_alternative<PutCommand>(command) ||
            std::holds_alternative<CancelCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
            std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
-           std::holds_alternative<KickCommand>(command);
+           std::holds_alternative<KickCommand>(command) || std::holds_alternative<DiscardCommand>(command);
 }
 
 std::string_view name_of(const Command& command) {
@@ -76,7 +76,8 @@ std::string_view name_of(const Command& command) {
                                            "hold",
                                            "kick",
                                            "redrive",
-                                           "hold lease"};
+                                           "hold lease",
+                                           "discard"};
     return kNames[command.index()];
 }
 
@@ -250,8 +251,11 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         const bool is_kick = std::holds_alternative<KickCommand>(request.command);
         const bool fits = world.phase == World::Phase::dead || (world.is_live() && may_have_died(of)) ||
                           (is_kick && world.phase == World::Phase::held);
-        if (!fits) return;
+        if (!fits || is_surely_discarded(of, world, request.step)) return;
         next = returned(world, now);
+    } else if (std::holds_alternative<DiscardCommand>(request.command)) {
+        if (world.phase != World::Phase::dead && !(world.is_live() && may_have_died(of))) return;
+        next = World{World::Phase::cancelled, {}, {}, now};
     } else if (!world.is_unfinished()) {
         return;
     } else if (std::holds_alternative<CancelCommand>(request.command)) {
@@ -275,6 +279,7 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         if (!request.known_lease) return;
         World dead = world;
         dead.phase = World::Phase::dead;
+        dead.ended = now;
         add_world(into, dead);
         retried(fail->retry_in_ms.value_or(0));
         if (!fail->retry_in_ms) next.due.high += of.rest_most_ms;
@@ -335,11 +340,11 @@ bool Oracle::replied(const ReplyEffect& effect) {
     if (MessageModel* about = message(request.serial)) about->told_ms = now_;
     for (const std::uint64_t serial : request.batch) message(serial)->told_ms = now_;
     const Reply& reply = effect.reply;
-    const bool is_change = std::holds_alternative<CancelCommand>(request.command) ||
-                           std::holds_alternative<RescheduleCommand>(request.command) ||
-                           std::holds_alternative<FireCommand>(request.command) ||
-                           std::holds_alternative<HoldCommand>(request.command) ||
-                           std::holds_alternative<KickCommand>(request.command);
+    const bool is_change =
+        std::holds_alternative<CancelCommand>(request.command) ||
+        std::holds_alternative<RescheduleCommand>(request.command) ||
+        std::holds_alternative<FireCommand>(request.command) || std::holds_alternative<HoldCommand>(request.command) ||
+        std::holds_alternative<KickCommand>(request.command) || std::holds_alternative<DiscardCommand>(request.command);
     const bool is_lease_end = ends_a_lease(request.command) || std::holds_alternative<ExtendCommand>(request.command);
     if (const auto* error = std::get_if<Error>(&reply)) {
         error_replied(request, *error);
@@ -371,7 +376,11 @@ bool Oracle::replied(const ReplyEffect& effect) {
                queue != nullptr && std::holds_alternative<ConfigureQueueCommand>(request.command)) {
         configure_replied(request, *queue);
     } else if (queue != nullptr && std::holds_alternative<DescribeQueueCommand>(request.command)) {
-        described(request, *queue);
+        const auto& named = std::get<DescribeQueueCommand>(request.command);
+        described(named.name_space, named.queue, *queue);
+    } else if (const auto* queues = std::get_if<QueueListAnswer>(&reply);
+               queues != nullptr && std::holds_alternative<ListQueuesCommand>(request.command)) {
+        queues_listed(request, *queues);
     } else {
         violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
     }
@@ -382,7 +391,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
 
 bool Oracle::all_ended() const {
     return std::none_of(messages_.begin(), messages_.end(), [this](const MessageModel& message) {
-        if (message.may_be(World::Phase::dead) && !may_be_let_go(message)) return true;
+        if (message.may_be(World::Phase::dead) && !may_be_let_go(message) && !may_be_discarded(message)) return true;
         return message.may_be_unfinished() && !is_over(message) && message.purge != MessageModel::Purge::surely;
     });
 }
@@ -447,7 +456,7 @@ void Oracle::check_nothing_lost() {
         const bool is_left = std::none_of(message.worlds().begin(), message.worlds().end(), [](const World& world) {
             return world.is_ended() || world.phase == World::Phase::absent;
         });
-        if (!is_left || may_be_let_go(message)) continue;
+        if (!is_left || may_be_let_go(message) || may_be_discarded(message)) continue;
         if (message.may_have_expired(latest())) continue;
         return violate("C3",
                        "message " + std::to_string(message.id) + " was never delivered to its end: it is " +

@@ -89,6 +89,8 @@ class Oracle {
     void check_lost_batches();
     // Every lease has run out and all is quiet: what was purged has ended.
     void purges_are_over();
+    // All is quiet: so are the discards.
+    void discards_are_over();
     // Whether its settings say that nothing of the queue is handed out, as far as is known.
     bool seems_paused(const std::string& name_space, const std::string& queue) {
         return queue_of(name_space, queue).settings.paused;
@@ -130,6 +132,10 @@ class Oracle {
         DueMs answered_ms = 0;
         std::uint32_t run = 0;
     };
+    struct DiscardMark {
+        DueMs before = 0;  // who died before then is to go
+        std::uint64_t answered_step = 0;
+    };
     struct QueueModel {
         QueueSettings settings;  // as last answered
         bool is_known = true;    // nothing unanswered may have changed them
@@ -138,7 +144,9 @@ class Oracle {
         std::optional<Pause> paused;  // surely
         DueRange was_paused;          // surely, the last time before
         std::vector<PurgeMark> marks;
-        bool was_purged = false;  // or may have been
+        std::vector<DiscardMark> discards;  // answered
+        DueMs discarded_until = 0;          // who died before then may have been met by one
+        bool was_purged = false;            // or may have been
         // What may have been in force at any time.
         std::vector<RetryChoice> rules{RetryChoice{}};
         std::vector<std::int64_t> lease_times{0};
@@ -194,12 +202,19 @@ class Oracle {
     // It is dead, or may be, and for so long that it may have ended for good.
     bool may_be_let_go(const MessageModel& about) const;
     bool may_be_let_go(const MessageModel& about, const World& world) const;
+    // Discards of its queue: some may have met it; one has surely met it that was answered before `step`.
+    DueMs discarded_until(const MessageModel& about) const;
+    bool may_be_discarded(const MessageModel& about) const;
+    bool may_be_discarded(const MessageModel& about, const World& world) const;
+    bool is_surely_discarded(const MessageModel& about, const World& world, std::uint64_t step) const;
+    void discard_answered(const Request& request, const QueueAnswer& answer);
+    void discard_lost(QueueModel& queue, const ConfigureQueueCommand& command);
     std::vector<MessageModel*> in_queue(const RedriveCommand& command);
     bool is_surely_held(const MessageModel& message) const;
     void redrive_replied(const Request& request, const RedriveAnswer& answer);
     void held(ReplyToken token, const ChangeAnswer& answer, MessageModel& message);
     void kicked(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& message);
-    void waits(ReplyToken token, const ChangeAnswer& answer, MessageModel& message);
+    void waits(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& message);
     void failed(const Request& request, const LeaseEndAnswer& answer, MessageModel& message, SeenDelivery& delivery,
                 const Worlds& live);
 
@@ -279,7 +294,8 @@ class Oracle {
     DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
     void check_limit(const MessageModel& accepted);
     bool may_be_full(const PutCommand& put, const Request& request);
-    void described(const Request& request, const QueueAnswer& answer);
+    void described(const std::string& name_space, const std::string& queue, const QueueAnswer& answer);
+    void queues_listed(const Request& request, const QueueListAnswer& answer);
     void settings_refused(const Request& request, const Error& error);
 
     // A lease that is held in all likelihood, and one that may be.

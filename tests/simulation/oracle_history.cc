@@ -39,6 +39,7 @@ void Oracle::history_replied(const Request& request, const HistoryAnswer& answer
         // A redrive that is not answered yet has brought it back into a queue that was purged.
         may_be |= row.outcome == State::cancelled && about->returns_open > 0 && about->purge != MessageModel::Purge::no;
         for (const World& world : worlds) {
+            may_be |= row.outcome == State::cancelled && may_be_discarded(*about, world);
             may_be |= row.outcome == State::expired && may_be_let_go(*about, world);
             may_be |= row.outcome == State::done && world.phase == World::Phase::done;
             may_be |= row.outcome == State::cancelled && world.phase == World::Phase::cancelled;

@@ -112,7 +112,7 @@ void Oracle::listing_ended(const Listing& listing) {
         const MessageModel& message = messages_[serial - 1];
         if (states == kDeadAlone) {
             const bool changed = message.epochs.size() != standing.epochs || !message.open.empty();
-            if (changed || may_be_let_go(message)) continue;
+            if (changed || may_be_let_go(message) || may_be_discarded(message)) continue;
             if (standing.pages != 1) {
                 return violate(
                     "C3", "stood dead through a listing and was in " + std::to_string(standing.pages) + " of its pages",

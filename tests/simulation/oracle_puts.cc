@@ -199,8 +199,8 @@ void Oracle::check_lost_batches() {
         if (batch.there == 0) continue;
         for (const std::uint64_t serial : batch.serials) {
             MessageModel& about = *message(serial);
-            const bool may_have_ended =
-                queue_of(about.put.name_space, about.put.queue).was_purged || may_be_let_go(about);
+            const bool may_have_ended = queue_of(about.put.name_space, about.put.queue).was_purged ||
+                                        may_be_let_go(about) || may_be_discarded(about);
             if (about.id != 0 || about.lost_batch == 0 || may_have_ended) continue;
             return violate("C1",
                            "of a batch of puts one was carried out (put " + std::to_string(batch.there) +

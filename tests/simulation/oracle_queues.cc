@@ -62,6 +62,7 @@ void Oracle::configure_replied(const Request& request, const QueueAnswer& answer
         }
     }
     if (command.what == What::purge) purge_answered(request, answer);
+    if (command.what == What::discard) discard_answered(request, answer);
     const bool may_be_ended = std::any_of(queue.open.begin(), queue.open.end(),
                                           [](const auto& open) { return may_end_a_pause(open.second); });
     if (!queue.settings.paused || may_be_ended) {
@@ -80,6 +81,7 @@ void Oracle::queues_died() {
     for (auto& [name, queue] : queues_) {
         for (const auto& [token, command] : queue.open) {
             queue.is_known = false;
+            if (command.what == What::discard) discard_lost(queue, command);
             if (command.what != What::purge) continue;
             for (MessageModel& about : messages_) {
                 if (is_in(about, name)) may_be_purged(about, now_);
@@ -87,6 +89,7 @@ void Oracle::queues_died() {
         }
         queue.open.clear();
         if (queue.is_known && queue.settings.purge_through != 0) rare_.met(Rare::died_while_purging);
+        if (queue.is_known && queue.settings.discard_before_ms != 0) rare_.met(Rare::died_while_discarding);
     }
 }
 
@@ -249,10 +252,12 @@ void Oracle::settings_refused(const Request& request, const Error& error) {
 
 // ---- what is told of a queue
 
-void Oracle::described(const Request& request, const QueueAnswer& answer) {
-    const auto& command = std::get<DescribeQueueCommand>(request.command);
-    const QueueModel& queue = queue_of(command.name_space, command.queue);
-    const DueRange held = unfinished_in(command.name_space, command.queue);
+void Oracle::described(const std::string& name_space, const std::string& name, const QueueAnswer& answer) {
+    const QueueModel& queue = queue_of(name_space, name);
+    const DueRange held = unfinished_in(name_space, name);
+    if (answer.queue != name || answer.name_space != name_space) {
+        return violate("X", "a queue is told of for another one");
+    }
     const auto pending = static_cast<DueMs>(answer.counts.pending);
     if (!held.holds(pending)) {
         return violate("X", "a queue tells of " + std::to_string(pending) + " unfinished messages, and it must be " +
@@ -263,6 +268,34 @@ void Oracle::described(const Request& request, const QueueAnswer& answer) {
     }
     if (answer.ready + answer.leased + answer.counts.held > answer.counts.pending) {
         violate("X", "a queue has more ready and leased messages than messages");
+    }
+}
+
+// Each is told of as if it had been asked for alone; whose that holds a message is left out only where the page ends
+// before it.
+void Oracle::queues_listed(const Request& request, const QueueListAnswer& answer) {
+    const auto& list = std::get<ListQueuesCommand>(request.command);
+    if (answer.queues.size() > list.limit) return violate("C11", "a page of queues is longer than its limit");
+    if (!answer.complete && answer.queues.size() < list.limit) {
+        return violate("X", "a page of queues ends before its limit, and more are said to come");
+    }
+    rare_.met(answer.complete ? Rare::queues_listed : Rare::queues_listed_in_part);
+    std::string before = list.after;
+    std::set<std::string> told;
+    for (const QueueAnswer& queue : answer.queues) {
+        if (queue.queue <= before) return violate("X", "a page of queues is out of order, or tells of one twice");
+        before = queue.queue;
+        told.insert(queue.queue);
+        described(list.name_space, queue.queue, queue);
+        if (violated()) return;
+    }
+    for (const MessageModel& about : messages_) {
+        const std::string& queue = about.put.queue;
+        if (about.put.name_space != list.name_space || queue <= list.after || told.contains(queue)) continue;
+        if (!answer.complete && queue > before) continue;
+        const bool was_there = about.answered && about.answered_step < request.step && about.is_surely_unfinished();
+        if (!was_there || !about.open.empty() || about.may_have_expired(latest()) || may_have_died(about)) continue;
+        return violate("C1", "a queue with messages is not in the list", &about);
     }
 }
 

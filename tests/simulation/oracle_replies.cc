@@ -56,6 +56,9 @@ void Oracle::change_replied(ReplyToken token, const Request& request, const Chan
     MessageModel* about = message(request.serial);
     if (about == nullptr) return violate("X", "an id that was never given out is answered");
     note(*about, change_outcome_name(answer.outcome), answer.due_ms, answer.attempts);
+    if (answer.outcome == ChangeOutcome::dead && std::holds_alternative<DiscardCommand>(request.command)) {
+        return violate("X", "a discard is refused because its message is dead", about);
+    }
     if (answer.outcome != ChangeOutcome::gone) check_attempts(answer, *about);
     switch (answer.outcome) {
         case ChangeOutcome::cancelled:
@@ -67,7 +70,7 @@ void Oracle::change_replied(ReplyToken token, const Request& request, const Chan
         case ChangeOutcome::kicked:
             return kicked(token, request, answer, *about);
         case ChangeOutcome::waiting:
-            return waits(token, answer, *about);
+            return waits(token, request, answer, *about);
         default:
             return too_late(token, answer, *about);
     }
@@ -92,7 +95,10 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
     const bool may_repeat = answer.outcome == ChangeOutcome::cancelled &&
                             std::any_of(worlds.begin(), worlds.end(),
                                         [](const World& world) { return world.phase == World::Phase::cancelled; });
-    if (is_over && !may_repeat && !by_purge) {
+    // Neither has what is dead a time that could be over.
+    const bool is_discard = std::holds_alternative<DiscardCommand>(request.command);
+    const bool by_discard = answer.outcome == ChangeOutcome::cancelled && (is_discard || may_be_discarded(about));
+    if (is_over && !may_repeat && !by_purge && !by_discard) {
         return violate(
             "C3", "its time was over, and it was answered " + std::string(change_outcome_name(answer.outcome)), &about);
     }
@@ -104,7 +110,10 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         const bool is_cancel = std::holds_alternative<CancelCommand>(request.command);
         const Worlds before = explain(about, token, [&](const World& world) {
             if (world.phase == World::Phase::cancelled) return !world.told || world.attempts == answer.attempts;
-            return world.is_unfinished() && is_cancel && !is_over;
+            if (world.is_unfinished() && is_cancel && !is_over) return true;
+            const bool may_be_dead =
+                world.phase == World::Phase::dead || (world.is_live() && may_be_dead_after(about, answer.attempts));
+            return !is_cancel && may_be_dead && (is_discard || may_be_discarded(about, world));
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
         World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};
@@ -112,7 +121,11 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         for (const World& was : before) {
             if (!was.is_unfinished()) world.ended.low = std::min(world.ended.low, was.ended.low);
         }
-        if (!before.front().is_unfinished()) {
+        if (is_discard) {
+            rare_.met(Rare::discarded_by_its_id);
+        } else if (std::holds_alternative<KickCommand>(request.command) && before.front().phase == World::Phase::dead) {
+            rare_.met(Rare::kick_came_too_late_for_a_discard);
+        } else if (!before.front().is_unfinished()) {
             rare_.met(Rare::cancel_repeated);
         } else {
             rare_.met(answer.attempts > 0 ? Rare::cancelled_after_attempts : Rare::cancelled);
@@ -186,7 +199,10 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
         if (before.empty()) return violate("C4", "answered dead, but it is " + describe(about.worlds()), &about);
         Worlds dead;
         for (World world : before) {
-            if (world.is_live()) rare_.met(Rare::dead_by_a_lost_lease);
+            if (world.is_live()) {
+                rare_.met(Rare::dead_by_a_lost_lease);
+                world.ended.high = now_;
+            }
             world.phase = World::Phase::dead;
             add_world(dead, world);
         }
@@ -208,6 +224,7 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
         const bool let_go = may_be_let_go(about, world);
         if (gone && let_go) return world.ended.low + options_.dead_kept_ms + keep_ms_ < latest();
         if (expired && let_go) return true;
+        if (gone && may_be_discarded(about, world)) return world.ended.low + keep_ms_ < latest();
         if (gone && may_have_expired) return false;
         if (gone) return world.is_ended() && world.ended.low + keep_ms_ < latest();
         if (expired) return world.phase == World::Phase::expired || may_have_expired;
@@ -428,7 +445,7 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
             case State::done:
                 return world.phase == World::Phase::done;
             case State::cancelled:
-                return world.phase == World::Phase::cancelled;
+                return world.phase == World::Phase::cancelled || may_be_discarded(*about, world);
             case State::expired:
                 if (may_be_let_go(*about, world)) return true;
                 return world.phase == World::Phase::expired ||
@@ -550,6 +567,7 @@ void Oracle::error_replied(const Request& request, const Error& error) {
             if (may_be_let_go(*about, world) && world.ended.low + options_.dead_kept_ms + keep_ms_ < latest()) {
                 return true;
             }
+            if (may_be_discarded(*about, world) && world.ended.low + keep_ms_ < latest()) return true;
             return (world.is_ended() || (world.is_unfinished() && about->expires)) && ended + keep_ms_ < latest();
         });
         if (may_be) return;

@@ -90,6 +90,87 @@ bool Oracle::may_be_let_go(const MessageModel& about) const {
                        [&](const World& world) { return may_be_let_go(about, world); });
 }
 
+// ---- discards
+//
+// A discard that is answered says who is to go: those that died before an instant that is not later than the call. They
+// are dead until its walk comes to them, and then cancelled; from its answer on nobody brings them back.
+
+DueMs Oracle::discarded_until(const MessageModel& about) const {
+    const auto queue = queues_.find({about.put.name_space, about.put.queue});
+    if (queue == queues_.end()) return 0;
+    DueMs until = queue->second.discarded_until;
+    for (const auto& [token, command] : queue->second.open) {
+        if (command.what != ConfigureQueueCommand::What::discard) continue;
+        until = std::max(until, std::min(command.before_ms.value_or(now_), now_));
+    }
+    return until;
+}
+
+bool Oracle::may_be_discarded(const MessageModel& about, const World& world) const {
+    const bool is_dead = world.phase == World::Phase::dead || (world.is_live() && may_have_died(about));
+    if (!is_dead) return false;
+    DueMs died = world.ended.low;
+    // A lease that is lost was held first.
+    for (const SeenDelivery& delivery : about.deliveries) {
+        if (delivery.run == run_ && world.is_live()) died = std::max(died, delivery.delivered_ms);
+    }
+    return died < discarded_until(about);
+}
+
+bool Oracle::may_be_discarded(const MessageModel& about) const {
+    return std::any_of(about.worlds().begin(), about.worlds().end(),
+                       [&](const World& world) { return may_be_discarded(about, world); });
+}
+
+bool Oracle::is_surely_discarded(const MessageModel& about, const World& world, std::uint64_t step) const {
+    const auto queue = queues_.find({about.put.name_space, about.put.queue});
+    if (world.phase != World::Phase::dead || world.ended.high == 0 || queue == queues_.end()) return false;
+    const std::vector<DiscardMark>& marks = queue->second.discards;
+    return std::any_of(marks.begin(), marks.end(), [&](const DiscardMark& mark) {
+        return world.ended.high < mark.before && mark.answered_step < step;
+    });
+}
+
+void Oracle::discard_answered(const Request& request, const QueueAnswer& answer) {
+    const auto& command = std::get<ConfigureQueueCommand>(request.command);
+    QueueModel& queue = queue_of(command.name_space, command.queue);
+    const DueMs before = answer.settings.discard_before_ms;
+    // So far it goes at least, where somebody is dead.
+    const DueMs least = std::min(command.before_ms.value_or(request.submitted_ms), request.submitted_ms);
+    if (before > now_) return violate("C3", "a discard is to end who dies later");
+    if (before != 0) {
+        rare_.met(Rare::discard_begun);
+        queue.discards.push_back({before, step_});
+        queue.discarded_until = std::max(queue.discarded_until, before);
+    }
+    for (MessageModel& about : messages_) {
+        if (!is_in(about, {command.name_space, command.queue})) continue;
+        const World* world = about.certain();
+        if (world == nullptr || world->phase != World::Phase::dead) continue;
+        note(about, "dead at a discard: before", before);
+        const bool should_go = world->ended.high != 0 && world->ended.high < least && about.open.empty();
+        const bool is_left = should_go && world->ended.high >= before;
+        if (!is_left || may_be_let_go(about) || may_be_discarded(about)) continue;
+        return violate("C3", "a discard leaves a message that was dead before it", &about);
+    }
+}
+
+// Its answer was lost: it may have been carried out until now.
+void Oracle::discard_lost(QueueModel& queue, const ConfigureQueueCommand& command) {
+    queue.discarded_until = std::max(queue.discarded_until, std::min(command.before_ms.value_or(now_), now_));
+}
+
+void Oracle::discards_are_over() {
+    for (MessageModel& about : messages_) {
+        const World* world = about.id == 0 || about.epochs.empty() ? nullptr : about.certain();
+        if (world == nullptr || !about.open.empty() || may_be_let_go(about)) continue;
+        if (!is_surely_discarded(about, *world, step_ + 1)) continue;
+        about.set(about.epochs.back().from, {World{World::Phase::cancelled, {}, {}, {world->ended.low, now_}}});
+    }
+}
+
+// ---- the way back
+
 // Somebody asks for it to be brought back, and it may be among the dead.
 void Oracle::may_come_back(MessageModel& about) {
     if (attempts_high(about) == 0) return;
@@ -208,6 +289,7 @@ void Oracle::held(ReplyToken token, const ChangeAnswer& answer, MessageModel& ab
 void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
     if (is_surely_held(about)) return violate("C8", "a message inside its lease was kicked", &about);
     const Worlds before = explain(about, token, [&](const World& world) {
+        if (is_surely_discarded(about, world, request.step)) return false;
         const bool fits = world.phase == World::Phase::held || world.phase == World::Phase::dead ||
                           (world.is_live() && may_be_dead_after(about, answer.attempts));
         // Another answer may have told in the meantime that it had been brought back.
@@ -232,13 +314,14 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
     about.set({run_, answer.attempts}, next);
 }
 
-void Oracle::waits(ReplyToken token, const ChangeAnswer& answer, MessageModel& about) {
+void Oracle::waits(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
     if (is_surely_held(about)) return violate("C8", "a message inside its lease is said to wait", &about);
+    const bool is_discard = std::holds_alternative<DiscardCommand>(request.command);
     // It may have been live all the while, or be so by a kick whose answer comes behind this one.
     Worlds live = with_open_commands(about, token);
-    std::erase_if(live, [](const World& world) { return !world.is_live(); });
+    std::erase_if(live, [&](const World& world) { return !(is_discard ? world.is_unfinished() : world.is_live()); });
     if (live.empty()) return violate("C4", "answered waiting, but it is " + describe(about.worlds()), &about);
-    rare_.met(Rare::kick_found_it_waiting);
+    rare_.met(is_discard ? Rare::discard_found_it_waiting : Rare::kick_found_it_waiting);
     if (live != about.worlds()) about.set({run_, answer.attempts}, live);
 }
 
@@ -254,15 +337,16 @@ void Oracle::redrive_replied(const Request& request, const RedriveAnswer& answer
     for (MessageModel* about : in_queue(command)) {
         const bool was_dead = std::find(request.dead.begin(), request.dead.end(), about->serial) != request.dead.end();
         const World* certain = about->certain();
-        const bool is_dead =
-            was_dead && certain != nullptr && certain->phase == World::Phase::dead && !may_be_let_go(*about);
+        const bool is_dead = was_dead && certain != nullptr && certain->phase == World::Phase::dead &&
+                             !may_be_let_go(*about) && !may_be_discarded(*about);
         surely_dead += is_dead && about->returns_open == 0 && about->open.empty() ? 1 : 0;
         const bool must = is_dead && !answer.more;
         Worlds next;
         for (const World& world : about->worlds()) {
             if (!must) add_world(next, world);
             const bool may = world.phase == World::Phase::dead || (world.is_live() && may_have_died(*about));
-            if (may) add_world(next, returned(world, {request.submitted_ms, now_}));
+            if (may && !is_surely_discarded(*about, world, request.step))
+                add_world(next, returned(world, {request.submitted_ms, now_}));
         }
         if (next == about->worlds()) continue;
         may_come_back(*about);

@@ -55,6 +55,7 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(attempt_count_lost_in_crash),
     DUEWHEEL_BUG(pause_lets_one_through),
     DUEWHEEL_BUG(order_key_overtaken_by_retry),
+    DUEWHEEL_BUG(discard_forgotten_in_crash),
 };
 #undef DUEWHEEL_BUG
 

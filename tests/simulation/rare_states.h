@@ -138,6 +138,14 @@ namespace duewheel {
     X(lease_ended_as_purged)              \
     X(died_while_purging)                 \
     X(purge_read_the_index)               \
+    X(queues_listed)                      \
+    X(queues_listed_in_part)              \
+    X(discard_begun)                      \
+    X(discarded)                          \
+    X(discarded_by_its_id)                \
+    X(discard_found_it_waiting)           \
+    X(kick_came_too_late_for_a_discard)   \
+    X(died_while_discarding)              \
     X(queue_full)                         \
     X(queue_not_empty)                    \
     X(settings_removed)                   \

@@ -45,8 +45,9 @@ enum class Op : std::uint8_t {
     redrive,
     put_batch,  // many puts in one request
     end_batch,  // many leases end or are extended with one request
+    discard,    // a dead message, or those of a queue, end for good
 };
-inline constexpr std::size_t kOpCount = 25;
+inline constexpr std::size_t kOpCount = 26;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {
@@ -97,6 +98,7 @@ struct SimOptions {
     std::uint32_t keyed_per_million = 0;     // puts with an idempotency key
     bool queues_have_rules = false;          // for retries and leases
     std::uint32_t failing_per_million = 0;   // of what consumers would acknowledge
+    bool lists_queues = false;
 
     // How eagerly each kind of step is chosen.
     std::uint32_t client_weight = 40;

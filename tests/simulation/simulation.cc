@@ -346,6 +346,7 @@ void Simulation::count_death() {
     rare_.met(Rare::loaded_from_the_index, now.loaded);
     rare_.met(Rare::lease_lost, now.leases_lost);
     rare_.met(Rare::purged, now.purged);
+    rare_.met(Rare::discarded, now.discarded);
     rare_.met(Rare::expired_without_a_command, now.expired);
     const bool cut = cut_off_;
     switch (shard_->step()) {

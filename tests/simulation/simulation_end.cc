@@ -82,6 +82,7 @@ void Simulation::finish() {
     if (!wrong() && shard_->is_full()) {
         oracle_.violate("C11", "there is space again, but puts are still refused");
     }
+    if (!wrong()) oracle_.discards_are_over();
     if (!wrong()) ask_for_all();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
@@ -168,7 +169,7 @@ void Simulation::tell_queues(ConfigureQueueCommand::What what) {
         const Workload::QueueOf queue = Workload::queue_name(number);
         settle();  // or it may be refused because too much waits
         if (wrong()) return;
-        submit(ConfigureQueueCommand{queue.name_space, queue.queue, what, {}});
+        submit(ConfigureQueueCommand{queue.name_space, queue.queue, what, {}, {}});
         settle();
     }
 }

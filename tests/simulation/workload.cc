@@ -91,6 +91,8 @@ void Workload::act(Op op) {
             return put_batch();
         case Op::end_batch:
             return end_batch();
+        case Op::discard:
+            return discard();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;
@@ -317,63 +319,12 @@ void Workload::lease(bool waits) {
     surroundings_.submit(std::move(command));
 }
 
-// ---- listings
-
-void Workload::list() {
-    if (random_.chance(350'000)) return read_history();
-    // A cursor outlives the server: a page that was lost with it is asked for again.
-    for (auto& [query, page] : pages_) {
-        if (page.asked_in_run == oracle_.run() || !random_.chance(850'000)) continue;
-        page.asked_in_run = oracle_.run();
-        return surroundings_.submit(page.command);
-    }
-    if (random_.chance(250'000) && list_dead()) return;
-    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
-    ListCommand first;
-    first.name_space = queue.name_space;
-    first.queue = queue.queue;
-    first.limit = static_cast<std::uint32_t>(random_.chance(700'000) ? 1 + random_.below(6) : 1000);
-    if (random_.chance(150'000)) first.states = {State::ready};
-    if (random_.chance(150'000)) first.states = {State::scheduled, State::retrying};
-    if (random_.chance(100'000)) first.states = {State::leased};
-    if (random_.chance(100'000)) first.states = {State::dead};
-    if (random_.chance(200'000)) first.from.due_ms = surroundings_.clock() - draw_delay();
-    if (random_.chance(200'000)) first.until_ms = surroundings_.clock() + draw_delay() + random_.between(0, 1);
-    first.query = ++listings_;
-    pages_[first.query] = {first, oracle_.run()};
-    surroundings_.submit(std::move(first));
-}
-
-// The dead of a queue that has some, all of them: who stays dead meanwhile has to be met.
-bool Workload::list_dead() {
-    const MessageModel* message = pick_aside_or_dead();
-    if (message == nullptr || !message->may_be(World::Phase::dead)) return false;
-    ListCommand first;
-    first.name_space = message->put.name_space;
-    first.queue = message->put.queue;
-    first.states = {State::dead};
-    first.limit = static_cast<std::uint32_t>(1 + random_.below(6));
-    first.query = ++listings_;
-    pages_[first.query] = {first, oracle_.run()};
-    surroundings_.submit(std::move(first));
-    return true;
-}
-
-void Workload::take_page(const ListAnswer& answer) {
-    const auto page = pages_.find(answer.query);
-    if (page == pages_.end()) return;
-    if (!answer.next) return void(pages_.erase(page));
-    page->second.asked_in_run = 0;
-    page->second.command.from = *answer.next;
-    if (random_.chance(200'000)) page->second.command.limit = static_cast<std::uint32_t>(1 + random_.below(20));
-}
-
 // ---- queues
 
 void Workload::configure() {
     using What = ConfigureQueueCommand::What;
     const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
-    ConfigureQueueCommand command{queue.name_space, queue.queue, What::resume, {}};
+    ConfigureQueueCommand command{queue.name_space, queue.queue, What::resume, {}, {}};
     // A queue that is paused is mostly resumed, so that the rest of the run has messages to hand out.
     const bool resumes = oracle_.seems_paused(queue.name_space, queue.queue) && random_.chance(500'000);
     switch (resumes ? 0 : random_.below(12)) {
@@ -402,43 +353,36 @@ void Workload::configure() {
             command.what = What::remove;
             break;
         default:
+            if (options_.lists_queues && random_.chance(500'000)) return list_queues();
             return surroundings_.submit(DescribeQueueCommand{queue.name_space, queue.queue});
     }
     surroundings_.submit(std::move(command));
     if (random_.chance(200'000)) lease(false);
 }
 
-// ---- history
-
-void Workload::read_history() {
-    for (auto& [query, page] : history_pages_) {
-        if (page.asked_in_run == oracle_.run()) continue;
-        page.asked_in_run = oracle_.run();
-        return surroundings_.submit(page.command);
+// One that is dead, or all of a queue, or those of it that died before some time.
+void Workload::discard() {
+    const MessageModel* message = pick_aside_or_dead();
+    if (message != nullptr && random_.chance(500'000)) {
+        return send(DiscardCommand{message->put.name_space, message->id});
     }
-    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
-    HistoryCommand first;
-    first.name_space = queue.name_space;
-    first.queue = queue.queue;
-    first.limit = static_cast<std::uint32_t>(random_.chance(500'000) ? 1 + random_.below(6) : 1000);
-    first.query = ++listings_;
-    history_pages_[first.query] = {first, oracle_.run()};
-    surroundings_.submit(std::move(first));
-}
-
-void Workload::take_page(const HistoryAnswer& answer) {
-    const auto page = history_pages_.find(answer.query);
-    if (page == history_pages_.end()) return;
-    if (!answer.next) return void(history_pages_.erase(page));
-    page->second.asked_in_run = 0;
-    page->second.command.from = *answer.next;
+    QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    if (message != nullptr && message->may_be(World::Phase::dead))
+        queue = {message->put.name_space, message->put.queue};
+    ConfigureQueueCommand command{queue.name_space, queue.queue, ConfigureQueueCommand::What::discard, {}, {}};
+    if (random_.chance(300'000)) command.before_ms = surroundings_.clock() - draw_delay() + random_.between(-1, 1);
+    send(std::move(command));
+    // Somebody may want one of them back that is going.
+    if (message == nullptr || !random_.chance(500'000)) return;
+    if (random_.chance(300'000)) return send(RedriveCommand{queue.name_space, queue.queue, std::nullopt});
+    send(KickCommand{message->put.name_space, message->id});
 }
 
 // ---- changes
 
 Command Workload::draw_change(const MessageModel& message) {
     const std::string& name_space = message.put.name_space;
-    switch (random_.below(7)) {
+    switch (random_.below(options_.has(Op::discard) ? 8 : 7)) {
         case 0:
         case 1:
             return CancelCommand{name_space, message.id};
@@ -448,6 +392,8 @@ Command Workload::draw_change(const MessageModel& message) {
             return HoldCommand{name_space, message.id};
         case 4:
             return KickCommand{name_space, message.id};
+        case 7:
+            return DiscardCommand{name_space, message.id};
         default:
             return RescheduleCommand{name_space, message.id, draw_when()};
     }

@@ -68,12 +68,14 @@ class Workload {
     void end_lease(Op op);
     void end_batch();
     bool list_dead();
+    void discard();
     void forge();
     void configure();
     void burst();
     void collide();
     void list();
     void read_history();
+    void list_queues();
     void send(Command command);
 
     const SimOptions& options_;

@@ -1,0 +1,54 @@
+// duewheel queue discard: ends the dead of a queue for good. The server does so by itself after its answer.
+#include <cstdio>
+
+#include "arguments.h"
+#include "local_time.h"
+#include "pages.h"
+#include "queue_verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct DiscardArguments {
+    std::string queue;
+    StretchArguments stretch;  // its end alone
+};
+
+int discard(Session& session, const DiscardArguments& arguments) {
+    boost::json::object request;
+    if (arguments.stretch.to) {
+        const Result<InstantMs> before = arguments.stretch.instant(*arguments.stretch.to);
+        if (!before) return session.complain(before.error(), kExitUsage);
+        request["died_before"] = *before;
+    }
+    const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, ":discard"), request);
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        const std::int64_t dead = answer.number("dead");
+        const boost::json::value* under_way = answer.members.if_contains("discard");
+        if (under_way == nullptr || !under_way->is_object()) {
+            std::printf("none of its messages is dead\n");
+            return;
+        }
+        const std::int64_t before = number_of(under_way->get_object(), "died_before_ms");
+        std::printf("discarding what died before %s, of %lld dead message%s; none of that comes back\n",
+                    format_local(before).c_str(), static_cast<long long>(dead), dead == 1 ? "" : "s");
+    });
+}
+
+}  // namespace
+
+void add_queue_discard(CLI::App& queue, Session& session) {
+    Verb<DiscardArguments> verb(queue, session, "discard", "End the dead messages of a queue for good",
+                                "duewheel queue discard mail --died-before=-7d", discard);
+    DiscardArguments& options = *verb.options;
+    verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
+    verb.app
+        ->add_option("--died-before", options.stretch.to,
+                     "Only those that died before then: 2027-01-01T06:00, or =-10m (ago); else all that are dead now")
+        ->type_name("TIME");
+    verb.app->add_option("--tz", options.stretch.zone, "Time zone of --died-before; else this machine's")
+        ->type_name("ZONE");
+}
+
+}  // namespace duewheel

@@ -1,0 +1,384 @@
+// Discarding the dead: of a queue, and one of them. That it holds over crashes at any point, and between the tiers, is
+// the simulator's.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+using What = ConfigureQueueCommand::What;
+
+EngineOptions options() {
+    EngineOptions options;
+    options.retry.attempts = 1;
+    options.segment_bytes = 32'768;
+    return options;
+}
+
+// Puts a message that dies at once.
+MessageId dead(TrialEngine& shard, const std::string& queue = "q", const std::string& key = "") {
+    PutCommand put;
+    put.queue = queue;
+    put.body = "body";
+    put.key = key;
+    const MessageId id = shard.ask<PutAnswer>(put).id;
+    const auto taken = shard.ask<LeaseAnswer>(LeaseCommand{"default", queue, 1, 30'000, 0}).messages;
+    EXPECT_EQ(taken.size(), 1u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{taken.at(0).lease, "because", {}}).outcome, LeaseOutcome::dead);
+    return id;
+}
+
+ConfigureQueueCommand discard_all(std::optional<DueMs> before_ms = std::nullopt, std::string queue = "q") {
+    return {"default", std::move(queue), What::discard, {}, before_ms};
+}
+
+QueueAnswer look(TrialEngine& shard, std::string queue = "q") {
+    return shard.ask<QueueAnswer>(DescribeQueueCommand{"default", std::move(queue)});
+}
+
+State state_of(TrialEngine& shard, MessageId id) {
+    return shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state;
+}
+
+ChangeAnswer discard(TrialEngine& shard, MessageId id) {
+    return shard.ask<ChangeAnswer>(DiscardCommand{"default", id});
+}
+
+std::uint64_t discarded(const TrialEngine& shard) {
+    std::uint64_t count = 0;
+    for (const Record& record : shard.log()) {
+        if (record.cause != Cause::discarded) continue;
+        EXPECT_EQ(record.kind, RecordKind::end);
+        EXPECT_EQ(record.state.state, State::cancelled);
+        EXPECT_EQ(record.previous.state, State::dead);
+        ++count;
+    }
+    return count;
+}
+
+TEST(DiscardOfAQueue, ends_all_that_are_dead_and_nothing_else) {
+    EngineOptions chunks = options();
+    chunks.redrive_chunk = 3;
+    TrialEngine shard(chunks);
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 8; ++i) ids.push_back(dead(shard));
+    const MessageId elsewhere = dead(shard, "other");
+    const MessageId waits = shard.put(60'000);
+    shard.turn(10);
+    const QueueAnswer begun = shard.ask<QueueAnswer>(discard_all());
+    EXPECT_EQ(begun.counts.dead, 8u) << "so many there are";
+    EXPECT_EQ(begun.settings.discard_before_ms, kStart + 10);
+    EXPECT_EQ(begun.settings.discard_started_ms, kStart + 10);
+    const MessageId later = dead(shard);
+    for (int i = 0; i < 5; ++i) shard.turn();
+    for (const MessageId id : ids) EXPECT_EQ(state_of(shard, id), State::cancelled);
+    EXPECT_EQ(discarded(shard), 8u);
+    EXPECT_EQ(state_of(shard, elsewhere), State::dead);
+    EXPECT_EQ(state_of(shard, waits), State::scheduled);
+    EXPECT_EQ(state_of(shard, later), State::dead);
+    EXPECT_EQ(look(shard).counts.dead, 1u);
+    EXPECT_EQ(look(shard).settings.discard_before_ms, 0) << "it is over";
+    EXPECT_EQ(look(shard).discarded, 0u);
+    EXPECT_EQ(shard.engine().counters().discarded, 8u);
+    EXPECT_EQ(shard.engine().counters().cancelled, 0u);
+    EXPECT_GT(shard.engine().next_wakeup(), kStart + 10);
+}
+
+// Of two that die in one millisecond, one before the call and one after it, the first alone is to go.
+TEST(DiscardOfAQueue, waits_for_the_end_of_a_millisecond_in_which_somebody_died) {
+    TrialEngine shard(options());
+    const MessageId id = dead(shard);
+    const ReplyToken token = shard.submit(discard_all());
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(token));
+    EXPECT_EQ(shard.engine().next_wakeup(), kStart);
+    shard.turn(1);
+    const MessageId later = dead(shard);
+    EXPECT_EQ(shard.take<QueueAnswer>(token).settings.discard_before_ms, kStart + 1);
+    EXPECT_EQ(state_of(shard, id), State::cancelled);
+    EXPECT_EQ(state_of(shard, later), State::dead);
+    TrialEngine after(options(), shard);
+    const ReplyToken again = after.submit(discard_all());
+    after.turn();
+    EXPECT_FALSE(after.replies.contains(again)) << "of an earlier run it is not known when the last one died";
+    after.turn(1);
+    after.take<QueueAnswer>(again);
+    EXPECT_EQ(state_of(after, later), State::cancelled);
+}
+
+TEST(DiscardOfAQueue, gives_back_what_their_records_took) {
+    TrialEngine shard(options());
+    dead(shard);
+    dead(shard);
+    shard.turn(1);
+    EXPECT_NE(shard.engine().totals().needed_bytes, 0u);
+    shard.ask<QueueAnswer>(discard_all());
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::remove, {}, {}});
+    EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
+    EXPECT_EQ(shard.engine().totals().digest, 0u);
+}
+
+TEST(DiscardOfAQueue, may_leave_those_that_died_later) {
+    TrialEngine shard(options());
+    const MessageId first = dead(shard);
+    shard.turn(100);
+    const MessageId second = dead(shard);
+    shard.turn(100);
+    EXPECT_EQ(shard.ask<QueueAnswer>(discard_all(kStart)).settings.discard_before_ms, kStart);
+    EXPECT_EQ(state_of(shard, first), State::dead) << "it died at that very millisecond, not before";
+    shard.ask<QueueAnswer>(discard_all(kStart + 100));
+    EXPECT_EQ(state_of(shard, first), State::cancelled);
+    EXPECT_EQ(state_of(shard, second), State::dead);
+    EXPECT_EQ(shard.ask<QueueAnswer>(discard_all(kStart + 1'000'000)).settings.discard_before_ms, kStart + 200)
+        << "never who dies later";
+    EXPECT_EQ(state_of(shard, second), State::cancelled);
+}
+
+TEST(DiscardOfAQueue, reaches_what_only_the_index_has) {
+    EngineOptions chunks = options();
+    chunks.redrive_chunk = 2;
+    TrialEngine shard(chunks);
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 5; ++i) {
+        ids.push_back(dead(shard));
+        shard.turn(1);
+    }
+    shard.move_to_index();
+    for (int i = 0; i < 3; ++i) {
+        ids.push_back(dead(shard));
+        shard.turn(1);
+    }
+    const std::uint64_t commits = shard.engine().counters().commits;
+    shard.ask<QueueAnswer>(discard_all());
+    for (int i = 0; i < 8; ++i) shard.turn();
+    for (const MessageId id : ids) EXPECT_EQ(state_of(shard, id), State::cancelled);
+    EXPECT_EQ(discarded(shard), 8u);
+    EXPECT_GE(shard.engine().counters().commits, commits + 5) << "a chunk a batch";
+    EXPECT_EQ(look(shard).settings.discard_before_ms, 0);
+}
+
+// Between the answer and the end of the last one, somebody may want one of them back.
+TEST(DiscardOfAQueue, holds_from_the_moment_of_its_answer) {
+    TrialEngine shard(options());
+    const MessageId kicked = dead(shard);
+    const MessageId redriven = dead(shard);
+    shard.turn(1);
+    shard.hold_questions = true;  // the walk does not get on
+    shard.ask<QueueAnswer>(discard_all());
+    EXPECT_EQ(look(shard).counts.dead, 2u);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", kicked}).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(state_of(shard, kicked), State::cancelled);
+    const ReplyToken redrive = shard.submit(RedriveCommand{"default", "q", std::nullopt});
+    shard.turn(1);
+    const MessageId later = dead(shard);
+    EXPECT_EQ(look(shard).discarded, 1u);
+    shard.hold_questions = false;
+    shard.answer_questions();
+    shard.turn();
+    EXPECT_EQ(shard.take<RedriveAnswer>(redrive).redriven, 0u);
+    EXPECT_EQ(state_of(shard, redriven), State::cancelled);
+    EXPECT_EQ(shard.ask<RedriveAnswer>(RedriveCommand{"default", "q", std::nullopt}).redriven, 1u);
+    EXPECT_EQ(state_of(shard, later), State::ready);
+    EXPECT_EQ(discarded(shard), 2u);
+}
+
+// The redrive has rows from the index in hand when the mark comes.
+TEST(DiscardOfAQueue, passes_a_redrive_that_was_under_way) {
+    EngineOptions chunks = options();
+    chunks.redrive_chunk = 2;
+    TrialEngine shard(chunks);
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 7; ++i) {
+        ids.push_back(dead(shard));
+        shard.turn(1);
+    }
+    shard.move_to_index();
+    shard.hold_questions = true;
+    const ReplyToken redrive = shard.submit(RedriveCommand{"default", "q", std::nullopt});
+    shard.turn();
+    const ReplyToken answer = shard.submit(discard_all(kStart + 5));
+    shard.turn();
+    EXPECT_EQ(shard.take<QueueAnswer>(answer).counts.dead, 7u);
+    shard.hold_questions = false;
+    for (int i = 0; i < 10; ++i) {
+        shard.answer_questions();
+        shard.turn();
+    }
+    EXPECT_EQ(shard.take<RedriveAnswer>(redrive).redriven, 2u);
+    for (std::size_t i = 0; i < 7; ++i)
+        EXPECT_EQ(state_of(shard, ids[i]), i < 5 ? State::cancelled : State::ready) << i;
+}
+
+TEST(DiscardOfAQueue, takes_a_later_one_along) {
+    TrialEngine shard(options());
+    const MessageId first = dead(shard);
+    shard.turn(1);
+    shard.hold_questions = true;
+    shard.ask<QueueAnswer>(discard_all());
+    shard.turn(4);
+    const MessageId second = dead(shard);
+    shard.turn(1);
+    EXPECT_EQ(shard.ask<QueueAnswer>(discard_all(kStart)).settings.discard_before_ms, kStart + 1)
+        << "what was promised before stays promised";
+    EXPECT_EQ(shard.ask<QueueAnswer>(discard_all()).settings.discard_before_ms, kStart + 6);
+    shard.hold_questions = false;
+    shard.answer_questions();
+    for (int i = 0; i < 3; ++i) shard.turn();
+    EXPECT_EQ(state_of(shard, first), State::cancelled);
+    EXPECT_EQ(state_of(shard, second), State::cancelled);
+    EXPECT_EQ(look(shard).settings.discard_before_ms, 0);
+}
+
+TEST(DiscardOfAQueue, of_one_leaves_another_to_its_turn) {
+    TrialEngine shard(options());
+    for (const char* queue : {"a", "b", "c"}) dead(shard, queue);
+    shard.turn(1);
+    std::vector<ReplyToken> tokens;
+    for (const char* queue : {"a", "b", "c"}) tokens.push_back(shard.submit(discard_all({}, queue)));
+    for (int i = 0; i < 6; ++i) shard.turn();
+    for (const ReplyToken token : tokens) shard.take<QueueAnswer>(token);
+    EXPECT_EQ(discarded(shard), 3u);
+    for (const char* queue : {"a", "b", "c"}) EXPECT_EQ(look(shard, queue).settings.discard_before_ms, 0) << queue;
+}
+
+TEST(DiscardOfAQueue, goes_on_where_a_crash_left_it) {
+    EngineStart start;
+    start.totals.id_counter = 5;
+    start.totals.server_time_ms = kStart;
+    QueueSettings settings;
+    settings.revision = 2;
+    settings.discard_before_ms = kStart - 10;
+    settings.discard_started_ms = kStart - 11;
+    start.queue_states.push_back({{"default", "q"}, {0, 0, 2}, settings, 77, 50});
+    TrialEngine shard(options(), start, [](TrialEngine& before) {
+        for (const MessageId id : {3 * kShardsMax, 4 * kShardsMax}) {
+            MessageRow row;
+            row.id = id;
+            row.state.queue = "q";
+            row.state.state = State::dead;
+            row.state.version = 2;
+            row.ended_ms = kStart - (id == 3 * kShardsMax ? 11 : 10);
+            before.index[id] = row;
+        }
+    });
+    for (int i = 0; i < 5; ++i) shard.turn();
+    EXPECT_EQ(discarded(shard), 1u);
+    EXPECT_EQ(state_of(shard, 3 * kShardsMax), State::cancelled);
+    EXPECT_EQ(look(shard).counts.dead, 1u);
+    EXPECT_EQ(look(shard).settings.discard_before_ms, 0);
+}
+
+TEST(DiscardOfAQueue, is_over_with_the_settings_of_its_queue) {
+    TrialEngine shard(options());
+    const MessageId id = dead(shard);
+    shard.turn(1);
+    shard.hold_questions = true;
+    shard.ask<QueueAnswer>(discard_all());
+    EXPECT_EQ(shard.ask<Error>(ConfigureQueueCommand{"default", "q", What::remove, {}, {}}).code, "queue_not_empty");
+    EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::remove, {}, {}}).removed, true);
+    shard.hold_questions = false;
+    shard.answer_questions();
+    for (int i = 0; i < 3; ++i) shard.turn();
+    EXPECT_EQ(look(shard).settings, QueueSettings{});
+    EXPECT_GT(shard.engine().next_wakeup(), kStart + 1);
+    const MessageId next = dead(shard);
+    shard.turn(1);
+    shard.ask<QueueAnswer>(discard_all());
+    shard.turn();
+    EXPECT_EQ(state_of(shard, next), State::cancelled) << "the queue can be discarded again";
+}
+
+TEST(DiscardOfAQueue, where_nobody_is_dead_writes_nothing) {
+    TrialEngine shard(options());
+    shard.put(60'000);
+    const Sequence before = shard.engine().totals().sequence;
+    EXPECT_EQ(shard.ask<QueueAnswer>(discard_all()).settings.discard_before_ms, 0);
+    EXPECT_EQ(shard.ask<QueueAnswer>(discard_all({}, "never used")).counts.dead, 0u);
+    EXPECT_EQ(shard.engine().totals().sequence, before);
+}
+
+// Those that are kept long enough go by the same walk, of which there is one at a time.
+TEST(DiscardOfAQueue, comes_after_those_that_are_being_let_go) {
+    EngineOptions kept = options();
+    kept.dead_kept_ms = 1'000;
+    TrialEngine shard(kept);
+    const MessageId old = dead(shard, "old");
+    const MessageId discarded_one = dead(shard);
+    shard.turn(500);
+    const MessageId young = dead(shard);
+    shard.hold_questions = true;
+    shard.turn(500);
+    shard.ask<QueueAnswer>(discard_all(kStart + 1));
+    shard.hold_questions = false;
+    for (int i = 0; i < 5; ++i) {
+        shard.answer_questions();
+        shard.turn();
+    }
+    EXPECT_EQ(state_of(shard, old), State::expired);
+    EXPECT_EQ(state_of(shard, discarded_one), State::cancelled);
+    EXPECT_EQ(state_of(shard, young), State::dead);
+    shard.turn(500);
+    EXPECT_EQ(state_of(shard, young), State::expired) << "it is still known that somebody is dead there";
+}
+
+TEST(DiscardOfAMessage, ends_one_that_is_dead) {
+    TrialEngine shard(options());
+    const MessageId id = dead(shard);
+    const ChangeAnswer answer = discard(shard, id);
+    EXPECT_EQ(answer.outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(answer.attempts, 1u);
+    EXPECT_EQ(state_of(shard, id), State::cancelled);
+    EXPECT_EQ(discarded(shard), 1u);
+    EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::cancelled) << "its answer may have been lost";
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", id}).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(look(shard).counts.dead, 0u);
+    EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
+}
+
+TEST(DiscardOfAMessage, leaves_those_that_are_not_dead) {
+    TrialEngine shard(options());
+    const MessageId id = shard.put(10);
+    const Sequence before = shard.engine().totals().sequence;
+    EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::waiting);
+    EXPECT_EQ(shard.engine().totals().sequence, before);
+    shard.turn(10);
+    EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::waiting);
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::in_flight);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease}).outcome, LeaseOutcome::done);
+    EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::delivered);
+    EXPECT_EQ(shard.ask<Error>(DiscardCommand{"default", 999 * kShardsMax}).code, "unknown_id");
+    EXPECT_EQ(shard.ask<Error>(DiscardCommand{"elsewhere", id}).code, "unknown_id");
+}
+
+TEST(DiscardOfAMessage, finds_it_in_the_index) {
+    TrialEngine shard(options());
+    const MessageId id = dead(shard);
+    shard.move_to_index();
+    EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(state_of(shard, id), State::cancelled);
+    TrialEngine after(options(), shard);
+    EXPECT_EQ(state_of(after, id), State::cancelled) << "the answer came when it was durable";
+}
+
+TEST(DiscardOfAMessage, keeps_its_key_for_as_long_as_other_outcomes) {
+    TrialEngine shard(options());
+    const MessageId id = dead(shard, "q", "k");
+    shard.turn(1'000);
+    EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::cancelled);
+    PutCommand again;
+    again.queue = "q";
+    again.body = "body";
+    again.key = "k";
+    const std::int64_t kept_ms = EngineOptions{}.keys_kept_ms;
+    shard.turn(kept_ms);
+    EXPECT_TRUE(shard.ask<PutAnswer>(again).repeated);
+    shard.turn(2);
+    EXPECT_FALSE(shard.ask<PutAnswer>(again).repeated);
+}
+
+}  // namespace
+}  // namespace duewheel
