@@ -42,6 +42,7 @@
 #include "engine/engine_options.h"
 #include "engine/lateness.h"
 #include "engine/lease_token.h"
+#include "engine/log_space.h"
 #include "engine/order_line.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
@@ -131,9 +132,10 @@ struct EngineCounters {
     std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
-    std::uint64_t refused_full = 0;  // puts
-    bool puts_held_back = false;     // waiting for segments to be sealed, or to be made ready
-    bool store_full = false;
+    std::uint64_t refused_full = 0;          // puts
+    bool puts_held_back = false;             // waiting for segments to be sealed, or to be made ready
+    std::uint64_t changes_refused_full = 0;  // all other commands
+    LogSpace space = LogSpace::enough;
     DueMs loaded_until_ms = 0;
     DueMs server_time_ms = 0;
 };
@@ -155,10 +157,9 @@ class Engine {
     // Whoever waits for a message gets an empty answer, and nobody waits from now on.
     void stop_waiting();
 
-    // While the store is full puts are refused with `store_full`, those too that wait already. What ends messages goes
-    // on, and so does what only moves them: it needs space in the log for a while, but nothing that cleaning could not
-    // take back.
-    void set_store_full(bool full);
+    // With little space puts are refused with `store_full`, those too that wait already; with less, whatever else makes
+    // the log longer and ends nothing; with none, all that would have to be written (engine_space.cc).
+    void set_log_space(LogSpace space);
 
     // While this holds, puts wait instead of beginning a segment; what ends messages may. Whoever fills spare segments
     // has not seen yet that only the reserve is left, and it may be that no other can be filled.
@@ -418,7 +419,6 @@ class Engine {
     static Error too_busy();
     static Error not_waiting(State state);
     static ChangeAnswer ended_answer(const MessageRow& row);
-    static Error store_full();
     void reply(ReplyToken token, Reply reply);
 
     // engine_settings.cc
@@ -453,6 +453,7 @@ class Engine {
     bool is_purged(const Entry& entry) const;
     bool take_for_purge(EntryNumber number);
     Verdict purge(EntryNumber number, Pending& pending, Reply reply);
+    Verdict purge(const Known& known, Pending& pending, Reply reply);
     static ChangeAnswer purged_answer(ChangeAnswer answer);
     void begin_purge(QueueNumber number);
     std::size_t walking_purge() const;
@@ -461,6 +462,21 @@ class Engine {
     void add_purged();
     bool is_over(const PurgeWalk& walk) const;
     bool purge_has_work() const;
+
+    // engine_space.cc
+    enum class Adds : std::uint8_t { change, end };
+    static Error store_full();
+    Error no_space_for(Adds what) const;
+    bool refuses_puts() const { return space_ != LogSpace::enough; }
+    bool log_stands_still() const;
+    bool may_add(Adds what) const;
+    bool refuse_for_space(const Pending& pending, Adds what);
+    bool is_held_back(const Command& command) const;
+    bool has_commands() const;
+    bool attempts_wait() const { return space_ >= LogSpace::reserve; }
+    void keep_attempts_waiting();
+    void answer_without_log();
+    void end_redrives();
 
     // engine_batches.cc
     void build_batch();
@@ -584,7 +600,7 @@ class Engine {
     bool serving_ = false;
     bool started_ = false;
     bool stopping_ = false;
-    bool store_full_ = false;
+    LogSpace space_ = LogSpace::enough;
     bool reserve_at_stake_ = false;
     bool close_wanted_ = false;
 

@@ -20,13 +20,6 @@ Error Engine::too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
 }
 
-Error Engine::store_full() {
-    return {"store_full",
-            "the server's disk is nearly full, so nothing new is taken; what is here can be leased, acknowledged, "
-            "moved and "
-            "cancelled. Free space on the disk of the data directory: puts are then taken again by themselves"};
-}
-
 Engine::Verdict Engine::validate(Pending& pending) {
     return std::visit(
         [&](auto& command) -> Verdict {
@@ -228,6 +221,7 @@ Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
         reply(pending.token, *late);
         return withdraw(known), Verdict::settled;
     }
+    if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
     assert(is_legal_move(entry.state, State::cancelled));
     Record record = changed(entry, RecordKind::end, Cause::cancelled);
     record.state.state = State::cancelled;
@@ -259,9 +253,7 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         reply(pending.token, *late);
         return withdraw(known), Verdict::settled;
     }
-    if (is_purged(entry)) {
-        return purge(known.entry, pending, purged_answer(answer));
-    }
+    if (is_purged(entry)) return purge(known, pending, purged_answer(answer));
     if (entry.state == State::held || entry.state == State::prepared) {
         reply(pending.token, not_waiting(entry.state));
         return withdraw(known), Verdict::settled;
@@ -275,6 +267,7 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         reply(pending.token, expires_too_soon(field));
         return withdraw(known), Verdict::settled;
     }
+    if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
@@ -330,6 +323,7 @@ Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
+    if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
     assert(is_legal_move(entry.state, State::done));
     Record record = changed(entry, RecordKind::end, Cause::acknowledged);
     record.state.state = State::done;

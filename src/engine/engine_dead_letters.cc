@@ -21,6 +21,10 @@ void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
             Error{"bad_max",
                   "max is from 1 to " + std::to_string(options_.redrive_max) + ": call again for what is left", "max"});
     }
+    if (!may_add(Adds::change)) {
+        ++counters_.changes_refused_full;
+        return reply(token, no_space_for(Adds::change));
+    }
     if (redrives_.size() >= options_.redrives_max + (letting_go_ ? 1 : 0)) return reply(token, too_busy());
     Redrive& job = redrives_.emplace_back();
     job.number = next_redrive_++;
@@ -56,13 +60,15 @@ void Engine::take_dead_stretch(std::uint64_t number, Stretch stretch, Generation
 }
 
 bool Engine::has_redrives_to_add() const {
-    return !puts_held_back() &&
-           std::any_of(redrives_.begin(), redrives_.end(), [](const Redrive& job) { return !job.asked; });
+    return !puts_held_back() && std::any_of(redrives_.begin(), redrives_.end(), [this](const Redrive& job) {
+        return !job.asked && !(job.lets_go && log_stands_still());
+    });
 }
 
 // What they bring back fills segments and memory as puts do, and waits with them for segments to be sealed.
 void Engine::add_redrives() {
     if (puts_held_back()) return;
+    if (!may_add(Adds::change)) end_redrives();
     if (has_dead_to_let_go()) begin_letting_go();
     for (auto job = redrives_.begin(); job != redrives_.end();) {
         job = !job->asked && redrive_chunk(*job) ? redrives_.erase(job) : std::next(job);
@@ -151,7 +157,7 @@ DueMs Engine::next_letting_go() const {
 }
 
 bool Engine::has_dead_to_let_go() const {
-    return !puts_held_back() && next_letting_go() <= now_;
+    return !puts_held_back() && !log_stands_still() && next_letting_go() <= now_;
 }
 
 void Engine::begin_letting_go() {

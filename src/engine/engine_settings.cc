@@ -36,6 +36,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             if (command.what == What::remove) nothing.removed = false;
             return reply(pending.token, std::move(nothing)), Verdict::settled;
         }
+        if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
         if (recent_.queues().in_use() >= options_.queues_max) {
             reply(pending.token, refuse_name());
             return Verdict::settled;
@@ -46,6 +47,8 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
     if (at.conf_in_batch) return Verdict::deferred;
     if (command.what == What::remove) return remove_settings(pending, number);
 
+    // What is paused makes no space: a resume may always be written.
+    const Adds what_it_adds = command.what == What::set || command.what == What::pause ? Adds::change : Adds::end;
     QueueSettings next = at.conf ? at.conf->settings : QueueSettings{};
     const QueueSettings before = next;
     switch (command.what) {
@@ -64,7 +67,8 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             if (at.counts.pending == 0) break;
             // Every id that was given out so far; puts of this batch that follow get greater ones.
             next.purge_through = batch_->totals().id_counter * kShardsMax + options_.shard;
-            next.purge_started_ms = now_;
+            // One that is under way for all of them already goes on, so that calls without number write nothing.
+            if (next.purge_through != before.purge_through) next.purge_started_ms = now_;
             break;
         case What::remove:
             break;
@@ -72,6 +76,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
     next.revision = before.revision;
     const bool says_nothing_new = next == before && (before.revision != 0 || command.what != What::set);
     if (says_nothing_new) return reply(pending.token, describe(number)), Verdict::settled;
+    if (refuse_for_space(pending, what_it_adds)) return Verdict::settled;
     next.revision = before.revision + 1;
     add_settings(number, next, pending.token, QueueAnswer{});
     return Verdict::settled;
@@ -92,6 +97,7 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
     }
     answer.removed = at.conf != nullptr;
     if (!at.conf) return reply(pending.token, std::move(answer)), Verdict::settled;
+    if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
     add_settings(number, QueueSettings{}, pending.token, std::move(answer));
     return Verdict::settled;
 }

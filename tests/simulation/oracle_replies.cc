@@ -487,13 +487,31 @@ bool Oracle::is_refused_expiry(const Request& request, const MessageModel* about
     return when != nullptr && about->expires->low <= std::max(due_of(*when, request.submitted_ms).high, now_);
 }
 
+// Whether there was as little space as it takes to refuse this.
+void Oracle::refused_for_space(const Request& request) {
+    const Command& command = request.command;
+    const bool only_changes = is_a_move(command) || std::holds_alternative<RedriveCommand>(command) ||
+                              std::holds_alternative<FailCommand>(command) ||
+                              std::holds_alternative<ReleaseCommand>(command) ||
+                              std::holds_alternative<HoldLeaseCommand>(command);
+    if (is_a_put(command)) {
+        if (least_space_ != LogSpace::enough) return rare_.met(Rare::put_refused_when_full);
+    } else if (only_changes) {
+        if (least_space_ >= LogSpace::reserve) return rare_.met(Rare::change_refused_in_the_reserve);
+    } else if (least_space_ == LogSpace::none && !std::holds_alternative<GetCommand>(command)) {
+        // What it would have got is ready again, and the attempts count.
+        if (const auto* lease = std::get_if<LeaseCommand>(&command)) ++leases_[lease->queue].lost;
+        return rare_.met(Rare::refused_by_a_log_that_stands_still);
+    }
+    violate("C11", "refused for want of space, though there is enough for it", message(request.serial));
+}
+
 void Oracle::error_replied(const Request& request, const Error& error) {
     MessageModel* about = message(request.serial);
     if (about != nullptr) note(*about, error.code);
     const auto& code = error.code;
     if (code == "too_busy") return rare_.met(Rare::too_busy);
-    const bool is_put = is_a_put(request.command);
-    if (code == "store_full" && is_put && was_full_) return rare_.met(Rare::put_refused_when_full);
+    if (code == "store_full") return refused_for_space(request);
     if (code == "key_conflict" && about != nullptr && std::holds_alternative<PutCommand>(request.command) &&
         std::get<PutCommand>(request.command).request_hash != about->put.request_hash) {
         return rare_.met(Rare::key_conflict);

@@ -103,6 +103,9 @@ namespace duewheel {
     X(no_space_for_a_segment)             \
     X(store_full)                         \
     X(put_refused_when_full)              \
+    X(only_the_reserve_left)              \
+    X(change_refused_in_the_reserve)      \
+    X(refused_by_a_log_that_stands_still) \
     X(put_repeated)                       \
     X(put_repeated_after_a_crash)         \
     X(put_made_good_after_a_crash)        \
