@@ -272,7 +272,7 @@ EngineCounters Engine::counters() const {
     counters.commands_waiting = waiting_commands();
     counters.waiting_bytes = waiting_bytes_;
     counters.reading_bytes = reading_bytes_;
-    counters.listings = listings_.size();
+    counters.listings = listings_open_;
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_by_name_.size();

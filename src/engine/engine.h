@@ -574,6 +574,8 @@ class Engine {
 
     // engine_listing.cc
     void list(const ListCommand& command, ReplyToken token);
+    bool begin_listing(ReplyToken token);
+    void end_listing(ReplyToken token, Reply page);
     void walk_listings();
     std::uint32_t walk(Listing& listing, std::uint32_t budget);
     void look_at(Listing& listing, QueueNumber queue, const Entry& entry) const;
@@ -585,6 +587,7 @@ class Engine {
 
     // engine_history.cc
     void list_history(HistoryCommand command, ReplyToken token);
+    void ask_history(HistoryRead read);
     void finish_history(HistoryRead read, HistoryRows sealed, Generation generation);
     DueMs add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
                           std::vector<EndedRow>& page) const;
@@ -671,7 +674,8 @@ class Engine {
     std::uint32_t backlogs_reading_ = 0;
     RecordCache cache_;
 
-    std::deque<Listing> listings_;  // still walking; the first one is
+    std::deque<Listing> listings_;     // still walking; the first one is
+    std::uint32_t listings_open_ = 0;  // these, and those that the index is asked for; of the dead and of history too
 
     Effects effects_;
     EngineCounters counters_;

@@ -231,7 +231,7 @@ void Engine::finish_dead_listing(Listing listing, Stretch stretch, Generation ge
         answer.next = DuePosition{page.back().row.ended_ms, page.back().row.id + 1};
     }
     counters_.listed += page.size();
-    reply(listing.token, std::move(answer));
+    end_listing(listing.token, std::move(answer));
 }
 
 }  // namespace duewheel
