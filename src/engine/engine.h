@@ -365,6 +365,8 @@ class Engine {
     Record death_of(const Entry& entry, std::string_view reason) const;
     Record return_of(const Entry& entry, Cause cause) const;
     void doom(EntryNumber number);
+    std::string_view why_doomed(const Entry& entry) const;
+    std::size_t death_bytes_at_most(const Entry& entry) const { return kRecordOverheadMax + why_doomed(entry).size(); }
     void add_doomed();
 
     // engine_dead_letters.cc

@@ -58,6 +58,10 @@ bool Engine::must_close_segment() const {
     if (has_attempts || !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || purge_has_work() ||
         !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
+    if (!doomed_.empty()) {
+        const EntryNumber first = recent_.find(doomed_.front());
+        if (first != kNoEntry) next = std::max(next, death_bytes_at_most(recent_.entry(first)));
+    }
     return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
 
@@ -264,7 +268,9 @@ void Engine::apply_durable() {
 void Engine::apply_next(Operation& operation) {
     const std::string_view body = batch_->body(operation);
     if (operation.record.kind == RecordKind::conf) return apply_settings(body, operation);
-    if (operation.record.state.state == State::dead) {  // its reason stands in the commit's bytes alone
+    const State state = operation.record.state.state;
+    const bool rests = state == State::retrying && operation.record.kind != RecordKind::attempt;
+    if (state == State::dead || rests) {  // its reason stands in the commit's bytes alone
         operation.record.reason = decode_record(operation.record.kind, body)->reason;
     }
     apply(operation);

@@ -453,6 +453,7 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
         row.state.state = entry.state;
         row.state.attempts = entry.begun;
         row.state.maybe_delivered |= delivery_may_hide(entry);
+        if (entry.begun != entry.attempts) row.reason.clear();  // another attempt has begun
         if (row.state.name_space != command.name_space) return reply(token, unknown_id(id));
         return answer_get(std::move(row), token);
     }

@@ -186,6 +186,7 @@ ListedMessage Engine::listed(const Entry& entry) const {
     ListedMessage message = listed(recent_.row(entry));
     message.row.state.state = live_state(entry.state, entry.due_ms);
     message.row.state.attempts = entry.begun;
+    if (entry.begun != entry.attempts) message.row.reason.clear();
     message.row.state.maybe_delivered |= delivery_may_hide(entry);
     if (const auto held = leases_.find(entry.id); held != leases_.end()) message.lease_until_ms = held->second.until_ms;
     return message;

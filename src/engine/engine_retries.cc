@@ -128,6 +128,14 @@ void Engine::doom(EntryNumber number) {
     entry.in_fired = true;
 }
 
+// A message may be doomed though its last attempt ended with a failure: its rule allows fewer now than it did then.
+std::string_view Engine::why_doomed(const Entry& entry) const {
+    if (entry.lease_lost || entry.durable_state != State::retrying) return kLeaseLost;
+    const std::string_view reason = recent_.reason(entry);
+    if (!reason.empty()) return reason;
+    return delivery_may_hide(entry) ? kLeaseLost : kNoReason;
+}
+
 void Engine::add_doomed() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < doomed_.size(); ++i) {
@@ -135,12 +143,13 @@ void Engine::add_doomed() {
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
         if (!entry.doomed || entry.purging) continue;  // a command has changed it, or a purge ends it
-        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch_->count() >= options_.batch_operations_max) {
+        const bool has_place = has_room(death_bytes_at_most(entry)) && batch_->count() < options_.batch_operations_max;
+        if (entry.in_batch || !has_place) {
             doomed_[kept++] = doomed_[i];
             continue;
         }
         assert(is_legal_move(entry.state, State::dead));
-        add(number, death_of(entry, kLeaseLost), 0, Error{});
+        add(number, death_of(entry, why_doomed(entry)), 0, Error{});
     }
     doomed_.resize(kept);
 }

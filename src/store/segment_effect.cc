@@ -90,9 +90,9 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
     effect.nominal_due_ms = state.nominal_due_ms;
     effect.priority = state.priority;
     effect.maybe_delivered = state.maybe_delivered;
+    const bool has_reason = !record.reason.empty() && (state.state == State::dead || state.state == State::retrying);
     const bool has_rare = state.expires_ms != 0 || state.request_hash != 0 || !state.order_key.empty() ||
-                          !state.key.empty() || state.retry || state.attempts_forgiven != 0 ||
-                          state.state == State::dead;
+                          !state.key.empty() || state.retry || state.attempts_forgiven != 0 || has_reason;
     if (!has_rare) {
         effect.rare = 0;
         return;
@@ -104,7 +104,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
     RareFields& rare = rare_[effect.rare];
     rare = {state.expires_ms, state.request_hash, state.first_due_ms,      state.order_key,
             state.key,        state.retry,        state.attempts_forgiven, {}};
-    if (state.state == State::dead) rare.reason = record.reason;
+    if (has_reason) rare.reason = record.reason;
 }
 
 void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,

@@ -456,10 +456,15 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
         answer.row.state.name_space != put.name_space) {
         return violate("X", "get answers for another message or queue", &about);
     }
-    const bool is_dead = answer.row.state.state == State::dead;
-    if (is_dead == answer.row.reason.empty() || (is_dead && answer.row.ended_ms == 0)) {
-        return violate("X", "a dead message says since when and why, and no other does", &about);
+    const State state = answer.row.state.state;
+    const bool is_dead = state == State::dead;
+    const bool may_have_failed = (state == State::retrying || state == State::ready) && answer.row.state.attempts > 0;
+    if (is_dead ? answer.row.reason.empty() || answer.row.ended_ms == 0
+                : !answer.row.reason.empty() && !may_have_failed) {
+        return violate("X", "a dead message says since when and why, one that failed may say why, and no other does",
+                       &about);
     }
+    if (!is_dead && !answer.row.reason.empty()) rare_.met(Rare::reason_of_a_failure_told);
     const DueMs expires = answer.row.state.expires_ms;
     const bool may_be =
         about.expires ? about.expires->holds(expires) || (about.may_be_back && expires == 0) : expires == 0;

@@ -65,6 +65,7 @@ namespace duewheel {
     X(answered_dead)                      \
     X(dead_by_failure)                    \
     X(failed_by_the_rule_of_its_queue)    \
+    X(reason_of_a_failure_told)           \
     X(dead_by_a_lost_lease)               \
     X(redriven)                           \
     X(redrive_met_its_limit)              \
