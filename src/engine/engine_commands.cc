@@ -274,7 +274,9 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
     if (!record.state.key.empty() && record.state.first_due_ms == 0) {
         record.state.first_due_ms = record.state.nominal_due_ms;
     }
-    record.state.due_ms = record.state.nominal_due_ms = due;
+    // What is fired while it rests after its time had come keeps that time, and with it its place in line.
+    record.state.nominal_due_ms = cause == Cause::fired_now ? std::min(entry.nominal_due_ms, due) : due;
+    record.state.due_ms = due;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
 }

@@ -145,7 +145,11 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         }
         if (!same.empty()) {
             rare_.met(Rare::fired_though_due);
-            if (may_be_moved) add_world(same, {World::Phase::live, exact, exact, {}});
+            for (const World& world : before) {
+                const DueRange nominal{std::min(world.nominal.low, answer.due_ms),
+                                       std::min(world.nominal.high, answer.due_ms)};
+                if (may_be_moved) add_world(same, {World::Phase::live, exact, nominal, {}});
+            }
             return about.set(from, same);
         }
         rare_.met(Rare::fired_by_command);
@@ -158,7 +162,13 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
                        &about);
     }
     if (before.front().due.high <= request.submitted_ms && !is_fire) rare_.met(Rare::rescheduled_while_ready);
-    about.set(from, {World{World::Phase::live, exact, exact, {}}});
+    if (!is_fire) return about.set(from, {World{World::Phase::live, exact, exact, {}}});
+    Worlds fired;  // what had been due by itself before keeps its nominal time
+    for (const World& world : before) {
+        const DueRange nominal{std::min(world.nominal.low, answer.due_ms), std::min(world.nominal.high, answer.due_ms)};
+        add_world(fired, World{World::Phase::live, exact, nominal, {}});
+    }
+    about.set(from, std::move(fired));
 }
 
 void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel& about) {
