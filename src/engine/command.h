@@ -105,7 +105,8 @@ struct ConfigureQueueCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     What what = What::set;
-    QueueSettings settings;  // set
+    QueueSettings settings;    // set
+    bool keeps_pause = false;  // set: whether the queue is paused stays as it is, whatever `settings` says
 };
 struct DescribeQueueCommand {
     std::string name_space{kDefaultNamespace};

@@ -442,6 +442,7 @@ class Engine {
     void release_name(QueueNumber number);
     void release_if_only_waited_for(QueueNumber number);
     Error refuse_name();
+    static Error unknown_queue();
 
     // engine_purge.cc
     struct PurgeWalk {

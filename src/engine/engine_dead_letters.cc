@@ -21,6 +21,7 @@ void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
             Error{"bad_max",
                   "max is from 1 to " + std::to_string(options_.redrive_max) + ": call again for what is left", "max"});
     }
+    if (recent_.queues().find(command.name_space, command.queue) == kNoQueue) return reply(token, unknown_queue());
     if (!may_add(Adds::change)) {
         ++counters_.changes_refused_full;
         return reply(token, no_space_for(Adds::change));
@@ -82,6 +83,7 @@ bool Engine::redrive_chunk(Redrive& job) {
     const QueueNumber queue = recent_.queues().find(job.queue.name_space, job.queue.queue);
     std::uint32_t added = 0;
     bool has_more = true;
+    std::optional<Error> refused;
     DuePosition at = kNoBacklog;
     while (has_more && job.done < job.max) {
         const bool is_full = added == options_.redrive_chunk || batch_->count() >= options_.batch_operations_max ||
@@ -111,6 +113,10 @@ bool Engine::redrive_chunk(Redrive& job) {
         }
         has_more = at.due_ms < job.until_ms;
         if (!has_more) break;
+        if (Status room = job.lets_go ? Status() : check_room(queue); !room) {
+            refused = std::move(room).error();
+            break;
+        }
         if (row != nullptr) {
             number = admit(*row);
             ++job.next_row;
@@ -124,7 +130,9 @@ bool Engine::redrive_chunk(Redrive& job) {
     }
     if (job.lets_go) return finish_letting_go(job.letting_go_of, at), true;
     const RedriveAnswer answer{job.done, has_more};
-    if (added == 0) {
+    if (job.done == 0 && refused) {
+        reply(job.token, *std::move(refused));
+    } else if (added == 0) {
         reply(job.token, answer);
     } else {
         Operation& last = batch_->operations().back();

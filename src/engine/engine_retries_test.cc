@@ -357,7 +357,7 @@ TEST(DeadLetters, a_redrive_brings_those_back_that_died_first) {
     EXPECT_FALSE(rest.more);
     EXPECT_EQ(redrive(shard).redriven, 0u);
     EXPECT_EQ(shard.lease().size(), 3u);
-    EXPECT_EQ(shard.ask<RedriveAnswer>(RedriveCommand{"default", "never used", std::nullopt}).redriven, 0u);
+    EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "never used", std::nullopt}).code, "unknown_queue");
     EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", 0}).code, "bad_max");
     EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", 100'001}).code, "bad_max");
 }
@@ -386,6 +386,29 @@ TEST(DeadLetters, a_redrive_merges_those_on_disk_with_those_in_memory_in_chunks)
     EXPECT_EQ(rest.redriven, 2u);
     EXPECT_FALSE(rest.more);
     EXPECT_EQ(shard.lease(100).size(), 15u);
+}
+
+// It brought back all of them, however few the queue may hold.
+TEST(DeadLetters, a_redrive_fills_no_queue_beyond_what_it_may_hold) {
+    for (const std::uint32_t chunk : {1u, 2u, 100u}) {
+        EngineOptions options = with_rule({1, 0, 1'000, 0, 0});
+        options.redrive_chunk = chunk;
+        TrialEngine shard(options);
+        for (int i = 0; i < 6; ++i) dead_message(shard);
+        ConfigureQueueCommand set{"default", "q", ConfigureQueueCommand::What::set, {}};
+        set.settings.pending_max = 4;
+        shard.ask<QueueAnswer>(set);
+        shard.put(1000);
+        const RedriveAnswer some = redrive(shard);
+        EXPECT_EQ(some.redriven, 3u) << chunk;
+        EXPECT_TRUE(some.more);
+        EXPECT_EQ(shard.engine().counters().pending, 4u);
+        EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", {}}).code, "queue_full");
+        for (const Delivered& back : shard.lease(2)) shard.ask<LeaseEndAnswer>(AckCommand{back.lease});
+        EXPECT_EQ(redrive(shard).redriven, 2u);
+        EXPECT_EQ(shard.engine().queue_sums().dead, 1u);
+        EXPECT_TRUE(shard.engine().is_idle());
+    }
 }
 
 TEST(DeadLetters, a_redrive_answers_when_all_it_says_is_durable) {

@@ -18,6 +18,13 @@ Error out_of_range(std::string field, std::string what) {
 
 }  // namespace
 
+Error Engine::unknown_queue() {
+    return {"unknown_queue",
+            "nothing is in a queue of this name and it has no settings: check the name, or begin it with a put, "
+            "settings or a pause",
+            "queue"};
+}
+
 // ---- commands
 
 Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand& command) {
@@ -29,12 +36,15 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
     }
     QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
-        if (command.what != What::set && command.what != What::pause) {  // there is nothing to change
+        if (command.what == What::remove) {
             QueueAnswer nothing;
             nothing.name_space = command.name_space;
             nothing.queue = command.queue;
-            if (command.what == What::remove) nothing.removed = false;
+            nothing.removed = false;
             return reply(pending.token, std::move(nothing)), Verdict::settled;
+        }
+        if (command.what != What::set && command.what != What::pause) {
+            return reply(pending.token, unknown_queue()), Verdict::settled;
         }
         if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
         if (recent_.queues().in_use() >= options_.queues_max) {
@@ -54,6 +64,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
     switch (command.what) {
         case What::set:
             next = command.settings;
+            if (command.keeps_pause) next.paused = before.paused;
             next.purge_through = before.purge_through;
             next.purge_started_ms = before.purge_started_ms;
             break;
@@ -338,9 +349,7 @@ Engine::QueueSums Engine::queue_sums() const {
 void Engine::describe(const DescribeQueueCommand& command, ReplyToken token) {
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
-        return reply(token,
-                     Error{"unknown_queue", "nothing is in a queue of this name and it has no settings: check the name",
-                           "queue"});
+        return reply(token, unknown_queue());
     }
     static_cast<void>(queue(number));
     reply(token, describe(number));

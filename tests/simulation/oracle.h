@@ -228,6 +228,7 @@ class Oracle {
     void check_content(const MessageModel& message, const MessageAnswer& answer);
     void error_replied(const Request& request, const Error& error);
     void refused_for_space(const Request& request);
+    void refused_as_unknown(const Request& request);
     void lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer);
     void delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);

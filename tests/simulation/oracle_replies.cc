@@ -532,13 +532,17 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         return rare_.met(Rare::key_conflict);
     }
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
+    if (code == "unknown_queue") return refused_as_unknown(request);
     if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {
         return settings_refused(request, error);
     }
-    if (const auto* named = std::get_if<DescribeQueueCommand>(&request.command);
-        named != nullptr && code == "unknown_queue") {
-        if (unfinished_in(named->name_space, named->queue).low > 0) violate("C1", "a queue with messages is not known");
-        return rare_.met(Rare::queue_unknown);
+    if (const auto* redrive = std::get_if<RedriveCommand>(&request.command);
+        redrive != nullptr && code == "queue_full") {
+        PutCommand like_it;
+        like_it.name_space = redrive->name_space;
+        like_it.queue = redrive->queue;
+        if (!may_be_full(like_it, request)) violate("C11", "a redrive is refused although its queue is not full");
+        return;
     }
     if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
         if (!may_be_full(*put, request)) violate("C11", "a put is refused although its queue is not full", about);
