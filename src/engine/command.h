@@ -113,6 +113,7 @@ struct ConfigureQueueCommand {
     std::string queue;
     What what = What::set;
     QueueSettings settings;          // set
+    bool keeps_pause = false;        // set: whether the queue is paused stays as it is, whatever `settings` says
     std::optional<DueMs> before_ms;  // discard: those alone that died before; none: all
 };
 struct DescribeQueueCommand {

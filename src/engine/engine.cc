@@ -2,7 +2,8 @@
 // mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
 // engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
 // engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
-// letters in engine_dead_letters.cc, loops in engine_loops.cc, order keys in engine_order.cc.
+// letters in engine_dead_letters.cc, loops in engine_loops.cc, order keys in engine_order.cc, full disks in
+// engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -54,15 +55,13 @@ Engine::~Engine() = default;
 void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
     const bool is_put = is_a_put(command);
-    if (is_put && store_full_ && !may_be_repeated(command)) {
+    if (is_put && refuses_puts() && !may_be_repeated(command)) {
         counters_.refused_full += record_count(command);
         return reply(token, store_full());
     }
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
-    const bool cleans = std::holds_alternative<CarryCommand>(command) ||
-                        std::holds_alternative<CarrySettingsCommand>(command) ||
-                        std::holds_alternative<CarryDoneCommand>(command);
-    if (!cleans && waiting_commands() >= options_.commands_waiting_max) return reply(token, too_busy());
+    if (!is_of_cleaning(command) && waiting_commands() >= options_.commands_waiting_max)
+        return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
     if (const auto* asked = std::get_if<RedriveCommand>(&command)) return redrive(*asked, token);
@@ -78,18 +77,6 @@ void Engine::submit(Command command, ReplyToken token) {
         pending.facts_generation = carry->generation;
     }
     (is_put ? puts_ : commands_).push_back(std::move(pending));
-}
-
-void Engine::set_store_full(bool full) {
-    store_full_ = full;
-    if (!full) return;
-    std::erase_if(puts_, [this](const Pending& put) {
-        if (may_be_repeated(put.command)) return false;
-        counters_.refused_full += record_count(put.command);
-        waiting_bytes_ -= put.bytes;
-        reply(put.token, store_full());
-        return true;
-    });
 }
 
 void Engine::advance_to(DueMs now) {
@@ -263,19 +250,20 @@ bool Engine::is_idle() const {
     const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
         return each.second.pending || each.second.delivery || each.second.message;
     });
-    return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() && attempts_.empty() &&
-           expiries_.empty() && doomed_.empty() && redrives_.empty() && spawns_.empty() && spawning_.empty() &&
-           !in_flight_ && !looks_up;
+    return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
+           (attempts_.empty() || attempts_wait()) && expiries_.empty() && doomed_.empty() && redrives_.empty() &&
+           spawns_.empty() && spawning_.empty() && !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
     const bool has_begun = durable_ || !to_sweep_.empty() || !wheel_.caught_up() || serving_left_ || !listings_.empty();
     if (!started_ || has_begun) return now_;
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
-    const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
-                          !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || has_spawns_to_add() ||
-                          has_spawns_to_read() || (has_puts && !puts_held_back());
-    if (!in_flight_ && (has_work || purge_has_work())) return now_;
+    const bool is_asked = has_commands() || has_redrives_to_add() || (has_puts && !puts_held_back()) ||
+                          (attempts_wait() && !held_.empty());
+    const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
+                              !doomed_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read();
+    if (!in_flight_ && (is_asked || (has_own_work && !log_stands_still()))) return now_;
     if (walking_purge() < purges_.size()) return now_;
     if (!in_flight_ && has_dead_to_let_go()) return now_;
     const Tick wheel = wheel_.next_work();
@@ -295,7 +283,7 @@ EngineCounters Engine::counters() const {
     counters.commands_waiting = waiting_commands();
     counters.waiting_bytes = waiting_bytes_;
     counters.reading_bytes = reading_bytes_;
-    counters.listings = listings_.size();
+    counters.listings = listings_open_;
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_by_name_.size();
@@ -304,7 +292,7 @@ EngineCounters Engine::counters() const {
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_held_back = puts_held_back();
-    counters.store_full = store_full_;
+    counters.space = space_;
     counters.loaded_until_ms = loaded_until_ms_;
     counters.server_time_ms = now_;
     return counters;
@@ -320,7 +308,7 @@ void Engine::check() const {
     wheel_.check();
     const bool new_put_waits =
         std::any_of(puts_.begin(), puts_.end(), [](const Pending& put) { return !may_be_repeated(put.command); });
-    require(!store_full_ || !new_put_waits, "a put waits though the store is full");
+    require(!refuses_puts() || !new_put_waits, "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
     check_lines();

@@ -124,6 +124,7 @@ void Engine::end_lease(EntryNumber number) {
     --queue(entry.queue).leased_count;
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.state = entry.durable_state;
+    entry.lease_lost = true;
     settled_expiry(number);
     const bool purged = is_purged(entry);
     if (purged || has_expired(number)) {
@@ -147,6 +148,7 @@ void Engine::unlist(EntryNumber number) {
     entry.spawning = false;
     entry.in_fired = false;  // its key there is out of date from now on
     entry.expiring = false;
+    entry.lease_lost = false;
     settled_expiry(number);
     Queue& at = queue(entry.queue);
     if (entry.state == State::ready) {

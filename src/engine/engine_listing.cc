@@ -56,8 +56,8 @@ void Engine::list(const ListCommand& command, ReplyToken token) {
                                   "deaths: ask for state=dead alone",
                                   "state"});
     }
+    if (!begin_listing(token)) return;
     if (of_dead) return list_dead({token, command, 0, {}, {}});
-    if (listings_.size() >= options_.listings_max) return reply(token, too_busy());
     Listing listing;
     listing.token = token;
     listing.command = command;
@@ -69,6 +69,19 @@ void Engine::list(const ListCommand& command, ReplyToken token) {
     if (!not_due) listing.command.until_ms = std::min(command.until_ms, now_ + 1);
     if (!due && loops_due_ == 0) listing.command.from = std::max(command.from, {now_ + 1, 0});
     listings_.push_back(std::move(listing));
+}
+
+// False where as many as there may be are being made: that was answered.
+bool Engine::begin_listing(ReplyToken token) {
+    if (listings_open_ >= options_.listings_max) return reply(token, too_busy()), false;
+    ++listings_open_;
+    return true;
+}
+
+void Engine::end_listing(ReplyToken token, Reply page) {
+    assert(listings_open_ > 0);
+    --listings_open_;
+    reply(token, std::move(page));
 }
 
 void Engine::walk_listings() {
@@ -166,13 +179,14 @@ void Engine::finish_listing(Listing listing, ListedRows sealed, Generation gener
         answer.next = after(position_of(page.back()));
     }
     counters_.listed += page.size();
-    reply(listing.token, std::move(answer));
+    end_listing(listing.token, std::move(answer));
 }
 
 ListedMessage Engine::listed(const Entry& entry) const {
     ListedMessage message = listed(recent_.row(entry));
     message.row.state.state = live_state(entry.state, entry.due_ms, entry.is_loop);
     message.row.state.attempts = entry.begun;
+    if (entry.begun != entry.attempts) message.row.reason.clear();
     message.row.state.maybe_delivered |= delivery_may_hide(entry);
     if (const auto held = leases_.find(entry.id); held != leases_.end()) message.lease_until_ms = held->second.until_ms;
     return message;

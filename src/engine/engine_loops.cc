@@ -108,7 +108,7 @@ void Engine::add_spawns() {
             continue;
         }
         if (recent_.entry(number).purging) continue;  // which ends it
-        if (store_full_ || !check_room(recent_.entry(number).queue)) {
+        if (refuses_puts() || !check_room(recent_.entry(number).queue)) {
             arm(number, now_ + options_.spawn_again_ms);
             continue;
         }

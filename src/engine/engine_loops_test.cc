@@ -283,10 +283,10 @@ TEST(Loops, a_purge_ends_the_loop_and_what_it_made) {
 TEST(Loops, while_the_disk_is_full_it_waits_and_then_makes_all_of_them) {
     TrialEngine shard;
     shard.ask<PutAnswer>(loop(100, 5, 100));
-    shard.engine().set_store_full(true);
+    shard.engine().set_log_space(LogSpace::scarce);
     shard.turn(2'000);
     EXPECT_EQ(spawns_in(shard), 0u);
-    shard.engine().set_store_full(false);
+    shard.engine().set_log_space(LogSpace::enough);
     shard.turn(1'000);
     EXPECT_EQ(shard.lease().size(), 5u);
 }

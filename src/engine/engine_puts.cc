@@ -181,7 +181,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         if (waits_for_due(state) && !holder->is_loop && holder->holder.due_ms <= now_) state = State::ready;
         return PutAnswer{holder->holder.id, state, holder->holder.due_ms, true};
     }
-    if (store_full_) {  // one that repeats was answered all the same
+    if (refuses_puts()) {  // one that repeats was answered all the same
         ++counters_.refused_full;
         return store_full();
     }

@@ -127,13 +127,14 @@ class TrialEngine {
             if (record.id == 0 || record.kind == RecordKind::cursor) continue;
             MessageRow& row = index[record.id];
             row.id = record.id;
-            if (record.kind == RecordKind::put || record.kind == RecordKind::spawn) {
+            if (record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
+                record.kind == RecordKind::carry) {
                 row.place = sequence;
                 row.record_bytes = static_cast<std::uint32_t>(framed.size());
             }
             row.state = record.state;
-            row.ended_ms = record.kind == RecordKind::end ? record.time_ms : 0;
-            row.reason = record.kind == RecordKind::end ? record.reason : std::string_view();
+            row.ended_ms = record.kind == RecordKind::end ? record.time_ms : record.ended_ms;
+            row.reason = record.reason;
         }
         engine_.table_taken(++sealed_);
         turn();

@@ -143,8 +143,12 @@ inline std::string describe(const Command& command) {
                 constexpr std::string_view kWhats[] = {"set", "pause", "resume", "purge", "discard", "remove"};
                 const QueueSettings& settings = c.settings;
                 return std::string(kWhats[static_cast<std::size_t>(c.what)]) + " queue " + c.name_space + " " +
-                       c.queue + (settings.paused ? " paused" : "") + " pending=" + number(settings.pending_max) +
-                       " lease=" + number(settings.lease_ms) + (c.before_ms ? " before=" + number(*c.before_ms) : "");
+                       c.queue +
+                       (settings.paused ? " paused"
+                        : c.keeps_pause ? " as paused"
+                                        : "") +
+                       " pending=" + number(settings.pending_max) + " lease=" + number(settings.lease_ms) +
+                       (c.before_ms ? " before=" + number(*c.before_ms) : "");
             } else if constexpr (std::is_same_v<T, DescribeQueueCommand>) {
                 return "describe " + c.name_space + " " + c.queue;
             } else if constexpr (std::is_same_v<T, ListQueuesCommand>) {

@@ -64,7 +64,8 @@ struct MessageRow {
     DueMs ended_ms = 0;
     std::uint32_t lease_attempt = 0;      // the lease whose ack or failure ended it, so that a repeated
     std::uint64_t lease_incarnation = 0;  // ack repeats its answer also after a restart
-    std::string reason;                   // of a dead message
+    // Why it is dead; or why its last attempt failed, as long as it rests after it.
+    std::string reason;
 
     bool operator==(const MessageRow&) const = default;
 };

@@ -134,7 +134,7 @@ struct Record {
     std::uint32_t lease_attempt = 0;
     std::uint64_t lease_incarnation = 0;
     std::int64_t lateness_ms = 0;  // end: delivery against nominal due
-    std::string_view reason;       // end as dead and its carry, fail
+    std::string_view reason;       // end as dead, fail, and the carries of both
     DueMs ended_ms = 0;            // carry of an ended message
 
     // rule, conf: what kind of thing (1 schedule, 2 watchdog; 1 queue, 2 namespace, 3 target), its name in

@@ -111,9 +111,14 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.gauge("duewheel_puts_held_back", "1 while puts wait for segments to be sealed or made ready.",
                counters.puts_held_back ? 1 : 0);
     page.gauge("duewheel_store_full", "1 while puts are refused because the disk is nearly full.",
-               counters.store_full ? 1 : 0);
+               counters.space != LogSpace::enough ? 1 : 0);
+    page.gauge("duewheel_store_reserve",
+               "1 while only the reserve of the log is left, and changes that end no message are refused.",
+               counters.space >= LogSpace::reserve ? 1 : 0);
     page.counter("duewheel_puts_refused_full_total", "Puts refused because the disk was nearly full.",
                  counters.refused_full);
+    page.counter("duewheel_changes_refused_full_total", "Other requests refused because the disk was full.",
+                 counters.changes_refused_full);
     page.gauge("duewheel_unsealed_segments", "Full segments that are not in the index yet.",
                counters.unsealed_segments);
     page.gauge("duewheel_entries_in_memory", "Messages that have an entry in memory.", counters.in_memory);

@@ -56,14 +56,18 @@ MessageRow RecentTier::row(const Entry& entry) const {
     row.place = entry.place;
     row.record_bytes = entry.record_bytes;
     row.state = durable_state(entry);
+    row.reason = reason(entry);
     if (entry.durable_state == State::dead) {
         const Rare& rare = rare_.at(find(entry.id));
         row.ended_ms = rare.ended_ms;
         row.lease_attempt = rare.lease_attempt;
         row.lease_incarnation = rare.lease_incarnation;
-        row.reason = rare.reason;
     }
     return row;
+}
+
+std::string_view RecentTier::reason(const Entry& entry) const {
+    return entry.has_rare ? std::string_view(rare_.at(find(entry.id)).reason) : std::string_view();
 }
 
 std::string_view RecentTier::key(const Entry& entry) const {
@@ -133,6 +137,8 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     if (record.state.state == State::dead) {
         death = {record.kind == RecordKind::carry ? record.ended_ms : record.time_ms, record.lease_attempt,
                  record.lease_incarnation, record.reason};
+    } else if (record.state.state == State::retrying) {
+        death.reason = record.reason;
     }
     set_state(entry, number, record.state, death);
     entry.place = whole ? sequence : record.place;
@@ -267,7 +273,8 @@ void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState&
 
 void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
     const bool needed = state.expires_ms != 0 || !state.order_key.empty() || !state.key.empty() || state.retry ||
-                        state.attempts_forgiven != 0 || state.is_loop() || state.state == State::dead;
+                        state.attempts_forgiven != 0 || state.is_loop() || state.state == State::dead ||
+                        !death.reason.empty();
     if (needed) {
         Rare& rare = rare_[number];
         rare.expires_ms = state.expires_ms;

@@ -90,9 +90,10 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
     effect.nominal_due_ms = state.nominal_due_ms;
     effect.priority = state.priority;
     effect.maybe_delivered = state.maybe_delivered;
+    const bool has_reason = !record.reason.empty() && (state.state == State::dead || state.state == State::retrying);
     const bool has_rare = state.expires_ms != 0 || state.request_hash != 0 || !state.order_key.empty() ||
                           !state.key.empty() || state.retry || state.attempts_forgiven != 0 || state.is_loop() ||
-                          state.state == State::dead;
+                          has_reason;
     if (!has_rare) {
         effect.rare = 0;
         return;
@@ -111,7 +112,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
             state.attempts_forgiven,
             state.next_occurrence,
             {}};
-    if (state.state == State::dead) rare.reason = record.reason;
+    if (has_reason) rare.reason = record.reason;
 }
 
 void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,

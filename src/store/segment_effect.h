@@ -37,7 +37,7 @@ struct RareFields {
     std::optional<RetryRule> retry;
     std::uint32_t attempts_forgiven = 0;
     std::uint64_t next_occurrence = 0;
-    std::string reason;  // of a dead message
+    std::string reason;  // of a dead message, and of one that rests after a failure
 };
 
 // Rows that older tables may hold of a message. They are erased where they are not put again; no row there is fine.

@@ -186,6 +186,10 @@ class Codes(unittest.TestCase):
             while client.request("GET", "/v1/stats")[1]["waiters"] == 0:
                 pass
             self.assertEqual(client.request("PUT", "/v1/queues/full", {"limits": {"pending": 1}})[0], 200)
+            dying = client.put("full", "x", retry={"attempts": 1})  # for the redrive that finds no room
+            self.assertEqual(dying[0], 201)
+            token = client.lease("full", 1, wait="20s")[0]["lease"]
+            self.assertEqual(client.request("POST", f"/v1/leases/{token}:fail", {})[1]["outcome"], "dead")
             for name in ("full", "fourth"):  # as many queues as there may be
                 self.assertEqual(client.put(name, "x")[0], 201)
             met = 0
