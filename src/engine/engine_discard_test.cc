@@ -30,7 +30,7 @@ MessageId dead(TrialEngine& shard, const std::string& queue = "q", const std::st
 }
 
 ConfigureQueueCommand discard_all(std::optional<DueMs> before_ms = std::nullopt, std::string queue = "q") {
-    return {"default", std::move(queue), What::discard, {}, before_ms};
+    return {"default", std::move(queue), What::discard, {}, false, before_ms};
 }
 
 QueueAnswer look(TrialEngine& shard, std::string queue = "q") {
