@@ -12,6 +12,7 @@
 
 #include "timer/interleaving_explorer.h"
 #include "timer/interleaving_point.h"
+#include "timer/timer_service_probe.h"
 #include <duewheel/embedded_timer.h>
 #include <duewheel/manual_clock.h>
 #include <duewheel/timer_service.h>
@@ -263,6 +264,29 @@ TEST(Interleavings, a_periodic_timer_is_cancelled_in_the_gap_before_its_next_run
                                }};
         },
         4);
+}
+
+TEST(Interleavings, a_timer_at_the_wall_is_cancelled_as_it_falls_due) {
+    // Who cancelled it between the driver's look at the mailbox and its firing left it in the list of those at the
+    // wall, which was followed into its next use when somebody set the wall.
+    expect_all(
+        [] {
+            auto world = std::make_shared<World>();
+            auto timeout = std::make_shared<Timeout>(
+                world->service.schedule_at(world->clock.wall_now() + 5ms, [world = world.get()] { ++world->ran; })
+                    .value());
+            world->service.rest();
+            world->clock.advance(10ms);
+            const auto cancel = [world, timeout] { world->removed += timeout->cancel() == CancelOutcome::removed; };
+            return Interleaved{{[world] { world->drive(); }, cancel}, [world, timeout] {
+                                   EXPECT_EQ(world->ran + world->removed, 1);
+                                   EXPECT_EQ(world->service.pending(), 0U);
+                                   EXPECT_FALSE(TimerServiceProbe::lists_any_at_wall(world->service));
+                                   *timeout = Timeout();
+                                   world->check_end();
+                               }};
+        },
+        3);
 }
 
 TEST(Interleavings, cancel_and_wait_returns_when_the_task_has) {

@@ -162,7 +162,10 @@ void TimerCore::fire(TimerNode& node) {
     Word taken = 0;
     do {
         // Posted: somebody has cancelled it or wants another deadline, and the mailbox will tell.
-        if ((word & TimerNode::kPosted) != 0 || TimerNode::status_of(word) != TimerStatus::pending) return;
+        if ((word & TimerNode::kPosted) != 0 || TimerNode::status_of(word) != TimerStatus::pending) {
+            if (at_wall) unlink_at_wall(node);  // which is only done with what is in the wheel
+            return;
+        }
         const bool hands_over = options_.executor && (word & TimerNode::kEmbedded) == 0;
         taken = with_status(word, hands_over ? TimerStatus::handed : TimerStatus::running);
     } while (!node.word.compare_exchange_weak(word, taken, std::memory_order_acq_rel));
