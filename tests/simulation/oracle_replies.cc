@@ -512,7 +512,7 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     const bool is_put = is_a_put(request.command);
     if (code == "store_full" && is_put && was_full_) return rare_.met(Rare::put_refused_when_full);
     if (code == "key_conflict" && about != nullptr && std::holds_alternative<PutCommand>(request.command) &&
-        std::get<PutCommand>(request.command).request_hash != about->put.request_hash) {
+        may_conflict(*about, std::get<PutCommand>(request.command))) {
         return rare_.met(Rare::key_conflict);
     }
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
