@@ -687,6 +687,15 @@ class Worker(CommandLine):
         self.assertGreater(until - self.answer("stats")["server_time_ms"], 8 * 60_000)
         self.assertEqual(self.answer("get", number)["state"], "done")
 
+    # They ended it.
+    def test_settings_leave_a_pause_as_it_is(self):
+        self.output("queue", "pause", "q")
+        self.output("queue", "set", "q", "--lease", "9m")
+        self.assertTrue(self.answer("queue", "get", "q")["paused"])
+        self.output("queue", "resume", "q")
+        self.output("queue", "set", "q", "--lease", "9m", "--paused")
+        self.assertTrue(self.answer("queue", "get", "q")["paused"])
+
     def test_jobs_run_at_the_same_time(self):
         for _ in range(3):
             self.put("q", "x")

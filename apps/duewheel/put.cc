@@ -7,6 +7,7 @@
 #include "calendar/instant_text.h"
 #include "local_time.h"
 #include "plain_text.h"
+#include "repeat_arguments.h"
 #include "retry_arguments.h"
 #include "verbs.h"
 
@@ -21,6 +22,7 @@ struct PutArguments {
     std::optional<std::string> expires;
     std::optional<std::string> order_key;
     std::optional<std::int32_t> priority;
+    RepeatArguments repeat;
     RetryArguments retry;
     std::string content_type;
     std::string key;
@@ -60,6 +62,9 @@ int put(Session& session, const PutArguments& arguments) {
     }
     if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
+    if (Status read = arguments.repeat.put_into(arguments.when.zone, request); !read) {
+        return session.complain(read.error(), kExitUsage);
+    }
     if (Status read = put_expiry_into(arguments, request); !read) return session.complain(read.error(), kExitUsage);
     if (arguments.order_key) request["order_key"] = json_text(*arguments.order_key);
     const Result<std::string> body = read_body_argument(arguments.body);
@@ -84,6 +89,7 @@ void add_put(CLI::App& program, Session& session) {
                             "  echo '<p>God morgen</p>' > letter.html\n"
                             "  duewheel put mail @letter.html --at 2027-01-01T06:00 --tz Europe/Oslo --header lang=nb\n"
                             "  date | duewheel put mail - --in 1h30m\n"
+                            "  duewheel put mail 'Every hour, five times' --every 1h --times 5\n"
                             "  duewheel put mail 'Once or never' --retry-attempts 1",
                             put);
     PutArguments& options = *verb.options;
@@ -102,6 +108,7 @@ void add_put(CLI::App& program, Session& session) {
                      "Messages of the queue with the same key go out one after the other, never two at once")
         ->type_name("KEY");
     verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
+    options.repeat.add_to(*verb.app);
     options.retry.add_to(*verb.app);
     verb.app->add_option("--content-type", options.content_type, "Media type of the content")->type_name("TYPE");
     verb.app->add_option("--key", options.key, "Makes the put safe to repeat: the same key and request is one message");

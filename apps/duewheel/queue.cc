@@ -96,7 +96,7 @@ int get(Session& session, const QueueArguments& arguments) {
 
 int set(Session& session, const SetArguments& arguments) {
     json::object request;
-    request["paused"] = arguments.paused;
+    if (arguments.paused) request["paused"] = true;
     if (!arguments.lease.empty()) request["lease"] = arguments.lease;
     if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     if (arguments.pending) request["limits"] = json::object{{"pending", *arguments.pending}};
@@ -148,9 +148,10 @@ void add_verb(CLI::App& parent, Session& session, const char* name, const char* 
 }
 
 void add_set(CLI::App& parent, Session& session) {
-    Verb<SetArguments> verb(parent, session, "set",
-                            "Give a queue all its settings; what is left out is as in a queue without any",
-                            "duewheel queue set letters --lease 2m --pending 10000", set);
+    Verb<SetArguments> verb(
+        parent, session, "set",
+        "Give a queue all its settings; what is left out is as in a queue without any, and a pause stays",
+        "duewheel queue set letters --lease 2m --pending 10000", set);
     SetArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     verb.app->add_flag("--paused", options.paused, "Hand nothing out");

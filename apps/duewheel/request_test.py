@@ -93,6 +93,21 @@ class CommandLineTest(unittest.TestCase):
         body = self.put_body("Hello", "--at", "2027-01-01T06:00", "--tz", "Europe/Oslo", "--expires", "2027-01-01T07:00")
         self.assertEqual(body["expires"], "2027-01-01T06:00:00.000Z")
 
+    def test_a_loop_sends_its_rule(self):
+        self.assertEqual(self.put_body("x", "--every", "1h")["repeat"], {"every": "1h"})
+        body = self.put_body("x", "--at", "2027-01-01T06:00", "--tz", "Europe/Oslo", "--every", "1m", "--times", "10",
+                             "--factor", "1.5", "--most", "1h", "--until", "2027-01-01T07:00")
+        self.assertEqual(body["repeat"], {"every": "1m", "times": 10, "factor": 1.5, "most": "1h",
+                                          "until": "2027-01-01T06:00:00.000Z"})
+        for arguments in (["--times", "3"], ["--every", "1m", "--most", "1h"], ["--every", "often"],
+                          ["--every", "1m", "--factor", "twice"], ["--every", "1m", "--until", "later"]):
+            with self.subTest(arguments=arguments):
+                self.stub.requests.clear()
+                code, _, error = self.run_program("put", "mail", "x", *arguments)
+                self.assertEqual(code, 2, error)
+                self.assertIn(arguments[-2] if len(arguments) > 2 else "--every", error)
+                self.assertEqual(self.stub.requests, [])
+
     def test_names_are_percent_encoded_and_a_namespace_is_part_of_the_path(self):
         self.stub.answer = (201, PUT)
         self.run_program("put", "a/b $", "x", "--namespace", "team one")

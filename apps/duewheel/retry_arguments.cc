@@ -5,9 +5,7 @@
 #include "arguments.h"
 
 namespace duewheel {
-namespace {
 
-// Numbers as they are written, so that the server sees them exactly.
 Status put_number_into(const std::string& text, const char* member, const char* option, boost::json::object& rule) {
     if (text.empty()) return {};
     boost::json::error_code broken;
@@ -18,8 +16,6 @@ Status put_number_into(const std::string& text, const char* member, const char* 
     rule[member] = value;
     return {};
 }
-
-}  // namespace
 
 void RetryArguments::add_to(CLI::App& verb) {
     verb.add_option("--retry-attempts", attempts, "Deliveries until it is dead; 1: never tried again");

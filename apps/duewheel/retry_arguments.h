@@ -12,6 +12,9 @@
 
 namespace duewheel {
 
+// A number as it is written, so that the server sees it exactly; an empty text is none. Code: bad_number.
+Status put_number_into(const std::string& text, const char* member, const char* option, boost::json::object& rule);
+
 struct RetryArguments {
     std::optional<std::int64_t> attempts;
     std::string first;

@@ -44,7 +44,8 @@ class Asio {
 
   private:
     Fired& fired_;
-    boost::asio::io_context context_{1};
+    // One thread runs it, and nothing else touches it: without locks, as all other subjects are.
+    boost::asio::io_context context_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
     std::chrono::steady_clock::time_point start_;
     std::vector<boost::asio::steady_timer> timers_;

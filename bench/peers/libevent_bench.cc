@@ -1,4 +1,5 @@
-// libevent: a timer is an event without a descriptor; adding one that is pending moves it.
+// libevent: a timer is an event without a descriptor; adding one that is pending moves it. Many timers of one length go
+// into a queue of that length, as libevent advises.
 #include <vector>
 
 #include <event2/event.h>
@@ -27,7 +28,15 @@ class Libevent {
         event_add(&timers_[id], &after);
     }
     void stop(Id id) { event_del(&timers_[id]); }
-    void move(Id id, Tick deadline) { start(id, deadline); }
+    void move(Id id, Tick deadline) {
+        const Tick delay = deadline - now_;
+        if (delay != common_delay_) {
+            const timeval length{static_cast<time_t>(delay / 1000), static_cast<suseconds_t>(delay % 1000 * 1000)};
+            common_ = event_base_init_common_timeout(base_, &length);
+            common_delay_ = delay;
+        }
+        event_add(&timers_[id], common_);
+    }
     void advance(Tick now) {
         now_ = now;
         tell_time(now * kTickNanoseconds);
@@ -45,6 +54,8 @@ class Libevent {
     event_base* base_;
     std::vector<event> timers_;
     Tick now_ = 0;
+    Tick common_delay_ = 0;  // of all moves
+    const timeval* common_ = nullptr;
 };
 
 }  // namespace

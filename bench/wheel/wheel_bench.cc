@@ -20,8 +20,11 @@ class OwnIds {
     void start(Id id, Tick deadline) { wheel_.schedule(id, deadline); }
     void stop(Id id) { wheel_.cancel(id); }
     void move(Id id, Tick deadline) { wheel_.schedule(id, deadline); }
-    void advance(Tick now) {
-        wheel_.advance_to(now, [this](Id id, Tick) { fired_(id); });
+    void advance(Tick now) { static_cast<void>(advance_some(now, IdTimingWheel::kUnlimited)); }
+    bool advance_some(Tick now, std::size_t budget) {
+        wheel_.advance_to(
+            now, [this](Id id, Tick) { fired_(id); }, budget);
+        return wheel_.caught_up();
     }
 
   private:
@@ -41,8 +44,11 @@ class Handles {
     void move(Id id, Tick deadline) {
         if (!wheel_.reschedule(handles_[id], deadline)) std::abort();
     }
-    void advance(Tick now) {
-        wheel_.advance_to(now, [this](std::uint64_t cookie, Tick) { fired_(static_cast<Id>(cookie)); });
+    void advance(Tick now) { static_cast<void>(advance_some(now, TimingWheel::kUnlimited)); }
+    bool advance_some(Tick now, std::size_t budget) {
+        wheel_.advance_to(
+            now, [this](std::uint64_t cookie, Tick) { fired_(static_cast<Id>(cookie)); }, budget);
+        return wheel_.caught_up();
     }
 
   protected:
@@ -73,8 +79,11 @@ class Members {
     void start(Id id, Tick deadline) { wheel_.schedule(timers_[id], deadline); }
     void stop(Id id) { wheel_.cancel(timers_[id]); }
     void move(Id id, Tick deadline) { wheel_.schedule(timers_[id], deadline); }
-    void advance(Tick now) {
-        wheel_.advance_to(now, [this](Timer& timer) { fired_(static_cast<Id>(&timer - timers_.data())); });
+    void advance(Tick now) { static_cast<void>(advance_some(now, IntrusiveTimingWheel<Timer>::kUnlimited)); }
+    bool advance_some(Tick now, std::size_t budget) {
+        wheel_.advance_to(
+            now, [this](Timer& timer) { fired_(static_cast<Id>(&timer - timers_.data())); }, budget);
+        return wheel_.caught_up();
     }
 
   private:

@@ -33,6 +33,11 @@ double cpu_seconds() {
     return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
+void no_workload(const std::string& name) {
+    std::fprintf(stderr, "there is no workload %s for this subject\n", name.c_str());
+    std::exit(2);
+}
+
 std::size_t resident_bytes() {
     std::ifstream statm("/proc/self/statm");
     std::size_t size = 0;

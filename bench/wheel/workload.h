@@ -54,6 +54,7 @@ class Fired {
 //     void stop(Id id)                      of one that is
 //     void move(Id id, Tick deadline)       of one that is, to a later time
 //     void advance(Tick now)                fires all due by then
+//     bool advance_some(Tick now, std::size_t budget)    where it can stop on the way; whether it has come to `now`
 //     static constexpr std::size_t kCallerBytes    of a timer, that are the caller's own: its handle
 
 // What a run found. Times are of one operation, in nanoseconds; `bytes` are of one timer.
@@ -74,6 +75,8 @@ struct Outcome {
 double wall_seconds();
 double cpu_seconds();
 std::size_t resident_bytes();
+// Says that the subject does not run it, and exits with 2.
+[[noreturn]] void no_workload(const std::string& name);
 
 // The middle one of p50, p99, p99.9, p99.999 and the most, of samples in nanoseconds.
 std::vector<double> quantiles(std::vector<float> samples);
@@ -81,6 +84,7 @@ std::vector<double> quantiles(std::vector<float> samples);
 constexpr Tick kTimeoutMax = 60'000;
 constexpr Tick kRefresh = 30'000;
 constexpr Tick kDay = 86'400'000;
+constexpr std::size_t kBudget = 1'000;
 
 template <class Subject>
 class Run final : public Fired {
@@ -106,7 +110,10 @@ class Run final : public Fired {
         if (workload == "E") return memory();
         if (workload == "LS" || workload == "LC") return call_latency(workload == "LS");
         if (workload == "LA") return advance_latency();
-        return {};
+        if constexpr (requires(Subject & subject) { subject.advance_some(Tick{}, std::size_t{}); }) {
+            if (workload == "LM") return crowded_tick();
+        }
+        no_workload(workload);
     }
 
     void operator()(Id id) override {
@@ -336,6 +343,25 @@ class Run final : public Fired {
         samples.reserve(ticks);
         for (std::uint64_t i = 0; i < ticks; ++i) {
             samples.push_back(timed_call([this] { tick(); }));
+        }
+        keep_quantiles(std::move(samples));
+        return outcome_;
+    }
+
+    // All timers are due in one tick, and fire a thousand a call. They were scheduled in another order than their ids'.
+    Outcome crowded_tick() {
+        make(n_);
+        std::vector<Id> ids(n_);
+        for (Id id = 0; id < n_; ++id) ids[id] = id;
+        for (Id id = n_ - 1; id > 0; --id) std::swap(ids[id], ids[random_.below(id + 1)]);
+        for (const Id id : ids) start(id, kTimeoutMax);
+        now_ = kTimeoutMax - 1;
+        subject_->advance(now_);
+        ++now_;
+        std::vector<float> samples;
+        samples.reserve(n_ / kBudget + 16);
+        for (bool done = false; !done;) {
+            samples.push_back(timed_call([&, this] { done = subject_->advance_some(now_, kBudget); }));
         }
         keep_quantiles(std::move(samples));
         return outcome_;

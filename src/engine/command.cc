@@ -50,6 +50,8 @@ std::string_view cause_name(Cause cause) {
             return "merged";
         case Cause::failed:
             return "failed";
+        case Cause::spawned:
+            return "spawned";
         case Cause::kept_long_enough:
             return "kept_long_enough";
         case Cause::discarded:

@@ -46,8 +46,9 @@ struct PutCommand {
     When when;
     std::optional<When> expires;  // a message that nobody has taken by then ends; its delay counts from the put
     std::int32_t priority = 0;
-    std::string order_key;  // empty: none
-    RetryChoice retry;      // empty: its queue's rule, whatever that is when it fails
+    std::string order_key;               // empty: none
+    RetryChoice retry;                   // empty: its queue's rule, whatever that is when it fails
+    std::optional<RepeatChoice> repeat;  // the message is a loop; `when` is its first occurrence
     std::string body;
     std::string content_type;
     std::string headers;
@@ -112,6 +113,7 @@ struct ConfigureQueueCommand {
     std::string queue;
     What what = What::set;
     QueueSettings settings;          // set
+    bool keeps_pause = false;        // set: whether the queue is paused stays as it is, whatever `settings` says
     std::optional<DueMs> before_ms;  // discard: those alone that died before; none: all
 };
 struct DescribeQueueCommand {
@@ -217,6 +219,9 @@ struct MessageAnswer {
     std::string content_type;
     std::string headers;
     std::string traceparent;
+    std::optional<RepeatRule> repeat;  // of a loop
+    MessageId parent = 0;              // of an occurrence: its loop
+    std::uint64_t occurrence = 0;
 };
 
 // How a command on a message ended: done as asked (the first five), or not: it waits already, so that there is nothing
@@ -249,7 +254,8 @@ struct Delivered {
     DueMs due_ms = 0;  // nominal
     DueMs delivered_ms = 0;
     std::uint32_t attempt = 0;
-    std::uint64_t occurrence = 0;
+    std::uint64_t occurrence = 0;  // of a loop; 0: of none
+    MessageId parent = 0;          // that loop
     bool maybe_delivered = false;
     std::string body;
     std::string content_type;

@@ -16,6 +16,22 @@ inline bool is_a_put(const Command& command) {
     return std::holds_alternative<PutCommand>(command) || std::holds_alternative<PutBatchCommand>(command);
 }
 
+// What cleaning asks for: it limits itself.
+inline bool is_of_cleaning(const Command& command) {
+    return std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarrySettingsCommand>(command) ||
+           std::holds_alternative<CarryDoneCommand>(command);
+}
+
+// Changes a message or a queue from outside, as often as anybody likes.
+inline bool is_a_move(const Command& command) {
+    if (const auto* told = std::get_if<ConfigureQueueCommand>(&command)) {
+        using What = ConfigureQueueCommand::What;
+        return told->what == What::set || told->what == What::pause;
+    }
+    return std::holds_alternative<RescheduleCommand>(command) || std::holds_alternative<FireCommand>(command) ||
+           std::holds_alternative<HoldCommand>(command) || std::holds_alternative<KickCommand>(command);
+}
+
 // How many records a command adds at most.
 inline std::size_t record_count(const Command& command) {
     const auto* batch = std::get_if<PutBatchCommand>(&command);

@@ -2,7 +2,8 @@
 // mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
 // engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
 // engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
-// letters in engine_dead_letters.cc, order keys in engine_order.cc.
+// letters in engine_dead_letters.cc, loops in engine_loops.cc, order keys in engine_order.cc, full disks in
+// engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -54,15 +55,13 @@ Engine::~Engine() = default;
 void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
     const bool is_put = is_a_put(command);
-    if (is_put && store_full_ && !may_be_repeated(command)) {
+    if (is_put && refuses_puts() && !may_be_repeated(command)) {
         counters_.refused_full += record_count(command);
         return reply(token, store_full());
     }
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
-    const bool cleans = std::holds_alternative<CarryCommand>(command) ||
-                        std::holds_alternative<CarrySettingsCommand>(command) ||
-                        std::holds_alternative<CarryDoneCommand>(command);
-    if (!cleans && waiting_commands() >= options_.commands_waiting_max) return reply(token, too_busy());
+    if (!is_of_cleaning(command) && waiting_commands() >= options_.commands_waiting_max)
+        return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
     if (const auto* asked = std::get_if<RedriveCommand>(&command)) return redrive(*asked, token);
@@ -80,18 +79,6 @@ void Engine::submit(Command command, ReplyToken token) {
     (is_put ? puts_ : commands_).push_back(std::move(pending));
 }
 
-void Engine::set_store_full(bool full) {
-    store_full_ = full;
-    if (!full) return;
-    std::erase_if(puts_, [this](const Pending& put) {
-        if (may_be_repeated(put.command)) return false;
-        counters_.refused_full += record_count(put.command);
-        waiting_bytes_ -= put.bytes;
-        reply(put.token, store_full());
-        return true;
-    });
-}
-
 void Engine::advance_to(DueMs now) {
     now_ = std::max(now_, now);
     if (!started_) {
@@ -104,7 +91,7 @@ void Engine::advance_to(DueMs now) {
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;
-            entry.from_past = is_from_past(entry.id, entry.due_ms);
+            entry.from_past = !entry.is_loop && is_from_past(entry.id, entry.due_ms);
             join_line(number);
         }
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
@@ -180,7 +167,8 @@ void Engine::answer(Answer answer) {
                 if (row.state.name_space != read->name_space) {
                     return reply(asked.pending->token, unknown_id(read->id));
                 }
-                row.state.maybe_delivered |= !is_ended(row.state.state) && is_from_past(row.id, row.state.due_ms);
+                row.state.maybe_delivered |=
+                    !is_ended(row.state.state) && !row.state.is_loop() && is_from_past(row.id, row.state.due_ms);
                 return answer_get(std::move(row), asked.pending->token);
             }
             looked_up_.push_back(std::move(*asked.pending));
@@ -214,6 +202,8 @@ void Engine::answer(Answer answer) {
         case Ask::history:
             return finish_history(*std::move(asked.history), std::move(std::get<HistoryRows>(answer.what)),
                                   answer.generation);
+        case Ask::spawns:
+            return take_spawn_records(std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::delivery:
             delivery_of_reply_.erase(asked.delivery->token);
             return finish_delivery(std::move(*asked.delivery), std::get<std::vector<RecordBytes>>(answer.what));
@@ -232,6 +222,9 @@ void Engine::answer(Answer answer) {
                 message.content_type = decoded->content.content_type;
                 message.headers = decoded->content.headers;
                 message.traceparent = decoded->content.traceparent;
+                if (decoded->content.repeat) message.repeat = decoded->content.repeat->rule;
+                message.parent = decoded->content.parent;
+                message.occurrence = decoded->content.occurrence;
             }
             return reply(asked.message->token, std::move(message));
         }
@@ -257,18 +250,20 @@ bool Engine::is_idle() const {
     const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
         return each.second.pending || each.second.delivery || each.second.message;
     });
-    return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() && attempts_.empty() &&
-           expiries_.empty() && doomed_.empty() && redrives_.empty() && !in_flight_ && !looks_up;
+    return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
+           (attempts_.empty() || attempts_wait()) && expiries_.empty() && doomed_.empty() && redrives_.empty() &&
+           spawns_.empty() && spawning_.empty() && !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
     const bool has_begun = durable_ || !to_sweep_.empty() || !wheel_.caught_up() || serving_left_ || !listings_.empty();
     if (!started_ || has_begun) return now_;
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
-    const bool has_work = close_wanted_ || !looked_up_.empty() || !commands_.empty() || !attempts_.empty() ||
-                          !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() ||
-                          (has_puts && !puts_held_back());
-    if (!in_flight_ && (has_work || purge_has_work())) return now_;
+    const bool is_asked = has_commands() || has_redrives_to_add() || (has_puts && !puts_held_back()) ||
+                          (attempts_wait() && !held_.empty());
+    const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
+                              !doomed_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read();
+    if (!in_flight_ && (is_asked || (has_own_work && !log_stands_still()))) return now_;
     if (walking_purge() < purges_.size()) return now_;
     if (!in_flight_ && has_dead_to_let_go()) return now_;
     const Tick wheel = wheel_.next_work();
@@ -288,7 +283,7 @@ EngineCounters Engine::counters() const {
     counters.commands_waiting = waiting_commands();
     counters.waiting_bytes = waiting_bytes_;
     counters.reading_bytes = reading_bytes_;
-    counters.listings = listings_.size();
+    counters.listings = listings_open_;
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_by_name_.size();
@@ -297,7 +292,7 @@ EngineCounters Engine::counters() const {
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_held_back = puts_held_back();
-    counters.store_full = store_full_;
+    counters.space = space_;
     counters.loaded_until_ms = loaded_until_ms_;
     counters.server_time_ms = now_;
     return counters;
@@ -313,15 +308,17 @@ void Engine::check() const {
     wheel_.check();
     const bool new_put_waits =
         std::any_of(puts_.begin(), puts_.end(), [](const Pending& put) { return !may_be_repeated(put.command); });
-    require(!store_full_ || !new_put_waits, "a put waits though the store is full");
+    require(!refuses_puts() || !new_put_waits, "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
     check_lines();
     std::vector<std::uint64_t> purging(queues_.size());
     std::size_t expiring = 0;
+    std::size_t loops_due = 0;
     recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
         if (entry.purging) ++purging[entry.queue];
+        if (entry.spawning) ++loops_due;
         const DueMs expires = expiry(number);
         const bool expires_on_wheel =
             expires == kNoWakeup ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(expires);
@@ -348,7 +345,7 @@ void Engine::check() const {
                 break;
             case State::scheduled:
             case State::retrying:
-                if (!started_ || entry.in_batch || entry.purging || entry.doomed) break;
+                if (!started_ || entry.in_batch || entry.purging || entry.doomed || entry.spawning) break;
                 require(entry.blocked ? expires_on_wheel
                                       : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
                         "a waiting message is not on the wheel at what comes next");
@@ -360,8 +357,12 @@ void Engine::check() const {
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
         require(!entry.doomed || waits_for_due(entry.state), "a message is both doomed and with somebody");
+        require(!entry.is_loop || (entry.state != State::ready && entry.state != State::leased),
+                "a loop is handed out itself");
+        require(!entry.spawning || (entry.is_loop && waits_for_due(entry.state)), "what is no loop makes occurrences");
     });
     std::uint64_t pending_in_all = 0;
+    require(loops_due == loops_due_, "the count of loops that are due is off");
     require(expiring <= expiries_.size(), "a message expires whose record is not queued");
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;

@@ -42,6 +42,7 @@
 #include "engine/engine_options.h"
 #include "engine/lateness.h"
 #include "engine/lease_token.h"
+#include "engine/log_space.h"
 #include "engine/order_line.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
@@ -116,6 +117,7 @@ struct EngineCounters {
     std::uint64_t carried = 0;
     std::uint64_t listed = 0;  // messages in pages
     std::uint64_t purged = 0;
+    std::uint64_t spawned = 0;  // occurrences of loops
 
     std::uint64_t pending = 0;  // unfinished messages
     std::uint64_t ready = 0;    // in memory
@@ -132,9 +134,10 @@ struct EngineCounters {
     std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
-    std::uint64_t refused_full = 0;  // puts
-    bool puts_held_back = false;     // waiting for segments to be sealed, or to be made ready
-    bool store_full = false;
+    std::uint64_t refused_full = 0;          // puts
+    bool puts_held_back = false;             // waiting for segments to be sealed, or to be made ready
+    std::uint64_t changes_refused_full = 0;  // all other commands
+    LogSpace space = LogSpace::enough;
     DueMs loaded_until_ms = 0;
     DueMs server_time_ms = 0;
 };
@@ -156,10 +159,9 @@ class Engine {
     // Whoever waits for a message gets an empty answer, and nobody waits from now on.
     void stop_waiting();
 
-    // While the store is full puts are refused with `store_full`, those too that wait already. What ends messages goes
-    // on, and so does what only moves them: it needs space in the log for a while, but nothing that cleaning could not
-    // take back.
-    void set_store_full(bool full);
+    // With little space puts are refused with `store_full`, those too that wait already; with less, whatever else makes
+    // the log longer and ends nothing; with none, all that would have to be written (engine_space.cc).
+    void set_log_space(LogSpace space);
 
     // While this holds, puts wait instead of beginning a segment; what ends messages may. Whoever fills spare segments
     // has not seen yet that only the reserve is left, and it may be that no other can be filled.
@@ -315,7 +317,8 @@ class Engine {
         purge_stretch,
         dead_stretch,
         dead_listing,
-        history
+        history,
+        spawns
     };
     struct Asked {
         Ask what = Ask::facts;
@@ -367,6 +370,8 @@ class Engine {
     Record death_of(const Entry& entry, std::string_view reason) const;
     Record return_of(const Entry& entry, Cause cause) const;
     void doom(EntryNumber number);
+    std::string_view why_doomed(const Entry& entry) const;
+    std::size_t death_bytes_at_most(const Entry& entry) const { return kRecordOverheadMax + why_doomed(entry).size(); }
     void add_doomed();
 
     // engine_dead_letters.cc
@@ -399,6 +404,7 @@ class Engine {
                                      std::vector<std::optional<KeyFacts>>& holders);
     KeyLook look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const;
     bool is_key_free(DueMs ended_ms) const;
+    Result<Repeat> chosen_loop(const PutCommand& command, DueMs start) const;
     PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
 
     // What is known of the message that a command names.
@@ -423,7 +429,6 @@ class Engine {
     static Error too_busy();
     static Error not_waiting(State state);
     static ChangeAnswer ended_answer(const MessageRow& row);
-    static Error store_full();
     void reply(ReplyToken token, Reply reply);
 
     // engine_settings.cc
@@ -445,6 +450,7 @@ class Engine {
     void release_name(QueueNumber number);
     void release_if_only_waited_for(QueueNumber number);
     Error refuse_name();
+    static Error unknown_queue();
 
     // engine_purge.cc
     struct PurgeWalk {
@@ -458,6 +464,7 @@ class Engine {
     bool is_purged(const Entry& entry) const;
     bool take_for_purge(EntryNumber number);
     Verdict purge(EntryNumber number, Pending& pending, Reply reply);
+    Verdict purge(const Known& known, Pending& pending, Reply reply);
     static ChangeAnswer purged_answer(ChangeAnswer answer);
     void begin_purge(QueueNumber number);
     std::size_t walking_purge() const;
@@ -466,6 +473,21 @@ class Engine {
     void add_purged();
     bool is_over(const PurgeWalk& walk) const;
     bool purge_has_work() const;
+
+    // engine_space.cc
+    enum class Adds : std::uint8_t { change, end };
+    static Error store_full();
+    Error no_space_for(Adds what) const;
+    bool refuses_puts() const { return space_ != LogSpace::enough; }
+    bool log_stands_still() const;
+    bool may_add(Adds what) const;
+    bool refuse_for_space(const Pending& pending, Adds what);
+    bool is_held_back(const Command& command) const;
+    bool has_commands() const;
+    bool attempts_wait() const { return space_ >= LogSpace::reserve; }
+    void keep_attempts_waiting();
+    void answer_without_log();
+    void end_redrives();
 
     // engine_batches.cc
     void build_batch();
@@ -529,6 +551,23 @@ class Engine {
     void add_expiries();
     bool may_leave(EntryNumber number) const;
 
+    // engine_loops.cc
+    struct Spawn {
+        MessageId loop = 0;
+        Sequence place = 0;
+        std::string record_body;  // of the loop's whole record; empty: being read
+    };
+    static Error is_a_loop();
+    void begin_spawn(EntryNumber number);
+    void spawn_again(EntryNumber number);
+    void read_spawns();
+    void take_spawn_records(const std::vector<RecordBytes>& records);
+    bool has_spawns_to_read() const;
+    bool has_spawns_to_add() const;
+    std::size_t next_spawn_bytes() const;
+    void add_spawns();
+    void make_occurrences(EntryNumber number, const std::string& record_body, std::size_t share);
+
     // engine_order.cc
     // What becomes of a message that leaves its line: it changes or ends; or memory gives it up, and the line, or its
     // queue's cursor, will find it again.
@@ -563,6 +602,8 @@ class Engine {
 
     // engine_listing.cc
     void list(const ListCommand& command, ReplyToken token);
+    bool begin_listing(ReplyToken token);
+    void end_listing(ReplyToken token, Reply page);
     void walk_listings();
     std::uint32_t walk(Listing& listing, std::uint32_t budget);
     void look_at(Listing& listing, QueueNumber queue, const Entry& entry) const;
@@ -570,10 +611,11 @@ class Engine {
     void finish_listing(Listing listing, ListedRows sealed, Generation generation);
     ListedMessage listed(const Entry& entry) const;
     ListedMessage listed(MessageRow row) const;
-    State live_state(State state, DueMs due_ms) const;
+    State live_state(State state, DueMs due_ms, bool is_loop) const;
 
     // engine_history.cc
     void list_history(HistoryCommand command, ReplyToken token);
+    void ask_history(HistoryRead read);
     void finish_history(HistoryRead read, HistoryRows sealed, Generation generation);
     DueMs add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
                           std::vector<EndedRow>& page) const;
@@ -589,7 +631,7 @@ class Engine {
     bool serving_ = false;
     bool started_ = false;
     bool stopping_ = false;
-    bool store_full_ = false;
+    LogSpace space_ = LogSpace::enough;
     bool reserve_at_stake_ = false;
     bool close_wanted_ = false;
 
@@ -645,6 +687,10 @@ class Engine {
     std::deque<MessageId> to_purge_;  // in memory and with nobody
     // Expiries that have come, or that come while their message is leased, and are not recorded.
     std::set<DuePosition> unsettled_expiries_;
+    std::deque<MessageId> spawns_;  // loops that are due, in the order in which they were met
+    std::deque<Spawn> spawning_;    // the first of them, with their contents unless
+    bool spawns_reading_ = false;   // these are being read
+    std::size_t loops_due_ = 0;     // in memory, with `spawning`
     std::unordered_map<std::string, OrderLine> lines_;
     std::deque<std::string> lines_to_ask_;
     std::uint32_t lines_asking_ = 0;
@@ -661,7 +707,8 @@ class Engine {
     std::uint32_t backlogs_reading_ = 0;
     RecordCache cache_;
 
-    std::deque<Listing> listings_;  // still walking; the first one is
+    std::deque<Listing> listings_;     // still walking; the first one is
+    std::uint32_t listings_open_ = 0;  // these, and those that the index is asked for; of the dead and of history too
 
     Effects effects_;
     EngineCounters counters_;

@@ -16,7 +16,7 @@ std::size_t Engine::waiting_commands() const {
 // On a full disk sealing may not come on for long; new puts are refused then, and nothing is gained by having those
 // wait that may only repeat an answer.
 bool Engine::puts_held_back() const {
-    if (store_full_) return false;
+    if (refuses_puts()) return false;
     const bool begins_segment = segment_fill_ == kSegmentHeaderBytes;
     return unsealed_.size() >= options_.unsealed_segments_max || (begins_segment && reserve_at_stake_);
 }
@@ -54,9 +54,15 @@ bool Engine::must_close_segment() const {
             next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
         }
     }
-    if (!attempts_.empty() || !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || purge_has_work() ||
+    const bool has_attempts = attempts_wait() ? !held_.empty() : !attempts_.empty();
+    if (has_attempts || !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || purge_has_work() ||
         !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
+    if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
+    if (!doomed_.empty()) {
+        const EntryNumber first = recent_.find(doomed_.front());
+        if (first != kNoEntry) next = std::max(next, death_bytes_at_most(recent_.entry(first)));
+    }
     return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
 
@@ -65,6 +71,11 @@ void Engine::build_batch() {
     if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
     batch_ = idle_batch_ ? std::move(idle_batch_) : std::make_unique<Batch>();
     batch_->begin(totals_);
+    if (log_stands_still()) {
+        answer_without_log();
+        idle_batch_ = std::move(batch_);
+        return;
+    }
     if (must_close_segment()) {
         add_cursors();
         return hand_out(true);
@@ -84,15 +95,22 @@ void Engine::build_batch() {
     add_doomed();
     add_purged();
     add_redrives();
+    add_spawns();
     take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
-    if (!batch_->empty() || confirm_at_ms_ <= now_) return hand_out(false);
+    const bool time_is_wanted = attempts_wait() && !held_.empty();
+    if (!batch_->empty() || confirm_at_ms_ <= now_ || time_is_wanted) return hand_out(false);
     idle_batch_ = std::move(batch_);
 }
 
 void Engine::take_commands(std::deque<Pending>& from, bool puts) {
     std::vector<Pending> deferred;
     for (std::size_t left = from.size(); left > 0; --left) {
+        if (is_held_back(from.front().command)) {
+            deferred.push_back(std::move(from.front()));
+            from.pop_front();
+            continue;
+        }
         const bool is_full = batch_->count() + record_count(from.front().command) > options_.batch_operations_max;
         if (is_full && !batch_->empty()) break;
         if (puts && puts_held_back()) break;
@@ -106,6 +124,11 @@ void Engine::take_commands(std::deque<Pending>& from, bool puts) {
                 break;
             case Verdict::deferred:
                 ++counters_.deferred;
+                if (log_stands_still()) {  // what it waits for is not written either
+                    waiting_bytes_ -= bytes;
+                    reply(pending.token, no_space_for(Adds::end));
+                    break;
+                }
                 deferred.push_back(std::move(pending));
                 break;
             case Verdict::asked:
@@ -118,6 +141,7 @@ void Engine::take_commands(std::deque<Pending>& from, bool puts) {
 
 // An attempt that has begun is written in the next batch, and nobody waits for it.
 void Engine::add_attempts() {
+    if (attempts_wait()) return keep_attempts_waiting();
     std::size_t kept = 0;
     for (std::size_t i = 0; i < attempts_.size(); ++i) {
         const EntryNumber number = recent_.find(attempts_[i]);
@@ -173,7 +197,7 @@ void Engine::add_cursors() {
         const FiredKey* first = at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
             const Entry& entry = recent_.entry(key.entry);
             return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
-                   (entry.state == State::ready || entry.state == State::leased || entry.doomed);
+                   (entry.state == State::ready || entry.state == State::leased || entry.doomed || entry.spawning);
         });
         if (first != nullptr) low = std::min(low, first->position);
         if (low == at.durable_cursor) continue;
@@ -246,11 +270,13 @@ void Engine::apply_durable() {
 void Engine::apply_next(Operation& operation) {
     const std::string_view body = batch_->body(operation);
     if (operation.record.kind == RecordKind::conf) return apply_settings(body, operation);
-    if (operation.record.state.state == State::dead) {  // its reason stands in the commit's bytes alone
+    const State state = operation.record.state.state;
+    const bool rests = state == State::retrying && operation.record.kind != RecordKind::attempt;
+    if (state == State::dead || rests) {  // its reason stands in the commit's bytes alone
         operation.record.reason = decode_record(operation.record.kind, body)->reason;
     }
     apply(operation);
-    if (operation.record.kind != RecordKind::put) return;
+    if (operation.record.kind != RecordKind::put && operation.record.kind != RecordKind::spawn) return;
     totals_.id_counter = operation.record.id / kShardsMax;  // from now on who asks for it is told of it
     // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
     if (operation.record.state.due_ms <= loaded_until_ms_) cache_.insert(operation.sequence, body);
@@ -274,8 +300,8 @@ std::unique_ptr<Batch> Engine::finish_commit() {
     }
     // A closing commit needs no confirmation: it answers nobody, and confirms the one before it.
     if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
-    build_batch();
     hand_over_held();
+    build_batch();
     return batch;
 }
 
@@ -364,8 +390,10 @@ void Engine::apply(Operation& operation) {
 void Engine::count(const Record& record) {
     switch (record.kind) {
         case RecordKind::put:
-        case RecordKind::spawn:
             ++counters_.accepted;
+            break;
+        case RecordKind::spawn:
+            ++counters_.spawned;
             break;
         case RecordKind::carry:
             ++counters_.carried;
@@ -403,6 +431,7 @@ void Engine::count(const Record& record) {
 // Where an entry belongs whose record has just been applied. `woken`: its moment came meanwhile.
 void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     const Entry& entry = recent_.entry(number);
+    if (entry.spawning && woken) return spawn_again(number);
     const bool is_live = entry.state == State::ready || entry.state == State::leased;
     if (!keeps_live || !is_live) return settle(number);
     if (woken) return wake(number);

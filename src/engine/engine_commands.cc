@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "base/planted_bugs.h"
+#include "calendar/duration.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -18,13 +19,6 @@ Error Engine::unknown_id(MessageId id) {
 
 Error Engine::too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
-}
-
-Error Engine::store_full() {
-    return {"store_full",
-            "the server's disk is nearly full, so nothing new is taken; what is here can be leased, acknowledged, "
-            "moved and "
-            "cancelled. Free space on the disk of the data directory: puts are then taken again by themselves"};
 }
 
 Engine::Verdict Engine::validate(Pending& pending) {
@@ -180,8 +174,8 @@ Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const c
     const bool too_long = when.at_ms ? *when.at_ms > latest : when.delay_ms > options_.delay_max_ms;
     if (too_long) {
         return Error{"delay_too_long",
-                     "that time is more than " + std::to_string(options_.delay_max_ms / (24LL * 3600 * 1000)) +
-                         " days ahead: choose an earlier one, or raise the setting limits.delay_max",
+                     "that time is more than " + format_duration(options_.delay_max_ms) +
+                         " ahead: choose an earlier one, or raise the setting limits.delay_max",
                      when.at_ms ? at_field : delay_field};
     }
     return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
@@ -229,6 +223,7 @@ Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
         reply(pending.token, *late);
         return withdraw(known), Verdict::settled;
     }
+    if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
     assert(is_legal_move(entry.state, State::cancelled));
     Record record = changed(entry, RecordKind::end, Cause::cancelled);
     record.state.state = State::cancelled;
@@ -260,8 +255,10 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         reply(pending.token, *late);
         return withdraw(known), Verdict::settled;
     }
-    if (is_purged(entry)) {
-        return purge(known.entry, pending, purged_answer(answer));
+    if (is_purged(entry)) return purge(known, pending, purged_answer(answer));
+    if (entry.is_loop) {
+        reply(pending.token, is_a_loop());
+        return withdraw(known), Verdict::settled;
     }
     if (entry.state == State::held || entry.state == State::prepared) {
         reply(pending.token, not_waiting(entry.state));
@@ -276,13 +273,16 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         reply(pending.token, expires_too_soon(field));
         return withdraw(known), Verdict::settled;
     }
+    if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     if (!record.state.key.empty() && record.state.first_due_ms == 0) {
         record.state.first_due_ms = record.state.nominal_due_ms;
     }
-    record.state.due_ms = record.state.nominal_due_ms = due;
+    // What is fired while it rests after its time had come keeps that time, and with it its place in line.
+    record.state.nominal_due_ms = cause == Cause::fired_now ? std::min(entry.nominal_due_ms, due) : due;
+    record.state.due_ms = due;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
 }
@@ -331,6 +331,7 @@ Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
+    if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
     assert(is_legal_move(entry.state, State::done));
     Record record = changed(entry, RecordKind::end, Cause::acknowledged);
     record.state.state = State::done;
@@ -460,6 +461,7 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
         row.state.state = entry.state;
         row.state.attempts = entry.begun;
         row.state.maybe_delivered |= delivery_may_hide(entry);
+        if (entry.begun != entry.attempts) row.reason.clear();  // another attempt has begun
         if (row.state.name_space != command.name_space) return reply(token, unknown_id(id));
         return answer_get(std::move(row), token);
     }
@@ -486,7 +488,7 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
 
 // Completes the answer with the content of the message, which stands in the log.
 void Engine::answer_get(MessageRow row, ReplyToken token) {
-    row.state.state = live_state(row.state.state, row.state.due_ms);
+    row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_loop());
     MessageRead read;
     read.token = token;
     if (const auto held = leases_.find(row.id); held != leases_.end())

@@ -26,6 +26,11 @@ void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
             Error{"bad_max",
                   "max is from 1 to " + std::to_string(options_.redrive_max) + ": call again for what is left", "max"});
     }
+    if (recent_.queues().find(command.name_space, command.queue) == kNoQueue) return reply(token, unknown_queue());
+    if (!may_add(Adds::change)) {
+        ++counters_.changes_refused_full;
+        return reply(token, no_space_for(Adds::change));
+    }
     if (redrives_.size() >= options_.redrives_max + (letting_go_ ? 1 : 0)) return reply(token, too_busy());
     Redrive& job = redrives_.emplace_back();
     job.number = next_redrive_++;
@@ -61,13 +66,15 @@ void Engine::take_dead_stretch(std::uint64_t number, Stretch stretch, Generation
 }
 
 bool Engine::has_redrives_to_add() const {
-    return !puts_held_back() &&
-           std::any_of(redrives_.begin(), redrives_.end(), [](const Redrive& job) { return !job.asked; });
+    return !puts_held_back() && std::any_of(redrives_.begin(), redrives_.end(), [this](const Redrive& job) {
+        return !job.asked && !(job.lets_go && log_stands_still());
+    });
 }
 
 // What they bring back fills segments and memory as puts do, and waits with them for segments to be sealed.
 void Engine::add_redrives() {
     if (puts_held_back()) return;
+    if (!may_add(Adds::change)) end_redrives();
     if (has_dead_to_let_go()) begin_letting_go();
     for (auto job = redrives_.begin(); job != redrives_.end();) {
         job = !job->asked && redrive_chunk(*job) ? redrives_.erase(job) : std::next(job);
@@ -84,6 +91,7 @@ bool Engine::redrive_chunk(Redrive& job) {
     }
     std::uint32_t added = 0;
     bool has_more = true;
+    std::optional<Error> refused;
     DuePosition at = kNoBacklog;
     while (has_more && job.done < job.max) {
         const bool is_full = added == options_.redrive_chunk || batch_->count() >= options_.batch_operations_max ||
@@ -115,6 +123,10 @@ bool Engine::redrive_chunk(Redrive& job) {
         }
         has_more = at.due_ms < job.until_ms;
         if (!has_more) break;
+        if (Status room = job.lets_go ? Status() : check_room(queue); !room) {
+            refused = std::move(room).error();
+            break;
+        }
         if (row != nullptr) {
             number = admit(*row);
             ++job.next_row;
@@ -128,7 +140,9 @@ bool Engine::redrive_chunk(Redrive& job) {
     }
     if (job.lets_go) return finish_letting_go(job, at);
     const RedriveAnswer answer{job.done, has_more};
-    if (added == 0) {
+    if (job.done == 0 && refused) {
+        reply(job.token, *std::move(refused));
+    } else if (added == 0) {
         reply(job.token, answer);
     } else {
         Operation& last = batch_->operations().back();
@@ -164,7 +178,7 @@ DueMs Engine::next_letting_go() const {
 }
 
 bool Engine::has_dead_to_let_go() const {
-    return !puts_held_back() && next_letting_go() <= now_;
+    return !puts_held_back() && !log_stands_still() && next_letting_go() <= now_;
 }
 
 void Engine::begin_letting_go() {
@@ -243,10 +257,11 @@ Engine::Verdict Engine::discard(Pending& pending, const DiscardCommand& command)
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
     if (entry.state == State::dead) {
+        if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
         add(known.entry, let_go_of(entry, Cause::discarded), pending.token, answer);
         return Verdict::settled;
     }
-    if (is_purged(entry) && entry.state != State::leased) return purge(known.entry, pending, answer);
+    if (is_purged(entry) && entry.state != State::leased) return purge(known, pending, answer);
     answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
     reply(pending.token, answer);
     return withdraw(known), Verdict::settled;
@@ -297,7 +312,7 @@ void Engine::finish_dead_listing(Listing listing, Stretch stretch, Generation ge
         answer.next = DuePosition{page.back().row.ended_ms, page.back().row.id + 1};
     }
     counters_.listed += page.size();
-    reply(listing.token, std::move(answer));
+    end_listing(listing.token, std::move(answer));
 }
 
 }  // namespace duewheel

@@ -38,21 +38,26 @@ void Engine::wake(EntryNumber number) {
         ++counters_.leases_lost;
         return end_lease(number);
     }
+    if (entry.spawning) return spawn_again(number);
     if (entry.state == State::ready && planted(PlantedBug::expired_message_delivered)) return;
-    if (waits_for_due(entry.state) && planted(PlantedBug::fires_with_changed_version)) return make_ready(number);
+    if (waits_for_due(entry.state) && planted(PlantedBug::fires_with_changed_version) && !entry.is_loop) {
+        return make_ready(number);
+    }
     settle(number);
 }
 
 // Puts an entry whose state has just become the durable one to where it belongs.
 void Engine::settle(EntryNumber number) {
-    if (take_for_purge(number) || recent_.entry(number).doomed) return;
+    if (take_for_purge(number) || recent_.entry(number).doomed || recent_.entry(number).spawning) return;
     Entry& entry = recent_.entry(number);
     const bool early = planted(PlantedBug::fires_a_tick_early) && entry.due_ms == now_ + 1;
     if (has_expired(number)) return begin_expiry(number);
     if (entry.state == State::ready) return;
     if (!waits_for_due(entry.state)) {
         may_leave(number) ? drop(number) : arm_expiry(number);
-    } else if (entry.due_ms <= now_ || early) {
+    } else if (entry.due_ms <= now_ && entry.is_loop) {
+        begin_spawn(number);
+    } else if (entry.due_ms <= now_ || (early && !entry.is_loop)) {
         make_ready(number);
     } else if (may_leave(number) && entry.due_ms >= loaded_until_ms_) {
         drop(number);
@@ -119,6 +124,7 @@ void Engine::end_lease(EntryNumber number) {
     --queue(entry.queue).leased_count;
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.state = entry.durable_state;
+    entry.lease_lost = true;
     settled_expiry(number);
     const bool purged = is_purged(entry);
     if (purged || has_expired(number)) {
@@ -138,8 +144,11 @@ void Engine::unlist(EntryNumber number) {
     if (!planted(PlantedBug::fires_with_changed_version)) static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.attempt_queued = false;
     entry.doomed = false;
+    if (entry.spawning) --loops_due_;
+    entry.spawning = false;
     entry.in_fired = false;  // its key there is out of date from now on
     entry.expiring = false;
+    entry.lease_lost = false;
     settled_expiry(number);
     Queue& at = queue(entry.queue);
     if (entry.state == State::ready) {
@@ -285,6 +294,7 @@ void Engine::fill(Delivered& message, std::string_view record_body) {
         return;
     }
     message.occurrence = record->content.occurrence;
+    message.parent = record->content.parent;
     message.body = record->content.body;
     message.content_type = record->content.content_type;
     message.headers = record->content.headers;

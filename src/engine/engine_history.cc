@@ -19,11 +19,16 @@ void Engine::list_history(HistoryCommand command, ReplyToken token) {
         return reply(token,
                      Error{"out_of_range", "limit is from 1 to " + std::to_string(options_.list_limit_max), "limit"});
     }
+    if (begin_listing(token)) ask_history({token, std::move(command)});
+}
+
+void Engine::ask_history(HistoryRead read) {
+    const HistoryCommand& command = read.command;
     ListHistory wanted{command.name_space, command.queue,    command.from.due_ms, command.from.id,
                        command.until_ms,   command.outcomes, command.limit,       options_.list_walk_max};
     Asked asked;
     asked.what = Ask::history;
-    asked.history = HistoryRead{token, std::move(command)};
+    asked.history = std::move(read);
     ask(Question{0, std::move(wanted)}, std::move(asked));
 }
 
@@ -50,9 +55,7 @@ DueMs Engine::add_recent_ends(const std::vector<EndInQueue>& ends, const History
 }
 
 void Engine::finish_history(HistoryRead read, HistoryRows sealed, Generation generation) {
-    if (generation != generation_.load(std::memory_order_relaxed)) {
-        return list_history(std::move(read.command), read.token);
-    }
+    if (generation != generation_.load(std::memory_order_relaxed)) return ask_history(std::move(read));
     const HistoryCommand& command = read.command;
     HistoryAnswer answer;
     answer.query = command.query;
@@ -77,7 +80,7 @@ void Engine::finish_history(HistoryRead read, HistoryRows sealed, Generation gen
         page.resize(command.limit);
         answer.next = DuePosition{page.back().ended_ms, page.back().id + 1};
     }
-    reply(read.token, std::move(answer));
+    end_listing(read.token, std::move(answer));
 }
 
 }  // namespace duewheel

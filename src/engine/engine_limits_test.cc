@@ -111,6 +111,7 @@ TEST(EngineLimits, no_more_redrives_go_on_at_one_time_than_the_limit) {
         EngineOptions options;
         options.redrives_max = limit;
         TrialEngine shard(options);
+        shard.put(1000);
         shard.hold_questions = true;  // so that none comes to its end
         std::vector<ReplyToken> under_way;
         for (std::uint32_t i = 0; i < limit; ++i) {

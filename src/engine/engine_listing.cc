@@ -56,19 +56,32 @@ void Engine::list(const ListCommand& command, ReplyToken token) {
                                   "deaths: ask for state=dead alone",
                                   "state"});
     }
+    if (!begin_listing(token)) return;
     if (of_dead) return list_dead({token, command, 0, {}, {}});
-    if (listings_.size() >= options_.listings_max) return reply(token, too_busy());
     Listing listing;
     listing.token = token;
     listing.command = command;
-    // What is due already is ready, and what is not is not: the other side need not be looked at.
+    // What is due already is ready, unless it is a loop, and what is not is not: the other side need not be looked at.
     const StateSet& states = command.states;
     const bool any_due = states.contains(State::held) || states.contains(State::prepared);
     const bool due = any_due || states.contains(State::ready) || states.contains(State::leased);
     const bool not_due = any_due || states.contains(State::scheduled) || states.contains(State::retrying);
     if (!not_due) listing.command.until_ms = std::min(command.until_ms, now_ + 1);
-    if (!due) listing.command.from = std::max(command.from, {now_ + 1, 0});
+    if (!due && loops_due_ == 0) listing.command.from = std::max(command.from, {now_ + 1, 0});
     listings_.push_back(std::move(listing));
+}
+
+// False where as many as there may be are being made: that was answered.
+bool Engine::begin_listing(ReplyToken token) {
+    if (listings_open_ >= options_.listings_max) return reply(token, too_busy()), false;
+    ++listings_open_;
+    return true;
+}
+
+void Engine::end_listing(ReplyToken token, Reply page) {
+    assert(listings_open_ > 0);
+    --listings_open_;
+    reply(token, std::move(page));
 }
 
 void Engine::walk_listings() {
@@ -101,7 +114,7 @@ void Engine::look_at(Listing& listing, QueueNumber queue, const Entry& entry) co
     const DuePosition at{entry.due_ms, entry.id};
     if (at < command.from || at.due_ms >= command.until_ms) return;
     if (listing.known_up_to && *listing.known_up_to < at) return;
-    if (!command.states.contains(live_state(entry.state, entry.due_ms))) return;
+    if (!command.states.contains(live_state(entry.state, entry.due_ms, entry.is_loop))) return;
     std::vector<DuePosition>& nearest = listing.nearest;
     nearest.push_back(at);
     std::push_heap(nearest.begin(), nearest.end());
@@ -166,13 +179,14 @@ void Engine::finish_listing(Listing listing, ListedRows sealed, Generation gener
         answer.next = after(position_of(page.back()));
     }
     counters_.listed += page.size();
-    reply(listing.token, std::move(answer));
+    end_listing(listing.token, std::move(answer));
 }
 
 ListedMessage Engine::listed(const Entry& entry) const {
     ListedMessage message = listed(recent_.row(entry));
-    message.row.state.state = live_state(entry.state, entry.due_ms);
+    message.row.state.state = live_state(entry.state, entry.due_ms, entry.is_loop);
     message.row.state.attempts = entry.begun;
+    if (entry.begun != entry.attempts) message.row.reason.clear();
     message.row.state.maybe_delivered |= delivery_may_hide(entry);
     if (const auto held = leases_.find(entry.id); held != leases_.end()) message.lease_until_ms = held->second.until_ms;
     return message;
@@ -183,15 +197,15 @@ ListedMessage Engine::listed(MessageRow row) const {
     ListedMessage message;
     message.row = std::move(row);
     MessageState& state = message.row.state;
-    state.maybe_delivered |= is_from_past(message.row.id, state.due_ms);
-    state.state = live_state(state.state, state.due_ms);
+    state.maybe_delivered |= !state.is_loop() && is_from_past(message.row.id, state.due_ms);
+    state.state = live_state(state.state, state.due_ms, state.is_loop());
     return message;
 }
 
 // A message that fell due is ready, also where it waits behind its queue's cursor, for those before it with its order
-// key, or for its turn on the wheel.
-State Engine::live_state(State state, DueMs due_ms) const {
-    return waits_for_due(state) && due_ms <= now_ ? State::ready : state;
+// key, or for its turn on the wheel. A loop never is.
+State Engine::live_state(State state, DueMs due_ms, bool is_loop) const {
+    return waits_for_due(state) && !is_loop && due_ms <= now_ ? State::ready : state;
 }
 
 }  // namespace duewheel

@@ -124,6 +124,28 @@ TEST(Listing, limits_are_kept) {
     EXPECT_EQ(shard.take<Error>(second).code, "too_busy");
 }
 
+// Listings of the dead and of history were not bounded, and others no more once the index was asked.
+TEST(Listing, all_that_are_being_made_count_until_they_are_answered) {
+    TrialEngine shard({.listings_max = 1});
+    ListCommand dead = list_of();
+    dead.states = {State::dead};
+    HistoryCommand history;
+    history.queue = "q";
+    const std::vector<Command> all = {list_of(), dead, history};
+    for (const Command& open : all) {
+        shard.hold_questions = true;
+        const ReplyToken token = shard.submit(open);
+        shard.turn();
+        EXPECT_EQ(shard.engine().counters().listings, 1u);
+        for (const Command& further : all) EXPECT_EQ(shard.ask<Error>(further).code, "too_busy");
+        shard.hold_questions = false;
+        shard.answer_questions(1);  // too old: asked once more, and still one
+        shard.turn();
+        EXPECT_TRUE(shard.replies.contains(token));
+        EXPECT_EQ(shard.engine().counters().listings, 0u);
+    }
+}
+
 TEST(History, tells_ends_that_are_not_in_the_index_yet) {
     TrialEngine shard;
     const MessageId done = shard.put(10);

@@ -9,7 +9,7 @@ namespace duewheel {
 
 EntryNumber Engine::admit(const MessageRow& row) {
     const EntryNumber number = recent_.admit(row);
-    recent_.entry(number).from_past = is_from_past(row.id, row.state.due_ms);
+    recent_.entry(number).from_past = !row.state.is_loop() && is_from_past(row.id, row.state.due_ms);
     join_line(number);
     return number;
 }
@@ -90,7 +90,7 @@ void Engine::read_backlog(QueueNumber number) {
     const std::uint32_t kept =
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
     if (at.ready_count > kept || (is_crowded() && !asked_lately)) return;
-    if (doomed_.size() >= options_.load_chunk) return mark(number);  // they have to be written first
+    if (doomed_.size() + spawns_.size() >= options_.load_chunk) return mark(number);  // they have to be written first
     if (backlogs_reading_ >= options_.backlogs_reading_max) return mark(number);
     ++backlogs_reading_;
     at.reading_from = std::exchange(at.cursor, kNoBacklog);

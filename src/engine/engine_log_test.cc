@@ -130,9 +130,9 @@ TEST(EngineLog, a_full_store_refuses_puts_and_nothing_else) {
     shard.put(0);
     const auto held = shard.lease();
     ASSERT_EQ(held.size(), 1u);
-    shard.engine().set_store_full(true);
+    shard.engine().set_log_space(LogSpace::scarce);
     EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "q"}).code, "store_full");
-    EXPECT_TRUE(shard.engine().counters().store_full);
+    EXPECT_EQ(shard.engine().counters().space, LogSpace::scarce);
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{held[0].lease}).outcome, LeaseOutcome::done);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", later}).outcome, ChangeOutcome::cancelled);
     EXPECT_EQ(shard.ask<ChangeAnswer>(FireCommand{"default", moved}).outcome, ChangeOutcome::fired);
@@ -140,7 +140,7 @@ TEST(EngineLog, a_full_store_refuses_puts_and_nothing_else) {
     ASSERT_EQ(fired.size(), 1u);
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{fired[0].lease, "why", 500}).outcome, LeaseOutcome::retrying);
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", moved}).row.state.state, State::retrying);
-    shard.engine().set_store_full(false);
+    shard.engine().set_log_space(LogSpace::enough);
     shard.put(0);
     EXPECT_EQ(shard.engine().counters().refused_full, 1u);
     EXPECT_EQ(shard.engine().counters().pending, 2u);
@@ -152,7 +152,7 @@ TEST(EngineLog, puts_that_wait_when_the_store_becomes_full_are_refused_and_those
     const ReplyToken on_its_way = shard.submit(PutCommand{.queue = "q"});
     shard.turn();
     const ReplyToken waiting = shard.submit(PutCommand{.queue = "q"});
-    shard.engine().set_store_full(true);
+    shard.engine().set_log_space(LogSpace::scarce);
     shard.turn();
     EXPECT_EQ(shard.take<Error>(waiting).code, "store_full");
     EXPECT_FALSE(shard.replies.contains(on_its_way));

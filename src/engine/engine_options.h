@@ -37,6 +37,13 @@ struct EngineOptions {
     // Where neither message nor queue has a rule of its own.
     RetryRule retry{10, 1'000, 2'000, 3'600'000, 200};
 
+    // Loops: how many occurrences one may be asked to make, how many of one go into a batch, for how many loops
+    // contents are read at once, and when one that found no room tries again.
+    std::uint64_t repeat_times_max = 1'000'000'000;
+    std::uint32_t spawn_chunk = 100;
+    std::uint32_t spawn_loops = 256;
+    std::int64_t spawn_again_ms = 1'000;
+
     std::int64_t dead_kept_ms = 30LL * 24 * 3600 * 1000;  // then a dead message ends for good
 
     // Bringing back the dead of a queue, and letting go of them.

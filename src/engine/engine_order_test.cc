@@ -226,5 +226,39 @@ TEST(HandOutOrder, is_by_priority_then_due_then_sequence) {
     EXPECT_EQ(ids(shard.lease()), (Ids{urgent_early, urgent, early, early_too, late, last}));
 }
 
+// It went to the end of its line, and the message behind it was handed out first.
+TEST(OrderKey, who_is_fired_while_it_rests_keeps_its_place) {
+    for (const bool released : {false, true}) {
+        TrialEngine shard;
+        PutCommand put{.queue = "q", .order_key = "k"};
+        const MessageId first = shard.ask<PutAnswer>(put).id;
+        shard.turn(10);
+        const MessageId second = shard.ask<PutAnswer>(put).id;
+        const LeaseToken lease = shard.lease().at(0).lease;
+        released ? shard.ask<LeaseEndAnswer>(ReleaseCommand{lease, 60'000})
+                 : shard.ask<LeaseEndAnswer>(FailCommand{lease, "", 60'000});
+        EXPECT_TRUE(shard.lease().empty());
+        shard.turn(10);
+        const auto fired = shard.ask<ChangeAnswer>(FireCommand{"default", first});
+        EXPECT_EQ(fired.due_ms, kStart + 20);
+        const auto taken = shard.lease();
+        ASSERT_EQ(taken.size(), 1u);
+        EXPECT_EQ(taken[0].id, first);
+        EXPECT_EQ(taken[0].due_ms, kStart) << "what was asked for";
+        shard.ask<LeaseEndAnswer>(AckCommand{taken[0].lease});
+        EXPECT_EQ(shard.lease().at(0).id, second);
+    }
+}
+
+TEST(OrderKey, who_is_fired_before_its_time_goes_by_that_moment) {
+    TrialEngine shard;
+    PutCommand put{.queue = "q", .order_key = "k"};
+    put.when.delay_ms = 60'000;
+    const MessageId id = shard.ask<PutAnswer>(put).id;
+    shard.turn(10);
+    shard.ask<ChangeAnswer>(FireCommand{"default", id});
+    EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 10);
+}
+
 }  // namespace
 }  // namespace duewheel

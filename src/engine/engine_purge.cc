@@ -56,6 +56,11 @@ Engine::Verdict Engine::purge(EntryNumber number, Pending& pending, Reply with) 
     return Verdict::settled;
 }
 
+Engine::Verdict Engine::purge(const Known& known, Pending& pending, Reply with) {
+    if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
+    return purge(known.entry, pending, std::move(with));
+}
+
 // The mark of the queue has changed: to a greater one, or to none.
 void Engine::begin_purge(QueueNumber number) {
     std::erase_if(purges_, [&](const PurgeWalk& walk) { return walk.queue == number; });

@@ -72,6 +72,7 @@ Engine::KeyLook Engine::look_key(const PutCommand& command, const std::optional<
     if (is_key_free(found.holder.ended_ms)) return {What::free, {}};
     if (const EntryNumber number = recent_.find(found.holder.id); number != kNoEntry) {
         found.state = recent_.entry(number).state;
+        found.is_loop = recent_.entry(number).is_loop;
     } else if (const Outcome* outcome = recent_.outcome(found.holder.id)) {
         found.state = outcome->state;
     }
@@ -144,7 +145,7 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
         const PutResult& result = answer.results.emplace_back(put_one(put, holders[i]));
         const auto* made = std::get_if<PutAnswer>(&result);
         if (!name.empty() && made != nullptr) {
-            held_here[std::move(name)] = {{made->id, hash, made->due_ms, 0}, made->state};
+            held_here[std::move(name)] = {{made->id, hash, made->due_ms, 0}, made->state, put.repeat.has_value()};
         }
     }
     if (batch_->count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
@@ -154,22 +155,45 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
     return Verdict::settled;
 }
 
+// The loop that the put asks for. Its views are the command's.
+Result<Repeat> Engine::chosen_loop(const PutCommand& command, DueMs start) const {
+    if (command.expires && command.expires->at_ms) {
+        return Error{
+            "conflicting_members",
+            "all occurrences of a loop would end at the same instant: give `expires_in`, which counts from the "
+            "time at which each is due, or `repeat.until`, after which there are none",
+            "expires"};
+    }
+    if (command.expires) {
+        if (const Result<DueMs> at = resolve(*command.expires, "expires_in", "expires"); !at) return at.error();
+        if (command.expires->delay_ms < 1) return expires_too_soon("expires_in");
+    }
+    const Result<RepeatRule> rule = chosen_repeat(*command.repeat, start, options_.repeat_times_max);
+    if (!rule) return rule.error();
+    return Repeat{*rule, command.order_key, command.expires ? command.expires->delay_ms : 0};
+}
+
 // Adds the put's record to the batch, or says why not. Moves from the command.
 PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& holder) {
     if (holder) {
         if (holder->holder.request_hash != command.request_hash) return key_conflict();
         State state = holder->state;
-        if (waits_for_due(state) && holder->holder.due_ms <= now_) state = State::ready;
+        if (waits_for_due(state) && !holder->is_loop && holder->holder.due_ms <= now_) state = State::ready;
         return PutAnswer{holder->holder.id, state, holder->holder.due_ms, true};
     }
-    if (store_full_) {  // one that repeats was answered all the same
+    if (refuses_puts()) {  // one that repeats was answered all the same
         ++counters_.refused_full;
         return store_full();
     }
     const Result<DueMs> due = resolve(command.when);
     if (!due) return due.error();
     DueMs expires = 0;
-    if (command.expires) {
+    std::optional<Repeat> repeat;
+    if (command.repeat) {
+        const Result<Repeat> chosen = chosen_loop(command, *due);
+        if (!chosen) return chosen.error();
+        repeat = *chosen;
+    } else if (command.expires) {
         const Result<DueMs> at = resolve(*command.expires, "expires_in", "expires");
         if (!at) return at.error();
         if (*at <= std::max(*due, now_)) return expires_too_soon(command.expires->at_ms ? "expires" : "expires_in");
@@ -193,7 +217,8 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     record.state.expires_ms = expires;
     record.state.priority = command.priority;
     record.state.retry = retry;
-    record.state.order_key = std::move(command.order_key);
+    if (!repeat) record.state.order_key = std::move(command.order_key);
+    if (repeat) record.state.next_occurrence = 1;
     record.state.name_space = std::move(command.name_space);
     record.state.queue = std::move(command.queue);
     record.state.key = std::move(command.key);
@@ -202,8 +227,9 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     record.content.content_type = command.content_type;
     record.content.headers = command.headers;
     record.content.traceparent = command.traceparent;
+    record.content.repeat = repeat;
     record.content.body = command.body;
-    const PutAnswer answer{record.id, *due <= now_ ? State::ready : State::scheduled, *due};
+    const PutAnswer answer{record.id, *due <= now_ && !repeat ? State::ready : State::scheduled, *due};
     add(kNoEntry, std::move(record), 0, Error{});
     return answer;
 }

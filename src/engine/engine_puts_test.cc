@@ -243,7 +243,7 @@ TEST(EnginePuts, on_a_full_disk_a_put_that_repeats_is_answered_and_a_new_one_ref
         shard.submit(filler);
         shard.turn();
     }
-    shard.engine().set_store_full(true);
+    shard.engine().set_log_space(LogSpace::scarce);
     EXPECT_EQ(shard.ask<PutAnswer>(keyed("a")).id, first.id);
     EXPECT_EQ(shard.ask<Error>(keyed("b")).code, "store_full");
     EXPECT_EQ(shard.ask<Error>(keyed("")).code, "store_full");

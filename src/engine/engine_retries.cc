@@ -46,9 +46,11 @@ bool Engine::is_used_up(const Entry& entry) const {
 
 // Where the message may not come back because its queue is purged or its time is over, its end.
 std::optional<Engine::Verdict> Engine::end_with_lease(Pending& pending, EntryNumber number) {
-    if (is_purged(recent_.entry(number))) return purge(number, pending, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
-    if (expiry(number) <= now_) return expire(number, pending);
-    return std::nullopt;
+    const bool is_to_purge = is_purged(recent_.entry(number));
+    if (!is_to_purge && expiry(number) > now_) return std::nullopt;
+    if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
+    if (is_to_purge) return purge(number, pending, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
+    return expire(number, pending);
 }
 
 Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
@@ -62,6 +64,7 @@ Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
     const Entry& entry = recent_.entry(known.entry);
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     if (is_used_up(entry)) {
+        if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
         assert(is_legal_move(entry.state, State::dead));
         Record record = death_of(entry, command.reason.empty() ? kNoReason : std::string_view(command.reason));
         record.cause = Cause::failed;
@@ -70,6 +73,7 @@ Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
         add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::dead, 0, 0});
         return Verdict::settled;
     }
+    if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     assert(is_legal_move(entry.state, State::retrying));
     const std::int64_t rest_ms = command.retry_in_ms.value_or(
         rest_after_failure_ms(retry_rule(entry), std::max(attempts_counted(entry), 1u), entry.id));
@@ -90,6 +94,7 @@ Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command)
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     Record record = changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
     record.state.state = State::scheduled;
     if (command.delay_ms > 0) record.state.due_ms = *due;  // else it is due as it was
@@ -123,6 +128,14 @@ void Engine::doom(EntryNumber number) {
     entry.in_fired = true;
 }
 
+// A message may be doomed though its last attempt ended with a failure: its rule allows fewer now than it did then.
+std::string_view Engine::why_doomed(const Entry& entry) const {
+    if (entry.lease_lost || entry.durable_state != State::retrying) return kLeaseLost;
+    const std::string_view reason = recent_.reason(entry);
+    if (!reason.empty()) return reason;
+    return delivery_may_hide(entry) ? kLeaseLost : kNoReason;
+}
+
 void Engine::add_doomed() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < doomed_.size(); ++i) {
@@ -130,12 +143,13 @@ void Engine::add_doomed() {
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
         if (!entry.doomed || entry.purging) continue;  // a command has changed it, or a purge ends it
-        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch_->count() >= options_.batch_operations_max) {
+        const bool has_place = has_room(death_bytes_at_most(entry)) && batch_->count() < options_.batch_operations_max;
+        if (entry.in_batch || !has_place) {
             doomed_[kept++] = doomed_[i];
             continue;
         }
         assert(is_legal_move(entry.state, State::dead));
-        add(number, death_of(entry, kLeaseLost), 0, Error{});
+        add(number, death_of(entry, why_doomed(entry)), 0, Error{});
     }
     doomed_.resize(kept);
 }
@@ -152,7 +166,7 @@ Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
         return withdraw(known), Verdict::settled;
     }
     const ChangeAnswer answer{ChangeOutcome::held, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
-    if (is_purged(entry)) return purge(known.entry, pending, purged_answer(answer));
+    if (is_purged(entry)) return purge(known, pending, purged_answer(answer));
     if (entry.state == State::held) {  // already: there is nothing to write
         reply(pending.token, answer);
         return withdraw(known), Verdict::settled;
@@ -161,6 +175,7 @@ Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
         reply(pending.token, not_waiting(entry.state));
         return withdraw(known), Verdict::settled;
     }
+    if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
     Record record = changed(entry, RecordKind::change, Cause::held);
     record.state.state = State::held;
     add(known.entry, std::move(record), pending.token, answer);
@@ -171,6 +186,7 @@ Engine::Verdict Engine::hold_lease(Pending& pending, const HoldLeaseCommand& com
     Known known;
     if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     assert(is_legal_move(entry.state, State::held));
     Record record = changed(entry, RecordKind::change, Cause::held);
@@ -187,7 +203,7 @@ Record Engine::return_of(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
-    record.state.due_ms = std::max(entry.due_ms, now_);
+    if (!entry.is_loop) record.state.due_ms = std::max(entry.due_ms, now_);  // a loop makes what it has missed
     record.state.attempts_forgiven = record.state.attempts;
     if (entry.state == State::dead) record.state.expires_ms = 0;
     return record;
@@ -199,10 +215,9 @@ Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
-    if (is_purged(entry) && entry.state != State::leased) {
-        return purge(known.entry, pending, purged_answer(answer));
-    }
+    if (is_purged(entry) && entry.state != State::leased) return purge(known, pending, purged_answer(answer));
     if (is_discarded(entry)) {
+        if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
         add(known.entry, let_go_of(entry, Cause::discarded), pending.token, purged_answer(answer));
         return Verdict::settled;
     }
@@ -211,6 +226,7 @@ Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
         reply(pending.token, answer);
         return withdraw(known), Verdict::settled;
     }
+    if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
     Record record = return_of(entry, entry.state == State::dead ? Cause::redriven : Cause::kicked);
     answer.due_ms = record.state.due_ms;
     add(known.entry, std::move(record), pending.token, answer);

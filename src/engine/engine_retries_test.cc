@@ -186,6 +186,68 @@ TEST(Retries, a_message_whose_attempts_were_used_up_in_an_earlier_run_goes_dead_
     EXPECT_EQ(get(third, kShardsMax).row.reason, "lease lost") << "a replay keeps it";
 }
 
+// What a failure had said was shown nowhere until the message was dead.
+TEST(Retries, the_reason_of_the_last_failure_is_told_until_the_next_attempt_begins) {
+    for (const bool in_index : {false, true}) {
+        EngineOptions options = with_rule({9, 3'600'000, 1'000, 3'600'000, 0});
+        options.segment_bytes = 65'536;
+        TrialEngine shard(options);
+        const MessageId id = shard.put(0);
+        fail(shard, shard.lease().at(0).lease, "the printer is on fire");
+        EXPECT_EQ(get(shard, id).row.reason, "the printer is on fire");
+        EXPECT_TRUE(shard.ask<CarryAnswer>(carry_of(shard, id)).carried);
+        if (in_index) shard.move_to_index();
+        EXPECT_EQ(get(shard, id).row.reason, "the printer is on fire") << in_index;
+        ListCommand list;
+        list.queue = "q";
+        EXPECT_EQ(shard.ask<ListAnswer>(list).listed.at(0).row.reason, "the printer is on fire");
+        shard.turn(3'600'000);
+        EXPECT_EQ(get(shard, id).row.reason, "the printer is on fire") << "ready, and nobody has taken it";
+        if (in_index) continue;
+        shard.hold_commits = true;
+        EXPECT_EQ(shard.lease(1, 1'000).size(), 1u);
+        EXPECT_EQ(get(shard, id).row.reason, "") << "the attempt is not on disk yet";
+        shard.hold_commits = false;
+        shard.settle();
+        EXPECT_EQ(get(shard, id).row.reason, "");
+        shard.turn(1'000);
+        EXPECT_EQ(get(shard, id).row.reason, "") << "its last attempt was lost and said nothing";
+        TrialEngine replayed(options, shard);
+        EXPECT_EQ(get(replayed, id).row.reason, "");
+    }
+}
+
+TEST(Retries, a_replay_keeps_the_reason_of_a_failure) {
+    TrialEngine shard(with_rule({9, 3'600'000, 1'000, 3'600'000, 0}));
+    const MessageId id = shard.put(0);
+    fail(shard, shard.lease().at(0).lease, "the printer is on fire");
+    TrialEngine replayed(with_rule({9, 3'600'000, 1'000, 3'600'000, 0}), shard);
+    EXPECT_EQ(get(replayed, id).row.reason, "the printer is on fire");
+}
+
+// It was said to have lost its lease.
+TEST(Retries, who_dies_because_its_attempts_were_lowered_says_how_its_last_attempt_ended) {
+    TrialEngine shard(with_rule({9, 1'000, 1'000, 1'000, 0}));
+    const MessageId silent = shard.put(0);
+    fail(shard, shard.lease().at(0).lease, "");
+    const MessageId failed = shard.put(0);
+    fail(shard, shard.lease().at(0).lease, "the printer is on fire");
+    const MessageId lost = shard.put(0);
+    fail(shard, shard.lease().at(0).lease, "the printer is on fire");
+    shard.turn(500);
+    ConfigureQueueCommand lower{"default", "q", ConfigureQueueCommand::What::set, {}};
+    lower.settings.retry.attempts = 1;
+    EXPECT_TRUE(shard.lease().empty());
+    shard.ask<ChangeAnswer>(FireCommand{"default", lost});
+    ASSERT_EQ(shard.lease(1, 1'000).size(), 1u);
+    shard.ask<QueueAnswer>(lower);
+    shard.turn(1'000);
+    for (const MessageId id : {silent, failed, lost}) EXPECT_EQ(get(shard, id).row.state.state, State::dead);
+    EXPECT_EQ(get(shard, silent).row.reason, "failed without a reason");
+    EXPECT_EQ(get(shard, failed).row.reason, "the printer is on fire");
+    EXPECT_EQ(get(shard, lost).row.reason, "lease lost");
+}
+
 TEST(Holding, what_is_held_waits_for_nobody_until_it_is_kicked) {
     TrialEngine shard;
     const MessageId id = shard.put(1'000);
@@ -295,7 +357,7 @@ TEST(DeadLetters, a_redrive_brings_those_back_that_died_first) {
     EXPECT_FALSE(rest.more);
     EXPECT_EQ(redrive(shard).redriven, 0u);
     EXPECT_EQ(shard.lease().size(), 3u);
-    EXPECT_EQ(shard.ask<RedriveAnswer>(RedriveCommand{"default", "never used", std::nullopt}).redriven, 0u);
+    EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "never used", std::nullopt}).code, "unknown_queue");
     EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", 0}).code, "bad_max");
     EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", 100'001}).code, "bad_max");
 }
@@ -324,6 +386,29 @@ TEST(DeadLetters, a_redrive_merges_those_on_disk_with_those_in_memory_in_chunks)
     EXPECT_EQ(rest.redriven, 2u);
     EXPECT_FALSE(rest.more);
     EXPECT_EQ(shard.lease(100).size(), 15u);
+}
+
+// It brought back all of them, however few the queue may hold.
+TEST(DeadLetters, a_redrive_fills_no_queue_beyond_what_it_may_hold) {
+    for (const std::uint32_t chunk : {1u, 2u, 100u}) {
+        EngineOptions options = with_rule({1, 0, 1'000, 0, 0});
+        options.redrive_chunk = chunk;
+        TrialEngine shard(options);
+        for (int i = 0; i < 6; ++i) dead_message(shard);
+        ConfigureQueueCommand set{"default", "q", ConfigureQueueCommand::What::set, {}};
+        set.settings.pending_max = 4;
+        shard.ask<QueueAnswer>(set);
+        shard.put(1000);
+        const RedriveAnswer some = redrive(shard);
+        EXPECT_EQ(some.redriven, 3u) << chunk;
+        EXPECT_TRUE(some.more);
+        EXPECT_EQ(shard.engine().counters().pending, 4u);
+        EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", {}}).code, "queue_full");
+        for (const Delivered& back : shard.lease(2)) shard.ask<LeaseEndAnswer>(AckCommand{back.lease});
+        EXPECT_EQ(redrive(shard).redriven, 2u);
+        EXPECT_EQ(shard.engine().queue_sums().dead, 1u);
+        EXPECT_TRUE(shard.engine().is_idle());
+    }
 }
 
 TEST(DeadLetters, a_redrive_answers_when_all_it_says_is_durable) {

@@ -18,6 +18,13 @@ Error out_of_range(std::string field, std::string what) {
 
 }  // namespace
 
+Error Engine::unknown_queue() {
+    return {"unknown_queue",
+            "nothing is in a queue of this name and it has no settings: check the name, or begin it with a put, "
+            "settings or a pause",
+            "queue"};
+}
+
 // ---- commands
 
 Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand& command) {
@@ -29,13 +36,17 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
     }
     QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
-        if (command.what != What::set && command.what != What::pause) {  // there is nothing to change
+        if (command.what == What::remove) {
             QueueAnswer nothing;
             nothing.name_space = command.name_space;
             nothing.queue = command.queue;
-            if (command.what == What::remove) nothing.removed = false;
+            nothing.removed = false;
             return reply(pending.token, std::move(nothing)), Verdict::settled;
         }
+        if (command.what != What::set && command.what != What::pause) {
+            return reply(pending.token, unknown_queue()), Verdict::settled;
+        }
+        if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
         if (recent_.queues().in_use() >= options_.queues_max) {
             reply(pending.token, refuse_name());
             return Verdict::settled;
@@ -46,11 +57,14 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
     if (at.conf_in_batch) return Verdict::deferred;
     if (command.what == What::remove) return remove_settings(pending, number);
 
+    // What is paused makes no space: a resume may always be written.
+    const Adds what_it_adds = command.what == What::set || command.what == What::pause ? Adds::change : Adds::end;
     QueueSettings next = at.conf ? at.conf->settings : QueueSettings{};
     const QueueSettings before = next;
     switch (command.what) {
         case What::set:
             next = command.settings;
+            if (command.keeps_pause) next.paused = before.paused;
             next.purge_through = before.purge_through;
             next.purge_started_ms = before.purge_started_ms;
             next.discard_before_ms = before.discard_before_ms;
@@ -66,7 +80,8 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             if (at.counts.pending == 0) break;
             // Every id that was given out so far; puts of this batch that follow get greater ones.
             next.purge_through = batch_->totals().id_counter * kShardsMax + options_.shard;
-            next.purge_started_ms = now_;
+            // One that is under way for all of them already goes on, so that calls without number write nothing.
+            if (next.purge_through != before.purge_through) next.purge_started_ms = now_;
             break;
         case What::discard: {
             if (at.counts.dead == 0) break;
@@ -84,6 +99,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
     next.revision = before.revision;
     const bool says_nothing_new = next == before && (before.revision != 0 || command.what != What::set);
     if (says_nothing_new) return reply(pending.token, describe(number)), Verdict::settled;
+    if (refuse_for_space(pending, what_it_adds)) return Verdict::settled;
     next.revision = before.revision + 1;
     add_settings(number, next, pending.token, QueueAnswer{});
     return Verdict::settled;
@@ -104,6 +120,7 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
     }
     answer.removed = at.conf != nullptr;
     if (!at.conf) return reply(pending.token, std::move(answer)), Verdict::settled;
+    if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
     add_settings(number, QueueSettings{}, pending.token, std::move(answer));
     return Verdict::settled;
 }
@@ -349,9 +366,7 @@ Engine::QueueSums Engine::queue_sums() const {
 void Engine::describe(const DescribeQueueCommand& command, ReplyToken token) {
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
-        return reply(token,
-                     Error{"unknown_queue", "nothing is in a queue of this name and it has no settings: check the name",
-                           "queue"});
+        return reply(token, unknown_queue());
     }
     static_cast<void>(queue(number));
     reply(token, describe(number));

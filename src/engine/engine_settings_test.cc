@@ -64,9 +64,43 @@ TEST(QueueSettingsInEngine, what_changes_nothing_writes_nothing) {
     configure(shard, What::pause);
     const Sequence before = shard.engine().totals().sequence;
     EXPECT_TRUE(configure(shard, What::pause).settings.paused);
-    EXPECT_FALSE(configure(shard, What::resume, {}, "never named").settings.paused);
     EXPECT_EQ(configure(shard, What::purge).settings.purge_through, 0u) << "there is nothing in it";
     EXPECT_EQ(shard.engine().totals().sequence, before);
+}
+
+// They were answered as if there were such a queue, so that a misspelt name went unnoticed.
+TEST(QueueSettingsInEngine, what_is_told_to_a_queue_that_is_not_there_is_refused_but_for_what_begins_one) {
+    TrialEngine shard;
+    const std::vector<Command> refused = {tell(What::resume), tell(What::purge), RedriveCommand{"default", "q", {}}};
+    for (const Command& command : refused) {
+        const Error error = shard.ask<Error>(command);
+        EXPECT_EQ(error.code, "unknown_queue") << command.index();
+        EXPECT_EQ(error.field, "queue");
+    }
+    EXPECT_EQ(configure(shard, What::remove).removed, false);
+    EXPECT_TRUE(configure(shard, What::pause).settings.paused);
+    EXPECT_FALSE(configure(shard, What::resume).settings.paused);
+    EXPECT_EQ(configure(shard, What::purge).settings.purge_through, 0u);
+    EXPECT_EQ(shard.ask<RedriveAnswer>(RedriveCommand{"default", "q", {}}).redriven, 0u);
+}
+
+// Settings of something else ended a pause.
+TEST(QueueSettingsInEngine, a_pause_stays_when_settings_do_not_speak_of_it) {
+    TrialEngine shard;
+    configure(shard, What::pause);
+    ConfigureQueueCommand set = tell(What::set);
+    set.settings.pending_max = 5;
+    set.keeps_pause = true;
+    const QueueAnswer answer = shard.ask<QueueAnswer>(set);
+    EXPECT_TRUE(answer.settings.paused);
+    EXPECT_EQ(answer.settings.pending_max, 5u);
+    shard.put(0);
+    EXPECT_TRUE(shard.lease().empty());
+    configure(shard, What::resume);
+    EXPECT_FALSE(shard.ask<QueueAnswer>(set).settings.paused);
+    set.keeps_pause = false;
+    set.settings.paused = true;
+    EXPECT_TRUE(shard.ask<QueueAnswer>(set).settings.paused);
 }
 
 TEST(QueueSettingsInEngine, are_not_removed_from_a_queue_that_holds_messages) {

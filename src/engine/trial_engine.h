@@ -127,13 +127,14 @@ class TrialEngine {
             if (record.id == 0 || record.kind == RecordKind::cursor) continue;
             MessageRow& row = index[record.id];
             row.id = record.id;
-            if (record.kind == RecordKind::put) {
+            if (record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
+                record.kind == RecordKind::carry) {
                 row.place = sequence;
                 row.record_bytes = static_cast<std::uint32_t>(framed.size());
             }
             row.state = record.state;
-            row.ended_ms = record.kind == RecordKind::end ? record.time_ms : 0;
-            row.reason = record.kind == RecordKind::end ? record.reason : std::string_view();
+            row.ended_ms = record.kind == RecordKind::end ? record.time_ms : record.ended_ms;
+            row.reason = record.reason;
         }
         engine_.table_taken(++sealed_);
         turn();
@@ -162,8 +163,8 @@ class TrialEngine {
         start.totals = earlier.engine_.totals();
         std::map<std::string, QueueCounts> counts;
         for (const Record& record : earlier.log()) {
-            const bool moves =
-                record.kind == RecordKind::put || record.kind == RecordKind::change || record.kind == RecordKind::end;
+            const bool moves = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
+                               record.kind == RecordKind::change || record.kind == RecordKind::end;
             if (!moves) continue;
             if (record.previous.version != 0) counts[record.state.queue].leave(record.previous.state);
             counts[record.state.queue].enter(record.state.state);
@@ -205,6 +206,8 @@ class TrialEngine {
             answer.what = found == index.end() ? std::nullopt : std::optional(found->second);
         } else if (const auto* dead = std::get_if<ScanDead>(&question.what)) {
             answer.what = dead_rows(*dead);
+        } else if (const auto* due = std::get_if<ScanDue>(&question.what)) {
+            answer.what = fall_due(*due);
         } else if (const auto* backlog = std::get_if<ScanQueue>(&question.what)) {
             answer.what = walk(*backlog);
         } else if (const auto* order = std::get_if<ScanOrder>(&question.what)) {
@@ -231,6 +234,22 @@ class TrialEngine {
                               row.state.name_space == scan.name_space && row.ended_ms < scan.until_ms;
             if (fits && DuePosition{row.ended_ms, id} >= scan.from) rows[{row.ended_ms, id}] = &row;
         }
+        for (const auto& [at, row] : rows) {
+            if (stretch.rows.size() == scan.limit) break;
+            stretch.rows.push_back(*row);
+            stretch.next = {at.due_ms, at.id + 1};
+        }
+        stretch.complete = stretch.rows.size() < scan.limit;
+        return stretch;
+    }
+
+    Stretch fall_due(const ScanDue& scan) const {
+        std::map<DuePosition, const MessageRow*> rows;
+        for (const auto& [id, row] : index) {
+            const DuePosition at{row.state.due_ms, id};
+            if (waits_for_due(row.state.state) && at >= scan.from && at.due_ms < scan.until_ms) rows[at] = &row;
+        }
+        Stretch stretch;
         for (const auto& [at, row] : rows) {
             if (stretch.rows.size() == scan.limit) break;
             stretch.rows.push_back(*row);
@@ -278,7 +297,8 @@ class TrialEngine {
         for (const auto& [id, row] : index) {
             const MessageState& state = row.state;
             if (state.key != key.key || state.queue != key.queue || state.name_space != key.name_space) continue;
-            facts = KeyFacts{{id, state.request_hash, state.nominal_due_ms, row.ended_ms}, state.state};
+            facts =
+                KeyFacts{{id, state.request_hash, state.nominal_due_ms, row.ended_ms}, state.state, state.is_loop()};
         }
         return facts;
     }

@@ -10,7 +10,7 @@
 #include "ingress/list_request.h"
 #include "ingress/problem.h"
 #include "ingress/queue_text.h"
-#include "ingress/retry_text.h"
+#include "ingress/rule_text.h"
 
 namespace duewheel {
 namespace {
@@ -81,6 +81,12 @@ void write_row(JsonWriter& json, const MessageRow& row) {
     if (!state.key.empty()) json.text("key", state.key);
     json.number("priority", state.priority).number("attempts", state.attempts);
     json.boolean("maybe_delivered", state.maybe_delivered);
+    if (state.is_loop() && !is_ended(state.state)) json.number("next_occurrence", state.next_occurrence);
+}
+
+// Of an occurrence of a loop.
+void write_parent(JsonWriter& json, MessageId parent) {
+    if (parent != 0) json.text("parent", std::to_string(parent));
 }
 
 HttpResponse write(const MessageAnswer& answer) {
@@ -89,6 +95,9 @@ HttpResponse write(const MessageAnswer& answer) {
     json.open();
     write_row(json, answer.row);
     if (answer.row.state.retry) write_retry(json, *answer.row.state.retry);
+    if (answer.repeat) write_repeat(json, *answer.repeat);
+    write_parent(json, answer.parent);
+    if (answer.parent != 0) json.number("occurrence", answer.occurrence);
     if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
@@ -122,6 +131,7 @@ HttpResponse write(const LeaseAnswer& answer) {
         json.number("lease_until_ms", message.lease_until_ms);
         if (!message.key.empty()) json.text("key", message.key);
         write_content(json, message);
+        write_parent(json, message.parent);
         json.number("occurrence", message.occurrence).number("due_ms", message.due_ms);
         json.number("delivered_ms", message.delivered_ms).number("lateness_ms", message.delivered_ms - message.due_ms);
         json.number("attempt", message.attempt).boolean("maybe_delivered", message.maybe_delivered);

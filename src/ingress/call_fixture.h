@@ -80,6 +80,15 @@ inline std::string describe(const Command& command) {
         if (rule.jitter_permille) text += " jitter=" + number(*rule.jitter_permille);
         return text;
     };
+    const auto repeat = [&](const std::optional<RepeatChoice>& rule) {
+        if (!rule) return std::string();
+        std::string text = " every=" + number(rule->every_ms);
+        if (rule->times) text += " times=" + number(*rule->times);
+        if (rule->factor_permille) text += " factor=" + number(*rule->factor_permille);
+        if (rule->most_ms) text += " most=" + number(*rule->most_ms);
+        if (rule->until_ms) text += " until=" + number(*rule->until_ms);
+        return text;
+    };
     return std::visit(
         [&](const auto& c) -> std::string {
             using T = std::decay_t<decltype(c)>;
@@ -88,7 +97,8 @@ inline std::string describe(const Command& command) {
                        (c.expires ? " expires:" + when(*c.expires) : "") +
                        (c.order_key.empty() ? "" : " order_key=" + c.order_key) + " priority=" + number(c.priority) +
                        " body=" + c.body + " type=" + c.content_type + " headers=" + c.headers +
-                       " trace=" + c.traceparent + (c.key.empty() ? "" : " key=" + c.key) + retry(c.retry);
+                       " trace=" + c.traceparent + (c.key.empty() ? "" : " key=" + c.key) + retry(c.retry) +
+                       repeat(c.repeat);
             } else if constexpr (std::is_same_v<T, PutBatchCommand>) {
                 std::string all = "batch";
                 for (const PutCommand& put : c.puts) all += "\n" + describe(Command(put));
@@ -133,8 +143,12 @@ inline std::string describe(const Command& command) {
                 constexpr std::string_view kWhats[] = {"set", "pause", "resume", "purge", "discard", "remove"};
                 const QueueSettings& settings = c.settings;
                 return std::string(kWhats[static_cast<std::size_t>(c.what)]) + " queue " + c.name_space + " " +
-                       c.queue + (settings.paused ? " paused" : "") + " pending=" + number(settings.pending_max) +
-                       " lease=" + number(settings.lease_ms) + (c.before_ms ? " before=" + number(*c.before_ms) : "");
+                       c.queue +
+                       (settings.paused ? " paused"
+                        : c.keeps_pause ? " as paused"
+                                        : "") +
+                       " pending=" + number(settings.pending_max) + " lease=" + number(settings.lease_ms) +
+                       (c.before_ms ? " before=" + number(*c.before_ms) : "");
             } else if constexpr (std::is_same_v<T, DescribeQueueCommand>) {
                 return "describe " + c.name_space + " " + c.queue;
             } else if constexpr (std::is_same_v<T, ListQueuesCommand>) {

@@ -42,6 +42,7 @@ constexpr ProblemKind kKinds[] = {
     {"headers_too_large", 400, "Message headers too large"},
     {"http_version", 505, "HTTP version not spoken"},
     {"internal", 500, "A bug in the server"},
+    {"is_loop", 409, "The message is a loop"},
     {"key_conflict", 409, "Key used with another request"},
     {"lease_too_long", 400, "Lease too long"},
     {"lease_too_short", 400, "Lease too short"},

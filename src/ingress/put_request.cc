@@ -11,6 +11,7 @@
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/json_writer.h"
+#include "ingress/repeat_request.h"
 #include "ingress/request_members.h"
 #include "ingress/retry_request.h"
 #include "message/request_hash.h"
@@ -20,7 +21,8 @@ namespace {
 
 // What a put's header fields say.
 struct PutFields {
-    std::optional<std::string_view> content_type, delay, due, expires_in, expires, order_key, priority, key, retry;
+    std::optional<std::string_view> content_type, delay, due, expires_in, expires, order_key, priority, key, retry,
+        repeat;
 };
 
 bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
@@ -32,7 +34,7 @@ Error unknown_field(std::string_view name) {
     return {"unknown_member",
             shown +
                 " is not known here; Duewheel-Delay, Duewheel-Due, Duewheel-Expires-In, Duewheel-Expires, "
-                "Duewheel-Order-Key, Duewheel-Priority and Duewheel-Retry are",
+                "Duewheel-Order-Key, Duewheel-Priority, Duewheel-Repeat and Duewheel-Retry are",
             shown};
 }
 
@@ -53,6 +55,7 @@ Result<PutFields> read_fields(const HttpRequest& request) {
             if (equal_ignoring_case(name, "Order-Key")) place = &fields.order_key;
             if (equal_ignoring_case(name, "Priority")) place = &fields.priority;
             if (equal_ignoring_case(name, "Retry")) place = &fields.retry;
+            if (equal_ignoring_case(name, "Repeat")) place = &fields.repeat;
             if (place == nullptr) return unknown_field(field.name);
         }
         if (place == nullptr) continue;
@@ -242,6 +245,7 @@ std::string_view first_of_raw(const PutFields& fields) {
     if (fields.expires) return "Duewheel-Expires";
     if (fields.order_key) return "Duewheel-Order-Key";
     if (fields.priority) return "Duewheel-Priority";
+    if (fields.repeat) return "Duewheel-Repeat";
     return fields.retry ? "Duewheel-Retry" : "";
 }
 
@@ -262,7 +266,7 @@ Result<Command> read_json_request(const HttpRequest& request, const PutFields& f
     if (const std::string_view name = first_of_raw(fields); !name.empty()) {
         return Error{"conflicting_members",
                      "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due`, `expires_in`, "
-                     "`expires`, `order_key`, `priority` and `retry`",
+                     "`expires`, `order_key`, `priority`, `repeat` and `retry`",
                      std::string(name)};
     }
     if (fields.key) {
@@ -338,6 +342,7 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
             put.request_hash = hash_request(field.value_or(""), put.request_hash);
         }
         if (fields.retry) put.request_hash = hash_request(*fields.retry, put.request_hash);
+        if (fields.repeat) put.request_hash = hash_request("repeat " + std::string(*fields.repeat), put.request_hash);
     }
     if (read && fields.priority) {
         const char* end = fields.priority->data() + fields.priority->size();
@@ -345,6 +350,11 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
         if (failed != std::errc() || stopped != end) read = bad_priority("Duewheel-Priority");
     }
     if (read && fields.retry) read = take_retry(read_retry_field(*fields.retry, "Duewheel-Retry"), put.retry);
+    if (read && fields.repeat) {
+        const Result<RepeatChoice> repeat = read_repeat_field(*fields.repeat, "Duewheel-Repeat");
+        if (!repeat) return repeat.error();
+        put.repeat = *repeat;
+    }
     if (read) read = check_body(request.body, options);
     if (!read) return std::move(read).error();
     put.body = request.body;
@@ -358,12 +368,17 @@ bool is_json(const HttpRequest& request) {
 }
 
 std::string_view raw_field_of(std::string_view member) {
-    constexpr std::pair<std::string_view, std::string_view> kFields[] = {
-        {"delay", "Duewheel-Delay"},           {"due", "Duewheel-Due"},
-        {"expires_in", "Duewheel-Expires-In"}, {"expires", "Duewheel-Expires"},
-        {"order_key", "Duewheel-Order-Key"},   {"priority", "Duewheel-Priority"},
-        {"retry", "Duewheel-Retry"},           {"key", "Idempotency-Key"},
-        {"content_type", "Content-Type"}};
+    constexpr std::pair<std::string_view, std::string_view> kFields[] = {{"delay", "Duewheel-Delay"},
+                                                                         {"due", "Duewheel-Due"},
+                                                                         {"expires_in", "Duewheel-Expires-In"},
+                                                                         {"expires", "Duewheel-Expires"},
+                                                                         {"order_key", "Duewheel-Order-Key"},
+                                                                         {"priority", "Duewheel-Priority"},
+                                                                         {"retry", "Duewheel-Retry"},
+                                                                         {"repeat", "Duewheel-Repeat"},
+                                                                         {"key", "Idempotency-Key"},
+                                                                         {"content_type", "Content-Type"}};
+    if (member.starts_with("repeat.")) return "Duewheel-Repeat";
     if (member.starts_with("retry.")) return "Duewheel-Retry";
     for (const auto& [name, field] : kFields) {
         if (name == member) return field;
@@ -375,12 +390,13 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
     const Result<JsonRequest> json = JsonRequest::parse(text);
     if (!json) return json.error();
     Status read = json->only({"body", "body_base64", "delay", "due", "expires_in", "expires", "order_key", "priority",
-                              "retry", "headers", "content_type", "key"});
+                              "repeat", "retry", "headers", "content_type", "key"});
     if (read) read = read_when(*json, put.when);
     if (read) read = read_expiry(*json, put.expires);
     if (read) read = read_json_order_key(*json, put.order_key);
     if (read) read = read_priority(*json, put.priority);
     if (read) read = take_retry(read_retry(*json), put.retry);
+    if (read) read = take(read_repeat(*json), put.repeat);
     if (read) read = read_content_type(*json, put.content_type);
     if (read) read = read_message_headers(*json, options, put.headers);
     if (read) read = read_key_member(*json, options, put.key);

@@ -57,6 +57,8 @@ Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand 
     QueueSettings& settings = configure.settings;
     Status read = read_target(*json);
     if (read) read = take(json->boolean("paused"), settings.paused);
+    // A pause is ended by whoever says so, and not by settings that speak of something else.
+    configure.keeps_pause = !json->has("paused");
     std::optional<std::int64_t> lease_ms;
     if (read) read = take(json->duration_ms("lease"), lease_ms);
     if (read && lease_ms == 0)

@@ -46,12 +46,13 @@ TEST(QueueRequest, each_call_becomes_its_command) {
 }
 
 TEST(QueueRequest, settings_are_read_whole) {
-    EXPECT_EQ(read({"PUT", "/v1/queues/mail", "{}"}), "set queue default mail pending=0 lease=0");
+    EXPECT_EQ(read({"PUT", "/v1/queues/mail", "{}"}), "set queue default mail as paused pending=0 lease=0");
+    EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"paused": false})"}), "set queue default mail pending=0 lease=0");
     EXPECT_EQ(read({"PUT", "/v1/queues/mail",
                     R"({"target": "pull", "paused": true, "lease": "2m", "limits": {"pending": 1000}})"}),
               "set queue default mail paused pending=1000 lease=120000");
     EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"limits": {}, "lease": 5000})"}),
-              "set queue default mail pending=0 lease=5000");
+              "set queue default mail as paused pending=0 lease=5000");
 }
 
 TEST(QueueRequest, what_is_wrong_with_settings_is_named) {

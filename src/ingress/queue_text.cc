@@ -6,7 +6,7 @@
 #include "calendar/instant_text.h"
 #include "ingress/base64.h"
 #include "ingress/list_request.h"
-#include "ingress/retry_text.h"
+#include "ingress/rule_text.h"
 
 namespace duewheel {
 namespace {

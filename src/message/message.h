@@ -47,7 +47,10 @@ struct MessageState {
     std::optional<RetryRule> retry;  // its own; else its queue's holds
     // Of its attempts, those that do not count against the rule: they were given back, or came before a redrive.
     std::uint32_t attempts_forgiven = 0;
+    // Of a loop: the number of the occurrence that it makes when it is due. 0: no loop.
+    std::uint64_t next_occurrence = 0;
 
+    bool is_loop() const { return next_occurrence != 0; }
     bool operator==(const MessageState&) const = default;
 };
 
@@ -61,7 +64,8 @@ struct MessageRow {
     DueMs ended_ms = 0;
     std::uint32_t lease_attempt = 0;      // the lease whose ack or failure ended it, so that a repeated
     std::uint64_t lease_incarnation = 0;  // ack repeats its answer also after a restart
-    std::string reason;                   // of a dead message
+    // Why it is dead; or why its last attempt failed, as long as it rests after it.
+    std::string reason;
 
     bool operator==(const MessageRow&) const = default;
 };

@@ -46,6 +46,8 @@ enum Tag : std::uint32_t {
     kPreviousNominalDue = 26,
     kPreviousEnded = 27,
 
+    kNextOccurrence = 28,  // one of the changeable ones
+
     kLeaseAttempt = 30,
     kLeaseIncarnation = 31,
     kLateness = 32,
@@ -72,6 +74,8 @@ enum Tag : std::uint32_t {
     kParent = 61,
     kOccurrence = 62,
     kBody = 63,
+    kRepeatOrderKey = 64,
+    kRepeatExpires = 65,
 
     kSubject = 70,
     kName = 71,
@@ -174,6 +178,11 @@ void write_state(FieldWriter& to, const MessageState& state) {
     to.signed_number(kFirstDue, state.first_due_ms);
 }
 
+// The rest of it, which has to come later among the fields.
+void write_loop(FieldWriter& to, const MessageState& state) {
+    to.number(kNextOccurrence, state.next_occurrence);
+}
+
 // True when the field was one of a message's changeable ones.
 bool read_state_field(FieldReader& from, MessageState& state) {
     switch (from.tag()) {
@@ -223,6 +232,9 @@ bool read_state_field(FieldReader& from, MessageState& state) {
         case kFirstDue:
             from.signed_number(state.first_due_ms);
             return true;
+        case kNextOccurrence:
+            from.number(state.next_occurrence);
+            return true;
         default:
             return false;
     }
@@ -235,12 +247,13 @@ void write_content(FieldWriter& to, const MessageContent& content) {
     to.text(kTraceparent, content.traceparent);
     to.text(kTarget, content.target);
     if (content.repeat) {
-        to.signed_number(kRepeatEvery, content.repeat->every_ms);
-        to.number(kRepeatTimes, content.repeat->times);
-        to.number(kRepeatFactor, content.repeat->factor_permille);
-        to.signed_number(kRepeatMost, content.repeat->most_ms);
-        to.signed_number(kRepeatStart, content.repeat->start_ms);
-        to.signed_number(kRepeatEnd, content.repeat->end_ms);
+        const RepeatRule& rule = content.repeat->rule;
+        to.signed_number(kRepeatEvery, rule.every_ms);
+        to.number(kRepeatTimes, rule.times);
+        to.number(kRepeatFactor, rule.factor_permille);
+        to.signed_number(kRepeatMost, rule.most_ms);
+        to.signed_number(kRepeatStart, rule.start_ms);
+        to.signed_number(kRepeatEnd, rule.end_ms);
     }
     if (content.transaction) {
         to.text(kCheckQueue, content.transaction->check_queue);
@@ -252,6 +265,10 @@ void write_content(FieldWriter& to, const MessageContent& content) {
     to.number(kParent, content.parent);
     to.number(kOccurrence, content.occurrence);
     to.text(kBody, content.body);
+    if (content.repeat) {
+        to.text(kRepeatOrderKey, content.repeat->order_key);
+        to.signed_number(kRepeatExpires, content.repeat->expires_after_ms);
+    }
 }
 
 template <class T>
@@ -277,22 +294,22 @@ bool read_content_field(FieldReader& from, MessageContent& content) {
             from.text(content.target);
             return true;
         case kRepeatEvery:
-            from.signed_number(present(content.repeat).every_ms);
+            from.signed_number(present(content.repeat).rule.every_ms);
             return true;
         case kRepeatTimes:
-            from.number(present(content.repeat).times);
+            from.number(present(content.repeat).rule.times);
             return true;
         case kRepeatFactor:
-            from.number(present(content.repeat).factor_permille);
+            from.number(present(content.repeat).rule.factor_permille);
             return true;
         case kRepeatMost:
-            from.signed_number(present(content.repeat).most_ms);
+            from.signed_number(present(content.repeat).rule.most_ms);
             return true;
         case kRepeatStart:
-            from.signed_number(present(content.repeat).start_ms);
+            from.signed_number(present(content.repeat).rule.start_ms);
             return true;
         case kRepeatEnd:
-            from.signed_number(present(content.repeat).end_ms);
+            from.signed_number(present(content.repeat).rule.end_ms);
             return true;
         case kCheckQueue:
             from.text(present(content.transaction).check_queue);
@@ -317,6 +334,12 @@ bool read_content_field(FieldReader& from, MessageContent& content) {
             return true;
         case kBody:
             from.text(content.body);
+            return true;
+        case kRepeatOrderKey:
+            from.text(present(content.repeat).order_key);
+            return true;
+        case kRepeatExpires:
+            from.signed_number(present(content.repeat).expires_after_ms);
             return true;
         default:
             return false;
@@ -370,6 +393,7 @@ void write_body(FieldWriter& to, const Record& record) {
     to.signed_number(kTime, record.time_ms);
     to.number(kCause, static_cast<std::uint64_t>(record.cause));
     write_previous(to, record.previous, record.state);
+    write_loop(to, record.state);
     to.number(kLeaseAttempt, record.lease_attempt);
     to.number(kLeaseIncarnation, record.lease_incarnation);
     to.signed_number(kLateness, record.lateness_ms);
@@ -606,6 +630,7 @@ std::uint64_t digest_term(MessageId id, const MessageState& state) {
     bytes.clear();
     FieldWriter writer(bytes);
     write_state(writer, state);
+    write_loop(writer, state);
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), id);
 }
 
@@ -615,6 +640,7 @@ void encode_row(std::string& out, const MessageRow& row) {
     writer.number(kId, row.id);
     writer.number(kPlace, row.place);
     writer.number(kRecordBytes, row.record_bytes);
+    write_loop(writer, row.state);
     writer.number(kLeaseAttempt, row.lease_attempt);
     writer.number(kLeaseIncarnation, row.lease_incarnation);
     writer.text(kReason, row.reason);

@@ -22,6 +22,7 @@
 
 #include "base/status.h"
 #include "message/message.h"
+#include "message/repeat_rule.h"
 
 namespace duewheel {
 
@@ -54,15 +55,14 @@ struct Previous {
     bool operator==(const Previous&) const = default;
 };
 
-struct RepeatRule {
-    std::int64_t every_ms = 0;
-    std::uint64_t times = 0;
-    std::uint32_t factor_permille = 0;
-    std::int64_t most_ms = 0;
-    DueMs start_ms = 0;
-    DueMs end_ms = 0;
+// What makes a message a loop: it is delivered to nobody, and makes an occurrence, a message of its own, whenever it is
+// due. What an order key and an expiry mean, they mean to each occurrence, so the loop itself has neither.
+struct Repeat {
+    RepeatRule rule;
+    std::string_view order_key;
+    std::int64_t expires_after_ms = 0;  // an occurrence's due time; 0: never
 
-    bool operator==(const RepeatRule&) const = default;
+    bool operator==(const Repeat&) const = default;
 };
 
 struct TransactionRule {
@@ -82,10 +82,10 @@ struct MessageContent {
     std::string_view headers;       // message headers, encoded by the interface that took them
     std::string_view traceparent;
     std::string_view target;  // empty: the queue's
-    std::optional<RepeatRule> repeat;
+    std::optional<Repeat> repeat;
     std::optional<TransactionRule> transaction;
-    MessageId parent = 0;
-    std::uint64_t occurrence = 0;
+    MessageId parent = 0;          // of an occurrence: its loop
+    std::uint64_t occurrence = 0;  // from 1
     std::string_view body;
 
     bool operator==(const MessageContent&) const = default;
@@ -134,7 +134,7 @@ struct Record {
     std::uint32_t lease_attempt = 0;
     std::uint64_t lease_incarnation = 0;
     std::int64_t lateness_ms = 0;  // end: delivery against nominal due
-    std::string_view reason;       // end as dead and its carry, fail
+    std::string_view reason;       // end as dead, fail, and the carries of both
     DueMs ended_ms = 0;            // carry of an ended message
 
     // rule, conf: what kind of thing (1 schedule, 2 watchdog; 1 queue, 2 namespace, 3 target), its name in

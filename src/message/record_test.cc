@@ -60,7 +60,7 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     content.content_type = text();
     content.headers = text();
     content.target = text();
-    if (chance()) content.repeat = RepeatRule{5000, 10, 2000, 3'600'000, 1, 2};
+    if (chance()) content.repeat = Repeat{{5000, 10, 2000, 3'600'000, 1, 2}, "order", 700};
     if (chance()) content.transaction = TransactionRule{"check", "", 1000, 5, true};
     content.parent = number() % kMessageIdMax;
     content.occurrence = number();

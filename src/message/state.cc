@@ -20,7 +20,7 @@ constexpr std::array<std::uint16_t, kStateCount + 1> kMoves = [] {
     std::array<std::uint16_t, kStateCount + 1> moves{};
     auto from = [&moves](State state) -> std::uint16_t& { return moves[static_cast<std::size_t>(state)]; };
     from(prepared) = to(scheduled, cancelled, expired);
-    from(scheduled) = to(scheduled, ready, held, cancelled, expired, dead);
+    from(scheduled) = to(scheduled, ready, held, done, cancelled, expired, dead);
     from(ready) = to(scheduled, leased, held, cancelled, expired);
     from(leased) = to(ready, scheduled, retrying, held, done, dead);
     from(retrying) = to(ready, scheduled, held, cancelled, expired, dead);

@@ -20,6 +20,7 @@
 //                    v        ^
 //                cancelled    +-- hold: from scheduled, ready, leased, retrying
 //
+//                done:    from scheduled too: a loop that has made its last occurrence
 //                expired: from prepared, scheduled, ready, retrying, held when its time has passed; from dead when it
 //                         has been kept for long enough
 //                cancelled: from prepared, scheduled, ready, retrying, held; from dead when it is discarded

@@ -20,7 +20,7 @@ const std::vector<std::pair<State, State>> kLegal = {
     {leased, retrying},    {leased, held},         {leased, done},        {leased, dead},         {retrying, ready},
     {retrying, scheduled}, {retrying, held},       {retrying, cancelled}, {retrying, expired},    {held, ready},
     {held, scheduled},     {held, cancelled},      {held, expired},       {dead, scheduled},      {dead, expired},
-    {dead, cancelled},     {scheduled, dead},      {retrying, dead},
+    {dead, cancelled},     {scheduled, dead},      {retrying, dead},      {scheduled, done},
 };
 
 TEST(State, every_pair_of_states_is_judged_as_drawn) {

@@ -87,6 +87,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_done_total", "Messages acknowledged.", counters.done);
     page.counter("duewheel_failed_total", "Leases ended as failed.", counters.failed);
     page.counter("duewheel_cancelled_total", "Messages cancelled.", counters.cancelled);
+    page.counter("duewheel_spawned_total", "Occurrences that loops made.", counters.spawned);
     page.counter("duewheel_expired_total", "Messages whose time was over before anybody took them.", counters.expired);
     page.counter("duewheel_rescheduled_total", "Messages moved to another due time.", counters.rescheduled);
     page.counter("duewheel_leases_lost_total", "Leases that ran out.", counters.leases_lost);
@@ -110,9 +111,14 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.gauge("duewheel_puts_held_back", "1 while puts wait for segments to be sealed or made ready.",
                counters.puts_held_back ? 1 : 0);
     page.gauge("duewheel_store_full", "1 while puts are refused because the disk is nearly full.",
-               counters.store_full ? 1 : 0);
+               counters.space != LogSpace::enough ? 1 : 0);
+    page.gauge("duewheel_store_reserve",
+               "1 while only the reserve of the log is left, and changes that end no message are refused.",
+               counters.space >= LogSpace::reserve ? 1 : 0);
     page.counter("duewheel_puts_refused_full_total", "Puts refused because the disk was nearly full.",
                  counters.refused_full);
+    page.counter("duewheel_changes_refused_full_total", "Other requests refused because the disk was full.",
+                 counters.changes_refused_full);
     page.gauge("duewheel_unsealed_segments", "Full segments that are not in the index yet.",
                counters.unsealed_segments);
     page.gauge("duewheel_entries_in_memory", "Messages that have an entry in memory.", counters.in_memory);

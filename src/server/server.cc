@@ -160,7 +160,11 @@ Status Server::Parts::listen() {
         if (!shard->is_serving()) readiness.reasons.push_back("the first commit of this run is not durable yet");
         if (stopping) readiness.reasons.push_back("the server is stopping");
         // Acks and cancels must still be sent here: they are what makes space.
-        if (shard->parts().space().is_full()) readiness.reasons.push_back("puts are refused: the disk is nearly full");
+        if (shard->parts().space().has_only_reserve()) {
+            readiness.reasons.push_back("puts and moves are refused: the disk is full but for a reserve");
+        } else if (shard->parts().space().is_full()) {
+            readiness.reasons.push_back("puts are refused: the disk is nearly full");
+        }
         return readiness;
     };
     api = std::make_unique<HttpApi>(*shard, std::move(api_options), log);

@@ -35,7 +35,7 @@ Shard::Shard(EventLoop& loop, ShardParts& parts, LogSink& log, BrokenWorld broke
                      "The clock is behind the time that the log has seen; server time goes on from there.",
                      {{"behind_ms", ahead_ms}});
     }
-    if (parts_.space().is_full()) say_space();
+    say_space();
     seal();  // what an earlier run left full
     tend_space();
 }
@@ -63,6 +63,7 @@ EventLoop::TimePoint Shard::turn() {
     Engine& engine = parts_.engine();
     const DueMs now_ms = clock_.now_ms(boot_now_ns());
     if (parts_.tell_reserve()) tend_space();
+    say_space();
     engine.advance_to(now_ms);
     parts_.expire_by(now_ms);
     carry_out(engine.take_effects());
@@ -190,25 +191,41 @@ void Shard::tend_space() {
 }
 
 void Shard::tell_space(const SpaceSeen& seen) {
-    const bool was_full = parts_.space().is_full();
     parts_.tell_space(seen);
     const SpaceWatch& space = parts_.space();
     if (space.is_close()) tend_at_ns_ = std::min(tend_at_ns_, monotonic_now_ns() + kTendCloselyNs);
-    if (space.is_full() != was_full) say_space();
     if (space.is_full()) clean();
 }
 
-void Shard::say_space() const {
+// Each step to the worse once, and the way back when there is enough: a spare that is filled and given up again says
+// nothing.
+void Shard::say_space() {
+    struct Step {
+        const char* event;
+        const char* sentence;
+    };
+    static constexpr Step kSteps[] = {
+        {"store_full", "The disk is nearly full: puts are refused until there is space."},
+        {"store_reserve",
+         "The disk is full but for the reserve of the log: moves, and whatever else ends no message, are refused too."},
+        {"reserve_used_up",
+         "The reserve of the log is used up: when the open segment is full, nothing can be saved until there is "
+         "space."},
+    };
+    const LogSpace now = parts_.log_space();
     const SpaceWatch& space = parts_.space();
     const SpaceSeen& seen = space.seen();
-    if (!space.is_full()) {
-        return log_.info("store_has_space", "The disk has space again: puts are taken.",
-                         {{"free_bytes", seen.free_bytes}});
+    if (now == LogSpace::enough && said_space_ != now) {
+        said_space_ = now;
+        log_.info("store_has_space", "The disk has space again: puts are taken.", {{"free_bytes", seen.free_bytes}});
     }
-    log_.warning("store_full", "The disk is nearly full: puts are refused until there is space.",
-                 {{"free_bytes", seen.free_bytes},
-                  {"wanted_bytes", space.resume_bytes()},
-                  {"spare_segments", seen.ready_spares}});
+    for (; said_space_ < now; said_space_ = static_cast<LogSpace>(static_cast<int>(said_space_) + 1)) {
+        const Step& step = kSteps[static_cast<int>(said_space_)];
+        log_.warning(step.event, step.sentence,
+                     {{"free_bytes", seen.free_bytes},
+                      {"wanted_bytes", space.resume_bytes()},
+                      {"spare_segments", seen.ready_spares}});
+    }
 }
 
 void Shard::clean() {

@@ -74,7 +74,7 @@ class Shard final : public CommandPort {
     void seal();
     void tend_space();
     void tell_space(const SpaceSeen& seen);
-    void say_space() const;
+    void say_space();
     void clean();
     void run_cleaning(LogCleaning::Step step);
     void patrol();
@@ -89,6 +89,7 @@ class Shard final : public CommandPort {
     // One such job at a time is queued or running, so that those that wait for space do not pile up.
     std::atomic<bool> seal_queued_{false};
     std::atomic<bool> tend_queued_{false};
+    LogSpace said_space_ = LogSpace::enough;
     std::int64_t tend_at_ns_ = 0;
     bool seal_waits_ = false;  // for space, and that was said; of the sealer
     ShardTimes times_;

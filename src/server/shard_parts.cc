@@ -322,13 +322,20 @@ Result<SpaceSeen> ShardParts::tend_space() {
 
 void ShardParts::tell_space(const SpaceSeen& seen) {
     space_.see(seen);
-    engine_->set_store_full(space_.is_full());
+    engine_->set_log_space(log_space());
+}
+
+LogSpace ShardParts::log_space() const {
+    if (!space_.is_full()) return LogSpace::enough;
+    if (!space_.has_only_reserve()) return LogSpace::scarce;
+    return journal_->spares_held() > 0 ? LogSpace::reserve : LogSpace::none;
 }
 
 bool ShardParts::tell_reserve() {
     const std::size_t ready = journal_->ready_spares();
     const bool at_stake = ready <= reserve_segments_ && ready != space_.seen().ready_spares;
     engine_->set_reserve_at_stake(at_stake);
+    engine_->set_log_space(log_space());
     return at_stake;
 }
 

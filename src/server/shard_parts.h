@@ -76,9 +76,11 @@ class ShardParts {
     void tell_space(const SpaceSeen& seen);
     // Of the shard's thread.
     const SpaceWatch& space() const { return space_; }
-    // Before each of the engine's turns: puts are quick, and would use up the reserve while the look at the disk that
-    // is to refuse them is still on its way. A look knows of the reserve when it has seen as many spares as there are
-    // now. True: one is wanted.
+    // From what was seen last, and the spare segments that are there now.
+    LogSpace log_space() const;
+    // Before each of the engine's turns, which is told of the space: puts are quick, and would use up the reserve while
+    // the look at the disk that is to refuse them is still on its way. A look knows of the reserve when it has seen as
+    // many spares as there are now. True: one is wanted.
     bool tell_reserve();
 
     // The patrol's step, one thread at a time: reads the next segment that was full when this began, the oldest first,

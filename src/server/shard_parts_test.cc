@@ -355,49 +355,6 @@ TEST(ShardCleaning, segments_of_which_nothing_is_needed_go_though_the_last_recor
     EXPECT_LT(owner.parts().index().position().totals.sequence, newest);
 }
 
-// Puts were quicker than the look at the disk that is to refuse them and began a segment of the reserve. One was then
-// missing for a table of the index or for the record that lets the log's front go, and puts were refused for ever.
-TEST(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_whether_the_disk_is_full) {
-    SimDisk disk;
-    MemoryRowStorage rows;
-    RecordingLog log;
-    TrialOwner owner(disk, kDirectory, log);
-    owner.options.spare_segments = 1;
-    owner.options.reserve_segments = 3;
-    ASSERT_TRUE(owner.open(rows).ok());
-    const auto tend = [&] {
-        const auto seen = owner.parts().tend_space();
-        ASSERT_TRUE(seen.ok()) << seen.error().message;
-        owner.parts().tell_space(*seen);
-    };
-    owner.put(kHour, "first");
-    ASSERT_NO_FATAL_FAILURE(tend());
-    ASSERT_EQ(owner.parts().journal().ready_spares(), 4u);
-    disk.set_capacity(1);
-
-    std::vector<ReplyToken> puts;
-    for (int i = 0; i < kMessages; ++i) {
-        PutCommand put;
-        put.queue = TrialOwner::kQueue;
-        put.when.delay_ms = kHour;
-        put.body = std::string(300, 'x');
-        puts.push_back(owner.submit(std::move(put)));
-        owner.settle();
-    }
-    EXPECT_EQ(owner.parts().journal().ready_spares(), 3u);
-    EXPECT_NE(owner.reply_to(puts.front()), nullptr);
-    EXPECT_EQ(owner.reply_to(puts.back()), nullptr) << "it waits for the look";
-    EXPECT_TRUE(owner.engine().counters().puts_held_back);
-
-    ASSERT_NO_FATAL_FAILURE(tend());
-    owner.settle();
-    ASSERT_NE(owner.reply_to(puts.back()), nullptr);
-    const auto* refused = std::get_if<Error>(owner.reply_to(puts.back()));
-    ASSERT_NE(refused, nullptr);
-    EXPECT_EQ(refused->code, "store_full");
-    EXPECT_EQ(owner.parts().journal().ready_spares(), 3u);
-}
-
 // ---- what a start refuses
 
 TEST(ShardStart, a_log_that_lost_its_first_segment_is_refused) {

@@ -4,7 +4,7 @@
 // Full is a state with a way out, and not an accident: below a floor of free space puts are refused, so that what is
 // left of the disk belongs to the index and to spare segments, and these to acks, cancels and cleaning. Spares may run
 // out first, because the floor is off or another program was quicker: then puts are refused as soon as only the reserve
-// is left.
+// is left. What makes no space is refused then too.
 //
 //     free bytes   ├──── full ────┤ floor ├── as it was ──┤ floor + margin ├──── not full, all spares there ────►
 //
@@ -37,6 +37,10 @@ class SpaceWatch {
 
     // Puts are to be refused.
     bool is_full() const { return full_; }
+    // Full, and no spare segment can be filled any more: what is left of them is the reserve.
+    bool has_only_reserve() const {
+        return full_ && seen_.spares_refused && seen_.ready_spares <= limits_.reserve_segments;
+    }
     // Full, or not far from it: look again in a second and not only when a segment is full.
     bool is_close() const { return full_ || seen_.spares_refused || seen_.free_bytes < 2 * resume_bytes(); }
     const SpaceSeen& seen() const { return seen_; }

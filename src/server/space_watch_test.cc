@@ -55,6 +55,21 @@ TEST(SpaceWatch, is_full_when_only_the_reserve_is_left) {
     EXPECT_FALSE(watch.is_full());
 }
 
+TEST(SpaceWatch, has_only_the_reserve_when_no_other_spare_can_be_filled) {
+    SpaceWatch watch(kUsual);
+    watch.see(seen(100, 3));
+    EXPECT_FALSE(watch.has_only_reserve()) << "there is less than the floor";
+    watch.see(seen(100, 2));
+    EXPECT_FALSE(watch.has_only_reserve()) << "a spare is on its way";
+    watch.see(seen(10, 3, true));
+    EXPECT_FALSE(watch.has_only_reserve()) << "one more than the reserve";
+    watch.see(seen(10, 2, true));
+    EXPECT_TRUE(watch.has_only_reserve());
+    watch.see(seen(100, 3));
+    EXPECT_FALSE(watch.has_only_reserve());
+    EXPECT_TRUE(watch.is_full());
+}
+
 TEST(SpaceWatch, without_floor_and_spares_it_is_never_full) {
     SpaceWatch watch({0, 64 * kMegabyte, 0});
     watch.see(seen(0, 0));

@@ -45,6 +45,7 @@ MessageState RecentTier::durable_state(const Entry& entry) const {
         state.first_due_ms = rare.first_due_ms;
         state.retry = rare.retry;
         state.attempts_forgiven = rare.attempts_forgiven;
+        state.next_occurrence = rare.next_occurrence;
     }
     return state;
 }
@@ -55,14 +56,18 @@ MessageRow RecentTier::row(const Entry& entry) const {
     row.place = entry.place;
     row.record_bytes = entry.record_bytes;
     row.state = durable_state(entry);
+    row.reason = reason(entry);
     if (entry.durable_state == State::dead) {
         const Rare& rare = rare_.at(find(entry.id));
         row.ended_ms = rare.ended_ms;
         row.lease_attempt = rare.lease_attempt;
         row.lease_incarnation = rare.lease_incarnation;
-        row.reason = rare.reason;
     }
     return row;
+}
+
+std::string_view RecentTier::reason(const Entry& entry) const {
+    return entry.has_rare ? std::string_view(rare_.at(find(entry.id)).reason) : std::string_view();
 }
 
 std::string_view RecentTier::key(const Entry& entry) const {
@@ -85,6 +90,10 @@ const RetryRule* RecentTier::retry_rule(const Entry& entry) const {
 
 std::uint32_t RecentTier::attempts_forgiven(const Entry& entry) const {
     return entry.has_rare ? rare_.at(find(entry.id)).attempts_forgiven : 0;
+}
+
+std::uint64_t RecentTier::next_occurrence(const Entry& entry) const {
+    return entry.is_loop ? rare_.at(find(entry.id)).next_occurrence : 0;
 }
 
 DueMs RecentTier::ended_ms(const Entry& entry) const {
@@ -128,6 +137,8 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     if (record.state.state == State::dead) {
         death = {record.kind == RecordKind::carry ? record.ended_ms : record.time_ms, record.lease_attempt,
                  record.lease_incarnation, record.reason};
+    } else if (record.state.state == State::retrying) {
+        death.reason = record.reason;
     }
     set_state(entry, number, record.state, death);
     entry.place = whole ? sequence : record.place;
@@ -255,13 +266,15 @@ void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState&
     entry.priority = state.priority;
     entry.maybe_delivered = state.maybe_delivered;
     entry.queue = queues_.number(state.name_space, state.queue);
+    entry.is_loop = state.is_loop();
     set_rare(entry, number, state, death);
     if (state.state == State::dead) dead_.emplace(entry.queue, death.ended_ms, entry.id);
 }
 
 void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
     const bool needed = state.expires_ms != 0 || !state.order_key.empty() || !state.key.empty() || state.retry ||
-                        state.attempts_forgiven != 0 || state.state == State::dead;
+                        state.attempts_forgiven != 0 || state.is_loop() || state.state == State::dead ||
+                        !death.reason.empty();
     if (needed) {
         Rare& rare = rare_[number];
         rare.expires_ms = state.expires_ms;
@@ -271,6 +284,7 @@ void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& 
         rare.first_due_ms = state.first_due_ms;
         rare.retry = state.retry;
         rare.attempts_forgiven = state.attempts_forgiven;
+        rare.next_occurrence = state.next_occurrence;
         rare.lease_attempt = death.lease_attempt;
         rare.lease_incarnation = death.lease_incarnation;
         rare.ended_ms = death.ended_ms;

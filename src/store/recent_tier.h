@@ -66,6 +66,9 @@ struct Entry {
     bool expiring : 1 = false;        // the engine's: its time is over, the record of that is queued
     bool blocked : 1 = false;         // the engine's: due, waits for those before it with its order key
     bool doomed : 1 = false;          // the engine's: its attempts are used up, the next batch says so
+    bool is_loop : 1 = false;         // makes occurrences, and is delivered to nobody
+    bool spawning : 1 = false;        // the engine's: a loop that is due, whose occurrence is not written yet
+    bool lease_lost : 1 = false;      // the engine's: its last attempt ended with its lease
 };
 
 // How an ended message ended, kept until the index has it.
@@ -132,6 +135,10 @@ class RecentTier {
     // Its own rule; null where it has none.
     const RetryRule* retry_rule(const Entry& entry) const;
     std::uint32_t attempts_forgiven(const Entry& entry) const;
+    // Of a loop; 0 of any other message.
+    std::uint64_t next_occurrence(const Entry& entry) const;
+    // Why it is dead, or why its last attempt failed, until the next one begins; empty where nobody said.
+    std::string_view reason(const Entry& entry) const;
     // Since when it is dead.
     DueMs ended_ms(const Entry& entry) const;
     // The first dead message of the queue that is here and stands at or after `from` by (time of its death, id);
@@ -181,13 +188,14 @@ class RecentTier {
         DueMs first_due_ms = 0;
         std::optional<RetryRule> retry;
         std::uint32_t attempts_forgiven = 0;
+        std::uint64_t next_occurrence = 0;
+        std::string reason;  // of a dead message, and of one that rests after a failure
         // Of a dead message:
         std::uint32_t lease_attempt = 0;
         std::uint64_t lease_incarnation = 0;
         DueMs ended_ms = 0;
-        std::string reason;
     };
-    // What a record or a row says of a message's death.
+    // What a record or a row says of a message's death; of the failure that it rests after, the reason alone.
     struct Death {
         DueMs ended_ms = 0;
         std::uint32_t lease_attempt = 0;

@@ -90,9 +90,10 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
     effect.nominal_due_ms = state.nominal_due_ms;
     effect.priority = state.priority;
     effect.maybe_delivered = state.maybe_delivered;
+    const bool has_reason = !record.reason.empty() && (state.state == State::dead || state.state == State::retrying);
     const bool has_rare = state.expires_ms != 0 || state.request_hash != 0 || !state.order_key.empty() ||
-                          !state.key.empty() || state.retry || state.attempts_forgiven != 0 ||
-                          state.state == State::dead;
+                          !state.key.empty() || state.retry || state.attempts_forgiven != 0 || state.is_loop() ||
+                          has_reason;
     if (!has_rare) {
         effect.rare = 0;
         return;
@@ -102,9 +103,16 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
         rare_.emplace_back();
     }
     RareFields& rare = rare_[effect.rare];
-    rare = {state.expires_ms, state.request_hash, state.first_due_ms,      state.order_key,
-            state.key,        state.retry,        state.attempts_forgiven, {}};
-    if (state.state == State::dead) rare.reason = record.reason;
+    rare = {state.expires_ms,
+            state.request_hash,
+            state.first_due_ms,
+            state.order_key,
+            state.key,
+            state.retry,
+            state.attempts_forgiven,
+            state.next_occurrence,
+            {}};
+    if (has_reason) rare.reason = record.reason;
 }
 
 void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,
@@ -169,6 +177,7 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     row.state.first_due_ms = rare.first_due_ms;
     row.state.retry = rare.retry;
     row.state.attempts_forgiven = rare.attempts_forgiven;
+    row.state.next_occurrence = rare.next_occurrence;
     row.reason = rare.reason;
 }
 

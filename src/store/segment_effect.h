@@ -36,7 +36,8 @@ struct RareFields {
     std::string key;
     std::optional<RetryRule> retry;
     std::uint32_t attempts_forgiven = 0;
-    std::string reason;  // of a dead message
+    std::uint64_t next_occurrence = 0;
+    std::string reason;  // of a dead message, and of one that rests after a failure
 };
 
 // Rows that older tables may hold of a message. They are erased where they are not put again; no row there is fine.

@@ -109,6 +109,7 @@ struct KeyHolder {
 struct KeyFacts {
     KeyHolder holder;
     State state = State::done;
+    bool is_loop = false;
 };
 struct Stretch {
     std::vector<MessageRow> rows;

@@ -53,7 +53,7 @@ Result<std::vector<std::optional<KeyFacts>>> find_keys(const Index& index, const
         if (!*holder) continue;
         const Result<std::optional<MessageRow>> row = index.find((*holder)->id, now_ms);
         if (!row) return row.error();
-        facts = KeyFacts{**holder, *row ? (*row)->state.state : State::done};
+        facts = KeyFacts{**holder, *row ? (*row)->state.state : State::done, *row && (*row)->state.is_loop()};
     }
     return all;
 }

@@ -93,12 +93,14 @@ class TrialShard {
     void change(MessageId id, MessageState state, RecordKind kind = RecordKind::change) {
         MessageRow& row = rows.at(id);
         Record record = change_of(kind, row, std::move(state));
+        const std::string reason = "failure of " + std::to_string(id);
+        if (kind == RecordKind::change && record.state.state == State::retrying) record.reason = reason;
         append(record);
         row.state = record.state;
         row.ended_ms = 0;
         row.lease_attempt = 0;
         row.lease_incarnation = 0;
-        row.reason.clear();
+        row.reason = record.reason;
         hold_key(row);
     }
     void reschedule(MessageId id, DueMs due_ms) {

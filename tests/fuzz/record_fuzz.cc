@@ -24,7 +24,7 @@ void judge_frame(std::string_view bytes) {
 
 // Fields that mean nothing without others; whoever writes a record leaves them out.
 void leave_out_idle_fields(Record& record) {
-    if (record.content.repeat == RepeatRule{}) record.content.repeat.reset();
+    if (record.content.repeat == Repeat{}) record.content.repeat.reset();
     if (record.content.transaction == TransactionRule{}) record.content.transaction.reset();
     if (record.previous.version == 0) record.previous = {};
 }

@@ -119,6 +119,7 @@ HOW = {
     "header_too_large": lambda p: p.with_headers(A="b" * 9000),
     "headers_too_large": lambda p: p.with_body({"headers": {"a": "b" * 9000}}),
     "http_version": None,
+    "is_loop": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
     "key_conflict": lambda p: p.with_body({"key": "taken", "priority": 1}),
     "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
     "lease_too_short": lambda p: p.with_body({"lease": 1}),
@@ -179,11 +180,16 @@ class Codes(unittest.TestCase):
             expiring = client.put("q", "x", delay="30m", expires_in="1h")[1]["id"]
             held = client.put("q", "x", delay="1h")[1]["id"]
             self.assertEqual(client.request("POST", f"/v1/messages/{held}:hold")[0], 200)
+            loop = client.put("q", "x", delay="1h", repeat={"every": "1h"})[1]["id"]
             waiter = daemon.client()
             waiter.connection.request("POST", "/v1/queues/waited-for:lease", '{"wait":"60s"}', JSON)
             while client.request("GET", "/v1/stats")[1]["waiters"] == 0:
                 pass
             self.assertEqual(client.request("PUT", "/v1/queues/full", {"limits": {"pending": 1}})[0], 200)
+            dying = client.put("full", "x", retry={"attempts": 1})  # for the redrive that finds no room
+            self.assertEqual(dying[0], 201)
+            token = client.lease("full", 1, wait="20s")[0]["lease"]
+            self.assertEqual(client.request("POST", f"/v1/leases/{token}:fail", {})[1]["outcome"], "dead")
             for name in ("full", "fourth"):  # as many queues as there may be
                 self.assertEqual(client.put(name, "x")[0], 201)
             met = 0
@@ -199,6 +205,8 @@ class Codes(unittest.TestCase):
                             provocation.with_name("id", expiring)
                         if code == "not_waiting":
                             provocation.with_name("id", held)
+                        if code == "is_loop":
+                            provocation.with_name("id", loop)
                         if code == "http_version":
                             line = f"{provocation.method} {provocation.target()} HTTP/3.0\r\nHost: localhost\r\n\r\n"
                             answer = raw(daemon, line.encode())

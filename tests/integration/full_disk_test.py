@@ -1,11 +1,13 @@
 """The real process on a disk that is full: by its own messages, and by somebody else's file.
 
-Puts are refused, and nothing else is; what ends makes space; puts come back by themselves; a start needs no space that is
-not there; and what was accepted is never lost. The disk is a small one in memory.
+Puts are refused, and when only the reserve is left all else that ends no message; what ends makes space; everything is
+answered; puts come back by themselves; a start needs no space that is not there; and what was accepted is never lost. The
+disk is a small one in memory.
 """
 
 import concurrent.futures
 import http.client
+import itertools
 import re
 import subprocess
 import time
@@ -77,24 +79,44 @@ class FullDisk(unittest.TestCase):
             self.put_until_full(client, accepted)
         self.fail("the daemon finds more and more space on a full disk")
 
-    def check_that_all_but_puts_goes_on(self, daemon):
+    def change(self, client, method, path, outcome, value=None):
+        """Whether a change was done; if not, because only the reserve is left."""
+        status, answer = client.request(method, path, value)
+        if status == 507:
+            self.assertEqual(answer["code"], "store_full")
+            self.assertEqual(metric(client, "duewheel_store_reserve"), 1)
+            return False
+        self.assertEqual((status, answer["outcome"]), (200, outcome), answer)
+        return True
+
+    def check_that_all_but_puts_goes_on(self, daemon, has_more_than_the_reserve=False):
+        """How many of those that are due it ended."""
         client = daemon.client()
         self.assertEqual(client.put("far", "no")[1].get("code"), "store_full")
-        self.assertEqual(client.request("GET", "/readyz"),
-                         (200, {"ready": True, "reason": "puts are refused: the disk is nearly full"}))
+        status, ready = client.request("GET", "/readyz")
+        self.assertEqual((status, ready["ready"]), (200, True))
+        self.assertRegex(ready["reason"], "^puts (and moves )?are refused: the disk is ")
         self.assertEqual(metric(client, "duewheel_store_full"), 1)
         messages = self.take_near(client, 4)
         acked, failed, released, extended = (message["lease"] for message in messages)
         self.assertEqual(client.request("POST", f"/v1/leases/{extended}:extend")[1]["outcome"], "extended")
         for token in (acked, extended):
             self.assertEqual(client.ack(token)[1]["outcome"], "done")
-        self.assertEqual(client.request("POST", f"/v1/leases/{failed}:fail", {"retry_in": "10h"})[1]["outcome"], "retrying")
-        self.assertEqual(client.request("POST", f"/v1/leases/{released}:release")[1]["outcome"], "released")
-        number = messages[1]["id"]
-        self.assertEqual(client.get(number)[1]["state"], "retrying")
-        moved = client.request("PATCH", f"/v1/messages/{number}", {"delay": "11h"})
-        self.assertEqual(moved[1]["outcome"], "rescheduled")
-        self.assertEqual(client.cancel(number)[1]["outcome"], "cancelled")
+        ended = 3
+        has_failed = self.change(client, "POST", f"/v1/leases/{failed}:fail", "retrying", {"retry_in": "10h"})
+        if not self.change(client, "POST", f"/v1/leases/{released}:release", "released"):
+            ended += 1
+            self.assertEqual(client.ack(released)[1]["outcome"], "done")
+        if has_failed:
+            number = messages[1]["id"]
+            self.assertEqual(client.get(number)[1]["state"], "retrying")
+            has_moved = self.change(client, "PATCH", f"/v1/messages/{number}", "rescheduled", {"delay": "11h"})
+            self.assertTrue(has_moved or not has_more_than_the_reserve)
+            self.assertEqual(client.cancel(number)[1]["outcome"], "cancelled")
+        else:
+            self.assertFalse(has_more_than_the_reserve)
+            self.assertEqual(client.ack(failed)[1]["outcome"], "done")
+        return ended
 
     def cancel_all(self, daemon, numbers):
         def work(part):
@@ -134,9 +156,9 @@ class FullDisk(unittest.TestCase):
         check = subprocess.run([BIN / "duewheel", "check", daemon.data], capture_output=True, text=True, timeout=60)
         self.assertEqual(check.returncode, 0, check.stderr)
 
-    def near(self, daemon, count=40):
+    def near(self, daemon, count=40, **members):
         client = daemon.client()
-        return [client.put("near", "due now")[1]["id"] for _ in range(count)]
+        return [client.put("near", "due now", **members)[1]["id"] for _ in range(count)]
 
     def test_filled_by_its_own_messages_it_refuses_puts_until_what_ends_has_made_space(self):
         daemon, disk = self.started(WITH_FLOOR)
@@ -147,10 +169,10 @@ class FullDisk(unittest.TestCase):
         client = daemon.client()
         self.assertGreaterEqual(metric(client, "duewheel_spare_segments"), 2, "the reserve is there")
         self.assertGreater(metric(client, "duewheel_disk_free_bytes"), (FLOOR_MEGABYTES // 2) << 20)
-        self.check_that_all_but_puts_goes_on(daemon)
+        self.check_that_all_but_puts_goes_on(daemon, has_more_than_the_reserve=True)
         daemon.kill()
         daemon.start()
-        self.check_that_all_but_puts_goes_on(daemon)
+        self.check_that_all_but_puts_goes_on(daemon, has_more_than_the_reserve=True)
         self.assertEqual(daemon.log_text().count("commit_waits"), 0)
         cancelled = accepted[: len(accepted) * 9 // 10]
         self.cancel_all(daemon, cancelled)
@@ -169,19 +191,100 @@ class FullDisk(unittest.TestCase):
                 self.assertEqual(disk.free(), 0)
                 self.put_until_full(client, accepted)
                 self.keep_full(daemon, disk, accepted)
-                self.check_that_all_but_puts_goes_on(daemon)
+                ended = self.check_that_all_but_puts_goes_on(daemon)
                 for stop in (daemon.kill, daemon.terminate, daemon.kill):
                     stop()
                     daemon.start()
                     self.keep_full(daemon, disk, accepted)
-                    self.check_that_all_but_puts_goes_on(daemon)
+                    ended += self.check_that_all_but_puts_goes_on(daemon)
                 disk.make_room()
                 took, _ = self.wait_for_puts(daemon)
                 print(f"{' '.join(arguments)}: puts were taken {took:.1f} s after there was space")
                 self.check_ledger(daemon, accepted, [])
                 client = daemon.client()
-                self.take_near(client, 40 + 1 - 4 * 3)
-                self.assertEqual(client.lease("near", 100), [], "each check ends three")
+                self.take_near(client, 40 + 1 - ended)
+                self.assertEqual(client.lease("near", 100), [], f"the checks ended {ended}")
+                self.check_offline(daemon)
+                self.doCleanups()
+
+    def wait_until_empty(self, client, queue):
+        until = time.monotonic() + SOON_S
+        while client.request("GET", f"/v1/queues/{queue}")[1].get("pending", 0) > 0:
+            self.assertLess(time.monotonic(), until)
+
+    def storm(self, daemon, far, seconds):
+        """Everything that makes the log longer and ends nothing, from many clients: each is answered, and soon. How many
+        were done, and how many refused."""
+        until = time.monotonic() + seconds
+
+        def work(mine):
+            client = daemon.client(timeout=20)
+            done, refused = 0, 0
+            for number in itertools.cycle(mine):
+                if time.monotonic() > until:
+                    return done, refused
+                taken = client.lease("near", 1, lease="1s")  # nobody acknowledges it
+                calls = [("PATCH", f"/v1/messages/{number}", {"delay": "9h"}), ("POST", f"/v1/messages/{number}:fire", None),
+                         ("POST", f"/v1/messages/{number}:hold", None), ("POST", f"/v1/messages/{number}:kick", None),
+                         ("PATCH", f"/v1/messages/{number}", {"delay": "10h"}),
+                         ("POST", "/v1/queues/far:redrive", {}), ("PUT", "/v1/queues/other", {"lease": "20s"}),
+                         ("PUT", "/v1/queues/other", {"lease": "30s"}), ("POST", "/v1/queues/other:pause", None),
+                         ("POST", "/v1/queues/other:resume", None)]
+                calls += [("POST", f"/v1/leases/{message['lease']}:release", {}) for message in taken]
+                for method, path, value in calls:
+                    status, answer = client.request(method, path, value)
+                    if status != 404 or path != "/v1/queues/other:resume":  # there is none if its pause was refused
+                        self.assertIn(status, (200, 507), answer)
+                    done, refused = done + (status == 200), refused + (status == 507)
+
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            counts = list(pool.map(work, [far[i::AT_ONCE] for i in range(AT_ONCE)]))
+        return [sum(count) for count in zip(*counts)]
+
+    def test_a_storm_of_moves_and_leases_leaves_the_reserve_to_what_ends(self):
+        """Moves went on while puts were refused, and used up the reserve within a second: then nothing but reads was
+        answered any more, and a start waited for somebody to make space."""
+        for arguments in (WITH_FLOOR, WITHOUT_FLOOR):
+            with self.subTest(arguments=arguments):
+                daemon, disk = self.started(arguments)
+                self.near(daemon, retry={"attempts": 1000})
+                client = daemon.client()
+                for number in range(10):
+                    client.put(f"junk{number % 2}", BODY, delay="10h")
+                accepted = [client.put("far", BODY, delay="10h")[1]["id"] for _ in range(3000)]
+                disk.fill()
+                self.put_until_full(client, accepted)
+                self.keep_full(daemon, disk, accepted)
+                moved = accepted[:200]
+                for round in range(2):
+                    done, refused = self.storm(daemon, moved, 4)
+                    print(f"{' '.join(arguments)}, start {round + 1}: {done} calls done and {refused} refused")
+                    self.assertGreater(refused, 1000)
+                    client = daemon.client(timeout=20)
+                    status, answer = client.request("PATCH", f"/v1/messages/{moved[0]}", {"delay": "9h"})
+                    self.assertEqual((status, answer["code"]), (507, "store_full"))
+                    self.assertGreater(len(answer["detail"].split()), 10)
+                    self.assertGreater(metric(client, "duewheel_spare_segments"), 0, "the reserve is there")
+                    lease = self.take_near(client, 1)[0]["lease"]
+                    self.assertEqual(client.ack(lease)[1]["outcome"], "done")
+                    self.assertEqual(client.cancel(accepted.pop())[1]["outcome"], "cancelled")
+                    self.assertEqual(client.request("POST", f"/v1/queues/junk{round}:purge")[0], 200)
+                    self.wait_until_empty(client, f"junk{round}")
+                    daemon.kill()
+                    self.assertLess(daemon.start(), 20)
+                    self.keep_full(daemon, disk, accepted)
+                self.assertNotIn("commit_waits", daemon.log_text())
+                self.assertIn("store_reserve", daemon.log_text())
+                cancelled = accepted[200:]
+                self.cancel_all(daemon, cancelled)
+                if arguments is WITH_FLOOR:  # which no cleaning of so short a log could leave free
+                    disk.make_room()
+                self.wait_for_puts(daemon)
+                self.check_ledger(daemon, [], cancelled[::20])
+                client = daemon.client()
+                for number in moved:
+                    self.assertIn(client.get(number)[1]["state"], ("scheduled", "held", "ready"))
+                self.take_near(client, 40 + 1 - 2)
                 self.check_offline(daemon)
                 self.doCleanups()
 

@@ -46,6 +46,11 @@ def lease(daemon, **members):
     return code_of(daemon.client().request("POST", "/v1/queues/q:lease", members))
 
 
+def redrive(daemon, most):
+    put(daemon)  # so that there is such a queue
+    return code_of(daemon.client().request("POST", "/v1/queues/q:redrive", {"max": most}))
+
+
 def metric(client, name):
     client.connection.request("GET", "/metrics")
     page = client.connection.getresponse().read().decode()
@@ -284,8 +289,10 @@ REFUSES = {
     "limits.lease_batch_max": (["--limits-lease-batch-max=7"], 7, lambda daemon, most: lease(daemon, max=most)),
     "limits.attempts_max": ([], 1_000_000, lambda daemon, count: put(daemon, retry={"attempts": count})),
     "limits.rest_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, rest: put(daemon, retry={"most": rest})),
-    "retry.redrive_max": (["--retry-redrive-max=7"], 7, lambda daemon, most: code_of(
-        daemon.client().request("POST", "/v1/queues/q:redrive", {"max": most}))),
+    "limits.repeat_times_max": (["--limits-repeat-times-max=7"], 7,
+                                lambda daemon, times: put(daemon, repeat={"every": "1h", "times": times})),
+    "limits.repeat_every_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, rest: put(daemon, repeat={"every": rest})),
+    "retry.redrive_max": (["--retry-redrive-max=7"], 7, redrive),
     "limits.page_max": ([], 1000, lambda daemon, count: code_of(daemon.client().request("GET", f"{PUT}?limit={count}"))),
     "limits.pending_max": ([], 10 ** 12, lambda daemon, count: code_of(
         daemon.client().request("PUT", "/v1/queues/q", {"limits": {"pending": count}}))),

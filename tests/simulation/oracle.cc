@@ -275,7 +275,8 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         next.due = next.nominal = due_of(moved->when, request.submitted_ms);
     } else if (std::holds_alternative<FireCommand>(request.command)) {
         if (world.due.high <= now.low) return;
-        next.due = next.nominal = now;
+        next.due = now;
+        next.nominal = {std::min(world.nominal.low, now.low), std::min(world.nominal.high, now.high)};
     } else if (const auto* ack = std::get_if<AckCommand>(&request.command)) {
         if (!request.known_lease) return;
         next = World{World::Phase::done, {}, {}, now, ack->lease.attempt, ack->lease.incarnation};

@@ -49,8 +49,8 @@ class Oracle {
     // The engine was told this time.
     void time_told(DueMs now) { now_ = std::max(now_, now); }
     void set_step(std::uint64_t step) { step_ = step; }
-    // Before replies are told: whether the store was full at any time since the last ones.
-    void fullness_seen(bool full) { was_full_ = full; }
+    // Before replies are told: the least space that there was at any time since the last ones.
+    void space_seen(LogSpace least) { least_space_ = least; }
 
     // ---- clients
     // Before it is submitted. `serial` of a put's message is given here.
@@ -248,6 +248,8 @@ class Oracle {
     void message_replied(const Request& request, const MessageAnswer& answer);
     void check_content(const MessageModel& message, const MessageAnswer& answer);
     void error_replied(const Request& request, const Error& error);
+    void refused_for_space(const Request& request);
+    void refused_as_unknown(const Request& request);
     void lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer);
     void delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
@@ -325,7 +327,7 @@ class Oracle {
     DueMs latest_now_ = 0;  // over all runs
     std::uint32_t run_ = 0;
     std::uint64_t step_ = 0;
-    bool was_full_ = false;
+    LogSpace least_space_ = LogSpace::enough;
     // By run: its incarnation, once a delivery told it.
     std::vector<std::uint64_t> incarnation_of_run_{0};
     std::vector<MessageModel> messages_;  // by serial - 1

@@ -250,6 +250,36 @@ void Oracle::settings_refused(const Request& request, const Error& error) {
     rare_.met(Rare::queue_not_empty);
 }
 
+// Nothing is surely in the queue, and it surely has no settings.
+void Oracle::refused_as_unknown(const Request& request) {
+    using What = ConfigureQueueCommand::What;
+    QueueKey name;
+    bool may_be_refused = false;
+    if (const auto* described = std::get_if<DescribeQueueCommand>(&request.command)) {
+        name = {described->name_space, described->queue};
+        may_be_refused = true;
+    } else if (const auto* redrive = std::get_if<RedriveCommand>(&request.command)) {
+        name = {redrive->name_space, redrive->queue};
+        may_be_refused = true;
+    } else if (const auto* told = std::get_if<ConfigureQueueCommand>(&request.command)) {
+        name = {told->name_space, told->queue};
+        may_be_refused = told->what == What::resume || told->what == What::purge;
+    }
+    if (!may_be_refused) return violate("X", "a command that names no queue is told that it is not known");
+    const bool has_dead = std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
+        const World* certain = about.certain();
+        return is_in(about, name) && certain != nullptr && certain->phase == World::Phase::dead && about.open.empty() &&
+               !may_be_let_go(about);
+    });
+    if (has_dead || unfinished_in(name.first, name.second).low > 0) {
+        return violate("C1", "a queue with messages is not known");
+    }
+    const QueueModel& queue = queue_of(name.first, name.second);
+    const bool has_settings = queue.is_known && queue.open.empty() && queue.settings.revision != 0;
+    if (has_settings && queue.settings_step < request.step) violate("C1", "a queue with settings is not known");
+    rare_.met(Rare::queue_unknown);
+}
+
 // ---- what is told of a queue
 
 void Oracle::described(const std::string& name_space, const std::string& name, const QueueAnswer& answer) {

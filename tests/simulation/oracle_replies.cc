@@ -158,7 +158,11 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         }
         if (!same.empty()) {
             rare_.met(Rare::fired_though_due);
-            if (may_be_moved) add_world(same, {World::Phase::live, exact, exact, {}});
+            for (const World& world : before) {
+                const DueRange nominal{std::min(world.nominal.low, answer.due_ms),
+                                       std::min(world.nominal.high, answer.due_ms)};
+                if (may_be_moved) add_world(same, {World::Phase::live, exact, nominal, {}});
+            }
             return about.set(from, same);
         }
         rare_.met(Rare::fired_by_command);
@@ -171,7 +175,13 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
                        &about);
     }
     if (before.front().due.high <= request.submitted_ms && !is_fire) rare_.met(Rare::rescheduled_while_ready);
-    about.set(from, {World{World::Phase::live, exact, exact, {}}});
+    if (!is_fire) return about.set(from, {World{World::Phase::live, exact, exact, {}}});
+    Worlds fired;  // what had been due by itself before keeps its nominal time
+    for (const World& world : before) {
+        const DueRange nominal{std::min(world.nominal.low, answer.due_ms), std::min(world.nominal.high, answer.due_ms)};
+        add_world(fired, World{World::Phase::live, exact, nominal, {}});
+    }
+    about.set(from, std::move(fired));
 }
 
 void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel& about) {
@@ -473,10 +483,15 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
         answer.row.state.name_space != put.name_space) {
         return violate("X", "get answers for another message or queue", &about);
     }
-    const bool is_dead = answer.row.state.state == State::dead;
-    if (is_dead == answer.row.reason.empty() || (is_dead && answer.row.ended_ms == 0)) {
-        return violate("X", "a dead message says since when and why, and no other does", &about);
+    const State state = answer.row.state.state;
+    const bool is_dead = state == State::dead;
+    const bool may_have_failed = (state == State::retrying || state == State::ready) && answer.row.state.attempts > 0;
+    if (is_dead ? answer.row.reason.empty() || answer.row.ended_ms == 0
+                : !answer.row.reason.empty() && !may_have_failed) {
+        return violate("X", "a dead message says since when and why, one that failed may say why, and no other does",
+                       &about);
     }
+    if (!is_dead && !answer.row.reason.empty()) rare_.met(Rare::reason_of_a_failure_told);
     const DueMs expires = answer.row.state.expires_ms;
     const bool may_be =
         about.expires ? about.expires->holds(expires) || (about.may_be_back && expires == 0) : expires == 0;
@@ -504,25 +519,47 @@ bool Oracle::is_refused_expiry(const Request& request, const MessageModel* about
     return when != nullptr && about->expires->low <= std::max(due_of(*when, request.submitted_ms).high, now_);
 }
 
+// Whether there was as little space as it takes to refuse this.
+void Oracle::refused_for_space(const Request& request) {
+    const Command& command = request.command;
+    const bool only_changes = is_a_move(command) || std::holds_alternative<RedriveCommand>(command) ||
+                              std::holds_alternative<FailCommand>(command) ||
+                              std::holds_alternative<ReleaseCommand>(command) ||
+                              std::holds_alternative<HoldLeaseCommand>(command);
+    if (is_a_put(command)) {
+        if (least_space_ != LogSpace::enough) return rare_.met(Rare::put_refused_when_full);
+    } else if (only_changes) {
+        if (least_space_ >= LogSpace::reserve) return rare_.met(Rare::change_refused_in_the_reserve);
+    } else if (least_space_ == LogSpace::none && !std::holds_alternative<GetCommand>(command)) {
+        // What it would have got is ready again, and the attempts count.
+        if (const auto* lease = std::get_if<LeaseCommand>(&command)) ++leases_[lease->queue].lost;
+        return rare_.met(Rare::refused_by_a_log_that_stands_still);
+    }
+    violate("C11", "refused for want of space, though there is enough for it", message(request.serial));
+}
+
 void Oracle::error_replied(const Request& request, const Error& error) {
     MessageModel* about = message(request.serial);
     if (about != nullptr) note(*about, error.code);
     const auto& code = error.code;
     if (code == "too_busy") return rare_.met(Rare::too_busy);
-    const bool is_put = is_a_put(request.command);
-    if (code == "store_full" && is_put && was_full_) return rare_.met(Rare::put_refused_when_full);
+    if (code == "store_full") return refused_for_space(request);
     if (code == "key_conflict" && about != nullptr && std::holds_alternative<PutCommand>(request.command) &&
         may_conflict(*about, std::get<PutCommand>(request.command))) {
         return rare_.met(Rare::key_conflict);
     }
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
+    if (code == "unknown_queue") return refused_as_unknown(request);
     if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {
         return settings_refused(request, error);
     }
-    if (const auto* named = std::get_if<DescribeQueueCommand>(&request.command);
-        named != nullptr && code == "unknown_queue") {
-        if (unfinished_in(named->name_space, named->queue).low > 0) violate("C1", "a queue with messages is not known");
-        return rare_.met(Rare::queue_unknown);
+    if (const auto* redrive = std::get_if<RedriveCommand>(&request.command);
+        redrive != nullptr && code == "queue_full") {
+        PutCommand like_it;
+        like_it.name_space = redrive->name_space;
+        like_it.queue = redrive->queue;
+        if (!may_be_full(like_it, request)) violate("C11", "a redrive is refused although its queue is not full");
+        return;
     }
     if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
         if (!may_be_full(*put, request)) violate("C11", "a put is refused although its queue is not full", about);

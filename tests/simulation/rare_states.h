@@ -65,6 +65,7 @@ namespace duewheel {
     X(answered_dead)                      \
     X(dead_by_failure)                    \
     X(failed_by_the_rule_of_its_queue)    \
+    X(reason_of_a_failure_told)           \
     X(dead_by_a_lost_lease)               \
     X(redriven)                           \
     X(redrive_met_its_limit)              \
@@ -103,6 +104,9 @@ namespace duewheel {
     X(no_space_for_a_segment)             \
     X(store_full)                         \
     X(put_refused_when_full)              \
+    X(only_the_reserve_left)              \
+    X(change_refused_in_the_reserve)      \
+    X(refused_by_a_log_that_stands_still) \
     X(put_repeated)                       \
     X(put_repeated_after_a_crash)         \
     X(put_made_good_after_a_crash)        \

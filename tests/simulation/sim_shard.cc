@@ -26,12 +26,13 @@ Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, SimD
     if (!parts) return std::move(parts).error();
     shard->parts_ = *std::move(parts);
     shard->cleaning_.emplace(*shard->parts_);
-    shard->was_full_ = shard->is_full();
+    shard->see_space();
     return shard;
 }
 
 void SimShard::turn(DueMs now) {
     if (parts_->tell_reserve()) tending_wanted_ = true;
+    see_space();
     engine().advance_to(now);
     carry_out(engine().take_effects());
 }
@@ -262,9 +263,15 @@ void SimShard::run_tell_space() {
     tell("space told, full", full);
     if (full && !full_before) rare_.met(Rare::store_full);
     if (!full && full_before) rare_.met(Rare::puts_taken_again);
-    was_full_ |= full;
+    see_space();
     if (parts_->space().is_close()) tending_wanted_ = true;
     if (full) next_clean();
+}
+
+void SimShard::see_space() {
+    const LogSpace space = parts_->log_space();
+    if (space == LogSpace::reserve) rare_.met(Rare::only_the_reserve_left);
+    least_space_ = std::max(least_space_, space);
 }
 
 void SimShard::next_clean() {

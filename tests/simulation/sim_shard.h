@@ -74,8 +74,8 @@ class SimShard {
     bool commit_is_durable() const { return commit_durable_; }
     // It was tried, and there was no space for its segment.
     bool commit_waits_for_space() const { return commit_ && commit_waits_; }
-    // Whether the store was full at any time since the last call.
-    bool take_was_full() { return std::exchange(was_full_, is_full()); }
+    // The least space that the engine was told of since the last call.
+    LogSpace take_least_space() { return std::exchange(least_space_, parts_->log_space()); }
     bool is_full() const { return parts_->space().is_full(); }
     // Nothing is under way and nothing waits.
     bool is_quiet() const;
@@ -103,6 +103,7 @@ class SimShard {
     void run_seal();
     void run_tend_space();
     void run_tell_space();
+    void see_space();
     void run_clean();
     void next_clean();
 
@@ -121,7 +122,7 @@ class SimShard {
     std::deque<SegmentNumber> sealed_;
     bool tending_wanted_ = true;
     std::optional<SpaceSeen> space_seen_;
-    bool was_full_ = false;
+    LogSpace least_space_ = LogSpace::enough;
     LogCleaning::Step clean_ = LogCleaning::Step::none;
     bool cleaning_rests_ = false;
     std::optional<LogCleaning::Found> found_;

@@ -192,7 +192,7 @@ void Simulation::turn() {
     if (due && shard_->engine().counters().leases_lost > lost_before) {
         rare_.met(Rare::lease_ended_while_commit_in_flight);
     }
-    oracle_.fullness_seen(shard_->take_was_full());
+    oracle_.space_seen(shard_->take_least_space());
     for (const ReplyEffect& effect : shard_->take_replies()) hear(effect);
     const bool held_back = shard_->engine().counters().puts_held_back;
     if (held_back && !was_held_back_) rare_.met(Rare::puts_held_back);

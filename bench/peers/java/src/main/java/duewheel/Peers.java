@@ -78,7 +78,9 @@ public final class Peers {
     }
 
     final class Agrona implements Subject {
-        final DeadlineTimerWheel wheel = new DeadlineTimerWheel(TimeUnit.MILLISECONDS, 0, 1, 1024, 16);
+        // As many slots as suit it best: more are quicker with many timers, and slower with few.
+        final DeadlineTimerWheel wheel =
+            new DeadlineTimerWheel(TimeUnit.MILLISECONDS, 0, 1, n >= 100_000 ? 65_536 : 1024, 16);
         final long[] timers = new long[n];
         final org.agrona.collections.Long2LongHashMap owners = new org.agrona.collections.Long2LongHashMap(-1);
 

@@ -1,6 +1,8 @@
-#include "ingress/retry_text.h"
+#include "ingress/rule_text.h"
 
 #include <string>
+
+#include "calendar/instant_text.h"
 
 namespace duewheel {
 namespace {
@@ -30,6 +32,17 @@ void write_retry(JsonWriter& json, const RetryChoice& choice) {
 void write_retry(JsonWriter& json, const RetryRule& rule) {
     write_retry(json,
                 RetryChoice{rule.attempts, rule.first_ms, rule.factor_permille, rule.most_ms, rule.jitter_permille});
+}
+
+void write_repeat(JsonWriter& json, const RepeatRule& rule) {
+    json.open("repeat");
+    json.number("every", rule.every_ms);
+    if (rule.times != 0) json.number("times", rule.times);
+    if (rule.factor_permille > kRepeatFactorMin) {
+        json.json("factor", decimal(rule.factor_permille)).number("most", rule.most_ms);
+    }
+    if (rule.end_ms != 0) json.text("until", format_instant(rule.end_ms));
+    json.close();
 }
 
 }  // namespace duewheel

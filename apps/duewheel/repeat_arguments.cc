@@ -1,0 +1,43 @@
+#include "repeat_arguments.h"
+
+#include <utility>
+
+#include "arguments.h"
+#include "calendar/instant_text.h"
+#include "local_time.h"
+#include "retry_arguments.h"
+
+namespace duewheel {
+
+void RepeatArguments::add_to(CLI::App& verb) {
+    CLI::Option* rest = verb.add_option("--every", every, "Comes again and again, this long after the time before");
+    takes_duration(rest);
+    verb.add_option("--times", times, "How often in all; without it until it is cancelled")->needs(rest);
+    CLI::Option* growth =
+        verb.add_option("--factor", factor, "What the rest grows by each time: 2 doubles it")->type_name("NUMBER");
+    growth->needs(rest);
+    CLI::Option* longest = verb.add_option("--most", most, "The longest rest");
+    takes_duration(longest);
+    longest->needs(growth);
+    verb.add_option("--until", until, "Never later than this time, written as for --at, whose --tz it shares")
+        ->type_name("TIME")
+        ->needs(rest);
+}
+
+Status RepeatArguments::put_into(const std::optional<std::string>& zone, boost::json::object& request) const {
+    if (every.empty()) return {};
+    boost::json::object rule;
+    rule["every"] = every;
+    if (times) rule["times"] = *times;
+    if (!most.empty()) rule["most"] = most;
+    if (Status read = put_number_into(factor, "factor", "--factor", rule); !read) return read;
+    if (until) {
+        const Result<InstantMs> instant = parse_local_instant(*until, zone);
+        if (!instant) return Error{instant.error().code, instant.error().message, "--until"};
+        rule["until"] = format_instant(*instant);
+    }
+    request["repeat"] = std::move(rule);
+    return {};
+}
+
+}  // namespace duewheel

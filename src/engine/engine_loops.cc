@@ -1,0 +1,168 @@
+// Loops: messages that are delivered to nobody, and make an occurrence each time they are due.
+//
+// An occurrence is a message of its own, written whole, that names its loop and its number. One batch holds the
+// occurrences that are due and what the loop becomes by them: due again, or done after the last. So a crash leaves
+// either both or none, and each of 1..N is made exactly once, with the time that the rule gives it, however late.
+//
+// A due loop stays in memory until its occurrences are written, and bounds its queue's cursor like what is ready, so
+// that a restart finds it. It waits like a put: for the disk while that is full, for segments to be sealed, and for
+// room in its queue. The content is read from the log ahead of the batch, for several loops at once.
+#include <algorithm>
+#include <cassert>
+
+#include "base/planted_bugs.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+
+Error Engine::is_a_loop() {
+    return {"is_loop",
+            "the message is a loop, whose times follow from its rule: cancel it and put one with another rule, or look "
+            "for the occurrence that is meant"};
+}
+
+// The loop is due: its occurrences are written with one of the next batches.
+void Engine::begin_spawn(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    assert(entry.is_loop && waits_for_due(entry.state) && entry.due_ms <= now_);
+    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    entry.spawning = true;
+    ++loops_due_;
+    if (!entry.in_fired) queue(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
+    entry.in_fired = true;
+    spawns_.push_back(entry.id);
+}
+
+// It found no room, and looks once more.
+void Engine::spawn_again(EntryNumber number) {
+    if (!take_for_purge(number)) spawns_.push_back(recent_.entry(number).id);
+}
+
+// Takes the next loops that are due, and has those contents read that are not in memory.
+void Engine::read_spawns() {
+    if (!has_spawns_to_read()) return;
+    ReadRecords wanted;
+    std::size_t bytes = 0;
+    for (std::size_t taken = 0; taken < options_.spawn_loops && !spawns_.empty(); ++taken) {
+        const MessageId id = spawns_.front();
+        const EntryNumber number = recent_.find(id);
+        const bool spawns = number != kNoEntry && recent_.entry(number).spawning;
+        if (spawns && bytes != 0 && bytes + recent_.entry(number).record_bytes > options_.batch_bytes_max) break;
+        spawns_.pop_front();
+        if (!spawns) continue;
+        const Entry& entry = recent_.entry(number);
+        bytes += entry.record_bytes;
+        const std::string* body = cache_.find(entry.place);
+        spawning_.push_back({id, entry.place, body != nullptr ? *body : std::string()});
+        if (body == nullptr) wanted.places.push_back(entry.place);
+    }
+    if (wanted.places.empty()) return;
+    std::sort(wanted.places.begin(), wanted.places.end());
+    spawns_reading_ = true;
+    Asked asked;
+    asked.what = Ask::spawns;
+    ask(Question{0, std::move(wanted)}, std::move(asked));
+}
+
+void Engine::take_spawn_records(const std::vector<RecordBytes>& records) {
+    spawns_reading_ = false;
+    for (Spawn& spawn : spawning_) {
+        if (!spawn.record_body.empty()) continue;
+        const auto read = std::lower_bound(records.begin(), records.end(), spawn.place,
+                                           [](const RecordBytes& record, Sequence at) { return record.place < at; });
+        if (read == records.end() || read->place != spawn.place) {
+            effects_.broken =
+                Error{"damaged_log", "record " + std::to_string(spawn.place) +
+                                         " of a loop that is due is not in the log: run `duewheel check`"};
+            return;
+        }
+        spawn.record_body = read->body;
+    }
+}
+
+bool Engine::has_spawns_to_read() const {
+    return !spawns_.empty() && spawning_.empty() && !spawns_reading_;
+}
+
+bool Engine::has_spawns_to_add() const {
+    return !spawning_.empty() && !spawns_reading_ && !puts_held_back();
+}
+
+// What the first loop's next occurrence takes in the batch, with what the loop becomes by it.
+std::size_t Engine::next_spawn_bytes() const {
+    return spawning_.front().record_body.size() + 2 * kRecordOverheadMax;
+}
+
+// At most half of a batch, so that loops that have fallen far behind leave room for commands.
+void Engine::add_spawns() {
+    read_spawns();
+    const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
+    for (std::size_t left = spawning_.size(); left > 0 && has_spawns_to_add(); --left) {
+        if (batch_->count() + 2 > share || !has_room(next_spawn_bytes())) return;
+        Spawn spawn = std::move(spawning_.front());
+        spawning_.pop_front();
+        const EntryNumber number = recent_.find(spawn.loop);
+        if (number == kNoEntry || !recent_.entry(number).spawning) continue;  // a command has ended it
+        if (recent_.entry(number).in_batch) {
+            spawning_.push_back(std::move(spawn));
+            continue;
+        }
+        if (recent_.entry(number).purging) continue;  // which ends it
+        if (refuses_puts() || !check_room(recent_.entry(number).queue)) {
+            arm(number, now_ + options_.spawn_again_ms);
+            continue;
+        }
+        make_occurrences(number, spawn.record_body, share);
+    }
+}
+
+// Writes the loop's occurrences that are due, as many as fit, and what it becomes by them.
+void Engine::make_occurrences(EntryNumber number, const std::string& record_body, std::size_t share) {
+    const Result<Record> whole = decode_record(RecordKind::carry, record_body);
+    if (!whole || !whole->content.repeat) {
+        effects_.broken = !whole
+                              ? whole.error()
+                              : Error{"damaged_log", "the record of loop " + std::to_string(recent_.entry(number).id) +
+                                                         " holds no rule: run `duewheel check`"};
+        return;
+    }
+    const Entry& entry = recent_.entry(number);
+    const Repeat& repeat = *whole->content.repeat;
+    Record loop = changed(entry, RecordKind::change, Cause::spawned);
+    if (!loop.state.key.empty() && loop.state.first_due_ms == 0) loop.state.first_due_ms = loop.state.nominal_due_ms;
+    std::optional<DueMs> next = entry.due_ms;
+    for (std::uint32_t made = 0; next && *next <= now_ && made < options_.spawn_chunk; ++made) {
+        if (made > 0 && (batch_->count() + 2 > share || !has_room(record_body.size() + 2 * kRecordOverheadMax) ||
+                         !check_room(entry.queue))) {
+            break;
+        }
+        Record record;
+        record.kind = RecordKind::spawn;
+        record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
+        record.state.due_ms = record.state.nominal_due_ms = *next;
+        if (repeat.expires_after_ms != 0) record.state.expires_ms = *next + repeat.expires_after_ms;
+        record.state.priority = loop.state.priority;
+        record.state.retry = loop.state.retry;
+        record.state.name_space = loop.state.name_space;
+        record.state.queue = loop.state.queue;
+        record.state.order_key = repeat.order_key;
+        record.content = whole->content;
+        record.content.repeat.reset();
+        record.content.put_ms = now_;
+        record.content.parent = entry.id;
+        record.content.occurrence = loop.state.next_occurrence;
+        add(kNoEntry, std::move(record), 0, Error{});
+        next = next_occurrence_ms(repeat.rule, loop.state.next_occurrence, *next);
+        loop.state.next_occurrence += 1;
+    }
+    if (next) {
+        loop.state.due_ms = loop.state.nominal_due_ms = *next;
+    } else {
+        assert(is_legal_move(entry.state, State::done));
+        loop.kind = RecordKind::end;
+        loop.state.state = State::done;
+    }
+    add(number, std::move(loop), 0, Error{});
+}
+
+}  // namespace duewheel

@@ -1,0 +1,339 @@
+// Loops: what they make, when, and that nothing makes it twice or never.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+PutCommand loop(std::int64_t every_ms, std::optional<std::int64_t> times = std::nullopt, std::int64_t delay_ms = 0) {
+    PutCommand command{.queue = "q"};
+    command.when.delay_ms = delay_ms;
+    command.repeat = RepeatChoice{.every_ms = every_ms, .times = times};
+    command.body = "again";
+    command.headers = R"({"a":"b"})";
+    return command;
+}
+
+MessageRow row_of(TrialEngine& shard, MessageId id) {
+    return shard.ask<MessageAnswer>(GetCommand{"default", id}).row;
+}
+
+std::vector<std::uint64_t> numbers_of(const std::vector<Delivered>& messages) {
+    std::vector<std::uint64_t> numbers;
+    for (const Delivered& message : messages) numbers.push_back(message.occurrence);
+    return numbers;
+}
+
+std::size_t spawns_in(TrialEngine& shard) {
+    std::size_t spawns = 0;
+    for (const Record& record : shard.log()) spawns += record.kind == RecordKind::spawn ? 1 : 0;
+    return spawns;
+}
+
+TEST(Loops, each_occurrence_is_a_message_of_its_own_at_its_time) {
+    TrialEngine shard;
+    const PutAnswer put = shard.ask<PutAnswer>(loop(100, 3, 50));
+    EXPECT_EQ(put.state, State::scheduled);
+    EXPECT_EQ(put.due_ms, kStart + 50);
+    shard.turn(49);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1);
+    std::vector<Delivered> first = shard.lease();
+    ASSERT_EQ(first.size(), 1u);
+    EXPECT_NE(first[0].id, put.id);
+    EXPECT_EQ(first[0].parent, put.id);
+    EXPECT_EQ(first[0].occurrence, 1u);
+    EXPECT_EQ(first[0].due_ms, kStart + 50);
+    EXPECT_EQ(first[0].body, "again");
+    EXPECT_EQ(first[0].headers, R"({"a":"b"})");
+    EXPECT_EQ(row_of(shard, put.id).state.next_occurrence, 2u);
+    EXPECT_EQ(row_of(shard, put.id).state.due_ms, kStart + 150);
+    shard.turn(99);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1);
+    EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{2}));
+    shard.turn(100);
+    EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{3}));
+    EXPECT_EQ(row_of(shard, put.id).state.state, State::done);
+    shard.turn(1'000);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(shard.engine().counters().spawned, 3u);
+    EXPECT_EQ(shard.engine().counters().pending, 3u) << "the three that are leased";
+}
+
+TEST(Loops, one_that_is_due_at_once_is_never_handed_out_itself) {
+    TrialEngine shard;
+    const PutAnswer put = shard.ask<PutAnswer>(loop(100, 1));
+    EXPECT_EQ(put.state, State::scheduled);
+    const std::vector<Delivered> messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].parent, put.id);
+    EXPECT_EQ(row_of(shard, put.id).state.state, State::done);
+}
+
+TEST(Loops, what_was_missed_is_made_with_the_times_it_should_have_had) {
+    EngineOptions options;
+    options.spawn_chunk = 4;
+    TrialEngine shard(options);
+    const MessageId id = shard.ask<PutAnswer>(loop(10, 25)).id;
+    shard.turn(100);  // eleven at once
+    std::vector<Delivered> messages = shard.lease(100);
+    ASSERT_EQ(messages.size(), 11u);
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        EXPECT_EQ(messages[i].occurrence, i + 1);
+        EXPECT_EQ(messages[i].due_ms, kStart + static_cast<DueMs>(10 * i));
+    }
+    EXPECT_EQ(row_of(shard, id).state.next_occurrence, 12u);
+    shard.turn(10'000);
+    EXPECT_EQ(shard.lease(100).size(), 14u);
+    EXPECT_EQ(spawns_in(shard), 25u);
+}
+
+TEST(Loops, a_growing_loop_follows_its_rule) {
+    TrialEngine shard;
+    PutCommand command = loop(100, 4);
+    command.repeat->factor_permille = 2'000;
+    command.repeat->most_ms = 300;
+    shard.ask<PutAnswer>(command);
+    shard.turn(10'000);
+    std::vector<DueMs> due;
+    for (const Delivered& message : shard.lease()) due.push_back(message.due_ms - kStart);
+    EXPECT_EQ(due, (std::vector<DueMs>{0, 100, 300, 600}));
+}
+
+TEST(Loops, the_occurrences_and_what_the_loop_becomes_are_durable_together) {
+    TrialEngine shard;
+    shard.ask<PutAnswer>(loop(100, 2));
+    shard.hold_commits = true;
+    shard.turn(100);
+    const std::size_t before = shard.log().size();
+    EXPECT_EQ(shard.lease().size(), 1u) << "the first; nobody gets what is not on the disk";
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_GT(shard.log().size(), before);
+    EXPECT_EQ(shard.lease().size(), 1u);
+}
+
+TEST(Loops, a_crash_at_any_commit_makes_none_twice_and_none_never) {
+    EngineOptions options;
+    options.spawn_chunk = 2;
+    TrialEngine first(options);
+    const MessageId id = first.ask<PutAnswer>(loop(10, 9)).id;
+    std::vector<std::uint64_t> seen;
+    const auto take = [&](TrialEngine& shard) {
+        for (const Delivered& message : shard.lease(100)) {
+            if (message.parent == id) seen.push_back(message.occurrence);
+            shard.ask<LeaseEndAnswer>(AckCommand{message.lease});
+        }
+    };
+    first.turn(15);
+    take(first);
+    first.hold_commits = true;  // what comes now is lost with the process
+    first.turn(20);
+    TrialEngine second(options, first);
+    second.turn(20);
+    take(second);
+    second.hold_commits = true;
+    second.turn(1'000);
+    TrialEngine third(options, second);
+    third.turn(1'000);
+    take(third);
+    EXPECT_EQ(seen, (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    EXPECT_EQ(third.engine().counters().pending, 0u);
+    EXPECT_EQ(third.engine().totals().digest, 0u);
+    EXPECT_EQ(third.engine().totals().needed_bytes, 0u);
+}
+
+TEST(Loops, a_loop_of_the_index_is_found_when_its_time_comes) {
+    EngineOptions options;
+    options.segment_bytes = 16 << 10;
+    options.window_min_ms = options.window_max_ms = 1'000;
+    TrialEngine shard(options);
+    const MessageId id = shard.ask<PutAnswer>(loop(60'000, 2, 60'000)).id;
+    shard.move_to_index();
+    ASSERT_TRUE(shard.index.contains(id));
+    shard.turn(60'000);
+    const std::vector<Delivered> first = shard.lease();
+    ASSERT_EQ(numbers_of(first), (std::vector<std::uint64_t>{1}));
+    shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
+    shard.turn(60'000);
+    EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{2}));
+}
+
+TEST(Loops, a_content_that_is_not_in_memory_is_read_before_it_is_needed) {
+    EngineOptions options;
+    options.record_cache_bytes = 0;
+    TrialEngine shard(options);
+    for (int i = 0; i < 5; ++i) shard.ask<PutAnswer>(loop(1'000, 2));
+    EXPECT_EQ(shard.lease().size(), 5u);
+    shard.turn(1'000);
+    EXPECT_EQ(shard.lease().size(), 5u);
+}
+
+TEST(Loops, a_cancelled_loop_makes_no_more_and_what_it_made_stays) {
+    TrialEngine shard;
+    const MessageId id = shard.ask<PutAnswer>(loop(100)).id;
+    shard.turn(100);
+    const ChangeAnswer answer = shard.ask<ChangeAnswer>(CancelCommand{"default", id});
+    EXPECT_EQ(answer.outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(answer.attempts, 0u);
+    EXPECT_FALSE(answer.maybe_delivered);
+    shard.turn(10'000);
+    EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST(Loops, a_cancel_that_comes_while_occurrences_are_on_their_way_waits_for_them) {
+    TrialEngine shard;
+    const MessageId id = shard.ask<PutAnswer>(loop(100)).id;
+    shard.hold_commits = true;
+    shard.turn(100);
+    const ReplyToken cancel = shard.submit(CancelCommand{"default", id});
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(cancel));
+    shard.hold_commits = false;
+    shard.settle();
+    shard.turn();
+    EXPECT_EQ(shard.take<ChangeAnswer>(cancel).outcome, ChangeOutcome::cancelled);
+    shard.turn(1'000);
+    EXPECT_EQ(shard.lease().size(), 2u);
+}
+
+TEST(Loops, a_held_loop_rests_and_makes_what_it_missed_when_it_is_kicked) {
+    TrialEngine shard;
+    const MessageId id = shard.ask<PutAnswer>(loop(100, 4, 100)).id;
+    EXPECT_EQ(shard.ask<ChangeAnswer>(HoldCommand{"default", id}).outcome, ChangeOutcome::held);
+    shard.turn(250);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", id}).outcome, ChangeOutcome::kicked);
+    std::vector<DueMs> due;
+    for (const Delivered& message : shard.lease()) due.push_back(message.due_ms - kStart);
+    EXPECT_EQ(due, (std::vector<DueMs>{100, 200}));
+}
+
+TEST(Loops, its_times_cannot_be_moved) {
+    TrialEngine shard;
+    const MessageId id = shard.ask<PutAnswer>(loop(100, 4, 100)).id;
+    EXPECT_EQ(shard.ask<Error>(FireCommand{"default", id}).code, "is_loop");
+    EXPECT_EQ(shard.ask<Error>(RescheduleCommand{"default", id, {std::nullopt, 5}}).code, "is_loop");
+    EXPECT_EQ(row_of(shard, id).state.due_ms, kStart + 100);
+}
+
+TEST(Loops, an_expiry_counts_from_the_time_of_each_occurrence) {
+    TrialEngine shard;
+    PutCommand command = loop(1'000, 2, 1'000);
+    command.expires = When{std::nullopt, 500};
+    const MessageId id = shard.ask<PutAnswer>(command).id;
+    EXPECT_EQ(row_of(shard, id).state.expires_ms, 0);
+    shard.turn(1'499);
+    shard.turn(1);
+    EXPECT_EQ(shard.engine().counters().expired, 1u);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(500);
+    EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{2}));
+    // One that is made when its time is over already ends at once, and is counted.
+    TrialEngine late;
+    command.repeat->times = 3;
+    late.ask<PutAnswer>(command);
+    late.turn(1'000'000);
+    EXPECT_EQ(late.engine().counters().spawned, 3u);
+    EXPECT_EQ(late.engine().counters().expired, 3u);
+    EXPECT_EQ(late.engine().counters().pending, 0u);
+}
+
+TEST(Loops, an_order_key_holds_the_occurrences_and_not_the_loop) {
+    TrialEngine shard;
+    PutCommand command = loop(10, 3);
+    command.order_key = "one by one";
+    shard.ask<PutAnswer>(command);
+    shard.turn(1'000);
+    for (std::uint64_t number = 1; number <= 3; ++number) {
+        const std::vector<Delivered> messages = shard.lease(10);
+        ASSERT_EQ(numbers_of(messages), (std::vector<std::uint64_t>{number}));
+        shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease});
+    }
+}
+
+TEST(Loops, a_key_names_the_loop) {
+    TrialEngine shard;
+    PutCommand command = loop(100, 3);
+    command.key = "mine";
+    command.request_hash = 7;
+    const PutAnswer first = shard.ask<PutAnswer>(command);
+    shard.turn(150);
+    const PutAnswer again = shard.ask<PutAnswer>(command);
+    EXPECT_EQ(again.id, first.id);
+    EXPECT_EQ(again.due_ms, first.due_ms) << "as it was answered first";
+    EXPECT_EQ(again.state, State::scheduled);
+    EXPECT_TRUE(again.repeated);
+    for (const Delivered& message : shard.lease()) EXPECT_TRUE(message.key.empty());
+}
+
+TEST(Loops, a_purge_ends_the_loop_and_what_it_made) {
+    TrialEngine shard;
+    const MessageId id = shard.ask<PutAnswer>(loop(100)).id;
+    shard.turn(100);
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::purge, {}});
+    shard.turn(10'000);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(row_of(shard, id).state.state, State::cancelled);
+    EXPECT_EQ(shard.engine().counters().pending, 0u);
+}
+
+TEST(Loops, while_the_disk_is_full_it_waits_and_then_makes_all_of_them) {
+    TrialEngine shard;
+    shard.ask<PutAnswer>(loop(100, 5, 100));
+    shard.engine().set_log_space(LogSpace::scarce);
+    shard.turn(2'000);
+    EXPECT_EQ(spawns_in(shard), 0u);
+    shard.engine().set_log_space(LogSpace::enough);
+    shard.turn(1'000);
+    EXPECT_EQ(shard.lease().size(), 5u);
+}
+
+TEST(Loops, a_full_queue_holds_it_up_until_there_is_room) {
+    TrialEngine shard;
+    QueueSettings settings;
+    settings.pending_max = 3;
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::set, settings});
+    shard.ask<PutAnswer>(loop(10, 6));
+    shard.turn(5'000);
+    std::vector<Delivered> messages = shard.lease();
+    ASSERT_EQ(messages.size(), 2u) << "the loop itself is the third";
+    for (const Delivered& message : messages) shard.ask<LeaseEndAnswer>(AckCommand{message.lease});
+    shard.turn(1'000);
+    EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{3, 4}));
+}
+
+TEST(Loops, a_list_shows_the_loop_as_what_it_is) {
+    TrialEngine shard;
+    const MessageId id = shard.ask<PutAnswer>(loop(100)).id;
+    shard.hold_commits = true;
+    shard.turn(150);  // due, and its occurrence is on its way
+    ListCommand list{.queue = "q", .states = StateSet{State::scheduled}};
+    const ReplyToken token = shard.submit(list);
+    shard.turn();
+    const ListAnswer answer = shard.take<ListAnswer>(token);
+    ASSERT_EQ(answer.listed.size(), 1u);
+    EXPECT_EQ(answer.listed[0].row.id, id);
+    EXPECT_EQ(answer.listed[0].row.state.state, State::scheduled);
+    EXPECT_EQ(answer.listed[0].row.state.next_occurrence, 2u);
+    shard.hold_commits = false;
+    shard.settle();
+}
+
+TEST(Loops, what_makes_no_sense_is_refused_and_nothing_is_put) {
+    TrialEngine shard;
+    EXPECT_EQ(shard.ask<Error>(loop(0)).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(loop(10, 0)).code, "out_of_range");
+    PutCommand command = loop(10);
+    command.expires = When{kStart + 5'000, 0};
+    EXPECT_EQ(shard.ask<Error>(command).code, "conflicting_members");
+    command.expires = When{std::nullopt, 0};
+    EXPECT_EQ(shard.ask<Error>(command).code, "expires_too_soon");
+    EXPECT_EQ(shard.engine().counters().pending, 0u);
+    EXPECT_EQ(shard.engine().totals().id_counter, 0u);
+}
+
+}  // namespace
+}  // namespace duewheel

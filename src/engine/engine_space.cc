@@ -1,0 +1,125 @@
+// What is still taken when the disk is full, so that whatever makes space again finds the space that it needs itself.
+//
+//     space     put      change   end
+//     enough    taken    taken    taken
+//     scarce    refused  taken    taken
+//     reserve   refused  refused  taken
+//     none      refused  refused  taken as long as the open segment has room
+//
+// A change makes the log longer and ends nothing: a move, a failure that comes again, a release, a message that is set
+// aside or brought back, settings, a pause. A client may ask for changes without number; of ends there are no more than
+// messages. A resume counts as an end, because what is paused can be neither taken nor acknowledged, and it cannot be
+// repeated without a pause; so does the start of a purge.
+//
+// Leases go on in the reserve, and write nothing: the record of an attempt that has begun waits in memory until there
+// is space or another record of the message tells of it. A crash may forget such an attempt, as it may forget one that
+// was under way to the disk; whoever gets the message afterwards is told that it may have been delivered before. So
+// leases that end without an ack, however often, take no space. What they may need is a commit that saves the time
+// (is_due_saved): at most one for each due time.
+//
+// When not even the open segment is left the log stands still. What needs no record is answered as ever, and all else
+// refused at once: nobody waits for an operator. What the engine would write by itself waits.
+#include <algorithm>
+#include <utility>
+
+#include "engine/command_size.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+
+Error Engine::store_full() {
+    return {"store_full",
+            "the server's disk is nearly full, so nothing new is taken; what is here can be leased, acknowledged and "
+            "cancelled. Free space on the disk of the data directory: puts are then taken again by themselves"};
+}
+
+Error Engine::no_space_for(Adds what) const {
+    if (what == Adds::end || log_stands_still()) {
+        return {"store_full",
+                "the server's disk is full and its reserve is used up, so nothing can be saved and nothing was "
+                "changed; messages can still be looked at. Free space on the disk of the data directory, then try "
+                "again: nothing that was accepted is lost"};
+    }
+    return {"store_full",
+            "the server's disk is full but for a reserve, which is kept for what ends messages: this would only make "
+            "the log longer, so nothing was changed. Leases, acks, cancels and purges go on. Free space on the disk of "
+            "the data directory, then try again"};
+}
+
+void Engine::set_log_space(LogSpace space) {
+    if (space == space_) return;
+    space_ = space;
+    if (!refuses_puts()) return;
+    std::erase_if(puts_, [this](const Pending& put) {
+        if (may_be_repeated(put.command)) return false;
+        counters_.refused_full += record_count(put.command);
+        waiting_bytes_ -= put.bytes;
+        reply(put.token, store_full());
+        return true;
+    });
+}
+
+// The next record would begin a segment, and there is none.
+bool Engine::log_stands_still() const {
+    return space_ == LogSpace::none && segment_fill_ == kSegmentHeaderBytes;
+}
+
+bool Engine::may_add(Adds what) const {
+    return what == Adds::end ? !log_stands_still() : space_ < LogSpace::reserve;
+}
+
+// True where there is no space for the record that the command wants: it was answered so.
+bool Engine::refuse_for_space(const Pending& pending, Adds what) {
+    if (may_add(what)) return false;
+    ++counters_.changes_refused_full;
+    reply(pending.token, no_space_for(what));
+    return true;
+}
+
+// Moves wait like puts instead of beginning a segment of the reserve before it is known whether that is all there is;
+// what cleaning writes waits where nothing can be written.
+bool Engine::is_held_back(const Command& command) const {
+    if (log_stands_still()) return is_of_cleaning(command);
+    return reserve_at_stake_ && segment_fill_ == kSegmentHeaderBytes && is_a_move(command);
+}
+
+bool Engine::has_commands() const {
+    const auto may_go = [this](const Pending& pending) { return !is_held_back(pending.command); };
+    return std::any_of(looked_up_.begin(), looked_up_.end(), may_go) ||
+           std::any_of(commands_.begin(), commands_.end(), may_go);
+}
+
+// Those of messages that have ended since are forgotten when they are the most.
+void Engine::keep_attempts_waiting() {
+    if (attempts_.size() <= 2 * recent_.entry_count() + 64) return;
+    std::erase_if(attempts_, [this](MessageId id) {
+        const EntryNumber number = recent_.find(id);
+        return number == kNoEntry || !recent_.entry(number).attempt_queued;
+    });
+}
+
+// A turn of a log that stands still, in place of a batch.
+void Engine::answer_without_log() {
+    take_commands(looked_up_, false);
+    take_commands(commands_, false);
+    end_redrives();
+    take_commands(looked_up_puts_, true);
+    take_commands(puts_, true);
+    for (const Delivery& delivery : std::exchange(held_, {})) {  // their commit does not come
+        give_back(delivery);
+        ++counters_.changes_refused_full;
+        reply(delivery.token, no_space_for(Adds::end));
+    }
+}
+
+// What a call has brought back so far is durable; the rest stays dead.
+void Engine::end_redrives() {
+    std::erase_if(redrives_, [this](const Redrive& job) {
+        if (job.asked || job.lets_go) return false;
+        if (job.done > 0) return reply(job.token, RedriveAnswer{job.done, true}), true;
+        ++counters_.changes_refused_full;
+        return reply(job.token, no_space_for(Adds::change)), true;
+    });
+}
+
+}  // namespace duewheel

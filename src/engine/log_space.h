@@ -1,0 +1,17 @@
+// How much space the log has left, in the steps that matter. Whoever looks at the disk tells the engine, which decides
+// by it what is still taken (engine_space.cc).
+#pragma once
+
+#include <cstdint>
+
+namespace duewheel {
+
+// From the most on.
+enum class LogSpace : std::uint8_t {
+    enough,
+    scarce,   // puts are refused
+    reserve,  // only the reserve is left: so is whatever else makes the log longer and ends no message
+    none,     // not even that: when the open segment is full, nothing can be written any more
+};
+
+}  // namespace duewheel

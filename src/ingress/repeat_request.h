@@ -1,0 +1,25 @@
+// The rule of a loop as a request says it: an object in JSON, or one header field beside a raw body.
+//
+//     "repeat": {"every": "1m", "times": 10, "factor": 2, "most": "1h", "until": "2027-01-01T00:00:00Z"}
+//     Duewheel-Repeat: every=1m, times=10, factor=2, most=1h, until=2027-01-01T00:00:00Z
+//
+// `every` must be there, all others may be left out. What the numbers may be is checked where the rule is made
+// (message/repeat_rule.h).
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/status.h"
+#include "ingress/json_request.h"
+#include "message/repeat_rule.h"
+
+namespace duewheel {
+
+// The member `repeat`; nothing where there is none. Codes: those of JsonRequest; missing_member.
+Result<std::optional<RepeatChoice>> read_repeat(const JsonRequest& request);
+
+// Codes: those of read_rule_field(); missing_member. All of them name the field.
+Result<RepeatChoice> read_repeat_field(std::string_view text, std::string_view field_name);
+
+}  // namespace duewheel

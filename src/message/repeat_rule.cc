@@ -1,0 +1,68 @@
+#include "message/repeat_rule.h"
+
+#include <algorithm>
+#include <string>
+
+namespace duewheel {
+namespace {
+
+Error out_of_range(const char* member, std::string rule) {
+    return {"out_of_range", std::move(rule), std::string("repeat.") + member};
+}
+
+}  // namespace
+
+Result<RepeatRule> chosen_repeat(const RepeatChoice& choice, std::int64_t start_ms, std::uint64_t times_max) {
+    if (choice.every_ms < 1 || choice.every_ms > kRepeatEveryMaxMs) {
+        return out_of_range("every", "`every` is the rest between two occurrences, from 1 ms to 3660 days");
+    }
+    if (choice.times && (*choice.times < 1 || static_cast<std::uint64_t>(*choice.times) > times_max)) {
+        return out_of_range("times", "`times` is how many occurrences there are in all, from 1 to " +
+                                         std::to_string(times_max) + "; leave it out for a loop without end");
+    }
+    const std::int64_t factor = choice.factor_permille.value_or(kRepeatFactorMin);
+    if (factor < kRepeatFactorMin || factor > kRepeatFactorMax) {
+        return out_of_range("factor", "`factor` is from 1 (always the same rest) to 100");
+    }
+    if (choice.most_ms && factor == kRepeatFactorMin) {
+        return out_of_range("most",
+                            "`most` is the longest rest of a loop whose rest grows: give a `factor` above 1 too");
+    }
+    if (choice.most_ms && (*choice.most_ms < choice.every_ms || *choice.most_ms > kRepeatEveryMaxMs)) {
+        return out_of_range("most", "`most` is the longest rest, from `every` to 3660 days");
+    }
+    if (choice.until_ms && *choice.until_ms < start_ms) {
+        return out_of_range("until", "`until` lies before the first occurrence, so there would be none");
+    }
+    RepeatRule rule;
+    rule.every_ms = choice.every_ms;
+    rule.times = static_cast<std::uint64_t>(choice.times.value_or(0));
+    rule.factor_permille = static_cast<std::uint32_t>(factor);
+    rule.most_ms = factor == kRepeatFactorMin ? choice.every_ms : choice.most_ms.value_or(kRepeatEveryMaxMs);
+    rule.start_ms = start_ms;
+    rule.end_ms = choice.until_ms.value_or(0);
+    return rule;
+}
+
+std::int64_t rest_after_occurrence_ms(const RepeatRule& rule, std::uint64_t number) {
+    // In microseconds, so that a rest of a few milliseconds grows by small factors too. All products fit: at most
+    // 3.2e14 us / 1000 x 100,000.
+    const std::int64_t most_us = rule.most_ms * 1000;
+    std::int64_t rest_us = rule.every_ms * 1000;
+    const std::int64_t factor = rule.factor_permille;
+    if (factor > kRepeatFactorMin) {
+        for (std::uint64_t grown = 1; grown < number && rest_us < most_us; ++grown) {
+            rest_us = rest_us / 1000 * factor + rest_us % 1000 * factor / 1000;
+        }
+    }
+    return std::max<std::int64_t>(std::min(rest_us, most_us) / 1000, 1);
+}
+
+std::optional<std::int64_t> next_occurrence_ms(const RepeatRule& rule, std::uint64_t number, std::int64_t due_ms) {
+    if (rule.times != 0 && number >= rule.times) return std::nullopt;
+    const std::int64_t next = due_ms + rest_after_occurrence_ms(rule, number);
+    if (rule.end_ms != 0 && next > rule.end_ms) return std::nullopt;
+    return next;
+}
+
+}  // namespace duewheel

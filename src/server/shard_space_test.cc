@@ -1,0 +1,114 @@
+// The parts of a shard on a full disk: what is begun while nobody has looked yet, and when nothing is left.
+#include <gtest/gtest.h>
+
+#include "server/shard_parts.h"
+#include "server/trial_owner.h"
+#include "store/memory_rows.h"
+#include "support/recording_log.h"
+#include "support/sim_disk.h"
+
+namespace duewheel {
+namespace {
+
+constexpr const char* kDirectory = "/data";
+constexpr std::int64_t kHour = 3600 * 1000;
+constexpr int kMessages = 160;
+
+// Puts were quicker than the look at the disk that is to refuse them and began a segment of the reserve. One was then
+// missing for a table of the index or for the record that lets the log's front go, and puts were refused for ever.
+TEST(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_whether_the_disk_is_full) {
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner(disk, kDirectory, log);
+    owner.options.spare_segments = 1;
+    owner.options.reserve_segments = 3;
+    ASSERT_TRUE(owner.open(rows).ok());
+    const auto tend = [&] {
+        const auto seen = owner.parts().tend_space();
+        ASSERT_TRUE(seen.ok()) << seen.error().message;
+        owner.parts().tell_space(*seen);
+    };
+    owner.put(kHour, "first");
+    ASSERT_NO_FATAL_FAILURE(tend());
+    ASSERT_EQ(owner.parts().journal().ready_spares(), 4u);
+    disk.set_capacity(1);
+
+    std::vector<ReplyToken> puts;
+    for (int i = 0; i < kMessages; ++i) {
+        PutCommand put;
+        put.queue = TrialOwner::kQueue;
+        put.when.delay_ms = kHour;
+        put.body = std::string(300, 'x');
+        puts.push_back(owner.submit(std::move(put)));
+        owner.settle();
+    }
+    EXPECT_EQ(owner.parts().journal().ready_spares(), 3u);
+    EXPECT_NE(owner.reply_to(puts.front()), nullptr);
+    EXPECT_EQ(owner.reply_to(puts.back()), nullptr) << "it waits for the look";
+    EXPECT_TRUE(owner.engine().counters().puts_held_back);
+
+    ASSERT_NO_FATAL_FAILURE(tend());
+    owner.settle();
+    ASSERT_NE(owner.reply_to(puts.back()), nullptr);
+    const auto* refused = std::get_if<Error>(owner.reply_to(puts.back()));
+    ASSERT_NE(refused, nullptr);
+    EXPECT_EQ(refused->code, "store_full");
+    EXPECT_EQ(owner.parts().journal().ready_spares(), 3u);
+}
+
+// When the reserve was used up all the same, requests waited for an operator; a start after kill -9 did too.
+TEST(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_comes_after_a_start) {
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner(disk, kDirectory, log);
+    owner.options.spare_segments = 1;
+    owner.options.reserve_segments = 3;
+    ASSERT_TRUE(owner.open(rows).ok());
+    const auto tend = [&] {
+        const auto seen = owner.parts().tend_space();
+        ASSERT_TRUE(seen.ok()) << seen.error().message;
+        owner.parts().tell_space(*seen);
+        owner.settle();
+    };
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 2 * kMessages; ++i) ids.push_back(owner.put(kHour, "body"));
+    ASSERT_NO_FATAL_FAILURE(tend());
+    disk.set_capacity(1);
+
+    std::size_t cancelled = 0;
+    const auto cancel_next = [&] {
+        const ReplyToken token = owner.submit(CancelCommand{"default", ids.at(cancelled)});
+        owner.settle();
+        const Reply* reply = owner.reply_to(token);
+        EXPECT_NE(reply, nullptr) << "every request is answered";
+        if (reply == nullptr) return false;
+        if (const auto* error = std::get_if<Error>(reply)) {
+            EXPECT_EQ(error->code, "store_full");
+            return false;
+        }
+        ++cancelled;
+        return true;
+    };
+    while (cancel_next()) ASSERT_NO_FATAL_FAILURE(tend());
+    EXPECT_GT(cancelled, 40u);
+    EXPECT_EQ(owner.parts().log_space(), LogSpace::none);
+    EXPECT_EQ(owner.parts().journal().spares_held(), 0u);
+    EXPECT_EQ(owner.ask<MessageAnswer>(GetCommand{"default", ids[cancelled]}).row.state.state, State::scheduled);
+
+    owner.close();
+    ASSERT_TRUE(owner.open(rows).ok());
+    EXPECT_FALSE(cancel_next());
+    EXPECT_FALSE(owner.engine().is_serving());
+    EXPECT_EQ(owner.ask<MessageAnswer>(GetCommand{"default", ids[cancelled]}).row.state.state, State::scheduled);
+
+    disk.set_capacity(SimDisk::kDefaultCapacityBytes);
+    ASSERT_NO_FATAL_FAILURE(tend());
+    EXPECT_TRUE(owner.engine().is_serving());
+    EXPECT_TRUE(cancel_next());
+    EXPECT_EQ(owner.engine().totals().live_count, ids.size() - cancelled);
+}
+
+}  // namespace
+}  // namespace duewheel
