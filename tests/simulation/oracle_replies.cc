@@ -1,4 +1,5 @@
-// What each reply must say, and what a client knows from it afterwards.
+// What each reply must say, and what a client knows from it afterwards. The file is long because each kind of reply is
+// judged here, next to the others.
 #include <algorithm>
 
 #include "engine/command_size.h"
