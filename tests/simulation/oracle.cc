@@ -124,6 +124,10 @@ void Oracle::died(std::uint64_t step) {
     }
     for (auto& [token, request] : requests_) {
         if (is_a_put(request.command)) puts_lost(request);
+        if (const auto* put = std::get_if<PutCommand>(&request.command)) put_lost(request.serial, *put);
+        for (std::size_t i = 0; i < request.batch.size(); ++i) {
+            put_lost(request.batch[i], std::get<PutBatchCommand>(request.command).puts[i]);
+        }
         if (ends_a_lease(request.command) && request.known_lease) {
             SeenDelivery* delivery = message(request.serial)->delivery_of(*lease_of(request.command));
             delivery->may_have_ended = true;

@@ -70,6 +70,7 @@ class Oracle {
     std::vector<ReplyToken> open_leases() const;
     // No message may be unfinished or dead.
     bool all_ended() const;
+    static bool share_key(const MessageModel& left, const MessageModel& right);
     // Ids of those that may be set aside.
     std::vector<const MessageModel*> maybe_held() const;
     // Whether some of the queue may be dead.
@@ -225,6 +226,11 @@ class Oracle {
     void put_repeated(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about);
     // oracle_puts.cc
     MessageModel* holder_of(const PutCommand& put);
+    bool may_have_freed_its_key(const MessageModel& about) const;
+    bool has_surely_freed_its_key(const MessageModel& about, DueMs by) const;
+    MessageModel& take_key_over(std::uint64_t serial, const PutCommand& put);
+    void put_lost(std::uint64_t serial, const PutCommand& put);
+    bool may_conflict(const MessageModel& about, const PutCommand& put) const;
     std::uint64_t put_submitted(const PutCommand& put, ReplyToken token);
     void batch_submitted(Request& request, ReplyToken token);
     void batch_replied(ReplyToken token, const Request& request, const PutBatchAnswer& answer);
@@ -248,6 +254,7 @@ class Oracle {
     void delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
     MessageModel* find_delivered(const Delivered& delivery);
+    std::uint64_t unknown_with_key_of(std::uint64_t serial) const;
     void check_order(const LeaseAnswer& answer);
     void check_order_key(const MessageModel& message, const SeenDelivery& fresh, DueMs nominal);
     bool surely_precedes(const MessageModel& other, const MessageModel& message, DueMs nominal, DueMs at) const;

@@ -31,7 +31,11 @@ MessageModel* Oracle::find_delivered(const Delivered& delivery) {
         violate("C1", "a body was delivered that nobody put", known);
         return nullptr;
     }
-    MessageModel& about = messages_[serial - 1];
+    // A put that was sent again when its key was free is another message with the same content.
+    const std::uint64_t actual = known != nullptr && share_key(*known, messages_[serial - 1]) ? known->serial
+                                 : known == nullptr ? unknown_with_key_of(serial)
+                                                    : serial;
+    MessageModel& about = messages_[actual - 1];
     if (known == nullptr && about.id == 0) {  // its put was never answered
         rare_.met(Rare::delivered_though_put_unanswered);
         batch_told(about, true);

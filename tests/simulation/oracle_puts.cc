@@ -26,6 +26,77 @@ MessageModel* Oracle::holder_of(const PutCommand& put) {
     return found == serial_of_key_.end() ? nullptr : message(found->second);
 }
 
+bool Oracle::share_key(const MessageModel& left, const MessageModel& right) {
+    return !left.put.key.empty() && left.put.key == right.put.key && left.put.queue == right.put.queue &&
+           left.put.name_space == right.put.name_space;
+}
+
+// Whether another message may have its key: since it died, or ended, so much time may have passed.
+bool Oracle::may_have_freed_its_key(const MessageModel& about) const {
+    const Worlds worlds = with_open_commands(about, 0);
+    return std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
+        if (world.phase == World::Phase::absent) return false;
+        DueMs ended = world.ended.low;
+        if (world.is_unfinished()) {
+            const bool may_have_ended = may_have_died(about) || about.may_have_expired(latest());
+            if (!may_have_ended) return false;
+            ended = may_have_died(about) ? 0 : about.expires->low;
+        }
+        return ended + options_.keys_kept_ms < latest();
+    });
+}
+
+bool Oracle::has_surely_freed_its_key(const MessageModel& about, DueMs by) const {
+    const World* world = about.certain();
+    return world != nullptr && about.open.empty() && world->is_ended() && world->ended.high != 0 &&
+           world->ended.high + options_.keys_kept_ms < by;
+}
+
+// Another message with the key of that one, and its content: it is there, or may be.
+MessageModel& Oracle::take_key_over(std::uint64_t serial, const PutCommand& put) {
+    rare_.met(Rare::key_taken_over);
+    MessageModel fresh;
+    fresh.put = put;
+    fresh.serial = messages_.size() + 1;
+    fresh.first_put_ms = now_;
+    fresh.submitted_step = messages_[serial - 1].submitted_step;
+    fresh.leases_lost_before = messages_[serial - 1].leases_lost_before;
+    fresh.expires = messages_[serial - 1].expires;
+    fresh.set({run_, 0}, {World{}});
+    messages_.push_back(std::move(fresh));
+    learn_rule(messages_.back());
+    serial_of_key_[{put.name_space, put.queue, put.key}] = messages_.size();
+    note(messages_.back(), "has the key of put", static_cast<std::int64_t>(serial));
+    return messages_.back();
+}
+
+// A put that was sent again, and whose answer was lost. Where its key may have been free, it may be another message
+// now.
+void Oracle::put_lost(std::uint64_t serial, const PutCommand& put) {
+    const MessageModel& about = messages_[serial - 1];
+    if (put.key.empty() || !may_have_freed_its_key(about)) return;
+    const DueRange due{*put.when.at_ms, *put.when.at_ms};
+    MessageModel& fresh = take_key_over(serial, put);
+    fresh.set({run_ + 1, 0}, {World{}, World{World::Phase::live, due, due, {}}});
+}
+
+// Of what its body says, the youngest that no client knows the id of.
+std::uint64_t Oracle::unknown_with_key_of(std::uint64_t serial) const {
+    if (messages_[serial - 1].id == 0) return serial;
+    for (std::uint64_t at = messages_.size(); at > serial; --at) {
+        const MessageModel& other = messages_[at - 1];
+        if (other.id == 0 && share_key(other, messages_[serial - 1])) return at;
+    }
+    return serial;
+}
+
+// Whether some message that may have the key was put with another request.
+bool Oracle::may_conflict(const MessageModel& about, const PutCommand& put) const {
+    return std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& other) {
+        return share_key(other, about) && other.put.request_hash != put.request_hash;
+    });
+}
+
 // The number of the message that is put, or that was put before under its key.
 std::uint64_t Oracle::put_submitted(const PutCommand& put, ReplyToken token) {
     if (MessageModel* holder = holder_of(put)) {
@@ -65,9 +136,22 @@ void Oracle::batch_submitted(Request& request, ReplyToken token) {
 
 // What was put before under its key. Puts with keys are due at an instant here, so that each try means the same.
 void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about) {
-    const MessageModel* known = message_of(answer.id);
+    MessageModel* known = message_of(answer.id);
+    if (known != nullptr && known != &about && share_key(*known, about)) {
+        // Of those that had the key: the other one was never put, or this one has taken it over.
+        const bool may_be = known->serial > about.serial ? may_have_freed_its_key(about) : may_be_absent(about);
+        if (!may_be || has_surely_freed_its_key(*known, request.submitted_ms)) {
+            return violate("C9", "a put is answered with a message that has lost its key", known);
+        }
+        if (known->serial < about.serial)
+            serial_of_key_[{known->put.name_space, known->put.queue, known->put.key}] = known->serial;
+        return;
+    }
     if ((known != nullptr && known != &about) || (about.id != 0 && about.id != answer.id)) {
         return violate("C9", "a repeated put is answered with another message", &about);
+    }
+    if (has_surely_freed_its_key(about, request.submitted_ms)) {
+        return violate("C9", "a key is held for longer than it is kept", &about);
     }
     if (std::get<PutCommand>(request.command).request_hash != about.put.request_hash) {
         return violate("C9", "another request with the same key is answered as repeated", &about);
@@ -91,7 +175,18 @@ void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAns
 }
 
 void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnswer& answer) {
-    MessageModel& about = *message(request.serial);
+    // Where it may have ended before, and freed its key, it is another one.
+    const auto& put = [&]() -> const PutCommand& {
+        if (const auto* one = std::get_if<PutCommand>(&request.command)) return *one;
+        return messages_[request.serial - 1].put;
+    }();
+    std::uint64_t serial = request.serial;
+    if (!answer.repeated && !put.key.empty()) {
+        const MessageModel& holder = messages_[serial - 1];
+        const bool was_there = holder.id != 0 || holder.worlds().size() > 1;
+        if (was_there && may_have_freed_its_key(holder)) serial = take_key_over(serial, PutCommand(put)).serial;
+    }
+    MessageModel& about = messages_[serial - 1];
     note(about, answer.repeated ? "repeated: id, due" : "accepted: id, due", static_cast<std::int64_t>(answer.id),
          answer.due_ms);
     if (answer.repeated) return put_repeated(token, request, answer, about);

@@ -112,6 +112,7 @@ namespace duewheel {
     X(put_made_good_after_a_crash)        \
     X(put_repeated_after_the_end)         \
     X(key_conflict)                       \
+    X(key_taken_over)                     \
     X(went_on_while_full)                 \
     X(reserve_used_up)                    \
     X(spare_given_up_for_a_table)         \

@@ -102,6 +102,9 @@ void draw_later_ones(SimOptions& options) {
     Random random(options.seed ^ 0xd15ca8d);
     options.op_weights[static_cast<std::size_t>(Op::discard)] = pick<std::uint32_t>(random, {0, 0, 4, 12});
     options.lists_queues = random.chance(500'000);
+    options.reuses_keys = options.keyed_per_million > 0 && random.chance(300'000);
+    if (options.reuses_keys) options.keep_ms = pick<std::int64_t>(random, {20, 5'000, 3'600'000});
+    options.engine.keys_kept_ms = options.keep_ms;
 }
 
 }  // namespace

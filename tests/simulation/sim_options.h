@@ -99,6 +99,7 @@ struct SimOptions {
     bool queues_have_rules = false;          // for retries and leases
     std::uint32_t failing_per_million = 0;   // of what consumers would acknowledge
     bool lists_queues = false;
+    bool reuses_keys = false;  // puts with keys are sent again also when their keys may be free by then
 
     // How eagerly each kind of step is chosen.
     std::uint32_t client_weight = 40;

@@ -166,8 +166,9 @@ void Simulation::tick() {
                 rare_.met(Rare::clock_jumped);
                 clock_ += random_.chance(500'000)
                               ? random_.between(0, 2 * options_.due_scale_ms)
-                              : random_.between(
-                                    0, options_.keyed_per_million > 0 ? options_.keep_ms / 1000 : 2 * options_.keep_ms);
+                              : random_.between(0, options_.keyed_per_million > 0 && !options_.reuses_keys
+                                                       ? options_.keep_ms / 1000
+                                                       : 2 * options_.keep_ms);
             }
             break;
         default:

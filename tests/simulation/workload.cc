@@ -219,7 +219,8 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
 }
 
 // A put with a key once more, as a client sends it that heard nothing, or that asks twice; now and then with another
-// request. Not later than its key is kept for sure, and not while the first try is under way.
+// request. Not while the first try is under way; and not later than its key is kept for sure, unless keys are reused:
+// then it may be another message.
 std::optional<PutCommand> Workload::draw_put_again() {
     const std::vector<MessageModel>& messages = oracle_.messages();
     if (messages.empty()) return std::nullopt;
@@ -236,7 +237,13 @@ std::optional<PutCommand> Workload::draw_put_again() {
     }
     const MessageModel& drawn = messages[messages.size() - back];
     const DueMs age = surroundings_.clock() - drawn.first_put_ms;
-    if (drawn.put.key.empty() || age < 0 || age >= options_.keep_ms || !drawn.open.empty()) return std::nullopt;
+    const bool may_be_over = !options_.reuses_keys && (age < 0 || age >= options_.keep_ms);
+    if (drawn.put.key.empty() || may_be_over) return std::nullopt;
+    // Nor while another is under way that has its key.
+    const bool is_under_way = std::any_of(messages.begin(), messages.end(), [&](const MessageModel& other) {
+        return !other.open.empty() && (&other == &drawn || Oracle::share_key(other, drawn));
+    });
+    if (is_under_way) return std::nullopt;
     PutCommand command = drawn.put;
     if (drawn.answered && random_.chance(150'000)) ++command.request_hash;
     return command;

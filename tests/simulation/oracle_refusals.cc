@@ -1,0 +1,111 @@
+// Which requests may be refused, and with what.
+#include <algorithm>
+
+#include "engine/command_size.h"
+#include "simulation/oracle.h"
+
+namespace duewheel {
+
+// Whether a put or a move could be refused because the message would expire before it is due.
+bool Oracle::is_refused_expiry(const Request& request, const MessageModel* about) const {
+    if (about == nullptr || !about->expires) return false;
+    const When* when = nullptr;
+    if (const auto* put = std::get_if<PutCommand>(&request.command)) when = &put->when;
+    if (const auto* moved = std::get_if<RescheduleCommand>(&request.command)) when = &moved->when;
+    return when != nullptr && about->expires->low <= std::max(due_of(*when, request.submitted_ms).high, now_);
+}
+
+// Whether there was as little space as it takes to refuse this.
+void Oracle::refused_for_space(const Request& request) {
+    const Command& command = request.command;
+    const bool only_changes = is_a_move(command) || std::holds_alternative<RedriveCommand>(command) ||
+                              std::holds_alternative<FailCommand>(command) ||
+                              std::holds_alternative<ReleaseCommand>(command) ||
+                              std::holds_alternative<HoldLeaseCommand>(command);
+    if (is_a_put(command)) {
+        if (least_space_ != LogSpace::enough) return rare_.met(Rare::put_refused_when_full);
+    } else if (only_changes) {
+        if (least_space_ >= LogSpace::reserve) return rare_.met(Rare::change_refused_in_the_reserve);
+    } else if (least_space_ == LogSpace::none && !std::holds_alternative<GetCommand>(command)) {
+        // What it would have got is ready again, and the attempts count.
+        if (const auto* lease = std::get_if<LeaseCommand>(&command)) ++leases_[lease->queue].lost;
+        return rare_.met(Rare::refused_by_a_log_that_stands_still);
+    }
+    violate("C11", "refused for want of space, though there is enough for it", message(request.serial));
+}
+
+void Oracle::error_replied(const Request& request, const Error& error) {
+    MessageModel* about = message(request.serial);
+    if (about != nullptr) note(*about, error.code);
+    const auto& code = error.code;
+    if (code == "too_busy") return rare_.met(Rare::too_busy);
+    if (code == "store_full") return refused_for_space(request);
+    if (code == "key_conflict" && about != nullptr && std::holds_alternative<PutCommand>(request.command) &&
+        may_conflict(*about, std::get<PutCommand>(request.command))) {
+        return rare_.met(Rare::key_conflict);
+    }
+    if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
+    if (code == "unknown_queue") return refused_as_unknown(request);
+    if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {
+        return settings_refused(request, error);
+    }
+    if (const auto* redrive = std::get_if<RedriveCommand>(&request.command);
+        redrive != nullptr && code == "queue_full") {
+        PutCommand like_it;
+        like_it.name_space = redrive->name_space;
+        like_it.queue = redrive->queue;
+        if (!may_be_full(like_it, request)) violate("C11", "a redrive is refused although its queue is not full");
+        return;
+    }
+    if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
+        if (!may_be_full(*put, request)) violate("C11", "a put is refused although its queue is not full", about);
+        return;
+    }
+    if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
+    if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);
+    if (code == "unknown_id") {
+        const std::string* name_space = std::visit(
+            [](const auto& command) -> const std::string* {
+                if constexpr (requires { command.id, command.name_space; }) return &command.name_space;
+                return nullptr;
+            },
+            request.command);
+        if (about == nullptr || (name_space != nullptr && *name_space != about->put.name_space)) return;
+    }
+    if (code == "not_waiting" && about != nullptr) {
+        const Worlds worlds = with_open_commands(*about, 0);
+        const bool may_be = std::any_of(worlds.begin(), worlds.end(),
+                                        [](const World& world) { return world.phase == World::Phase::held; });
+        if (may_be) return rare_.met(Rare::refused_while_held);
+    }
+    if (code == "delay_too_long") {
+        const When* when = nullptr;
+        if (const auto* put = std::get_if<PutCommand>(&request.command)) when = &put->when;
+        if (const auto* moved = std::get_if<RescheduleCommand>(&request.command)) when = &moved->when;
+        if (when != nullptr && due_of(*when, now_).high > request.submitted_ms + options_.delay_max_ms) {
+            return rare_.met(Rare::delay_too_long);
+        }
+        const auto* put = std::get_if<PutCommand>(&request.command);
+        if (put != nullptr && put->expires &&
+            due_of(*put->expires, now_).high > request.submitted_ms + options_.delay_max_ms) {
+            return;
+        }
+    }
+    if (code == "expires_too_soon" && is_refused_expiry(request, about)) return rare_.met(Rare::expires_too_soon);
+    if (code == "gone" && about != nullptr) {
+        rare_.met(Rare::answered_gone);
+        const Worlds worlds = with_open_commands(*about, 0);
+        const bool may_be = std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
+            const DueMs ended = world.is_unfinished() && about->expires ? about->expires->low : world.ended.low;
+            if (may_be_let_go(*about, world) && world.ended.low + options_.dead_kept_ms + keep_ms_ < latest()) {
+                return true;
+            }
+            if (may_be_discarded(*about, world) && world.ended.low + keep_ms_ < latest()) return true;
+            return (world.is_ended() || (world.is_unfinished() && about->expires)) && ended + keep_ms_ < latest();
+        });
+        if (may_be) return;
+    }
+    violate("X", "refused with " + std::string(code) + ": " + error.message, about);
+}
+
+}  // namespace duewheel
