@@ -27,7 +27,8 @@ void add_extend(CLI::App& program, Session& session) {
         "  duewheel extend \"$LEASE\" --lease 5m",
         extend);
     verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
-    takes_duration(verb.app->add_option("--lease", verb.options->length, "How long from now; default: as the queue says, and never less than is left"));
+    takes_duration(verb.app->add_option("--lease", verb.options->length,
+                                        "How long from now; default: as the queue says, and never less than is left"));
 }
 
 }  // namespace duewheel
