@@ -3,9 +3,9 @@
 //
 //     duewheel_timer_bench ROW [--quick]      one round: lines "workload<TAB>n<TAB>subject<TAB>unit<TAB>value"
 //
-// ROW is owner, producer, producers, coroutine or garbage. Times are the machine's clock around the loop, divided by
-// the operations; set-up is outside. Deadlines are instants, so no clock is read in the loop; `schedule_after` reads
-// one.
+// ROW is owner, producer, crowd, producers, coroutine or garbage. Times are the machine's clock around the loop,
+// divided by the operations; set-up is outside. Deadlines are instants, so no clock is read in the loop;
+// `schedule_after` reads one.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -144,6 +145,42 @@ void measure_producer(bool driver_sleeps) {
           driver_sleeps ? "TimerService, driver asleep" : "TimerService, driver awake", "ns a call", each);
 }
 
+// ---- many producers ----
+
+// Threads that schedule all at once; what single calls took by the machine's clock, one reading of it included.
+void measure_crowd(unsigned producers) {
+    const std::size_t count = is_quick ? 20'000 : 100'000;
+    TimerService service;
+    TimerThread thread(service);
+    std::vector<std::vector<std::uint32_t>> took(producers, std::vector<std::uint32_t>(count));
+    const auto produce = [&](unsigned number) {
+        std::vector<Timeout> timeouts(count);
+        Random random(number);
+        for (int round = 0; round < 2; ++round) {  // the first one makes the nodes
+            std::int64_t begin = monotonic_now_ns();
+            for (std::size_t i = 0; i < count; ++i) {
+                const TimerInstant deadline(1h + std::chrono::nanoseconds(begin) +
+                                            std::chrono::milliseconds(random.below(kTimeoutMax)));
+                timeouts[i] = service.schedule_at(deadline, [] {}).value();
+                const std::int64_t end = monotonic_now_ns();
+                took[number][i] = static_cast<std::uint32_t>(end - begin);
+                begin = end;
+            }
+            for (Timeout& timeout : timeouts) std::exchange(timeout, Timeout()).cancel();
+        }
+    };
+    std::vector<std::thread> threads;
+    for (unsigned number = 0; number < producers; ++number) threads.emplace_back(produce, number);
+    for (std::thread& one : threads) one.join();
+    std::vector<std::uint32_t> all;
+    for (const std::vector<std::uint32_t>& one : took) all.insert(all.end(), one.begin(), one.end());
+    std::sort(all.begin(), all.end());
+    print("one call to schedule, by so many threads at once", producers, "TimerService, half of the calls",
+          "ns at most", all[all.size() / 2]);
+    print("one call to schedule, by so many threads at once", producers, "TimerService, 99 of 100", "ns at most",
+          all[all.size() * 99 / 100]);
+}
+
 // ---- two producers ----
 
 constexpr std::uint32_t kShared = 100'000;
@@ -264,6 +301,8 @@ int main(int count, char** words) {
     } else if (row == "producer") {
         measure_producer(false);
         measure_producer(true);
+    } else if (row == "crowd") {
+        for (const unsigned producers : {1U, 2U, 4U, 8U}) measure_crowd(producers);
     } else if (row == "producers") {
         measure_producers_here();
         measure_producers_asio();
@@ -272,8 +311,9 @@ int main(int count, char** words) {
     } else if (row == "garbage") {
         measure_garbage();
     } else {
-        std::fprintf(stderr,
-                     "usage: duewheel_timer_bench owner | producer | producers | coroutine | garbage [--quick]\n");
+        std::fprintf(
+            stderr,
+            "usage: duewheel_timer_bench owner | producer | crowd | producers | coroutine | garbage [--quick]\n");
         return 2;
     }
     return 0;

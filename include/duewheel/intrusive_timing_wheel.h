@@ -270,11 +270,13 @@ inline void IntrusiveTimingWheel<Timer>::append_all(IntrusiveTimer& from, Intrus
 template <std::derived_from<IntrusiveTimer> Timer>
 inline void IntrusiveTimingWheel<Timer>::unlink(IntrusiveTimer& timer) {
     IntrusiveTimer* const next = timer.next_;
-    next->prev_ = timer.prev_;
-    timer.prev_->next_ = next;
+    IntrusiveTimer* const prev = timer.prev_;
+    next->prev_ = prev;
+    prev->next_ = next;
     timer.next_ = timer.prev_ = &timer;
-    if (next->next_ != next) return;
-    // Only an anchor is linked to itself now; its address says whether it is a slot's, and which.
+    // Asked of the timer's own links, as nobody waits for the neighbours to come from memory then.
+    if (next != prev) return;
+    // Only an anchor was its neighbour on both sides; its address says whether it is a slot's, and which.
     const auto distance = reinterpret_cast<std::uintptr_t>(next) - reinterpret_cast<std::uintptr_t>(slots_.data());
     const auto slot = static_cast<unsigned>(distance / sizeof(Anchor));
     if (distance < sizeof(slots_)) mark_empty(Place{slot / kSlotCount, slot % kSlotCount});

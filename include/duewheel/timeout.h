@@ -10,8 +10,9 @@
 //
 // A value that is cheap to copy: a pointer and a count. All functions may be called by any thread, also from the
 // timer's own task, and copies in several threads may race each other and the firing: each call is told what really
-// happened. Dropping the last handle changes nothing for the timer. A handle may outlive its service; the service must
-// not be destroyed while a call on one of its handles is under way.
+// happened. One handle is, as any value, for one thread at a time unless all only ask: give each thread a copy.
+// Dropping the last handle changes nothing for the timer. A handle may outlive its service; the service must not be
+// destroyed while a call on one of its handles is under way.
 #pragma once
 
 #include <chrono>

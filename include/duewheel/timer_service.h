@@ -221,7 +221,7 @@ class TimerService {
         NewNode& operator=(const NewNode&) = delete;
         ~NewNode();
         TimerTask& task() { return node_->task; }
-        Result<Timeout> arm(Tick deadline) &&;
+        Result<Timeout> arm(Tick deadline, std::uint32_t flags = 0) &&;
 
       private:
         friend class TimerService;

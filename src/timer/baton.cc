@@ -1,14 +1,25 @@
 #include "timer/baton.h"
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
-namespace duewheel {
+#if defined(__linux__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
-void Baton::lock_slowly() {
+namespace duewheel {
+namespace {
+
+// Calls `is_over` until it is: spins, yields, sleeps.
+template <class IsOver>
+void wait_until(IsOver&& is_over) {
     constexpr int kSpins = 100;
     constexpr int kYields = 200;
-    for (int tries = 0;; ++tries) {
+    for (int tries = 0; !is_over(); ++tries) {
         if (kInterleavingsExplored) {
             interleaving_wait();
         } else if (tries > kYields) {
@@ -20,7 +31,70 @@ void Baton::lock_slowly() {
             __builtin_ia32_pause();
 #endif
         }
-        if (!held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire)) return;
+    }
+}
+
+#if defined(__linux__) && defined(SYS_membarrier)
+
+bool membarrier(int command) {
+    return syscall(SYS_membarrier, command, 0, 0) == 0;
+}
+
+bool can_fence_others() {
+    static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    return registered;
+}
+
+// At some moment in it every other thread of the process has done all that it did before, for all to see, and nothing
+// of what comes after.
+void fence_others() {
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
+    // A child process may have to ask for it itself.
+    if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
+    std::fputs(
+        "duewheel: the system call membarrier, which this process could make before, fails. A filter of system calls "
+        "that is set up after the first timer must allow it.\n",
+        stderr);
+    std::abort();
+}
+
+#else
+
+bool can_fence_others() {
+    return kInterleavingsExplored;
+}
+void fence_others() {}
+
+#endif
+
+}  // namespace
+
+void Baton::wait_until_free() {
+    wait_until([this] {
+        return (state_.load(std::memory_order_relaxed) & kHeld) == 0 &&
+               (state_.fetch_or(kHeld, std::memory_order_acquire) & kHeld) == 0;
+    });
+}
+
+void Baton::wait_until_outside() {
+    fence_others();
+    wait_until([this] { return !inside_.load(std::memory_order_acquire); });
+}
+
+// Of a thread that holds it like everybody.
+void Baton::settle_favour(bool drives) {
+    const std::uint32_t favoured = favoured_.load(std::memory_order_relaxed);
+    const std::uint32_t self = this_thread_number();
+    if ((state_.load(std::memory_order_relaxed) & kClosed) == 0) {
+        if (favoured == self) return;  // somebody else held it when this one wanted to slip in
+        wait_until_outside();
+        if (in_a_row_ < kWorthFavour) state_.store(kHeld | kClosed, std::memory_order_relaxed);
+        in_a_row_ = 0;
+    } else if (!drives) {
+        in_a_row_ = 0;
+    } else if (++in_a_row_ >= kWorthFavour && (favoured == kNobody || favoured == self) && can_fence_others()) {
+        favoured_.store(self, std::memory_order_relaxed);
+        state_.store(kHeld, std::memory_order_relaxed);
     }
 }
 

@@ -5,13 +5,16 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "timer/baton.h"
 #include "timer/interleaving_explorer.h"
 #include "timer/interleaving_point.h"
+#include "timer/timer_service_probe.h"
 #include <duewheel/embedded_timer.h>
 #include <duewheel/manual_clock.h>
 #include <duewheel/timer_service.h>
@@ -81,6 +84,49 @@ TEST(Interleavings, the_explorer_finds_a_lost_update) {
         },
         1, [] { return false; });
     EXPECT_GT(wrong, 0);
+}
+
+TEST(Interleavings, one_at_a_time_has_the_baton_favoured_or_not) {
+    expect_all(
+        [] {
+            auto baton = std::make_shared<Baton>();
+            auto inside = std::make_shared<int>(0);
+            const auto work = [inside] {
+                EXPECT_EQ(++*inside, 1);
+                interleaving_point();
+                EXPECT_EQ(--*inside, 0);
+            };
+            const auto drive = [=] {
+                for (int i = 0; i < 3; ++i) {
+                    const DriverLock lock(*baton);
+                    work();
+                }
+            };
+            const auto visit = [=] {
+                const std::lock_guard lock(*baton);
+                work();
+            };
+            return Interleaved{{drive, visit, visit}, [] {}};
+        },
+        2);
+}
+
+TEST(Interleavings, who_drives_by_turns_has_the_baton_alone) {
+    expect_all(
+        [] {
+            auto baton = std::make_shared<Baton>();
+            auto inside = std::make_shared<int>(0);
+            const auto drive = [=] {
+                for (int i = 0; i < 3; ++i) {
+                    const DriverLock lock(*baton);
+                    EXPECT_EQ(++*inside, 1);
+                    interleaving_point();
+                    EXPECT_EQ(--*inside, 0);
+                }
+            };
+            return Interleaved{{drive, drive}, [] {}};
+        },
+        3);
 }
 
 TEST(Interleavings, who_posts_and_who_goes_to_sleep_do_not_miss_each_other) {
@@ -222,6 +268,31 @@ TEST(Interleavings, stop_returns_each_timer_that_neither_ran_nor_was_cancelled) 
         2);
 }
 
+TEST(Interleavings, the_driver_cancels_what_it_alone_knows_while_another_thread_stops) {
+    // Of such a timer the driver changes the word by a plain store, for which it has to have the baton.
+    expect_all(
+        [] {
+            auto world = std::make_shared<World>();
+            auto refused = std::make_shared<int>(0);
+            auto returned = std::make_shared<std::size_t>(0);
+            const auto come_and_go = [world, refused] {
+                world->service.advance(TimerInstant(1ms));
+                world->service.advance(TimerInstant(2ms));
+                Result<Timeout> timeout = world->service.schedule_at(TimerInstant(5ms), [world] { ++world->ran; });
+                *refused += !timeout;
+                if (timeout) world->removed += timeout->cancel() == CancelOutcome::removed;
+            };
+            const auto stop = [world, returned] { *returned += world->service.stop().size(); };
+            return Interleaved{{come_and_go, stop}, [=] {
+                                   EXPECT_EQ(world->removed + *refused + static_cast<int>(*returned), 1);
+                                   EXPECT_EQ(world->service.statistics().cancelled,
+                                             1U - static_cast<unsigned>(*refused));
+                                   world->check_end();
+                               }};
+        },
+        3);
+}
+
 TEST(Interleavings, stop_twice_at_once_and_a_move) {
     expect_all(
         [] {
@@ -263,6 +334,29 @@ TEST(Interleavings, a_periodic_timer_is_cancelled_in_the_gap_before_its_next_run
                                }};
         },
         4);
+}
+
+TEST(Interleavings, a_timer_at_the_wall_is_cancelled_as_it_falls_due) {
+    // Who cancelled it between the driver's look at the mailbox and its firing left it in the list of those at the
+    // wall, which was followed into its next use when somebody set the wall.
+    expect_all(
+        [] {
+            auto world = std::make_shared<World>();
+            auto timeout = std::make_shared<Timeout>(
+                world->service.schedule_at(world->clock.wall_now() + 5ms, [world = world.get()] { ++world->ran; })
+                    .value());
+            world->service.rest();
+            world->clock.advance(10ms);
+            const auto cancel = [world, timeout] { world->removed += timeout->cancel() == CancelOutcome::removed; };
+            return Interleaved{{[world] { world->drive(); }, cancel}, [world, timeout] {
+                                   EXPECT_EQ(world->ran + world->removed, 1);
+                                   EXPECT_EQ(world->service.pending(), 0U);
+                                   EXPECT_FALSE(TimerServiceProbe::lists_any_at_wall(world->service));
+                                   *timeout = Timeout();
+                                   world->check_end();
+                               }};
+        },
+        3);
 }
 
 TEST(Interleavings, cancel_and_wait_returns_when_the_task_has) {

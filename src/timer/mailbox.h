@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "timer/fetch_ahead.h"
 #include "timer/interleaving_point.h"
 #include <duewheel/timer_node.h>
 
@@ -64,6 +65,7 @@ class Mailbox {
     static TimerNode* oldest_first(std::uint64_t head) {
         TimerNode* reversed = nullptr;
         for (TimerNode* node = node_of(head); node != nullptr;) {
+            fetch_to_write(node);  // the line comes once, to be written, not first to be read
             TimerNode* const next = node->next_posted;
             node->next_posted = reversed;
             reversed = node;

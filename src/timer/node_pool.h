@@ -8,17 +8,51 @@
 // Memory of nodes stays theirs for the life of the process: a handle may be asked about its timer whenever it likes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
+#include "timer/fetch_ahead.h"
 #include <duewheel/timer_node.h>
 
 namespace duewheel {
 
+struct NodeMagazine {
+    static constexpr std::size_t kNodes = 64;
+
+    std::size_t count = 0;
+    std::array<TimerNode*, kNodes> nodes;
+};
+
+// A thread's own. Without constructor and destructor, so that reaching it costs nothing.
+struct NodeCache {
+    NodeMagazine* loaded;
+    NodeMagazine* other;
+    bool ended;  // the thread is ending, and what it had is in the depot
+};
+inline constinit thread_local NodeCache node_cache{nullptr, nullptr, false};
+
+// Where the magazines at hand do not do.
+TimerNode& take_node_slowly();
+void give_node_slowly(TimerNode& node) noexcept;
+
 // A node that nobody refers to, with an empty task. Throws std::bad_alloc.
-TimerNode& take_node();
+inline TimerNode& take_node() {
+    constexpr std::size_t kFetchAhead = 6;
+    NodeMagazine* const magazine = node_cache.loaded;
+    if (magazine == nullptr || magazine->count == 0) [[unlikely]]
+        return take_node_slowly();
+    const std::size_t index = --magazine->count;
+    if (index >= kFetchAhead) fetch_to_write(magazine->nodes[index - kFetchAhead]);
+    return *magazine->nodes[index];
+}
 
 // The node is idle, its task empty, its references gone.
-void give_node(TimerNode& node) noexcept;
+inline void give_node(TimerNode& node) noexcept {
+    NodeMagazine* const magazine = node_cache.loaded;
+    if (magazine == nullptr || magazine->count == NodeMagazine::kNodes) [[unlikely]]
+        return give_node_slowly(node);
+    magazine->nodes[magazine->count++] = &node;
+}
 
 // Around fork(), so that the child finds it whole. They nest; one thread at a time forks.
 void lock_node_pool();

@@ -8,8 +8,6 @@
 namespace duewheel {
 namespace {
 
-constinit std::atomic<std::uint32_t> threads_numbered{0};
-constinit thread_local std::uint32_t thread_number = 0;
 constinit thread_local RunningTask* innermost_task = nullptr;
 
 // Which thread waits for which task. Only threads that wait are in it.
@@ -37,11 +35,6 @@ bool leads_to(const Waits& waiting, const TimerNode& node, std::uint32_t thread)
 }
 
 }  // namespace
-
-std::uint32_t this_thread_number() {
-    if (thread_number == 0) thread_number = threads_numbered.fetch_add(1, std::memory_order_relaxed) + 1;
-    return thread_number;
-}
 
 RunningTask::RunningTask(TimerNode& node) : node_(node), outer_(innermost_task) {
     innermost_task = this;

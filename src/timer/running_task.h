@@ -2,14 +2,10 @@
 // cancel_and_wait() needs so that no ring of tasks waits for itself.
 #pragma once
 
-#include <cstdint>
-
+#include "timer/thread_number.h"
 #include <duewheel/timer_node.h>
 
 namespace duewheel {
-
-// Numbers threads from 1, by their first use of this.
-std::uint32_t this_thread_number();
 
 // Lives as long as a task runs. A task may drive another service, so they nest.
 class RunningTask {

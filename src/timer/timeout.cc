@@ -21,6 +21,10 @@ void Timeout::drop(TimerNode& node) {
 }
 
 CancelOutcome Timeout::cancel() {
+    if (node_ == nullptr) return CancelOutcome::already_done;
+    const bool is_alone = node_->word.load(std::memory_order_acquire) == TimerCore::kPendingAlone;
+    if (is_alone && node_->core->cancel_alone(*node_)) [[likely]]
+        return CancelOutcome::removed;
     TimerCore* const service = core();
     return service == nullptr ? CancelOutcome::already_done : service->cancel(*node_);
 }

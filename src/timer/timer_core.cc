@@ -92,10 +92,6 @@ bool TimerCore::enter() {
     return false;
 }
 
-void TimerCore::leave() {
-    if (options_.max_pending != TimerOptions::kUnlimited) places_.fetch_sub(1, std::memory_order_relaxed);
-}
-
 // ---- arming ----
 
 TimerCore::Refusal TimerCore::arm(TimerNode& node, Tick deadline, Word references, Word flags) {
@@ -103,8 +99,16 @@ TimerCore::Refusal TimerCore::arm(TimerNode& node, Tick deadline, Word reference
     const Word word = flags | references * TimerNode::kReference | bits(TimerStatus::pending);
     node.core = this;
     node.wanted.store(deadline, std::memory_order_relaxed);
-    if (on_driver_thread()) {
-        const std::lock_guard lock(baton_);
+    if (baton_.slip_in()) {
+        const bool refuses = stopped_;
+        if (!refuses) [[likely]] {
+            node.word.store(word, std::memory_order_release);
+            file(node, deadline);
+        }
+        baton_.slip_out();
+        if (refuses) return leave(), Refusal::stopped;
+    } else if (on_driver_thread()) {
+        const DriverLock lock(baton_);
         if (stopped_) return leave(), Refusal::stopped;
         node.word.store(word, std::memory_order_release);
         file(node, deadline);
@@ -119,20 +123,13 @@ TimerCore::Refusal TimerCore::arm(TimerNode& node, Tick deadline, Word reference
     return Refusal::none;
 }
 
-void TimerCore::file(TimerNode& node, Tick deadline) {
-    wheel_.schedule(node, deadline);
-    if (repeats(node) && node.repeat->is_at_wall()) link_at_wall(node);
-}
-
 void TimerCore::unlink(TimerNode& node) {
     wheel_.cancel(node);
     if (repeats(node) && node.repeat->is_at_wall()) unlink_at_wall(node);
 }
 
-// Whoever sleeps is to wake by then. The alarm is set to what is earliest, whoever comes to it first.
-void TimerCore::wake_if_earlier(Tick deadline) {
-    const Tick by = std::max<Tick>(deadline, 1);
-    interleaving_point();
+// The alarm is set to what is earliest, whoever comes to it first.
+void TimerCore::wake(Tick by) {
     Tick sleeps_until = sleeps_until_.load(std::memory_order_seq_cst);
     while (by < sleeps_until) {
         if (!sleeps_until_.compare_exchange_weak(sleeps_until, by, std::memory_order_seq_cst)) continue;
@@ -163,7 +160,7 @@ bool TimerCore::post(TimerNode& node) {
 
 // In place of the driver, who sleeps, or is not there, or is slow.
 void TimerCore::empty_mailbox() {
-    baton_.lock();
+    take_baton();
     TimerNode* const dead = drain();
     baton_.unlock();
     bury(dead);
@@ -250,7 +247,7 @@ CancelOutcome TimerCore::cancel(TimerNode& node) {
 // On the driver's thread, where the wheel is near: nothing is left of the timer afterwards. False when it has changed.
 bool TimerCore::cancel_here(TimerNode& node) {
     {
-        const std::lock_guard lock(baton_);
+        const DriverLock lock(baton_);
         Word word = node.word.load(std::memory_order_relaxed);
         if (TimerNode::status_of(word) != TimerStatus::pending || (word & TimerNode::kPosted) != 0) return false;
         if (!node.word.compare_exchange_strong(word, with_status(word, TimerStatus::cancelled) - TimerNode::kReference,
@@ -270,7 +267,7 @@ void TimerCore::post_cancelled(TimerNode& node) {
     if (post(node)) return;
     // The service has stopped, and left to us what was cancelled before.
     TimerNode* dead = nullptr;
-    baton_.lock();
+    take_baton();
     receive(node, dead);
     baton_.unlock();
     bury(dead);
@@ -289,7 +286,7 @@ bool TimerCore::reschedule(TimerNode& node, Tick deadline) {
             break;
         }
         if (on_driver_thread()) {
-            const std::lock_guard lock(baton_);
+            const DriverLock lock(baton_);
             word = node.word.load(std::memory_order_relaxed);
             if (TimerNode::status_of(word) != TimerStatus::pending || (word & TimerNode::kPosted) != 0) continue;
             node.wanted.store(deadline, std::memory_order_relaxed);
@@ -322,7 +319,7 @@ bool TimerCore::withdraw(TimerNode& node) {
     } while (!node.word.compare_exchange_weak(word, cancelled, std::memory_order_acq_rel));
     leave();
     TimerNode* dead = nullptr;
-    baton_.lock();
+    take_baton();
     if ((word & TimerNode::kPosted) != 0) {
         dead = drain();
     } else {
@@ -356,7 +353,8 @@ std::vector<Timeout> TimerCore::stop() {
         }
     };
     {
-        const std::lock_guard lock(baton_);
+        take_baton();
+        const std::lock_guard lock(baton_, std::adopt_lock);
         if (stopped_) return {};
         ended.reserve(wheel_.size() + Mailbox::kLengthMax);
         stopping_.reserve(wheel_.size() + Mailbox::kLengthMax);
@@ -391,7 +389,8 @@ void TimerCore::run_stopping() {
     for (std::size_t place = 0;; ++place) {
         TimerNode* node = nullptr;
         {
-            const std::lock_guard lock(baton_);
+            take_baton();
+            const std::lock_guard lock(baton_, std::adopt_lock);
             if (place == stopping_.size()) break;
             node = stopping_[place];
             if (node == nullptr) continue;
@@ -399,13 +398,15 @@ void TimerCore::run_stopping() {
         }
         run_embedded(*node);
     }
-    const std::lock_guard lock(baton_);
+    take_baton();
+    const std::lock_guard lock(baton_, std::adopt_lock);
     stopping_.clear();
     stopping_.shrink_to_fit();
 }
 
 bool TimerCore::withdraw_stopping(TimerNode& node) {
-    const std::lock_guard lock(baton_);
+    take_baton();
+    const std::lock_guard lock(baton_, std::adopt_lock);
     if (node.status() == TimerStatus::running) return false;
     stopping_[node.wanted.load(std::memory_order_relaxed)] = nullptr;
     node.word.store(TimerNode::kEmbedded, std::memory_order_relaxed);
@@ -413,7 +414,7 @@ bool TimerCore::withdraw_stopping(TimerNode& node) {
 }
 
 std::size_t TimerCore::pending() {
-    baton_.lock();
+    take_baton();
     TimerNode* const dead = drain();
     const std::size_t size = wheel_.size();
     baton_.unlock();
@@ -424,7 +425,7 @@ std::size_t TimerCore::pending() {
 TimerStatistics TimerCore::statistics() {
     TimerStatistics all;
     const Tick now = tick_at(clock_.now());
-    baton_.lock();
+    take_baton();
     TimerNode* const dead = drain();
     all.pending = wheel_.size();
     all.fired = fired_;
@@ -446,7 +447,7 @@ TimerStatistics TimerCore::statistics() {
 
 void TimerCore::before_fork() {
     alarm_mutex_.lock();
-    baton_.lock();
+    take_baton();
     lock_node_pool();
 }
 

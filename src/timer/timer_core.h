@@ -9,6 +9,7 @@
 // in the one order of sequentially consistent operations, so one of the two sees the other.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -43,6 +44,12 @@ class TimerCore {
     // Unless it is refused, an embedded node may be gone afterwards.
     Refusal arm(TimerNode& node, Tick deadline, std::uint32_t references, std::uint32_t flags = 0);
     CancelOutcome cancel(TimerNode& node);
+    // The word of a timer that the service and one handle know, and that has nothing to be asked about first.
+    static constexpr std::uint32_t kPendingAlone =
+        2 * TimerNode::kReference | static_cast<std::uint32_t>(TimerStatus::pending);
+    // The same in the short way: on the favoured driver's thread, of a timer that is known by the caller's handle
+    // alone. False when it is not so, and nothing was done.
+    bool cancel_alone(TimerNode& node);
     bool reschedule(TimerNode& node, Tick deadline);
     // Of an embedded node: afterwards it is not armed and nobody knows it. False when its task was taken to be run.
     bool withdraw(TimerNode& node);
@@ -81,9 +88,14 @@ class TimerCore {
 
     bool on_driver_thread() const { return driver_.load(std::memory_order_relaxed) == this_thread_number(); }
 
+    // The driver may be favoured, from wherever it comes.
+    void take_baton() { on_driver_thread() ? baton_.lock_by_driver() : baton_.lock(); }
+
     // Places for max_pending.
     bool enter();
-    void leave();
+    void leave() {
+        if (options_.max_pending != TimerOptions::kUnlimited) places_.fetch_sub(1, std::memory_order_relaxed);
+    }
 
     // The mailbox.
     bool post(TimerNode& node);
@@ -92,10 +104,20 @@ class TimerCore {
     void receive(TimerNode& node, TimerNode*& dead);
     void receive_cancelled(TimerNode& node, TimerNode*& dead);
     static void bury(TimerNode* dead);
-    void wake_if_earlier(Tick deadline);
+    // Whoever sleeps is to wake by then.
+    void wake_if_earlier(Tick deadline) {
+        const Tick by = std::max<Tick>(deadline, 1);
+        interleaving_point();
+        if (by < sleeps_until_.load(std::memory_order_seq_cst)) [[unlikely]]
+            wake(by);
+    }
+    void wake(Tick by);
 
     // The wheel.
-    void file(TimerNode& node, Tick deadline);
+    void file(TimerNode& node, Tick deadline) {
+        wheel_.schedule(node, deadline);
+        if (repeats(node) && node.repeat->is_at_wall()) link_at_wall(node);
+    }
     void unlink(TimerNode& node);
     bool cancel_here(TimerNode& node);
     void post_cancelled(TimerNode& node);
@@ -159,5 +181,23 @@ class TimerCore {
     std::array<std::uint64_t, 65> lateness_{};
     std::vector<TimerStatistics::SlowTask> slow_tasks_;
 };
+
+// Two references are the service's and that of the handle by which this call came. Nobody else can change the word
+// then: the service does it with the baton, and by one handle only one call at a time may be made. So it need not be
+// changed atomically, which would wait for all that is on its way to memory.
+inline bool TimerCore::cancel_alone(TimerNode& node) {
+    constexpr std::uint32_t kGone = TimerNode::kReference | static_cast<std::uint32_t>(TimerStatus::cancelled);
+    interleaving_point();
+    if (!baton_.slip_in()) return false;
+    if (node.word.load(std::memory_order_relaxed) != kPendingAlone) [[unlikely]]
+        return baton_.slip_out(), false;
+    node.word.store(kGone, std::memory_order_release);
+    wheel_.cancel(node);
+    ++cancelled_;
+    baton_.slip_out();
+    leave();
+    node.task.reset();
+    return true;
+}
 
 }  // namespace duewheel

@@ -76,7 +76,7 @@ class TimerCore::HandedRun {
 // ---- the driver ----
 
 std::size_t TimerCore::advance(TimerInstant now) {
-    baton_.lock();
+    baton_.lock_by_driver();
     if (driven_) return baton_.unlock(), 0;
     driven_ = true;
     driver_.store(this_thread_number(), std::memory_order_relaxed);
@@ -88,7 +88,7 @@ std::size_t TimerCore::advance(TimerInstant now) {
         if (dead == nullptr) return;
         baton_.unlock();
         bury(dead);
-        baton_.lock();
+        baton_.lock_by_driver();
     };
     TimerNode* passed_over = drain();
     look_at_wall(passed_over);
@@ -109,7 +109,7 @@ std::size_t TimerCore::advance(TimerInstant now) {
 }
 
 TimerInstant TimerCore::next_expiry() {
-    baton_.lock();
+    take_baton();
     TimerNode* const dead = drain();
     const Tick next = wheel_.next_expiry();
     baton_.unlock();
@@ -125,7 +125,7 @@ void TimerCore::set_alarm(TimerAlarm* alarm) {
 TimerInstant TimerCore::rest() {
     TimerNode* dead = nullptr;
     bool has_wall = false;
-    baton_.lock();
+    baton_.lock_by_driver();
     driver_.store(this_thread_number(), std::memory_order_relaxed);
     do {
         TimerNode* more_dead = drain();
@@ -162,7 +162,10 @@ void TimerCore::fire(TimerNode& node) {
     Word taken = 0;
     do {
         // Posted: somebody has cancelled it or wants another deadline, and the mailbox will tell.
-        if ((word & TimerNode::kPosted) != 0 || TimerNode::status_of(word) != TimerStatus::pending) return;
+        if ((word & TimerNode::kPosted) != 0 || TimerNode::status_of(word) != TimerStatus::pending) {
+            if (at_wall) unlink_at_wall(node);  // which is only done with what is in the wheel
+            return;
+        }
         const bool hands_over = options_.executor && (word & TimerNode::kEmbedded) == 0;
         taken = with_status(word, hands_over ? TimerStatus::handed : TimerStatus::running);
     } while (!node.word.compare_exchange_weak(word, taken, std::memory_order_acq_rel));
@@ -173,7 +176,7 @@ void TimerCore::fire(TimerNode& node) {
     baton_.unlock();
     if ((word & TimerNode::kRepeats) == 0) leave();
     start(node);
-    baton_.lock();
+    baton_.lock_by_driver();
 }
 
 void TimerCore::start(TimerNode& node) {
@@ -238,7 +241,8 @@ void TimerCore::note_duration(TimerInstant begun, const char* name) {
     const std::chrono::nanoseconds took = clock_.now() - begun;
     if (took <= options_.slow_task) return;
     const char* const shown = name == nullptr ? "(unnamed)" : name;
-    const std::lock_guard lock(baton_);
+    take_baton();
+    const std::lock_guard lock(baton_, std::adopt_lock);
     ++slow_;
     auto known = std::find_if(slow_tasks_.begin(), slow_tasks_.end(),
                               [shown](const TimerStatistics::SlowTask& task) { return task.name == shown; });
@@ -249,7 +253,8 @@ void TimerCore::note_duration(TimerInstant begun, const char* name) {
 
 void TimerCore::report(std::exception_ptr problem, const char* name) {
     {
-        const std::lock_guard lock(baton_);
+        take_baton();
+        const std::lock_guard lock(baton_, std::adopt_lock);
         ++failed_;
     }
     if (options_.on_error) {
@@ -290,7 +295,7 @@ bool TimerCore::arm_again(TimerNode& node) {
     node.wanted.store(deadline, std::memory_order_relaxed);
     Word word = node.word.load(std::memory_order_acquire);
     if (on_driver_thread()) {
-        const std::lock_guard lock(baton_);
+        const DriverLock lock(baton_);
         do {
             if (stopped_ || (word & TimerNode::kLast) != 0) return leave(), false;
         } while (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::pending)));
@@ -314,7 +319,7 @@ bool TimerCore::arm_again(TimerNode& node) {
 
 // Of one that an executor was given: cancelled meanwhile, or dropped.
 void TimerCore::end_handed(TimerNode& node) {
-    baton_.lock();
+    take_baton();
     ++cancelled_;
     baton_.unlock();
     if ((node.word.load(std::memory_order_relaxed) & TimerNode::kRepeats) != 0) leave();

@@ -40,8 +40,7 @@ TimerService::NewNode::~NewNode() {
     give_node(*node_);
 }
 
-Result<Timeout> TimerService::NewNode::arm(Tick deadline) && {
-    const std::uint32_t flags = node_->repeat == nullptr ? 0 : TimerNode::kRepeats;
+Result<Timeout> TimerService::NewNode::arm(Tick deadline, std::uint32_t flags) && {
     const TimerCore::Refusal refusal = service_.core_->arm(*node_, deadline, 2, flags);
     if (refusal == TimerCore::Refusal::none) [[likely]]
         return Timeout(*std::exchange(node_, nullptr), Timeout::Adopt{});
@@ -54,7 +53,7 @@ Result<Timeout> TimerService::repeat(TimerRepeat&& repeat, TimerTask&& task) {
     NewNode node(*this);
     node.task() = std::move(task);
     node.node_->repeat = new TimerRepeat(std::move(repeat));
-    return std::move(node).arm(deadline);
+    return std::move(node).arm(deadline, TimerNode::kRepeats);
 }
 
 Result<Timeout> TimerService::schedule_at(Instant wall, TimerTask task) {

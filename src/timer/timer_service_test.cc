@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "timer/timer_service_probe.h"
 #include <duewheel/manual_clock.h>
 #include <duewheel/timer_service.h>
 
@@ -466,6 +467,7 @@ TEST(TimerServiceModel, random_histories_are_those_of_a_map) {
         ManualClock clock;
         TimerService service({}, clock);
         std::map<int, std::pair<TimerInstant, Timeout>> model;
+        std::vector<Timeout> copies(100);  // a cancel goes another way when its handle is not the only one
         std::vector<int> fired;
         int next = 0;
         for (int step = 0; step < 3000; ++step) {
@@ -475,6 +477,7 @@ TEST(TimerServiceModel, random_histories_are_those_of_a_map) {
                 const int id = next++;
                 const Timeout timeout = service.schedule_after(delay, [&fired, id] { fired.push_back(id); }).value();
                 model[id] = {clock.now() + delay, timeout};
+                if (random.below(2) == 0) copies[random.below(copies.size())] = timeout;
             } else if (choice < 7) {
                 auto chosen = std::next(model.begin(), static_cast<std::ptrdiff_t>(random.below(model.size())));
                 if (choice < 6) {
@@ -497,6 +500,7 @@ TEST(TimerServiceModel, random_histories_are_those_of_a_map) {
                 for (const int id : expected) model.erase(id);
             }
             EXPECT_EQ(service.pending(), model.size());
+            if (random.below(64) == 0) TimerServiceProbe::check_wheel(service);
         }
     }
 }
