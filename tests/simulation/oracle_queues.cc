@@ -263,7 +263,7 @@ void Oracle::refused_as_unknown(const Request& request) {
         may_be_refused = true;
     } else if (const auto* told = std::get_if<ConfigureQueueCommand>(&request.command)) {
         name = {told->name_space, told->queue};
-        may_be_refused = told->what == What::resume || told->what == What::purge;
+        may_be_refused = told->what == What::resume || told->what == What::purge || told->what == What::discard;
     }
     if (!may_be_refused) return violate("X", "a command that names no queue is told that it is not known");
     const bool has_dead = std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
