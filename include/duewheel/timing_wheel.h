@@ -83,8 +83,9 @@ class TimingWheel {
     [[nodiscard]] bool cancel(TimerHandle handle);
 
     // The same for a caller who does not ask, and who uses the handle no more: the timer never fires, but it is looked
-    // at up to 16 such calls later, or with the next advance_to() or next_expiry(), when it has come nearer to the
-    // processor; size() counts it until then. Faster where timers are cancelled in no order among a million.
+    // at up to 16 such calls later, or with the next advance_to(), next_expiry(), deadline_of() or pending(), when it
+    // has come nearer to the processor; size() counts it until then. Faster where timers are cancelled in no order
+    // among a million.
     void cancel_posted(TimerHandle handle);
 
     // Gives a pending timer another deadline, earlier or later; handle and cookie stay. False when it is not pending.
@@ -212,6 +213,7 @@ class TimingWheel {
     void release(TimerIndex timer);
     void arm(TimerIndex timer, Node& node, Tick deadline);
     void cancel_what_was_posted();
+    void carry_out_what_was_posted() const;
     template <class Sink>
     std::size_t advance(Tick now, Sink& sink, std::size_t budget, std::size_t fired_max);
 
@@ -339,20 +341,25 @@ inline std::size_t TimingWheel::advance_to(Tick now, std::span<Fired> fired) {
     return advance(now, sink, kUnlimited, fired.size());
 }
 
-// To its owner the wheel is the same after this question: what is carried out or filed elsewhere was to be so anyway. A
+// To its owner the wheel is the same after a question: what is carried out or filed elsewhere was to be so anyway. A
 // wheel that is const itself has nothing pending.
+inline void TimingWheel::carry_out_what_was_posted() const {
+    if (some_posted_) const_cast<TimingWheel&>(*this).cancel_what_was_posted();
+}
+
 inline Tick TimingWheel::next_expiry() const {
-    auto& self = const_cast<TimingWheel&>(*this);
-    if (some_posted_) self.cancel_what_was_posted();
-    return self.levels_.next_expiry();
+    carry_out_what_was_posted();
+    return const_cast<TimingWheel&>(*this).levels_.next_expiry();
 }
 
 inline std::optional<Tick> TimingWheel::deadline_of(TimerHandle handle) const {
+    carry_out_what_was_posted();
     if (!names_node(handle) || !is_pending(levels_[index_of(handle)])) return std::nullopt;
     return levels_[index_of(handle)].deadline;
 }
 
 inline std::vector<TimingWheel::Pending> TimingWheel::pending() const {
+    carry_out_what_was_posted();
     std::vector<Pending> all;
     all.reserve(size_);
     for (std::size_t index = 1; index < levels_.node_count(); ++index) {

@@ -430,6 +430,22 @@ TEST(TimingWheel, posted_cancel_reaches_a_peer_in_the_same_pass) {
     EXPECT_TRUE(wheel.empty());
 }
 
+TEST(TimingWheel, lists_no_timer_whose_cancel_was_posted) {
+    // A list of what was pending was taken over into another wheel, and timers came back whose cancel had only been
+    // posted: neither pending() nor deadline_of() carried out what next_expiry() does.
+    TimingWheel wheel;
+    const TimerHandle cancelled = wheel.schedule(100, 7);
+    const TimerHandle kept = wheel.schedule(200, 8);
+    wheel.cancel_posted(cancelled);
+    EXPECT_EQ(wheel.deadline_of(cancelled), std::nullopt);
+    wheel.cancel_posted(wheel.schedule(50, 9));
+    const std::vector<TimingWheel::Pending> pending = wheel.pending();
+    ASSERT_EQ(pending.size(), 1U);
+    EXPECT_EQ(pending[0].handle, kept);
+    EXPECT_EQ(wheel.size(), 1U);
+    wheel.check();
+}
+
 TEST(TimingWheel, tells_what_is_pending_in_order_so_that_another_may_take_it_over) {
     TimingWheel wheel(10);
     for (const Tick deadline : {500U, 11U, 70'000U, 3U, 500U}) wheel.schedule(deadline, deadline + 1);
