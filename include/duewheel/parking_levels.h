@@ -43,6 +43,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -183,7 +184,10 @@ class ParkingLevels {
     void arm_late(TimerIndex timer, Node& node, Tick deadline);
     void note_earliest(TimerIndex timer, Tick deadline);
     void file(TimerIndex timer, Node& node);
+    bool try_to_file(TimerIndex timer, Node& node);
     void open_strip(unsigned number, Tick tick);
+    void add_strip(unsigned number, Tick tick, Strip* strip);
+    void keep(unsigned number, TimerIndex timer, Strip*& spare);
     void close_slot(unsigned number);
 
     // Reading.
@@ -197,11 +201,14 @@ class ParkingLevels {
     // Sweeping.
     void sweep();
     bool choose_slot_to_sweep();
-    void rewrite_strip(unsigned number, bool settles);
-    void settle(unsigned number);
+    bool rewrite_strip(unsigned number, bool settles);
+    bool settle(unsigned number);
     bool is_settled(unsigned number, Tick& earliest, TimerIndex& timer) const;
     bool late_is_due();
+    bool first_late_strip_is_due() const;
+    void clear_first_late_strip();
     void find_earliest();
+    void look_at_every_node();
 
     // Time.
     Tick first_start(unsigned level) const;
@@ -344,11 +351,36 @@ inline void ParkingLevels<Node>::file(TimerIndex timer, Node& node) {
     node.place = slot.place;
 }
 
-// Adds a strip to a slot that has none or only full ones; `tick` lies in its span.
+// False if there is no memory; then the node is as it was.
+template <class Node>
+bool ParkingLevels<Node>::try_to_file(TimerIndex timer, Node& node) {
+    try {
+        file(timer, node);
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+// Puts an entry at the end of the slot whose first strip is being read. Where that needs a strip it is `spare`, the one
+// just read from: no more is ever kept than was read, so neither memory nor an entry still to be read is in danger.
+template <class Node>
+void ParkingLevels<Node>::keep(unsigned number, TimerIndex timer, Strip*& spare) {
+    Slot& slot = slots_[number];
+    if (slot.is_full()) add_strip(number, slot.start, std::exchange(spare, nullptr));
+    slot.append(timer);
+}
+
+// Adds a strip to a slot that has none or only full ones; `tick` lies in its span. Throws std::bad_alloc; then nothing
+// has changed.
 template <class Node>
 void ParkingLevels<Node>::open_strip(unsigned number, Tick tick) {
+    add_strip(number, tick, strips_.take());
+}
+
+template <class Node>
+void ParkingLevels<Node>::add_strip(unsigned number, Tick tick, Strip* strip) {
     Slot& slot = slots_[number];
-    Strip* const strip = strips_.take();
     const bool was_empty = slot.is_empty();
     slot.add_strip(strip);
     if (!was_empty || !is_level_slot(number)) return;
@@ -459,14 +491,15 @@ void ParkingLevels<Node>::finish_reading() {
 // ---- sweeping ----
 
 // After a strip was added: if there are too many for the nodes, reads some and writes them back without the entries
-// that are of no use. With 7 entries for 4 nodes at least 3 in 7 are, and four strips read give more than one back.
+// that are of no use. With 7 entries for 4 nodes at least 3 in 7 are, and four strips read give more than one back. It
+// needs no memory.
 template <class Node>
 void ParkingLevels<Node>::sweep() {
     const std::size_t entries_max = nodes_.size() * Node::kEntriesPerNode / 4;
     if (strips_.taken() <= entries_max / kStripTimers + occupied_slots_ + kSweepStrips) return;
     for (unsigned count = 0; count < kSweepStrips && choose_slot_to_sweep(); ++count) {
         --swept_strips_left_;
-        rewrite_strip(swept_slot_, false);
+        static_cast<void>(rewrite_strip(swept_slot_, false));
     }
 }
 
@@ -493,9 +526,9 @@ bool ParkingLevels<Node>::choose_slot_to_sweep() {
 
 // Takes the first strip of a slot and puts what belongs there at the slot's end, in the next round: a second entry of
 // the same node, met later, is then of the round before and dropped. If it settles, those parked for a time after the
-// slot are filed where they belong.
+// slot are filed where they belong; false if there is no memory for that, and they stay parked.
 template <class Node>
-void ParkingLevels<Node>::rewrite_strip(unsigned number, bool settles) {
+bool ParkingLevels<Node>::rewrite_strip(unsigned number, bool settles) {
     Slot& slot = slots_[number];
     if (old_strips_[number] == 0) {
         slot.close_strip();
@@ -504,6 +537,8 @@ void ParkingLevels<Node>::rewrite_strip(unsigned number, bool settles) {
     }
     const Tick last = last_tick_of(number);
     Reading reading = take_strip(number);
+    Strip* spare = reading.strip;
+    bool has_memory = true;
     for (; reading.next != reading.end && *reading.next != kNoTimer; ++reading.next) {
         const TimerIndex timer = *reading.next;
         if (reading.end - reading.next > static_cast<std::ptrdiff_t>(kPrefetchAhead)) {
@@ -512,21 +547,28 @@ void ParkingLevels<Node>::rewrite_strip(unsigned number, bool settles) {
         ++touched_;
         Node& node = nodes_[timer];
         if (node.place != reading.place) continue;
-        if (node.deadline == kNever || (settles && node.deadline > last)) {
-            file_again(timer, node);
-        } else {
-            if (slot.is_full()) open_strip(number, slot.start);
-            slot.append(timer);
-            node.place = slot.place;
+        if (node.deadline == kNever) {
+            node.place = kNowhere;
+            continue;
         }
+        if (settles && has_memory && node.deadline > last) {
+            has_memory = try_to_file(timer, node);
+            if (has_memory) continue;
+        }
+        keep(number, timer, spare);
+        node.place = slot.place;
     }
-    strips_.give_back(reading.strip);
+    if (spare != nullptr) strips_.give_back(spare);
+    return has_memory;
 }
 
-// Reads the whole slot.
+// Reads the whole slot. False if there is no memory.
 template <class Node>
-void ParkingLevels<Node>::settle(unsigned number) {
-    for (std::uint32_t left = slots_[number].strips(); left > 0; --left) rewrite_strip(number, true);
+bool ParkingLevels<Node>::settle(unsigned number) {
+    for (std::uint32_t left = slots_[number].strips(); left > 0; --left) {
+        if (!rewrite_strip(number, true)) return false;
+    }
+    return true;
 }
 
 // Whether the slot holds only what is due in its span, or on level 0 something that is; then tells the earliest of it.
@@ -551,6 +593,7 @@ bool ParkingLevels<Node>::is_settled(unsigned number, Tick& earliest, TimerIndex
 
 template <class Node>
 void ParkingLevels<Node>::find_earliest() {
+    if (!late_is_empty()) return look_at_every_node();  // some are parked there, for want of memory
     earliest_ = kNever;
     earliest_timer_ = kNoTimer;
     for (unsigned level = 0; level < kLevelCount; ++level) {
@@ -559,7 +602,7 @@ void ParkingLevels<Node>::find_earliest() {
             Tick earliest = kNever;
             TimerIndex timer = kNoTimer;
             if (!is_settled(number, earliest, timer)) {
-                settle(number);
+                if (!settle(number)) return look_at_every_node();
                 continue;
             }
             if (earliest < earliest_) {
@@ -571,26 +614,57 @@ void ParkingLevels<Node>::find_earliest() {
     }
 }
 
-// Whether some timer is late; if only entries of others lie there, they are cleared away.
+// The same in O(nodes), without memory. None is late.
+template <class Node>
+void ParkingLevels<Node>::look_at_every_node() {
+    earliest_ = kNever;
+    for (std::size_t index = 1; index < nodes_.size(); ++index) {
+        const auto timer = static_cast<TimerIndex>(index);
+        if (nodes_[timer].deadline >= earliest_) continue;
+        earliest_ = nodes_[timer].deadline;
+        earliest_timer_ = timer;
+    }
+}
+
+// Whether some timer is late; entries of others that lie before it are cleared away.
 template <class Node>
 bool ParkingLevels<Node>::late_is_due() {
+    for (std::uint32_t left = slots_[kLate].strips(); left > 0; --left) {
+        if (first_late_strip_is_due()) return true;
+        clear_first_late_strip();
+    }
+    return false;
+}
+
+template <class Node>
+bool ParkingLevels<Node>::first_late_strip_is_due() const {
     bool due = false;
+    std::size_t seen = 0;
     slots_[kLate].visit([&](TimerIndex timer) {
         const Node& node = nodes_[timer];
         due = (node.place & kSlotMask) == kLate && node.deadline != kNever;
-        return !due;
+        return !due && ++seen < kStripTimers;
     });
-    if (due) return true;
-    while (!late_is_empty()) {
-        const Reading reading = take_strip(kLate);
-        for (TimerIndex* timer = reading.next; timer != reading.end; ++timer) {
-            Node& node = nodes_[*timer];
-            if ((node.place & kSlotMask) >= kLate) file_again(*timer, node);
+    return due;
+}
+
+// Files those of its timers that are parked; without memory they stay.
+template <class Node>
+void ParkingLevels<Node>::clear_first_late_strip() {
+    const Reading reading = take_strip(kLate);
+    Strip* spare = reading.strip;
+    for (TimerIndex* next = reading.next; next != reading.end && *next != kNoTimer; ++next) {
+        const TimerIndex timer = *next;
+        Node& node = nodes_[timer];
+        if ((node.place & kSlotMask) < kLate) continue;
+        if (node.deadline == kNever) {
+            node.place = kNowhere;
+        } else if (!try_to_file(timer, node)) {
+            keep(kLate, timer, spare);
         }
-        strips_.give_back(reading.strip);
     }
-    late_is_fresh_ = false;
-    return false;
+    if (spare != nullptr) strips_.give_back(spare);
+    if (late_is_empty()) late_is_fresh_ = false;
 }
 
 template <class Node>

@@ -90,7 +90,7 @@ class TimingWheel {
 
     // Gives a pending timer another deadline, earlier or later; handle and cookie stay. False when it is not pending.
     // Inside the sink the timer that is firing can be armed again this way too, and keeps its handle: the way to make
-    // periodic timers that can be cancelled at any moment.
+    // periodic timers that can be cancelled at any moment. Throws std::bad_alloc; then nothing has changed.
     [[nodiscard]] bool reschedule(TimerHandle handle, Tick deadline);
 
     // Moves the wheel's time to `now` (a time before now() counts as now()) and calls sink(cookie, deadline) for every
@@ -110,7 +110,8 @@ class TimingWheel {
     // time.
     //
     // If the sink throws, its timer counts as fired (or armed again, if it was), the exception passes through, and the
-    // next call goes on with the timer after it.
+    // next call goes on with the timer after it. Throws std::bad_alloc when there is no memory to move timers down; the
+    // next call goes on there too, and nothing is lost.
     template <std::invocable<const std::uint64_t&, const Tick&> Sink>
     std::size_t advance_to(Tick now, Sink&& sink, std::size_t budget = kUnlimited);
 
@@ -132,7 +133,7 @@ class TimingWheel {
 
     // The time at which advance_to() next has something to fire: the earliest deadline, exactly, or now() if a timer is
     // late or the wheel is not caught up; never before now(). kNever when no timer can fire. A loop that sleeps until
-    // then wakes for no cancelled timer and for none that was moved away.
+    // then wakes for no cancelled timer and for none that was moved away. Without memory it looks at every timer.
     [[nodiscard]] Tick next_expiry() const;
 
     // A time at which advance_to() may have something to fire: never after next_expiry(), at worst the beginning of the
