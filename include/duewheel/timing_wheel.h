@@ -97,7 +97,8 @@ class TimingWheel {
     // timer due by then, with the deadline as it was asked for, never before it. Returns how many fired.
     //
     // Order: all of an earlier tick before any of a later one; inside a tick, none is promised. A late timer comes
-    // before every timer due after the tick now() showed when it was armed.
+    // before every timer due after the tick now() showed when it was armed. After a call that stopped at its budget it
+    // may also come before timers due by that tick: it goes with the late ones that wait longer.
     //
     // Budget: at most `budget` timers are touched, that is fired, moved down or cleared away. If that is not enough the
     // call stops where it is, caught_up() is false, and further calls, with the same time or a later one, go on from
@@ -209,7 +210,7 @@ class TimingWheel {
 
     static TimerIndex index_of(TimerHandle handle) { return static_cast<TimerIndex>(handle.bits); }
     bool names_node(TimerHandle handle) const;
-    bool is_pending(const Node& node) const { return node.deadline != kNever || node.place == levels_.kAsleep; }
+    bool is_pending(const Node& node) const { return node.deadline != kNever || levels_.is_asleep(node); }
     void add_free_node();
     void release(TimerIndex timer);
     void arm(TimerIndex timer, Node& node, Tick deadline);
@@ -256,8 +257,7 @@ inline void TimingWheel::release(TimerIndex timer) {
 inline void TimingWheel::arm(TimerIndex timer, Node& node, Tick deadline) {
     if (deadline != kNever) [[likely]]
         return levels_.arm(timer, node, deadline);
-    levels_.disarm(node);
-    node.place = levels_.kAsleep;
+    levels_.put_to_sleep(node);
 }
 
 inline TimerHandle TimingWheel::schedule(Tick deadline, std::uint64_t cookie) {
@@ -278,8 +278,8 @@ inline bool TimingWheel::cancel(TimerHandle handle) {
     const TimerIndex timer = index_of(handle);
     Node& node = levels_[timer];
     if (node.deadline == kNever) [[unlikely]] {
-        if (node.place != levels_.kAsleep) return false;  // it is firing, or was never given out
-        node.place = levels_.kNowhere;
+        if (!levels_.is_asleep(node)) return false;  // it is firing, or was never given out
+        levels_.awake(node);
     }
     levels_.disarm(node);
     release(timer);

@@ -237,5 +237,59 @@ TYPED_TEST(WheelMemory, running_out_loses_nothing_whichever_allocation_fails) {
     }
 }
 
+TYPED_TEST(WheelMemory, arming_late_over_and_over_takes_no_more_and_starves_nobody) {
+    // A thousand timers armed late again before each call, of which the budget reached ten, left a thousand entries a
+    // call behind: 86 MB after 20,000 calls, and what was due had to wait until all of them were read.
+    constexpr std::size_t kTimers = 1000;
+    TypeParam front(kTimers + 1);
+    auto& wheel = front.wheel;
+    Tick now = 10;
+    bool all_in_sink = false;
+    std::size_t due_fired = 0;
+    const auto arm_all = [&] {
+        for (Id id = 0; id < kTimers; ++id) front.arm(id, 0);
+    };
+    const auto sink = [&](std::uint64_t id, Tick) {
+        if (id == kTimers) {
+            ++due_fired;
+        } else if (all_in_sink) {
+            arm_all();
+        } else {
+            front.arm(static_cast<Id>(id), 0);
+        }
+    };
+    arm_all();
+    wheel.advance_to(now, sink, 10);
+    const std::size_t memory_at_first = wheel.memory_bytes();
+    for (const int way : {0, 1, 2, 3}) {
+        SCOPED_TRACE(testing::Message() << "way " << way);
+        all_in_sink = way == 1;
+        due_fired = 0;
+        front.arm(kTimers, now + 2);
+        for (int call = 0; call < 1000; ++call) {
+            if (way == 2) {
+                arm_all();
+            } else if (way == 3) {
+                for (Id id = 0; id < kTimers; ++id) front.arm(id, call % 2 == 0 ? kNever : now + 500);
+                arm_all();
+            }
+            wheel.advance_to(++now, sink, 10);
+            if (call == 2 * kTimers / 10 + 10) {
+                EXPECT_EQ(due_fired, 1U) << "what is due comes after one turn of the late ones, or two";
+            }
+        }
+        wheel.check();
+        EXPECT_EQ(due_fired, 1U);
+        EXPECT_LE(wheel.memory_bytes(), memory_at_first + 128 * 256) << "two blocks of strips at most";
+    }
+    for (Id id = 0; id < kTimers; ++id) front.disarm(id);
+    front.arm(kTimers, ++now);
+    std::size_t calls = 0;
+    for (due_fired = 0; due_fired == 0; ++calls) {
+        ASSERT_LE(calls, kTimers / 10 + 10) << "the entries of cancelled timers hold up what is due";
+        wheel.advance_to(++now, sink, 10);
+    }
+}
+
 }  // namespace
 }  // namespace duewheel
