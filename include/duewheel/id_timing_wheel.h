@@ -97,6 +97,8 @@ class IdTimingWheel {
     void check() const;
 
   private:
+    friend struct IdTimingWheelProbe;  // lets the tests damage a wheel
+
     struct Node {
         static constexpr std::size_t kEntriesPerNode = 14;  // in quarters
 

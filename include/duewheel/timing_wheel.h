@@ -4,7 +4,7 @@
 // timer until it fires; advance_to() says what the time is and gets every timer that is due, in order of ticks.
 //
 // Why choose it. Arming, moving and cancelling are constant time however many timers wait; there is no longest delay;
-// nothing is ever early or late by a tick; a jump over a thousand idle years costs what one tick costs; one call's work
+// nothing is ever early or late by a tick; a jump over a thousand idle years walks no empty ticks; one call's work
 // can be bounded; a handle is never mistaken for a later timer's. It takes 32 bytes a timer with everything, also after
 // long use. What it gives up: the order inside one tick, and iteration in deadline order. What it refuses: it reads no
 // clock, takes no lock, starts no thread, rounds nothing and knows nothing of durations.
@@ -29,9 +29,10 @@
 //     advance_to                O(fired + moved down); a timer is moved down at most 10 times, ahead of time and in
 //                               small shares; O(1) when nothing is to be done
 //     next_expiry               O(1) while the answer is known: until the earliest timer fires, moves or is cancelled;
-//                               else one reading of the earliest slot
-//     memory                    24 bytes a timer and 4 for each of at most 1.75 entries of it; 45 KiB for an empty
-//                               wheel and 256 bytes for each slot in use; grows, is reused, never shrinks
+//                               else one reading of the earliest slot, each time: O(n) if all are due near together
+//     memory                    24 bytes a timer and 4 for each of at most 1.75 entries of it; 50 KiB for an empty
+//                               wheel and 256 bytes for each slot in use; grows by 8,192 timers (also to the first) or
+//                               64 times 256 bytes, is reused, never shrinks
 #pragma once
 
 #include <array>

@@ -7,6 +7,7 @@
 #include <limits>
 #include <new>
 #include <set>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 
 #include "base/random.h"
 #include <duewheel/id_timing_wheel.h>
+#include <duewheel/intrusive_timing_wheel.h>
 #include <duewheel/timing_wheel.h>
 
 namespace {
@@ -98,6 +100,23 @@ class OwnIds {
     void disarm(Id id) { wheel.cancel(id); }
 
     IdTimingWheel wheel;
+};
+
+class Members {
+  public:
+    explicit Members(std::size_t ids) : timers_(ids) {}
+    Members(const Members&) = delete;
+    Members& operator=(const Members&) = delete;
+    ~Members() { wheel.clear(); }
+    void arm(Id id, Tick deadline) { wheel.schedule(timers_[id], deadline); }
+    void disarm(Id id) { static_cast<void>(wheel.cancel(timers_[id])); }
+
+  private:
+    struct Timer : IntrusiveTimer {};
+    std::vector<Timer> timers_;
+
+  public:
+    IntrusiveTimingWheel<Timer> wheel;
 };
 
 // Timers that come ever nearer, are parked, late, late and parked, and cancelled, beside a model of them.
@@ -234,6 +253,63 @@ TYPED_TEST(WheelMemory, running_out_loses_nothing_whichever_allocation_fails) {
                 }
             }
         }
+    }
+}
+
+TYPED_TEST(WheelMemory, old_entries_take_no_more_than_the_node_says) {
+    // With 1.75 entries for each timer with a handle, and 3.5 for each with an id, whatever is done.
+    constexpr std::size_t kTimers = 100'000;
+    constexpr bool kHandles = std::is_same_v<TypeParam, Handles>;
+    constexpr std::size_t kNodeBytes = kHandles ? 24 : 16;
+    constexpr std::size_t kEntries = kTimers * (kHandles ? 7 : 14) / 4;
+    TypeParam front(kTimers);
+    Random random(5);
+    for (Tick pass = 1; pass <= 15; ++pass) {
+        // Into earlier slots of 4,096 ticks, so that every move makes an entry.
+        for (Id id = 0; id < kTimers; ++id) front.arm(id, 4096 * (124 - 4 * pass) + random.below(4 * 4096));
+    }
+    front.wheel.check();
+    const std::size_t nodes_bytes = (kTimers / 8192 + 1) * 8192 * kNodeBytes;
+    const std::size_t slots_in_use = 500;
+    EXPECT_LE(front.wheel.memory_bytes(),
+              sizeof(front.wheel) + nodes_bytes + (kEntries / 62 + slots_in_use + 64) * 256 + 1024);
+    EXPECT_GE(front.wheel.memory_bytes(), nodes_bytes + kEntries * 4) << "or nothing is tested";
+}
+
+template <class Front>
+class WheelInSteadyUse : public WheelMemory<Front> {};
+
+using AllFronts = testing::Types<Handles, OwnIds, Members>;
+TYPED_TEST_SUITE(WheelInSteadyUse, AllFronts);
+
+TYPED_TEST(WheelInSteadyUse, asks_for_no_memory) {
+    // Ten thousand timers of up to a minute that are armed, moved and cancelled at random; a few of them fire.
+    constexpr std::size_t kTimers = 10'000;
+    TypeParam front(kTimers);
+    Random random(9);
+    std::size_t fired = 0;
+    const auto turn = [&](Tick ticks) {
+        const Watched watched;
+        for (const Tick end = front.wheel.now() + ticks; front.wheel.now() < end;) {
+            for (int operation = 0; operation < 50; ++operation) {
+                const auto id = static_cast<Id>(random.below(kTimers));
+                if (random.below(4) == 0) {
+                    front.disarm(id);
+                } else {
+                    front.arm(id, front.wheel.now() + random.below(60'000));
+                }
+            }
+            front.wheel.advance_to(front.wheel.now() + 1, [&](const auto&...) { ++fired; });
+        }
+    };
+    turn(30'000);
+    const std::uint64_t asked = memory.asked;
+    fired = 0;
+    turn(30'000);
+    EXPECT_EQ(memory.asked, asked);
+    EXPECT_GT(fired, 0U);
+    if (!std::is_same_v<TypeParam, Members>) {
+        EXPECT_GT(asked, 0U) << "or nothing is counted";
     }
 }
 

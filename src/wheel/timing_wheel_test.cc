@@ -383,6 +383,23 @@ TEST(TimingWheel, forgets_everything_on_clear) {
     EXPECT_EQ(advance(wheel, 10'001), (Fired{{5, 10'001}}));
 }
 
+TEST(TimingWheel, is_caught_up_when_it_was_cleared_after_a_stop) {
+    // A wheel cleared after a call that had stopped said that there was work left, and its owner did not sleep.
+    TimingWheel wheel;
+    for (std::uint64_t cookie = 0; cookie < 10; ++cookie) wheel.schedule(5 + 64 * cookie, cookie);
+    wheel.schedule(0, 10);
+    EXPECT_EQ(advance(wheel, 1000, 3).size(), 3U);
+    EXPECT_FALSE(wheel.caught_up());
+    wheel.clear();
+    wheel.check();
+    EXPECT_TRUE(wheel.caught_up());
+    EXPECT_EQ(wheel.next_expiry(), kNever);
+    wheel.schedule(1001, 11);
+    EXPECT_EQ(wheel.next_expiry(), 1001U);
+    EXPECT_EQ(advance(wheel, 1000), Fired{});
+    EXPECT_EQ(advance(wheel, 1001), (Fired{{11, 1001}}));
+}
+
 TEST(TimingWheel, may_be_cleared_by_its_sink) {
     TimingWheel wheel;
     const TimerHandle own = wheel.schedule(5, 1);
