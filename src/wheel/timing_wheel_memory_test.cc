@@ -53,6 +53,13 @@ void* operator new(std::size_t bytes) {
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
     return take(bytes, static_cast<std::size_t>(alignment));
 }
+// The forms for arrays too: a sanitizer has its own.
+void* operator new[](std::size_t bytes) {
+    return take(bytes, 1);
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+    return take(bytes, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* block) noexcept {
     std::free(block);
 }
@@ -63,6 +70,18 @@ void operator delete(void* block, std::align_val_t) noexcept {
     std::free(block);
 }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
+    std::free(block);
+}
+void operator delete[](void* block) noexcept {
+    std::free(block);
+}
+void operator delete[](void* block, std::size_t) noexcept {
+    std::free(block);
+}
+void operator delete[](void* block, std::align_val_t) noexcept {
+    std::free(block);
+}
+void operator delete[](void* block, std::size_t, std::align_val_t) noexcept {
     std::free(block);
 }
 
