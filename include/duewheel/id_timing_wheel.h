@@ -32,7 +32,9 @@
 
 namespace duewheel {
 
-// Single-owner; neither copied nor moved.
+// Single-owner; neither copied nor moved. What is asked of a timer is carried out up to 16 calls later, and before any
+// question: so all calls but clear() and those that touch no timer may throw std::bad_alloc. Then what was asked for
+// before is not lost and will be carried out when there is memory.
 class IdTimingWheel {
   public:
     using Id = std::uint32_t;
@@ -49,7 +51,7 @@ class IdTimingWheel {
     [[nodiscard]] std::size_t ids() const { return levels_.node_count() - 1; }
 
     // Arms the timer of `id`, or moves it if it is pending; kNever disarms it. O(1). Throws std::bad_alloc; then this
-    // call did nothing, and what was asked for before it still will be done.
+    // call did nothing.
     void schedule(Id id, Tick deadline) { order(timer_of(id), deadline); }
 
     // Disarms the timer if it is pending; whether it was, is_pending() tells before. O(1).
@@ -95,6 +97,8 @@ class IdTimingWheel {
     void check() const;
 
   private:
+    friend struct IdTimingWheelProbe;  // lets the tests damage a wheel
+
     struct Node {
         static constexpr std::size_t kEntriesPerNode = 14;  // in quarters
 

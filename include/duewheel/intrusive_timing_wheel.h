@@ -1,11 +1,11 @@
 // The timing wheel for a caller who owns its timers: each is a member (a base) of the caller's own object, and the
 // wheel only links them.
 //
-// Why choose it. It allocates nothing, ever; a timer that is cancelled, or destroyed, leaves at once, so its object may
-// go away in the next line; and as long as all timers fit into the processor's cache it is the fastest. What it gives
-// up: with a million timers a cancel touches two neighbours that are elsewhere in memory; a slot's timers move down all
-// together when its first tick comes, unless the caller gives a budget; 24 bytes stand in each object. What is not said
-// here is as with TimingWheel (timing_wheel.h).
+// Why choose it. It allocates nothing, ever; a timer that is cancelled leaves at once, so its object may go away in the
+// next line, which one that is pending must not; and as long as all timers fit into the processor's cache it is the
+// fastest. What it gives up: with a million timers a cancel touches two neighbours that are elsewhere in memory; a
+// slot's timers move down all together when its first tick comes, unless the caller gives a budget; 24 bytes stand in
+// each object. What is not said here is as with TimingWheel (timing_wheel.h).
 //
 // Levels. A timer lies on one of 11 levels of 64 slots. Its level is the highest 6-bit digit in which its deadline
 // differs from the tick the wheel has worked up to; its slot is the deadline's own digit there. As a deadline is later
@@ -113,6 +113,8 @@ class IntrusiveTimingWheel {
     void check() const;
 
   private:
+    friend struct IntrusiveTimingWheelProbe;  // lets the tests damage a wheel
+
     static constexpr unsigned kDigitBits = 6;
     static constexpr unsigned kLevelCount = 11;
     static constexpr unsigned kSlotCount = 64;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <duewheel/strip.h>
@@ -28,7 +29,10 @@ class NodeTable {
     }
 
     void reserve(std::size_t nodes) {
-        while (segments_.size() * kSegmentNodes < nodes) segments_.emplace_back(new Node[kSegmentNodes]);
+        while (segments_.size() * kSegmentNodes < nodes) {
+            std::unique_ptr<Node[]> segment(new Node[kSegmentNodes]);
+            segments_.push_back(std::move(segment));
+        }
     }
 
     Node& operator[](TimerIndex index) { return segments_[index / kSegmentNodes][index % kSegmentNodes]; }

@@ -30,8 +30,9 @@
 // No advance pays for a whole slot unless time jumps.
 //
 // What it gives up: order among equal deadlines; entries of cancelled timers cost memory until they are read (bounded,
-// see kEntriesPerNode); an empty wheel has 45 KiB, and each occupied slot 256 bytes. The file is long because it is the
-// whole structure: first what the fronts call, then filing, reading, sweeping, time, and last the checker.
+// see kEntriesPerNode); an empty wheel has 50 KiB beside its first 8,192 nodes, and each occupied slot 256 bytes. The
+// file is long because it is the whole structure: first what the fronts call, then filing, reading, sweeping, time, and
+// last the checker.
 #pragma once
 
 #include <algorithm>
@@ -43,6 +44,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -75,9 +77,8 @@ inline void require_of_wheel(bool holds, const char* what) {
 template <class Node>
 class ParkingLevels {
   public:
-    // Places of nodes that have no entry: not armed, and armed for never.
+    // The place of a node that has no entry and is not armed.
     static constexpr std::uint32_t kNowhere = 11 * 128;
-    static constexpr std::uint32_t kAsleep = kNowhere + 1;
 
     explicit ParkingLevels(Tick now) : position_(std::min(now, kLastTick)), now_(position_) {
         for (unsigned level = 0; level < kLevelCount - 1; ++level) reach_[level] = reach_of(level);
@@ -100,8 +101,16 @@ class ParkingLevels {
     }
     void reserve(std::size_t timers) { nodes_.reserve(timers + 1); }
 
-    // A node that is not armed, or armed for never; its entry, if it has one, stays where it is.
+    // Makes a node one that is not armed; its entry, if it has one, stays where it is.
     static void disarm(Node& node) { node.deadline = kNever; }
+    // Makes a node one that is armed for never; awake() makes it one that is not armed.
+    static void put_to_sleep(Node& node) {
+        disarm(node);
+        node.place = is_among_late(node) ? kLateAsleep : kAsleep;
+    }
+    // Of a node without a deadline.
+    static bool is_asleep(const Node& node) { return node.place == kAsleep || node.place == kLateAsleep; }
+    static void awake(Node& node) { node.place = node.place == kLateAsleep ? kLateParked : kNowhere; }
 
     // Gives the node of `timer` its deadline, not kNever, whatever it had before. O(1). Throws std::bad_alloc; then
     // nothing has changed.
@@ -139,16 +148,20 @@ class ParkingLevels {
     static constexpr unsigned kDigitBits = 6;
     static constexpr unsigned kLevelCount = 11;
     static constexpr unsigned kLevelSlots = 128;
-    static constexpr unsigned kLate = kAsleep + 1;           // late, and not fired yet
-    static constexpr unsigned kLateParked = kAsleep + 2;     // a place only: the entry is in kLate, the deadline is not
-    static constexpr unsigned kSlotCount = kLateParked + 1;  // those of the levels, then the special ones
+    static constexpr std::uint32_t kAsleep = kNowhere + 1;  // armed for never, without an entry
+    static constexpr std::uint32_t kLate = kNowhere + 2;    // late, and not fired yet
+    static constexpr unsigned kSlotCount = kLate + 1;       // those of the levels, then the special ones
+    // Places only: the node has its entry in kLate and is not late any more.
+    static constexpr std::uint32_t kLateParked = kLate + 1;
+    static constexpr std::uint32_t kLateAsleep = kLate + 2;
+    static constexpr std::uint32_t kPlaceCount = kLate + 3;
 
-    // A place is a slot's number, and above it the slot's round: which reading of the slot the entry was written in.
+    // A place is a slot's number, and above it the slot's round: on the levels which reading of the slot the entry was
+    // written in, of late ones in which call of advance_to(), or after it, the timer was armed.
     static constexpr unsigned kRoundShift = 12;
     static constexpr std::uint32_t kRound = std::uint32_t{1} << kRoundShift;
-    static constexpr std::uint32_t kRoundsEnd = ~std::uint32_t{0} >> kRoundShift;
     static constexpr std::uint32_t kSlotMask = kRound - 1;
-    static_assert(kSlotCount <= kRound);
+    static_assert(kPlaceCount <= kRound);
 
     static constexpr std::size_t kPrefetchAhead = 12;
     static constexpr unsigned kSweepStrips = 4;
@@ -174,6 +187,8 @@ class ParkingLevels {
         return level * kLevelSlots + static_cast<unsigned>(tick >> shift_of(level)) % kLevelSlots;
     }
     static bool is_level_slot(unsigned slot) { return slot < kNowhere; }
+    // Whether it has an entry in kLate: one, and it has none when it says otherwise.
+    static bool is_among_late(const Node& node) { return (node.place & kSlotMask) >= kLate; }
 
     // Filing.
     unsigned slot_for(Tick deadline) const;
@@ -181,9 +196,13 @@ class ParkingLevels {
     Tick reach_of(unsigned level) const;
     void arm_slowly(TimerIndex timer, Node& node, Tick deadline, unsigned number);
     void arm_late(TimerIndex timer, Node& node, Tick deadline);
+    void append_late(TimerIndex timer);
     void note_earliest(TimerIndex timer, Tick deadline);
     void file(TimerIndex timer, Node& node);
+    bool try_to_file(TimerIndex timer, Node& node);
     void open_strip(unsigned number, Tick tick);
+    void add_strip(unsigned number, Tick tick, Strip* strip);
+    void keep(unsigned number, TimerIndex timer, Strip*& spare);
     void close_slot(unsigned number);
 
     // Reading.
@@ -192,22 +211,27 @@ class ParkingLevels {
     void read(Fire& fire, std::size_t& budget, std::size_t& fires_left);
     bool is_late_of_this_turn(const Node& node) const;
     void file_again(TimerIndex timer, Node& node);
+    void file_late_again(TimerIndex timer, Node& node);
     void finish_reading();
 
     // Sweeping.
     void sweep();
     bool choose_slot_to_sweep();
-    void rewrite_strip(unsigned number, bool settles);
-    void settle(unsigned number);
+    bool rewrite_strip(unsigned number, bool settles);
+    bool settle(unsigned number);
     bool is_settled(unsigned number, Tick& earliest, TimerIndex& timer) const;
     bool late_is_due();
+    bool first_late_strip_is_due() const;
+    void clear_first_late_strip();
     void find_earliest();
+    void look_at_every_node();
 
     // Time.
     Tick first_start(unsigned level) const;
     Tick first_slot_start() const;
     Tick last_tick_of(unsigned number) const;
     void begin_advance(Tick now);
+    void begin_late_turn();
     bool next_strip();
     template <class Fire>
     void move_ahead(Fire& fire, std::size_t& budget);
@@ -216,6 +240,7 @@ class ParkingLevels {
 
     // The checker.
     void check_slot(unsigned number, std::vector<bool>& has_entry) const;
+    void check_late_entry(TimerIndex timer, std::vector<bool>& has_entry) const;
     void check_node(TimerIndex timer, bool has_entry) const;
     void check_earliest() const;
 
@@ -236,10 +261,13 @@ class ParkingLevels {
         old_strips_{};  // of a slot that is being rewritten: strips of the round before
     Reading reading_;
     bool caught_up_ = true;
-    bool advancing_ = false;             // inside advance_to(), its sink included
-    bool late_is_fresh_ = false;         // some became late since the last advance began
-    std::uint32_t late_strips_due_ = 0;  // of kLate, those whose turn it is
-    Tick waiting_tick_ = 0;              // and it is when all due by this tick have fired
+    bool advancing_ = false;  // inside advance_to(), its sink included
+    // The late ones take turns. Each has the strips of kLate that were there when it began; what becomes late
+    // meanwhile has the next.
+    std::uint32_t late_strips_due_ = 0;  // of kLate, those of this turn
+    Tick waiting_tick_ = 0;              // whose timers fire when all due by this tick have
+    Tick late_since_ = 0;                // that tick of the next turn: when the first of its timers was armed
+    bool late_turn_waits_ = false;       // it has timers that were armed before this advance
     unsigned swept_slot_ = 0;
     std::uint32_t swept_strips_left_ = 0;
     std::uint64_t touched_ = 0;
@@ -254,7 +282,7 @@ inline void ParkingLevels<Node>::arm(TimerIndex timer, Node& node, Tick deadline
     const unsigned number = slot_for(deadline);
     Slot& slot = slots_[number];
     const unsigned lies_in = node.place & kSlotMask;
-    if (lies_in == kLate || slot.is_full()) [[unlikely]]
+    if (lies_in >= kLate || slot.is_full()) [[unlikely]]
         return arm_slowly(timer, node, deadline, number);
     note_earliest(timer, deadline);
     // Both done without a branch: which way it goes is as good as random, and is known only when the node has come from
@@ -277,13 +305,13 @@ inline void ParkingLevels<Node>::note_earliest(TimerIndex timer, Tick deadline) 
 template <class Node>
 void ParkingLevels<Node>::arm_slowly(TimerIndex timer, Node& node, Tick deadline, unsigned number) {
     const unsigned lies_in = node.place & kSlotMask;
-    const bool moves = lies_in != kLate && slots_[lies_in].start > deadline;
+    const bool moves = lies_in < kLate && slots_[lies_in].start > deadline;
     if (moves) {
         if (slots_[number].is_full()) open_strip(number, deadline);
         slots_[number].append(timer);
         node.place = slots_[number].place;
-    } else if (lies_in == kLate) {
-        node.place += kLateParked - kLate;
+    } else if (lies_in >= kLate) {
+        node.place = kLateParked;
     }
     node.deadline = deadline;
     note_earliest(timer, deadline);
@@ -321,16 +349,22 @@ inline Tick ParkingLevels<Node>::reach_of(unsigned level) const {
 
 template <class Node>
 void ParkingLevels<Node>::arm_late(TimerIndex timer, Node& node, Tick deadline) {
-    Slot& slot = slots_[kLate];
-    const bool has_entry = node.place == slot.place || node.place == slot.place + (kLateParked - kLate);
-    if (!has_entry) {
-        if (slot.is_full()) open_strip(kLate, 0);
-        slot.append(timer);
-        late_is_fresh_ = true;
-    }
-    node.place = slot.place;
+    if (!is_among_late(node)) append_late(timer);
+    node.place = slots_[kLate].place;
     node.deadline = deadline;
     next_event_ = 0;
+}
+
+// The strips of this turn are full, so what comes after them begins with a new strip.
+template <class Node>
+void ParkingLevels<Node>::append_late(TimerIndex timer) {
+    Slot& late = slots_[kLate];
+    if (late.is_full()) {
+        const bool is_first = late.strips() == late_strips_due_;
+        open_strip(kLate, 0);
+        if (is_first) late_since_ = now_;
+    }
+    late.append(timer);
 }
 
 // Makes an entry for an armed node whose deadline is after the position.
@@ -344,11 +378,36 @@ inline void ParkingLevels<Node>::file(TimerIndex timer, Node& node) {
     node.place = slot.place;
 }
 
-// Adds a strip to a slot that has none or only full ones; `tick` lies in its span.
+// False if there is no memory; then the node is as it was.
+template <class Node>
+bool ParkingLevels<Node>::try_to_file(TimerIndex timer, Node& node) {
+    try {
+        file(timer, node);
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+// Puts an entry at the end of the slot whose first strip is being read. Where that needs a strip it is `spare`, the one
+// just read from: no more is ever kept than was read, so neither memory nor an entry still to be read is in danger.
+template <class Node>
+void ParkingLevels<Node>::keep(unsigned number, TimerIndex timer, Strip*& spare) {
+    Slot& slot = slots_[number];
+    if (slot.is_full()) add_strip(number, slot.start, std::exchange(spare, nullptr));
+    slot.append(timer);
+}
+
+// Adds a strip to a slot that has none or only full ones; `tick` lies in its span. Throws std::bad_alloc; then nothing
+// has changed.
 template <class Node>
 void ParkingLevels<Node>::open_strip(unsigned number, Tick tick) {
+    add_strip(number, tick, strips_.take());
+}
+
+template <class Node>
+void ParkingLevels<Node>::add_strip(unsigned number, Tick tick, Strip* strip) {
     Slot& slot = slots_[number];
-    Strip* const strip = strips_.take();
     const bool was_empty = slot.is_empty();
     slot.add_strip(strip);
     if (!was_empty || !is_level_slot(number)) return;
@@ -413,14 +472,15 @@ void ParkingLevels<Node>::read(Fire& fire, std::size_t& budget, std::size_t& fir
         --budget;
         ++touched_;
         Node& node = nodes_[timer];
-        const bool belongs = late ? is_late_of_this_turn(node) : node.place == reading_.place;
+        const bool belongs = late || node.place == reading_.place;
         const Tick deadline = node.deadline;
-        const bool due = late ? (node.place & kSlotMask) == kLate && deadline != kNever : deadline <= position_;
+        const bool due = late ? is_late_of_this_turn(node) : deadline <= position_;
         if (belongs && !due) {
 #ifdef DUEWHEEL_PLANTED_BUGS
             if (planted_node_lost_when_demoted && reading_.next + 1 != reading_.end) node.deadline = kNever;
 #endif
-            file_again(timer, node);  // before it is counted as read, as there may be no memory
+            // Before it is counted as read, as there may be no memory.
+            late ? file_late_again(timer, node) : file_again(timer, node);
         }
         ++reading_.next;
         if (!belongs || !due) continue;
@@ -432,13 +492,11 @@ void ParkingLevels<Node>::read(Fire& fire, std::size_t& budget, std::size_t& fir
     if (reading_.next == reading_.end) finish_reading();
 }
 
-// Of a node with an entry in kLate whose turn it is. One that became late after the advance had begun has a second
-// entry behind those, and waits for the next advance. When the rounds are used up, after a million advances none of
-// which reached the end, it may come at once.
+// Of a node with an entry in kLate. One that became late after this advance had begun waits for the next. Rounds are
+// used again after a million advances, so one that waited through all of them may wait once more.
 template <class Node>
 bool ParkingLevels<Node>::is_late_of_this_turn(const Node& node) const {
-    const std::uint32_t place = slots_[kLate].place;
-    return (node.place & kSlotMask) >= kLate && (node.place != place || place >> kRoundShift == kRoundsEnd);
+    return (node.place & kSlotMask) == kLate && node.place != slots_[kLate].place && node.deadline != kNever;
 }
 
 template <class Node>
@@ -447,6 +505,18 @@ inline void ParkingLevels<Node>::file_again(TimerIndex timer, Node& node) {
         node.place = kNowhere;
     } else {
         file(timer, node);
+    }
+}
+
+// Of a node whose entry in kLate was read, and which is not of this turn.
+template <class Node>
+void ParkingLevels<Node>::file_late_again(TimerIndex timer, Node& node) {
+    if (node.deadline == kNever) {
+        node.place = node.place == kLateAsleep ? kAsleep : kNowhere;
+    } else if (node.place == kLateParked) {
+        file(timer, node);
+    } else {
+        append_late(timer);
     }
 }
 
@@ -459,14 +529,15 @@ void ParkingLevels<Node>::finish_reading() {
 // ---- sweeping ----
 
 // After a strip was added: if there are too many for the nodes, reads some and writes them back without the entries
-// that are of no use. With 7 entries for 4 nodes at least 3 in 7 are, and four strips read give more than one back.
+// that are of no use. With 7 entries for 4 nodes at least 3 in 7 are, and four strips read give more than one back. It
+// needs no memory.
 template <class Node>
 void ParkingLevels<Node>::sweep() {
     const std::size_t entries_max = nodes_.size() * Node::kEntriesPerNode / 4;
     if (strips_.taken() <= entries_max / kStripTimers + occupied_slots_ + kSweepStrips) return;
     for (unsigned count = 0; count < kSweepStrips && choose_slot_to_sweep(); ++count) {
         --swept_strips_left_;
-        rewrite_strip(swept_slot_, false);
+        static_cast<void>(rewrite_strip(swept_slot_, false));
     }
 }
 
@@ -493,9 +564,9 @@ bool ParkingLevels<Node>::choose_slot_to_sweep() {
 
 // Takes the first strip of a slot and puts what belongs there at the slot's end, in the next round: a second entry of
 // the same node, met later, is then of the round before and dropped. If it settles, those parked for a time after the
-// slot are filed where they belong.
+// slot are filed where they belong; false if there is no memory for that, and they stay parked.
 template <class Node>
-void ParkingLevels<Node>::rewrite_strip(unsigned number, bool settles) {
+bool ParkingLevels<Node>::rewrite_strip(unsigned number, bool settles) {
     Slot& slot = slots_[number];
     if (old_strips_[number] == 0) {
         slot.close_strip();
@@ -504,6 +575,8 @@ void ParkingLevels<Node>::rewrite_strip(unsigned number, bool settles) {
     }
     const Tick last = last_tick_of(number);
     Reading reading = take_strip(number);
+    Strip* spare = reading.strip;
+    bool has_memory = true;
     for (; reading.next != reading.end && *reading.next != kNoTimer; ++reading.next) {
         const TimerIndex timer = *reading.next;
         if (reading.end - reading.next > static_cast<std::ptrdiff_t>(kPrefetchAhead)) {
@@ -512,21 +585,28 @@ void ParkingLevels<Node>::rewrite_strip(unsigned number, bool settles) {
         ++touched_;
         Node& node = nodes_[timer];
         if (node.place != reading.place) continue;
-        if (node.deadline == kNever || (settles && node.deadline > last)) {
-            file_again(timer, node);
-        } else {
-            if (slot.is_full()) open_strip(number, slot.start);
-            slot.append(timer);
-            node.place = slot.place;
+        if (node.deadline == kNever) {
+            node.place = kNowhere;
+            continue;
         }
+        if (settles && has_memory && node.deadline > last) {
+            has_memory = try_to_file(timer, node);
+            if (has_memory) continue;
+        }
+        keep(number, timer, spare);
+        node.place = slot.place;
     }
-    strips_.give_back(reading.strip);
+    if (spare != nullptr) strips_.give_back(spare);
+    return has_memory;
 }
 
-// Reads the whole slot.
+// Reads the whole slot. False if there is no memory.
 template <class Node>
-void ParkingLevels<Node>::settle(unsigned number) {
-    for (std::uint32_t left = slots_[number].strips(); left > 0; --left) rewrite_strip(number, true);
+bool ParkingLevels<Node>::settle(unsigned number) {
+    for (std::uint32_t left = slots_[number].strips(); left > 0; --left) {
+        if (!rewrite_strip(number, true)) return false;
+    }
+    return true;
 }
 
 // Whether the slot holds only what is due in its span, or on level 0 something that is; then tells the earliest of it.
@@ -551,6 +631,7 @@ bool ParkingLevels<Node>::is_settled(unsigned number, Tick& earliest, TimerIndex
 
 template <class Node>
 void ParkingLevels<Node>::find_earliest() {
+    if (!late_is_empty()) return look_at_every_node();  // some are parked there, for want of memory
     earliest_ = kNever;
     earliest_timer_ = kNoTimer;
     for (unsigned level = 0; level < kLevelCount; ++level) {
@@ -559,7 +640,7 @@ void ParkingLevels<Node>::find_earliest() {
             Tick earliest = kNever;
             TimerIndex timer = kNoTimer;
             if (!is_settled(number, earliest, timer)) {
-                settle(number);
+                if (!settle(number)) return look_at_every_node();
                 continue;
             }
             if (earliest < earliest_) {
@@ -571,26 +652,55 @@ void ParkingLevels<Node>::find_earliest() {
     }
 }
 
-// Whether some timer is late; if only entries of others lie there, they are cleared away.
+// The same in O(nodes), without memory. None is late.
+template <class Node>
+void ParkingLevels<Node>::look_at_every_node() {
+    earliest_ = kNever;
+    for (std::size_t index = 1; index < nodes_.size(); ++index) {
+        const auto timer = static_cast<TimerIndex>(index);
+        if (nodes_[timer].deadline >= earliest_) continue;
+        earliest_ = nodes_[timer].deadline;
+        earliest_timer_ = timer;
+    }
+}
+
+// Whether some timer is late; entries of others that lie before it are cleared away.
 template <class Node>
 bool ParkingLevels<Node>::late_is_due() {
+    for (std::uint32_t left = slots_[kLate].strips(); left > 0; --left) {
+        if (first_late_strip_is_due()) return true;
+        clear_first_late_strip();
+    }
+    return false;
+}
+
+template <class Node>
+bool ParkingLevels<Node>::first_late_strip_is_due() const {
     bool due = false;
+    std::size_t seen = 0;
     slots_[kLate].visit([&](TimerIndex timer) {
         const Node& node = nodes_[timer];
         due = (node.place & kSlotMask) == kLate && node.deadline != kNever;
-        return !due;
+        return !due && ++seen < kStripTimers;
     });
-    if (due) return true;
-    while (!late_is_empty()) {
-        const Reading reading = take_strip(kLate);
-        for (TimerIndex* timer = reading.next; timer != reading.end; ++timer) {
-            Node& node = nodes_[*timer];
-            if ((node.place & kSlotMask) >= kLate) file_again(*timer, node);
+    return due;
+}
+
+// Files those of its timers that are parked; without memory they stay.
+template <class Node>
+void ParkingLevels<Node>::clear_first_late_strip() {
+    const Reading reading = take_strip(kLate);
+    Strip* spare = reading.strip;
+    for (TimerIndex* next = reading.next; next != reading.end && *next != kNoTimer; ++next) {
+        const TimerIndex timer = *next;
+        Node& node = nodes_[timer];
+        if (node.deadline == kNever) {
+            file_late_again(timer, node);
+        } else if (!try_to_file(timer, node)) {
+            keep(kLate, timer, spare);
         }
-        strips_.give_back(reading.strip);
     }
-    late_is_fresh_ = false;
-    return false;
+    if (spare != nullptr) strips_.give_back(spare);
 }
 
 template <class Node>
@@ -650,7 +760,7 @@ inline std::size_t ParkingLevels<Node>::advance_to(Tick now, Fire&& fire, std::s
             break;
         }
     }
-    if (reading_.strip == nullptr && late_strips_due_ == 0 && first_slot_start() > now_) {
+    if (reading_.strip == nullptr && late_strips_due_ == 0 && !late_turn_waits_ && first_slot_start() > now_) {
         set_position(now_);
         move_ahead(fire, budget);
         caught_up_ = true;
@@ -663,26 +773,26 @@ template <class Node>
 void ParkingLevels<Node>::begin_advance(Tick now) {
     caught_up_ = false;
     next_event_ = 0;
-    if (late_is_fresh_) {
-        Slot& late = slots_[kLate];
-        const bool some_left_over = late_strips_due_ > 0 || (reading_.place & kSlotMask) == kLate;
-        if (!some_left_over) waiting_tick_ = now_;
-        late.close_strip();
-        late_strips_due_ = late.strips();
-        late_is_fresh_ = false;
-        const std::uint32_t round = late.place >> kRoundShift;
-        // Another one than any entry that is left has. The last round stays while any are left, and has a rule of its
-        // own.
-        const std::uint32_t next_round = round < kRoundsEnd ? round + 1 : some_left_over ? round : 0;
-        late.place = next_round << kRoundShift | kLate;
-    }
+    slots_[kLate].place += kRound;
+    late_turn_waits_ = slots_[kLate].strips() > late_strips_due_;
     now_ = std::max(now_, std::min(now, kLastTick));
+}
+
+// The next turn of the late ones, all that are there.
+template <class Node>
+void ParkingLevels<Node>::begin_late_turn() {
+    Slot& late = slots_[kLate];
+    late.close_strip();
+    late_strips_due_ = late.strips();
+    waiting_tick_ = late_since_;
+    late_turn_waits_ = false;
 }
 
 // Takes up the next strip in time that has to be read: late timers, timers to fire, or timers of an upper slot that
 // begins with the next tick. False when nothing is due any more.
 template <class Node>
 bool ParkingLevels<Node>::next_strip() {
+    if (late_strips_due_ == 0 && late_turn_waits_) begin_late_turn();
     Tick start = kNever;
     unsigned level = 0;
     for (std::uint32_t levels = occupied_levels_; levels != 0; levels &= levels - 1) {
@@ -752,7 +862,7 @@ void ParkingLevels<Node>::reset() {
         while (!slot.is_empty()) strips_.give_back(slot.take_strip().strip);
     }
     for (unsigned number = 0; number < kSlotCount; ++number) {
-        slots_[number].start = number == kLateParked ? 0 : kNever;
+        slots_[number].start = kNever;
         slots_[number].place = number;
         old_strips_[number] = 0;
     }
@@ -762,9 +872,12 @@ void ParkingLevels<Node>::reset() {
     occupied_slots_ = 0;
     earliest_ = kNever;
     earliest_timer_ = kNoTimer;
-    late_is_fresh_ = false;
     late_strips_due_ = 0;
+    late_turn_waits_ = false;
     swept_strips_left_ = 0;
+    // Nothing is left to do; but an advance in which this is called ends by itself.
+    set_position(now_);
+    if (!advancing_) caught_up_ = true;
     next_event_ = caught_up_ ? kNever : 0;
 }
 
@@ -783,8 +896,10 @@ void ParkingLevels<Node>::check() const {
         occupied += is_level_slot(number) && !slots_[number].is_empty();
     }
     for (TimerIndex* timer = reading_.next; timer != reading_.end; ++timer) {
-        const std::uint32_t place = nodes_[*timer].place;
-        if (place == reading_.place || ((reading_.place & kSlotMask) == kLate && (place & kSlotMask) >= kLate)) {
+        if (*timer == kNoTimer) continue;
+        if ((reading_.place & kSlotMask) == kLate) {
+            check_late_entry(*timer, has_entry);
+        } else if (nodes_[*timer].place == reading_.place) {
             has_entry[*timer] = true;
         }
     }
@@ -825,28 +940,37 @@ void ParkingLevels<Node>::check_slot(unsigned number, std::vector<bool>& has_ent
     }
     slot.visit([&](TimerIndex timer) {
         require_of_wheel(timer < nodes_.size(), "an entry names a node");
-        const unsigned lies_in = nodes_[timer].place & kSlotMask;
-        if (lies_in == number || (number == kLate && lies_in == kLateParked)) has_entry[timer] = true;
+        if (number == kLate) {
+            check_late_entry(timer, has_entry);
+        } else if ((nodes_[timer].place & kSlotMask) == number) {
+            has_entry[timer] = true;
+        }
         return true;
     });
+}
+
+template <class Node>
+void ParkingLevels<Node>::check_late_entry(TimerIndex timer, std::vector<bool>& has_entry) const {
+    require_of_wheel(is_among_late(nodes_[timer]) && !has_entry[timer], "a late entry is its timer's only one there");
+    has_entry[timer] = true;
 }
 
 template <class Node>
 void ParkingLevels<Node>::check_node(TimerIndex timer, bool has_entry) const {
     const Node& node = nodes_[timer];
     const unsigned lies_in = node.place & kSlotMask;
-    require_of_wheel(lies_in < kSlotCount, "a place is a slot");
-    if (lies_in == kNowhere || lies_in == kAsleep) {
+    require_of_wheel(lies_in < kPlaceCount, "a place is a slot");
+    if (lies_in == kNowhere || lies_in == kAsleep || lies_in == kLateAsleep) {
         require_of_wheel(node.deadline == kNever, "a timer with a deadline lies in a slot");
-        return;
+        if (lies_in != kLateAsleep) return;
     }
     require_of_wheel(has_entry, "a timer has an entry in the slot it says");
     if (node.deadline == kNever) return;
     if (lies_in == kLate) {
         require_of_wheel(node.deadline <= now_, "a late timer is due");
-    } else {
+    } else if (is_level_slot(lies_in)) {
         require_of_wheel(slots_[lies_in].start <= node.deadline, "a slot begins no later than its timers are due");
-        require_of_wheel(lies_in == kLateParked || node.deadline > position_ || !caught_up_, "nothing is overdue");
+        require_of_wheel(node.deadline > position_ || !caught_up_, "nothing is overdue");
     }
 }
 

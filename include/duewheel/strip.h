@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace duewheel {
@@ -61,7 +62,8 @@ class StripPool {
 
     void add_block() {
         // Not initialised: a strip is first touched when it is used.
-        blocks_.emplace_back(new Strip[kBlockStrips]);
+        std::unique_ptr<Strip[]> block(new Strip[kBlockStrips]);
+        blocks_.push_back(std::move(block));
         fresh_ = blocks_.back().get();
         fresh_end_ = fresh_ + kBlockStrips;
     }

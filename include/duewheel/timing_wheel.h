@@ -4,7 +4,7 @@
 // timer until it fires; advance_to() says what the time is and gets every timer that is due, in order of ticks.
 //
 // Why choose it. Arming, moving and cancelling are constant time however many timers wait; there is no longest delay;
-// nothing is ever early or late by a tick; a jump over a thousand idle years costs what one tick costs; one call's work
+// nothing is ever early or late by a tick; a jump over a thousand idle years walks no empty ticks; one call's work
 // can be bounded; a handle is never mistaken for a later timer's. It takes 32 bytes a timer with everything, also after
 // long use. What it gives up: the order inside one tick, and iteration in deadline order. What it refuses: it reads no
 // clock, takes no lock, starts no thread, rounds nothing and knows nothing of durations.
@@ -29,9 +29,10 @@
 //     advance_to                O(fired + moved down); a timer is moved down at most 10 times, ahead of time and in
 //                               small shares; O(1) when nothing is to be done
 //     next_expiry               O(1) while the answer is known: until the earliest timer fires, moves or is cancelled;
-//                               else one reading of the earliest slot
-//     memory                    24 bytes a timer and 4 for each of at most 1.75 entries of it; 45 KiB for an empty
-//                               wheel and 256 bytes for each slot in use; grows, is reused, never shrinks
+//                               else one reading of the earliest slot, each time: O(n) if all are due near together
+//     memory                    24 bytes a timer and 4 for each of at most 1.75 entries of it; 50 KiB for an empty
+//                               wheel and 256 bytes for each slot in use; grows by 8,192 timers (also to the first) or
+//                               64 times 256 bytes, is reused, never shrinks
 #pragma once
 
 #include <array>
@@ -83,20 +84,22 @@ class TimingWheel {
     [[nodiscard]] bool cancel(TimerHandle handle);
 
     // The same for a caller who does not ask, and who uses the handle no more: the timer never fires, but it is looked
-    // at up to 16 such calls later, or with the next advance_to() or next_expiry(), when it has come nearer to the
-    // processor; size() counts it until then. Faster where timers are cancelled in no order among a million.
+    // at up to 16 such calls later, or with the next advance_to(), next_expiry(), deadline_of() or pending(), when it
+    // has come nearer to the processor; size() counts it until then. Faster where timers are cancelled in no order
+    // among a million.
     void cancel_posted(TimerHandle handle);
 
     // Gives a pending timer another deadline, earlier or later; handle and cookie stay. False when it is not pending.
     // Inside the sink the timer that is firing can be armed again this way too, and keeps its handle: the way to make
-    // periodic timers that can be cancelled at any moment.
+    // periodic timers that can be cancelled at any moment. Throws std::bad_alloc; then nothing has changed.
     [[nodiscard]] bool reschedule(TimerHandle handle, Tick deadline);
 
     // Moves the wheel's time to `now` (a time before now() counts as now()) and calls sink(cookie, deadline) for every
     // timer due by then, with the deadline as it was asked for, never before it. Returns how many fired.
     //
     // Order: all of an earlier tick before any of a later one; inside a tick, none is promised. A late timer comes
-    // before every timer due after the tick now() showed when it was armed.
+    // before every timer due after the tick now() showed when it was armed. After a call that stopped at its budget it
+    // may also come before timers due by that tick: it goes with the late ones that wait longer.
     //
     // Budget: at most `budget` timers are touched, that is fired, moved down or cleared away. If that is not enough the
     // call stops where it is, caught_up() is false, and further calls, with the same time or a later one, go on from
@@ -109,7 +112,8 @@ class TimingWheel {
     // time.
     //
     // If the sink throws, its timer counts as fired (or armed again, if it was), the exception passes through, and the
-    // next call goes on with the timer after it.
+    // next call goes on with the timer after it. Throws std::bad_alloc when there is no memory to move timers down; the
+    // next call goes on there too, and nothing is lost.
     template <std::invocable<const std::uint64_t&, const Tick&> Sink>
     std::size_t advance_to(Tick now, Sink&& sink, std::size_t budget = kUnlimited);
 
@@ -131,7 +135,7 @@ class TimingWheel {
 
     // The time at which advance_to() next has something to fire: the earliest deadline, exactly, or now() if a timer is
     // late or the wheel is not caught up; never before now(). kNever when no timer can fire. A loop that sleeps until
-    // then wakes for no cancelled timer and for none that was moved away.
+    // then wakes for no cancelled timer and for none that was moved away. Without memory it looks at every timer.
     [[nodiscard]] Tick next_expiry() const;
 
     // A time at which advance_to() may have something to fire: never after next_expiry(), at worst the beginning of the
@@ -207,11 +211,12 @@ class TimingWheel {
 
     static TimerIndex index_of(TimerHandle handle) { return static_cast<TimerIndex>(handle.bits); }
     bool names_node(TimerHandle handle) const;
-    bool is_pending(const Node& node) const { return node.deadline != kNever || node.place == levels_.kAsleep; }
+    bool is_pending(const Node& node) const { return node.deadline != kNever || levels_.is_asleep(node); }
     void add_free_node();
     void release(TimerIndex timer);
     void arm(TimerIndex timer, Node& node, Tick deadline);
     void cancel_what_was_posted();
+    void carry_out_what_was_posted() const;
     template <class Sink>
     std::size_t advance(Tick now, Sink& sink, std::size_t budget, std::size_t fired_max);
 
@@ -253,8 +258,7 @@ inline void TimingWheel::release(TimerIndex timer) {
 inline void TimingWheel::arm(TimerIndex timer, Node& node, Tick deadline) {
     if (deadline != kNever) [[likely]]
         return levels_.arm(timer, node, deadline);
-    levels_.disarm(node);
-    node.place = levels_.kAsleep;
+    levels_.put_to_sleep(node);
 }
 
 inline TimerHandle TimingWheel::schedule(Tick deadline, std::uint64_t cookie) {
@@ -275,8 +279,8 @@ inline bool TimingWheel::cancel(TimerHandle handle) {
     const TimerIndex timer = index_of(handle);
     Node& node = levels_[timer];
     if (node.deadline == kNever) [[unlikely]] {
-        if (node.place != levels_.kAsleep) return false;  // it is firing, or was never given out
-        node.place = levels_.kNowhere;
+        if (!levels_.is_asleep(node)) return false;  // it is firing, or was never given out
+        levels_.awake(node);
     }
     levels_.disarm(node);
     release(timer);
@@ -339,20 +343,25 @@ inline std::size_t TimingWheel::advance_to(Tick now, std::span<Fired> fired) {
     return advance(now, sink, kUnlimited, fired.size());
 }
 
-// To its owner the wheel is the same after this question: what is carried out or filed elsewhere was to be so anyway. A
+// To its owner the wheel is the same after a question: what is carried out or filed elsewhere was to be so anyway. A
 // wheel that is const itself has nothing pending.
+inline void TimingWheel::carry_out_what_was_posted() const {
+    if (some_posted_) const_cast<TimingWheel&>(*this).cancel_what_was_posted();
+}
+
 inline Tick TimingWheel::next_expiry() const {
-    auto& self = const_cast<TimingWheel&>(*this);
-    if (some_posted_) self.cancel_what_was_posted();
-    return self.levels_.next_expiry();
+    carry_out_what_was_posted();
+    return const_cast<TimingWheel&>(*this).levels_.next_expiry();
 }
 
 inline std::optional<Tick> TimingWheel::deadline_of(TimerHandle handle) const {
+    carry_out_what_was_posted();
     if (!names_node(handle) || !is_pending(levels_[index_of(handle)])) return std::nullopt;
     return levels_[index_of(handle)].deadline;
 }
 
 inline std::vector<TimingWheel::Pending> TimingWheel::pending() const {
+    carry_out_what_was_posted();
     std::vector<Pending> all;
     all.reserve(size_);
     for (std::size_t index = 1; index < levels_.node_count(); ++index) {

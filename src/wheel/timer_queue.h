@@ -16,16 +16,16 @@
 //     advance_to(now, sink, budget) moves the time to `now`, never backward, and calls sink(cookie, deadline) for what
 //                                   is due. Returns how many fired.
 //     caught_up()                   whether that was all. What was armed late since the call began does not count.
-//     next_expiry()                 when advance_to() next fires something, exactly; now() if that is at once, or if
-//     the
-//                                   queue is not caught up; kNever if nothing pending can fire.
+//     next_expiry()                 when advance_to() next fires something, exactly; now() if that is at once, or when
+//                                   the queue is not caught up; kNever if nothing pending can fire.
 //     deadline_of(handle)           as it was asked for; nothing if the timer is not pending.
 //     now(), size(), clear()        the latest time it was told; pending timers; forgets them all.
 //     check()                       verifies every invariant; prints the first that does not hold and aborts.
 //
 // Firing. Never early; all of an earlier tick before any of a later one; inside a tick no order is promised. At most
 // `budget` fire in one call; later calls go on where it stopped, losing and reordering nothing. What a late timer
-// counts as due at is the tick at which it was armed. The sink may call everything but advance_to(): cancel a peer due
+// counts as due at is the tick at which it was armed; after a call that stopped, it may come earlier, with late ones
+// that wait longer. The sink may call everything but advance_to(): cancel a peer due
 // in the same tick, arm its own timer again, clear the queue. What it arms at or before `now` waits for the next call,
 // so that no call runs for ever. If the sink throws, its timer counts as fired and the next call goes on after it.
 //

@@ -383,6 +383,23 @@ TEST(TimingWheel, forgets_everything_on_clear) {
     EXPECT_EQ(advance(wheel, 10'001), (Fired{{5, 10'001}}));
 }
 
+TEST(TimingWheel, is_caught_up_when_it_was_cleared_after_a_stop) {
+    // A wheel cleared after a call that had stopped said that there was work left, and its owner did not sleep.
+    TimingWheel wheel;
+    for (std::uint64_t cookie = 0; cookie < 10; ++cookie) wheel.schedule(5 + 64 * cookie, cookie);
+    wheel.schedule(0, 10);
+    EXPECT_EQ(advance(wheel, 1000, 3).size(), 3U);
+    EXPECT_FALSE(wheel.caught_up());
+    wheel.clear();
+    wheel.check();
+    EXPECT_TRUE(wheel.caught_up());
+    EXPECT_EQ(wheel.next_expiry(), kNever);
+    wheel.schedule(1001, 11);
+    EXPECT_EQ(wheel.next_expiry(), 1001U);
+    EXPECT_EQ(advance(wheel, 1000), Fired{});
+    EXPECT_EQ(advance(wheel, 1001), (Fired{{11, 1001}}));
+}
+
 TEST(TimingWheel, may_be_cleared_by_its_sink) {
     TimingWheel wheel;
     const TimerHandle own = wheel.schedule(5, 1);
@@ -428,6 +445,22 @@ TEST(TimingWheel, posted_cancel_reaches_a_peer_in_the_same_pass) {
     const auto sink = [&](std::uint64_t cookie, Tick) { wheel.cancel_posted(cookie == 1 ? second : first); };
     EXPECT_EQ(wheel.advance_to(5, sink), 1U);
     EXPECT_TRUE(wheel.empty());
+}
+
+TEST(TimingWheel, lists_no_timer_whose_cancel_was_posted) {
+    // A list of what was pending was taken over into another wheel, and timers came back whose cancel had only been
+    // posted: neither pending() nor deadline_of() carried out what next_expiry() does.
+    TimingWheel wheel;
+    const TimerHandle cancelled = wheel.schedule(100, 7);
+    const TimerHandle kept = wheel.schedule(200, 8);
+    wheel.cancel_posted(cancelled);
+    EXPECT_EQ(wheel.deadline_of(cancelled), std::nullopt);
+    wheel.cancel_posted(wheel.schedule(50, 9));
+    const std::vector<TimingWheel::Pending> pending = wheel.pending();
+    ASSERT_EQ(pending.size(), 1U);
+    EXPECT_EQ(pending[0].handle, kept);
+    EXPECT_EQ(wheel.size(), 1U);
+    wheel.check();
 }
 
 TEST(TimingWheel, tells_what_is_pending_in_order_so_that_another_may_take_it_over) {
