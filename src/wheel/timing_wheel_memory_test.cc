@@ -45,6 +45,11 @@ void* take(std::size_t bytes, std::size_t alignment) {
     return block;
 }
 
+// Not inlined, as g++ would else take the pair of new and free() for a mistake.
+[[gnu::noinline]] void give_back(void* block) {
+    std::free(block);
+}
+
 }  // namespace
 
 void* operator new(std::size_t bytes) {
@@ -61,28 +66,28 @@ void* operator new[](std::size_t bytes, std::align_val_t alignment) {
     return take(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* block) noexcept {
-    std::free(block);
+    give_back(block);
 }
 void operator delete(void* block, std::size_t) noexcept {
-    std::free(block);
+    give_back(block);
 }
 void operator delete(void* block, std::align_val_t) noexcept {
-    std::free(block);
+    give_back(block);
 }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
-    std::free(block);
+    give_back(block);
 }
 void operator delete[](void* block) noexcept {
-    std::free(block);
+    give_back(block);
 }
 void operator delete[](void* block, std::size_t) noexcept {
-    std::free(block);
+    give_back(block);
 }
 void operator delete[](void* block, std::align_val_t) noexcept {
-    std::free(block);
+    give_back(block);
 }
 void operator delete[](void* block, std::size_t, std::align_val_t) noexcept {
-    std::free(block);
+    give_back(block);
 }
 
 namespace duewheel {
