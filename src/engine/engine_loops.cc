@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 
 namespace duewheel {

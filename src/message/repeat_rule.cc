@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "message/growing_rest.h"
+
 namespace duewheel {
 namespace {
 
@@ -45,17 +47,8 @@ Result<RepeatRule> chosen_repeat(const RepeatChoice& choice, std::int64_t start_
 }
 
 std::int64_t rest_after_occurrence_ms(const RepeatRule& rule, std::uint64_t number) {
-    // In microseconds, so that a rest of a few milliseconds grows by small factors too. All products fit: at most
-    // 3.2e14 us / 1000 x 100,000.
-    const std::int64_t most_us = rule.most_ms * 1000;
-    std::int64_t rest_us = rule.every_ms * 1000;
-    const std::int64_t factor = rule.factor_permille;
-    if (factor > kRepeatFactorMin) {
-        for (std::uint64_t grown = 1; grown < number && rest_us < most_us; ++grown) {
-            rest_us = rest_us / 1000 * factor + rest_us % 1000 * factor / 1000;
-        }
-    }
-    return std::max<std::int64_t>(std::min(rest_us, most_us) / 1000, 1);
+    const std::int64_t rest_us = grown_rest_us(rule.every_ms * 1000, rule.factor_permille, rule.most_ms * 1000, number);
+    return std::max<std::int64_t>(rest_us / 1000, 1);
 }
 
 std::optional<std::int64_t> next_occurrence_ms(const RepeatRule& rule, std::uint64_t number, std::int64_t due_ms) {

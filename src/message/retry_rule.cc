@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "message/growing_rest.h"
+
 namespace duewheel {
 namespace {
 
@@ -50,18 +52,8 @@ Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base) 
 }
 
 std::int64_t rest_after_failure_ms(const RetryRule& rule, std::uint32_t failure, std::uint64_t id) {
-    // In microseconds, so that a rest of a few milliseconds grows by small factors too. All products fit: at most
-    // 3e14 us / 1000 x 100,000.
-    const std::int64_t most_us = rule.most_ms * 1000;
-    std::int64_t rest_us = std::min(rule.first_ms * 1000, most_us);
-    const std::int64_t factor = rule.factor_permille;
-    if (factor > 1000 && rest_us > 0) {
-        for (std::uint32_t grown = 1; grown < failure && rest_us < most_us; ++grown) {
-            rest_us = rest_us / 1000 * factor + rest_us % 1000 * factor / 1000;
-        }
-        rest_us = std::min(rest_us, most_us);
-    }
-    const std::int64_t rest_ms = rest_us / 1000;
+    const std::int64_t rest_ms =
+        grown_rest_us(rule.first_ms * 1000, rule.factor_permille, rule.most_ms * 1000, failure) / 1000;
     const auto jitter = static_cast<std::int64_t>(rule.jitter_permille);
     if (jitter == 0) return rest_ms;
     const std::uint64_t hash = mixed(id * 0x9e3779b97f4a7c15 + failure);

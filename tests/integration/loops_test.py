@@ -108,7 +108,7 @@ class Interface(unittest.TestCase):
         loop = self.client.put("q", "x", repeat={"every": "20ms", "times": 60})[1]
         first = self.take("q", 3)
         self.daemon.kill()
-        time.sleep(0.5)  # away for longer than a second would prove nothing more
+        time.sleep(0.5)  # so that some two dozen fall due meanwhile
         self.daemon.start()
         self.client = self.daemon.client()
         taken = self.take("q", 57)  # the three are still leased, for 30 s, to a server that is gone: they may come too
