@@ -284,6 +284,7 @@ class Engine {
         std::uint32_t max = 1;
         std::int64_t lease_ms = 0;
         TimerHandle timer;
+        bool brief = false;  // only until what is being read for its queue is there
     };
     // A call that brings back the dead of a queue, or what lets go of them, a chunk a batch: the dead of the index and
     // of the recent tier, merged by (time of death, id).
@@ -536,6 +537,8 @@ class Engine {
     void give_back(const Delivery& delivery);
     void drop_waiter(std::uint64_t waiter);
     void mark(QueueNumber number);
+    bool is_read_for(const Queue& at) const;
+    void drop_brief_waiters(QueueNumber number);
     Queue& queue(QueueNumber number);
     bool delivery_may_hide(const Entry& entry) const;
     bool is_from_past(MessageId id, DueMs due_ms) const;
@@ -581,6 +584,7 @@ class Engine {
     void unready(EntryNumber number);
     void advance_line(const std::string& name);
     void ask_line(const std::string& name, OrderLine& line);
+    void end_asking(OrderLine& line);
     void take_order_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
     void take_head(OrderLine& line, const Stretch& stretch);
     std::vector<DuePosition> bounds_of_lines() const;

@@ -546,10 +546,14 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     mark(number);
     if (command.wait_ms == 0 || stopping_) {
         while (serving_ && waiters_.contains(waiter) && serve_next(number) > 0) continue;
-        if (waiters_.contains(waiter)) drop_waiter(waiter);
-        return;
+        if (!waiters_.contains(waiter)) return;
+        // What was due before it asked is not kept from it because the index has not answered yet.
+        if (stopping_ || !is_read_for(at)) return drop_waiter(waiter);
+        waiters_.at(waiter).brief = true;
+        ++at.brief_waiters;
     }
-    waiters_.at(waiter).timer = wheel_.schedule(static_cast<Tick>(now_ + command.wait_ms), kWaiterCookie | waiter, 0);
+    const std::int64_t wait_ms = command.wait_ms != 0 ? command.wait_ms : options_.brief_wait_ms;
+    waiters_.at(waiter).timer = wheel_.schedule(static_cast<Tick>(now_ + wait_ms), kWaiterCookie | waiter, 0);
 }
 
 }  // namespace duewheel

@@ -76,6 +76,7 @@ struct EngineOptions {
     std::int64_t asked_lately_ms = 10'000;
     std::uint32_t backlogs_reading_max = 16;  // at once
     std::uint32_t order_questions_max = 256;  // at once: which message of an order key comes first
+    std::int64_t brief_wait_ms = 1'000;  // of a lease that does not wait: for what is being read for its queue, at most
     std::size_t record_cache_bytes = 32u << 20;
     std::uint32_t sweep_chunk = 4'096;  // entries a turn
 
