@@ -206,6 +206,8 @@ class Codes(unittest.TestCase):
                         if code == "not_waiting":
                             provocation.with_name("id", held)
                         if code == "is_loop":
+                        if code == "queue_full" and provocation.name == "kick":
+                            provocation.with_name("id", dying[1]["id"])
                             provocation.with_name("id", loop)
                         if code == "http_version":
                             line = f"{provocation.method} {provocation.target()} HTTP/3.0\r\nHost: localhost\r\n\r\n"

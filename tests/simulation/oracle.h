@@ -301,7 +301,7 @@ class Oracle {
                           MessageModel& about);
     // How many unfinished messages the queue has at least and at most.
     DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
-    void check_limit(const MessageModel& accepted);
+    void check_limit(const MessageModel& accepted, std::uint64_t submitted_step);
     bool may_be_full(const PutCommand& put, const Request& request);
     void described(const std::string& name_space, const std::string& queue, const QueueAnswer& answer);
     void queues_listed(const Request& request, const QueueListAnswer& answer);

@@ -224,7 +224,7 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     ++totals_.messages;
     const DueRange exact{answer.due_ms, answer.due_ms};
     about.set({run_, 0}, {World{World::Phase::live, exact, exact, {}}});
-    check_limit(about);
+    check_limit(about, about.submitted_step);
 }
 
 void Oracle::batch_replied(ReplyToken token, const Request& request, const PutBatchAnswer& answer) {

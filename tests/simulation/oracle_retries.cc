@@ -311,7 +311,9 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
         world.due = {answer.due_ms, answer.due_ms};
         add_world(next, world);
     }
+    const bool was_dead = before.front().phase == World::Phase::dead && before.size() == 1;
     about.set({run_, answer.attempts}, next);
+    if (was_dead) check_limit(about, request.step);
 }
 
 void Oracle::waits(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
