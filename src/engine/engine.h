@@ -404,7 +404,6 @@ class Engine {
     std::optional<Verdict> look_keys(Pending& pending, std::span<const PutCommand> puts,
                                      std::vector<std::optional<KeyFacts>>& holders);
     KeyLook look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const;
-    bool is_key_free(DueMs ended_ms) const;
     Result<Repeat> chosen_loop(const PutCommand& command, DueMs start) const;
     PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
 
@@ -428,6 +427,8 @@ class Engine {
     Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
+    static Error gone();
+    bool is_forgotten(DueMs ended_ms) const;
     static Error not_waiting(State state);
     static ChangeAnswer ended_answer(const MessageRow& row);
     void reply(ReplyToken token, Reply reply);
@@ -536,9 +537,9 @@ class Engine {
     void hand_over_held();
     void give_back(const Delivery& delivery);
     void drop_waiter(std::uint64_t waiter);
-    void mark(QueueNumber number);
     bool is_read_for(const Queue& at) const;
     void drop_brief_waiters(QueueNumber number);
+    void mark(QueueNumber number);
     Queue& queue(QueueNumber number);
     bool delivery_may_hide(const Entry& entry) const;
     bool is_from_past(MessageId id, DueMs due_ms) const;
@@ -583,8 +584,8 @@ class Engine {
     bool wait_in_line(EntryNumber number);
     void unready(EntryNumber number);
     void advance_line(const std::string& name);
-    void ask_line(const std::string& name, OrderLine& line);
     void end_asking(OrderLine& line);
+    void ask_line(const std::string& name, OrderLine& line);
     void take_order_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
     void take_head(OrderLine& line, const Stretch& stretch);
     std::vector<DuePosition> bounds_of_lines() const;

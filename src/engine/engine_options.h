@@ -24,7 +24,7 @@ struct EngineOptions {
     std::uint32_t leased_max = 1'000'000;
     std::size_t commands_waiting_max = 200'000;      // for the disk: to be written or to be looked up
     std::size_t waiting_bytes_max = 256u << 20;      // of the puts among them
-    std::int64_t keys_kept_ms = 24LL * 3600 * 1000;  // after the end of the message that holds them
+    std::int64_t keys_kept_ms = 24LL * 3600 * 1000;  // after the end of the message: its key and its outcome
     std::size_t reading_bytes_max = 64u << 20;       // contents that are being read for whoever asked to see them
 
     std::int64_t lease_default_ms = 30'000;               // of a lease that names no time, where its queue has none
