@@ -89,7 +89,7 @@ HOW = {
     "bad_content_type": lambda p: p.with_body({"content_type": "text"}),
     "bad_cursor": lambda p: p.with_query(p.query + "&cursor=x" if p.query else "cursor=x"),
     "bad_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
-    "bad_id": lambda p: p.with_name("id", "x"),
+    "bad_id": lambda p: p.with_query("queue=q&id=x") if p.name == "history" else p.with_name("id", "x"),
     "bad_instant": lambda p: p.with_body({"due": "x"}) if p.name in ("put", "move") else
                    p.with_body({"died_before": "x"}) if p.name == "discard" else
                    p.with_query({"list": "due_after=x", "history": "queue=q&from=x"}[p.name]),
