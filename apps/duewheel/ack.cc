@@ -1,29 +1,32 @@
 // duewheel ack: ends a lease, its message is done.
 #include "arguments.h"
+#include "lease_end.h"
 #include "verbs.h"
 
 namespace duewheel {
 namespace {
 
 struct AckArguments {
-    std::string lease;
+    std::vector<std::string> leases;
 };
 
 int ack(Session& session, const AckArguments& arguments) {
-    const ServerAnswer answer = session.ask("POST", session.lease_path(arguments.lease, ":ack"));
-    return answer ? show_lease_end(session, answer) : answer.exit_code;
+    return end_leases(session, arguments.leases, ":ack");
 }
 
 }  // namespace
 
 void add_ack(CLI::App& program, Session& session) {
     Verb<AckArguments> verb(
-        program, session, "ack", "End a lease: its message is done",
+        program, session, "ack", "End leases: their messages are done; exits 1 when one had ended before",
         "duewheel put mail 'Hello'\n"
         "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
-        "  duewheel ack \"$LEASE\"",
+        "  duewheel ack \"$LEASE\"\n"
+        "  duewheel put mail 'Hello'; duewheel put mail 'Goodbye'\n"
+        "  LEASES=$(duewheel lease mail --max 2 --wait 5s --json | grep -oE '\"lease\":\"[^\"]+' | cut -d'\"' -f4)\n"
+        "  duewheel ack $LEASES",
         ack);
-    verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
+    take_leases(*verb.app, verb.options->leases);
 }
 
 }  // namespace duewheel

@@ -44,25 +44,6 @@ boost::json::string json_text(std::string_view text) {
     return boost::json::string(text.data(), text.size());
 }
 
-int show_lease_end(const Session& session, const ServerAnswer& answer) {
-    const std::string outcome = printable(answer.word("outcome"));
-    const bool expired = outcome == "expired";
-    const auto people = [&] {
-        if (expired) {
-            std::printf("expired: the lease had ended before, and nothing was changed\n");
-        } else if (outcome == "dead") {
-            std::printf("dead: its attempts are used up; `duewheel kick` brings it back\n");
-        } else if (const std::int64_t until = answer.number("lease_until_ms"); until != 0) {
-            std::printf("%s, leased until %s\n", outcome.c_str(), format_when(until).c_str());
-        } else if (const std::int64_t due = answer.number("due_ms"); due != 0) {
-            std::printf("%s, due %s\n", outcome.c_str(), format_when(due).c_str());
-        } else {
-            std::printf("%s\n", outcome.c_str());
-        }
-    };
-    return session.show(answer, people, expired ? kExitRefused : kExitDone);
-}
-
 int show_change(const Session& session, const ServerAnswer& answer, std::string_view wanted, std::string_view waiting) {
     const std::string_view outcome = answer.word("outcome");
     const bool done = outcome == wanted;

@@ -50,9 +50,6 @@ struct WhenArguments {
 // A text as a member's value, whatever its type of string.
 boost::json::string json_text(std::string_view text);
 
-// For verbs that end or extend a lease: prints the outcome. Refused when the lease had ended before.
-int show_lease_end(const Session& session, const ServerAnswer& answer);
-
 // For verbs that change a message: prints the outcome. Refused when it was too late.
 // `waiting`: what it means that the message waits.
 int show_change(const Session& session, const ServerAnswer& answer, std::string_view wanted,

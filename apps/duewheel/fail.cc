@@ -1,12 +1,13 @@
 // duewheel fail: ends a lease, its message comes again.
 #include "arguments.h"
+#include "lease_end.h"
 #include "verbs.h"
 
 namespace duewheel {
 namespace {
 
 struct FailArguments {
-    std::string lease;
+    std::vector<std::string> leases;
     std::string reason;
     std::string retry_in;
 };
@@ -15,8 +16,7 @@ int fail(Session& session, const FailArguments& arguments) {
     boost::json::object request;
     if (!arguments.reason.empty()) request["reason"] = arguments.reason;
     if (!arguments.retry_in.empty()) request["retry_in"] = arguments.retry_in;
-    const ServerAnswer answer = session.ask("POST", session.lease_path(arguments.lease, ":fail"), request);
-    return answer ? show_lease_end(session, answer) : answer.exit_code;
+    return end_leases(session, arguments.leases, ":fail", std::move(request));
 }
 
 }  // namespace
@@ -24,12 +24,12 @@ int fail(Session& session, const FailArguments& arguments) {
 void add_fail(CLI::App& program, Session& session) {
     Verb<FailArguments> verb(
         program, session, "fail",
-        "End a lease: its message failed and is tried again, or dead if that was its last attempt",
+        "End leases: their messages failed and are tried again, or dead if that was the last attempt",
         "duewheel put mail 'Hello'\n"
         "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
         "  duewheel fail \"$LEASE\" --reason 'no route' --retry-in 1m",
         fail);
-    verb.app->add_option("LEASE", verb.options->lease, "The lease that `lease` printed")->required();
+    take_leases(*verb.app, verb.options->leases);
     verb.app->add_option("--reason", verb.options->reason, "Why, for whoever looks later")->type_name("TEXT");
     takes_duration(verb.app->add_option("--retry-in", verb.options->retry_in,
                                         "When it is tried again; else its retry rule says when"));

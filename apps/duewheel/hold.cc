@@ -1,5 +1,6 @@
 // duewheel hold: sets a message aside, or the one of a lease.
 #include "arguments.h"
+#include "lease_end.h"
 #include "verbs.h"
 
 namespace duewheel {

@@ -34,13 +34,23 @@ std::string what_is_wrong(const CLI::App& program, const CLI::Error& error) {
     return "There is no verb " + duewheel::printable(left_over.front()) + "; `duewheel --help` lists them.";
 }
 
+// How to ask for the help of the verb that was named, or of the program where none was.
+std::string help_for(const CLI::App& program) {
+    std::string command = "duewheel";
+    for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
+        app = app->get_subcommands().front();
+        command += " " + app->get_name();
+    }
+    return command + " --help";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     duewheel::Session session;
     CLI::App program{"duewheel hands messages to a Duewheel server, to be handed out when they are due.", "duewheel"};
     program.failure_message([](const CLI::App* parsed, const CLI::Error& error) {
-        return "duewheel: " + what_is_wrong(*parsed, error) + "\nRun `duewheel VERB --help` for what a verb takes.\n";
+        return "duewheel: " + what_is_wrong(*parsed, error) + "\nRun `" + help_for(*parsed) + "` for what it takes.\n";
     });
     program.set_version_flag("--version", DUEWHEEL_VERSION);
     program.add_option("--server", session.server, "Where the server is")

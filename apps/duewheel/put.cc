@@ -1,5 +1,7 @@
 // duewheel put: hands a message in.
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <vector>
 
 #include "arguments.h"
@@ -7,6 +9,7 @@
 #include "calendar/instant_text.h"
 #include "local_time.h"
 #include "plain_text.h"
+#include "put_lines.h"
 #include "repeat_arguments.h"
 #include "retry_arguments.h"
 #include "verbs.h"
@@ -17,6 +20,9 @@ namespace {
 struct PutArguments {
     std::string queue;
     std::string body;
+    const CLI::Option* body_given = nullptr;  // an empty body is one too
+    std::optional<std::string> lines;         // many messages instead: the file with a JSON object a line
+    std::uint32_t batch = 1'000;              // of those in a request
     WhenArguments when;
     std::optional<std::string> expires_in;
     std::optional<std::string> expires;
@@ -26,6 +32,7 @@ struct PutArguments {
     RetryArguments retry;
     std::string content_type;
     std::string key;
+    std::string traceparent;
     std::vector<std::string> headers;  // "name=value"
 };
 
@@ -56,6 +63,12 @@ Status put_expiry_into(const PutArguments& arguments, boost::json::object& reque
 }
 
 int put(Session& session, const PutArguments& arguments) {
+    if (!arguments.traceparent.empty()) session.trace(arguments.traceparent);
+    if (arguments.lines) return put_lines(session, arguments.queue, *arguments.lines, arguments.batch);
+    if (arguments.body_given->count() == 0) {
+        return session.complain({"missing_body", "Say what the message is: BODY, or --ndjson FILE for many messages."},
+                                kExitUsage);
+    }
     boost::json::object request;
     if (Status read = put_headers_into(arguments.headers, request); !read) {
         return session.complain(read.error(), kExitUsage);
@@ -81,21 +94,45 @@ int put(Session& session, const PutArguments& arguments) {
     });
 }
 
+// What --ndjson says in its lines, and no option can say beside it.
+void exclude_all_but(CLI::App& verb, CLI::Option* lines, const std::vector<CLI::Option*>& others) {
+    for (CLI::Option* each : verb.get_options()) {
+        const bool goes_together = each == lines || each == verb.get_help_ptr() ||
+                                   std::find(others.begin(), others.end(), each) != others.end();
+        if (!goes_together) lines->excludes(each);
+    }
+}
+
+// As W3C's Trace Context writes it; a server that cannot read one leaves it out.
+std::string check_traceparent(const std::string& text) {
+    const auto is_small_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+    constexpr std::string_view kShape = "hh-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh";
+    bool fits = text.size() == kShape.size() && !text.starts_with("ff");
+    for (std::size_t i = 0; fits && i < kShape.size(); ++i) {
+        fits = kShape[i] == '-' ? text[i] == '-' : is_small_hex(text[i]);
+    }
+    fits = fits && text.substr(3, 32).find_first_not_of('0') != std::string::npos &&
+           text.substr(36, 16).find_first_not_of('0') != std::string::npos;
+    return fits ? std::string() : "a traceparent looks like 00-<32 hexadecimal digits>-<16>-<2>, in small letters";
+}
+
 }  // namespace
 
 void add_put(CLI::App& program, Session& session) {
-    Verb<PutArguments> verb(program, session, "put", "Hand in a message; without --in or --at it is due at once",
-                            "duewheel put mail 'Hello' --in 10m\n"
-                            "  echo '<p>God morgen</p>' > letter.html\n"
-                            "  duewheel put mail @letter.html --at 2027-01-01T06:00 --tz Europe/Oslo --header lang=nb\n"
-                            "  date | duewheel put mail - --in 1h30m\n"
-                            "  duewheel put mail 'Every hour, five times' --every 1h --times 5\n"
-                            "  duewheel put mail 'Once or never' --retry-attempts 1",
-                            put);
+    Verb<PutArguments> verb(
+        program, session, "put", "Hand in a message; without --in or --at it is due at once",
+        "duewheel put mail 'Hello' --in 10m\n"
+        "  echo '<p>God morgen</p>' > letter.html\n"
+        "  duewheel put mail @letter.html --at 2027-01-01T06:00 --tz Europe/Oslo --header lang=nb\n"
+        "  date | duewheel put mail - --in 1h30m\n"
+        "  duewheel put mail 'Every hour, five times' --every 1h --times 5\n"
+        "  duewheel put mail 'Once or never' --retry-attempts 1\n"
+        "  printf '{\"body\":\"one\"}\\n{\"body\":\"two\",\"delay\":\"1h\"}\\n' | duewheel put mail --ndjson -",
+        put);
     PutArguments& options = *verb.options;
-    verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
-    verb.app->add_option("BODY", options.body, "The content: a text, - for standard input, @FILE for a file")
-        ->required();
+    CLI::Option* queue = verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
+    options.body_given =
+        verb.app->add_option("BODY", options.body, "The content: a text, - for standard input, @FILE for a file");
     options.when.add_to(*verb.app);
     CLI::Option* expires_in = verb.app->add_option(
         "--expires-in", options.expires_in, "Ends by itself if nobody has taken it after this time: 250ms, 10m, PT1H");
@@ -115,6 +152,16 @@ void add_put(CLI::App& program, Session& session) {
     verb.app->add_option("--header", options.headers, "Handed out with the message; as often as you like")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
+    CLI::Option* traceparent = verb.app->add_option("--traceparent", options.traceparent,
+                                                    "Trace that the message belongs to; whoever takes it is told");
+    traceparent->type_name("TEXT")->check(CLI::Validator(check_traceparent, ""));
+    CLI::Option* lines = verb.app->add_option("--ndjson", options.lines,
+                                              "Instead of BODY: a file of messages, one JSON object a line as the HTTP "
+                                              "API takes it; - for standard input");
+    lines->type_name("FILE");
+    CLI::Option* batch = verb.app->add_option("--batch", options.batch, "Of those in one request; default 1000");
+    batch->check(CLI::Range(1, 1'000'000))->needs(lines);
+    exclude_all_but(*verb.app, lines, {queue, traceparent, batch});
 }
 
 }  // namespace duewheel

@@ -59,11 +59,27 @@ std::string Session::lease_path(std::string_view lease, std::string_view rest) {
 
 ServerAnswer Session::ask(std::string_view method, const std::string& path, const json::object& body,
                           std::chrono::milliseconds patience) {
-    if (!client_) client_ = std::make_unique<HttpClient>(server);
     const std::string sent = body.empty() ? std::string() : json::serialize(body);
+    ServerAnswer answer = send(method, path, "application/json", sent, patience);
+    if (!answer) return answer;
+    json::error_code broken;
+    json::value value = json::parse(answer.text, broken);
+    if (broken || !value.is_object()) return not_a_server();
+    answer.members = std::move(value.get_object());
+    return answer;
+}
+
+ServerAnswer Session::ask_lines(const std::string& path, std::string_view lines, std::chrono::milliseconds patience) {
+    return send("POST", path, "application/x-ndjson", lines, patience);
+}
+
+ServerAnswer Session::send(std::string_view method, const std::string& path, std::string_view type,
+                           std::string_view body, std::chrono::milliseconds patience) {
+    if (!client_) client_ = std::make_unique<HttpClient>(server);
     std::vector<HttpHeader> headers;
-    if (!sent.empty()) headers.push_back({"Content-Type", "application/json"});
-    Result<HttpAnswer> answered = client_->request(method, path, headers, sent, patience);
+    if (!body.empty()) headers.push_back({"Content-Type", std::string(type)});
+    if (!traceparent_.empty()) headers.push_back({"traceparent", traceparent_});
+    Result<HttpAnswer> answered = client_->request(method, path, headers, body, patience);
     ServerAnswer answer;
     if (!answered) {
         const bool usage = answered.error().code == "bad_address";
@@ -72,19 +88,19 @@ ServerAnswer Session::ask(std::string_view method, const std::string& path, cons
     }
     if (answered->status >= 400) {
         answer = refused(*answered);
-        answer.status = answered->status;
-        return answer;
+    } else if (answered->status >= 300) {
+        answer = not_a_server();
+    } else {
+        answer.text = std::move(answered->body);
     }
-    json::error_code broken;
-    json::value value = json::parse(answered->body, broken);
-    if (broken || !value.is_object() || answered->status >= 300) {
-        const Error error{"bad_answer", "What answers at " + server + " is no Duewheel server: check the address."};
-        answer.exit_code = complain(error, kExitUnreachable);
-        return answer;
-    }
-    answer.members = std::move(value.get_object());
-    answer.text = std::move(answered->body);
     answer.status = answered->status;
+    return answer;
+}
+
+ServerAnswer Session::not_a_server() const {
+    ServerAnswer answer;
+    const Error error{"bad_answer", "What answers at " + server + " is no Duewheel server: check the address."};
+    answer.exit_code = complain(error, kExitUnreachable);
     return answer;
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <boost/json.hpp>
 
@@ -59,6 +60,13 @@ class Session {
     ServerAnswer ask(std::string_view method, const std::string& path, const boost::json::object& body = {},
                      std::chrono::milliseconds patience = std::chrono::seconds(30));
 
+    // One request of JSON lines, each of which is answered with one: `text` of the answer.
+    ServerAnswer ask_lines(const std::string& path, std::string_view lines,
+                           std::chrono::milliseconds patience = std::chrono::seconds(60));
+
+    // Goes with every request from now on.
+    void trace(std::string traceparent) { traceparent_ = std::move(traceparent); }
+
     // Prints what --json asks for, or what `people` prints, and returns `exit_code`.
     int show(const ServerAnswer& answer, const std::function<void()>& people, int exit_code = kExitDone) const;
 
@@ -67,7 +75,12 @@ class Session {
 
   private:
     ServerAnswer refused(const HttpAnswer& answer);
+    // Whatever was answered; where it is a refusal or none, the reason has been printed.
+    ServerAnswer send(std::string_view method, const std::string& path, std::string_view type, std::string_view body,
+                      std::chrono::milliseconds patience);
+    ServerAnswer not_a_server() const;
 
+    std::string traceparent_;             // empty: none
     std::unique_ptr<HttpClient> client_;  // one connection for all that a verb asks
 };
 

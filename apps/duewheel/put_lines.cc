@@ -1,0 +1,132 @@
+#include "put_lines.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "local_time.h"
+#include "plain_text.h"
+
+namespace duewheel {
+namespace {
+
+// What a request may hold unless the server is told otherwise; a line that is longer goes by itself.
+constexpr std::size_t kRequestBytes = std::size_t{4} << 20;
+// No server takes more; a mistake such as /dev/zero ends here.
+constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
+
+// The lines of a file, one after the other, however many there are.
+class LineFile {
+  public:
+    explicit LineFile(const std::string& name)
+        : name_(name == "-" ? "standard input" : name),
+          file_(name == "-" ? stdin : std::fopen(name.c_str(), "rb")),
+          opened_(name == "-" ? nullptr : file_) {}
+
+    // Without its line feed, which the last one need not have. Nothing at the end of the file.
+    Result<std::optional<std::string_view>> next() {
+        if (file_ == nullptr) return unreadable();
+        line_.clear();
+        bool has_begun = false;
+        for (int c = getc_unlocked(file_); c != EOF; c = getc_unlocked(file_)) {
+            has_begun = true;
+            if (c == '\n') return std::optional<std::string_view>(line_);
+            line_ += static_cast<char>(c);
+            if (line_.size() > kLineBytesMax) {
+                return Error{"body_too_large", "A line of " + name_ + " holds more than a message can."};
+            }
+        }
+        if (std::ferror(file_)) return unreadable();
+        return has_begun ? std::optional<std::string_view>(line_) : std::nullopt;
+    }
+
+  private:
+    Error unreadable() const { return {"unreadable_file", "Cannot read " + name_ + ": " + std::strerror(errno) + "."}; }
+
+    struct Closes {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    std::string name_;
+    std::FILE* file_;
+    std::unique_ptr<std::FILE, Closes> opened_;
+    std::string line_;
+};
+
+// Lines on their way, and where the first of them stands in the file.
+struct Request {
+    std::string lines;
+    std::size_t count = 0;
+    std::size_t first = 1;
+};
+
+// Prints what became of each; whether all were put.
+bool print_results(const Session& session, const Request& request, std::string_view answer) {
+    bool all_put = true;
+    for (std::size_t line = request.first; !answer.empty(); ++line) {
+        const std::size_t end = std::min(answer.find('\n'), answer.size());
+        const std::string result(answer.substr(0, end));
+        answer.remove_prefix(std::min(end + 1, answer.size()));
+        boost::json::error_code broken;
+        const boost::json::value value = boost::json::parse(result, broken);
+        const boost::json::object none;
+        const boost::json::object& members = !broken && value.is_object() ? value.get_object() : none;
+        const bool was_put = !word_of(members, "id").empty();
+        all_put &= was_put;
+        if (session.json) {
+            std::printf("%s\n", result.c_str());
+        } else if (was_put) {
+            std::printf("%s  %s, due %s\n", printable(word_of(members, "id")).c_str(),
+                        printable(word_of(members, "state")).c_str(),
+                        format_when(number_of(members, "due_ms")).c_str());
+        } else {
+            std::printf("line %zu: refused: %s (%s)\n", line, printable(word_of(members, "detail")).c_str(),
+                        printable(word_of(members, "code")).c_str());
+        }
+    }
+    std::fflush(stdout);
+    return all_put;
+}
+
+}  // namespace
+
+int put_lines(Session& session, const std::string& queue, const std::string& file, std::size_t batch) {
+    const std::string path = session.path("queues", queue, "/messages:batch");
+    LineFile lines(file);
+    Request request;
+    int exit_code = kExitDone;
+    // False where the request was not carried out as a whole.
+    const auto send = [&] {
+        if (request.count == 0) return true;
+        const ServerAnswer answer = session.ask_lines(path, request.lines);
+        if (!answer) {
+            const std::size_t last = request.first + request.count - 1;
+            const char* what =
+                answer.exit_code == kExitUnreachable ? "nobody knows whether they were put" : "none of them was put";
+            std::fprintf(stderr, "duewheel: Ended with lines %zu to %zu: %s, and none behind them was sent.\n",
+                         request.first, last, what);
+            exit_code = answer.exit_code;
+            return false;
+        }
+        if (!print_results(session, request, answer.text)) exit_code = kExitRefused;
+        request = {{}, 0, request.first + request.count};
+        return true;
+    };
+    for (;;) {
+        const Result<std::optional<std::string_view>> line = lines.next();
+        if (!line) {  // what was read before it is whole
+            if (!send()) return exit_code;
+            return session.complain(line.error(), request.first == 1 ? kExitUsage : kExitRefused);
+        }
+        if (!*line) return static_cast<void>(send()), exit_code;
+        const bool is_full = request.count == batch || request.lines.size() + (*line)->size() + 1 > kRequestBytes;
+        if (is_full && !send()) return exit_code;
+        request.lines.append(**line) += '\n';
+        ++request.count;
+    }
+}
+
+}  // namespace duewheel
