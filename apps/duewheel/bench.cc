@@ -147,7 +147,14 @@ int bench_cycle(Session& session, const BenchArguments& arguments) {
 void add_options(Verb<BenchArguments>& verb, const char* batch) {
     BenchArguments& options = *verb.options;
     verb.app->add_option("--queue", options.queue, "A queue that nobody else uses")->capture_default_str();
-    takes_duration(verb.app->add_option("--for", options.time, "How long it puts")->capture_default_str());
+    CLI::Option* time = verb.app->add_option("--for", options.time, "How long it puts")->capture_default_str();
+    takes_duration(time);
+    time->check(CLI::Validator(
+        [](const std::string& text) {
+            const Result<std::int64_t> parsed = parse_duration(text);
+            return parsed && *parsed == 0 ? "a rate has to be measured for some time: such as 1s" : std::string();
+        },
+        ""));
     verb.app->add_option("--connections", options.connections, "Connections that put")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();

@@ -542,6 +542,8 @@ class Listing(CommandLine):
         self.assertIn("127.0.0.1:1", error)
         self.assertEqual(self.run_program("bench", "put", "--batch", "1001")[0], USAGE)
         self.assertEqual(self.run_program("bench")[0], USAGE)
+        for verb in ("put", "fire", "cycle"):  # it printed 0 a second, and ended with 0
+            self.assertIn("has to be measured for some time", self.refusal("bench", verb, "--for", "0s", code=USAGE))
 
     def test_top_draws_until_q_and_leaves_the_terminal_as_it_was(self):
         controller, terminal = os.openpty()
@@ -643,14 +645,15 @@ class Worker(CommandLine):
         return run
 
     def test_exit_0_is_an_ack_and_anything_else_a_fail_with_the_last_line_as_reason(self):
-        good, bad = self.put("q", "good"), self.put("q", "bad")
+        good, bad = self.put("q", "good"), self.put("q", "bad", "--retry-first", "1h")
         output, error = self.work('read x || true; echo "$x $DUEWHEEL_MESSAGE_ATTEMPT"; [ "$x" = good ] || '
                                   '{ echo first >&2; echo "no route" >&2; exit 7; }', "--drain")
         self.assertEqual(sorted(output.splitlines()), ["bad 1", "good 1"])
         self.assertIn("first\nno route\n", error)
         self.assertTrue(error.endswith("duewheel: 1 done, 1 failed, 0 given back.\n"), error)
         self.assertEqual(self.answer("get", good)["state"], "done")
-        self.assertIn(self.answer("get", bad)["state"], ("retrying", "ready"))
+        self.assertEqual({key: self.answer("get", bad).get(key) for key in ("state", "reason")},
+                         {"state": "retrying", "reason": "no route"})
 
     def test_the_message_stands_in_the_environment_and_its_bytes_on_standard_input(self):
         number = self.put("q", "-", "--header", "a=b", "--content-type", "image/gif", stdin=b"GIF\0\xff\n")
