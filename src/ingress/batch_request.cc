@@ -48,9 +48,13 @@ std::vector<std::string_view> lines_of(std::string_view body) {
     return lines;
 }
 
-Result<PutCommand> read_line(std::string_view line, const HttpApiOptions& options, PutCommand put) {
-    if (line.empty()) return Error{"bad_json", "this line is empty: each line is one message as a JSON object"};
-    return read_json_put(line, options, std::move(put));
+// `number`: the line's, from 1.
+Result<PutCommand> read_line(std::string_view line, std::size_t number, const HttpApiOptions& options, PutCommand put) {
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
+        return Error{"bad_json",
+                     "line " + std::to_string(number) + " is empty: each line is one message as a JSON object"};
+    }
+    return read_json_put(line, options, std::move(put), number);
 }
 
 Result<BatchRequest> read_puts(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
@@ -76,7 +80,7 @@ Result<BatchRequest> read_puts(const HttpRequest& request, const CallPath& path,
     PutBatchCommand command;
     command.puts.reserve(lines.size());
     for (const std::string_view line : lines) {
-        Result<PutCommand> put = read_line(line, options, common);
+        Result<PutCommand> put = read_line(line, batch.refused.size() + 1, options, common);
         batch.refused.push_back(put ? std::nullopt : std::optional(std::move(put).error()));
         if (put) command.puts.push_back(*std::move(put));
     }

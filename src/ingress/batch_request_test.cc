@@ -50,6 +50,19 @@ TEST(BatchRequest, lines_become_one_command_and_are_answered_in_order) {
     EXPECT_EQ(lines[4], R"({"status":200,"id":"2048","state":"scheduled",)" + due);
 }
 
+// Whatever line of a batch was no JSON, its problem said "at line 1"; and a line of blanks was incomplete JSON, where
+// an empty one was called empty.
+TEST(BatchRequest, a_line_that_is_no_json_is_named_by_its_number) {
+    ApiServer server;
+    PutBatchAnswer reply;
+    reply.results = {put_answer(1024)};
+    const std::string answer = server.ask(puts("{}\n{\"body\":}\n\n \t\n{"), reply);
+    EXPECT_NE(answer.find("at line 2, column 9\""), std::string::npos) << answer;
+    EXPECT_NE(answer.find("\"line 3 is empty: each"), std::string::npos) << answer;
+    EXPECT_NE(answer.find("\"line 4 is empty: each"), std::string::npos) << answer;
+    EXPECT_NE(answer.find("at line 5, column 2\""), std::string::npos) << answer;
+}
+
 TEST(BatchRequest, what_the_engine_refuses_as_a_whole_is_one_problem) {
     ApiServer server;
     const std::string answer = server.ask(puts("{}\n{}\n"), Error{"too_busy", "try again"});

@@ -41,6 +41,37 @@ HttpResponse method_not_allowed(std::string_view allowed) {
     return response;
 }
 
+// What it has as methods anywhere, for who asks of the server as a whole (RFC 9110, 9.3.7).
+HttpResponse what_may_be_asked() {
+    HttpResponse response;
+    response.status = 204;
+    response.headers.push_back({"Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"});
+    return response;
+}
+
+// Nobody undoes a coding here, and none goes out with a message: what was put under one would come back as something
+// else than it was.
+Status check_content_coding(const HttpRequest& request) {
+    for (const HttpField& field : request.fields) {
+        if (!equal_ignoring_case(field.name, "Content-Encoding")) continue;
+        std::string_view codings = field.value;
+        while (!codings.empty()) {
+            const std::size_t comma = std::min(codings.find(','), codings.size());
+            std::string_view coding = codings.substr(0, comma);
+            codings.remove_prefix(std::min(comma + 1, codings.size()));
+            while (coding.starts_with(' ') || coding.starts_with('\t')) coding.remove_prefix(1);
+            while (coding.ends_with(' ') || coding.ends_with('\t')) coding.remove_suffix(1);
+            if (coding.empty() || equal_ignoring_case(coding, "identity")) continue;
+            return Error{"unsupported_content_coding",
+                         "bodies are taken as they are, and no coding is undone or kept: send the body without "
+                         "Content-Encoding, or name what it is packed as in the message's media type, such as "
+                         "application/gzip",
+                         "Content-Encoding"};
+        }
+    }
+    return {};
+}
+
 HttpResponse readiness_text(const Readiness& readiness) {
     std::string body;
     JsonWriter json(body);
@@ -64,6 +95,7 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     if (Status fine = check_caller(request, options_.callers); !fine) {
         return refuse(std::move(reply), note, fine.error());
     }
+    if (Status fine = check_content_coding(request); !fine) return refuse(std::move(reply), note, fine.error());
     handle(request, std::move(note), std::move(reply));
 }
 
@@ -72,6 +104,7 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
         answer(std::move(reply), note, std::move(response), code);
     };
     const std::string_view path = request.path;
+    if (request.method == "OPTIONS" && path == "*") return say(what_may_be_asked());
     if (std::find(std::begin(kServerPages), std::end(kServerPages), path) != std::end(kServerPages)) {
         if (!is_read(request)) return say(method_not_allowed("GET, HEAD"), "method_not_allowed");
         if (path == "/v1/stats") {

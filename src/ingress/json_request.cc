@@ -106,9 +106,9 @@ class JsonRequest::Collector {
 
 namespace {
 
-std::string position(std::string_view text, std::size_t offset) {
+std::string position(std::string_view text, std::size_t offset, std::size_t first_line) {
     const std::string_view before = text.substr(0, offset);
-    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const auto line = first_line + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
     const std::size_t start = before.rfind('\n');
     const std::size_t column = start == std::string_view::npos ? offset + 1 : offset - start;
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
@@ -145,7 +145,7 @@ Error unknown_member(std::string_view name, const std::string& within, std::span
 
 }  // namespace
 
-Result<JsonRequest> JsonRequest::parse(std::string_view body) {
+Result<JsonRequest> JsonRequest::parse(std::string_view body, std::size_t first_line) {
     JsonRequest request;
     if (body.empty()) return request;
     request.members_.reserve(8);
@@ -165,7 +165,7 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body) {
     }
     if (code == json::error::exponent_overflow) {
         return Error{"out_of_range",
-                     "the number at " + position(body, read) +
+                     "the number at " + position(body, read, first_line) +
                          " has an exponent beyond all that is counted here: "
                          "write it without one",
                      field_name(parser.handler().name())};
@@ -174,7 +174,7 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body) {
     if (code || more) {
         if (!is_utf8(body)) return Error{"bad_utf8", "the body is not UTF-8: send other bytes as `body_base64`"};
         return Error{"bad_json", "the body is not JSON: " + (code ? code.message() : "more follows its end") + " at " +
-                                     position(body, read)};
+                                     position(body, read, first_line)};
     }
     const Kind root = parser.handler().root();
     if (root != Kind::object) {

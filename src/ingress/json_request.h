@@ -27,8 +27,9 @@ inline constexpr std::size_t kJsonMembersMax = 1100;  // a batch has up to 1,000
 class JsonRequest {
   public:
     // Codes: bad_utf8, bad_json (with line and column, in bytes), too_deep, too_many_members, out_of_range (a number
-    // whose exponent cannot be read), wrong_type (not an object). An empty body is an empty object. O(body).
-    static Result<JsonRequest> parse(std::string_view body);
+    // whose exponent cannot be read), wrong_type (not an object). An empty body is an empty object. `first_line`: where
+    // the text stands in what the client sent. O(body).
+    static Result<JsonRequest> parse(std::string_view body, std::size_t first_line = 1);
 
     // To be called first. `unknown_member`, naming the nearest one that is known; `duplicate_member`.
     Status only(std::span<const std::string_view> known) const;

@@ -68,6 +68,7 @@ constexpr ProblemKind kKinds[] = {
     {"unknown_parameter", 400, "Unknown parameter"},
     {"unknown_path", 404, "No such path"},
     {"unknown_queue", 404, "No such queue"},
+    {"unsupported_content_coding", 415, "Content coding not understood"},
     {"unsupported_media_type", 415, "Media type not understood"},
     {"unsupported_target", 400, "Target not served"},
     {"wait_too_long", 400, "Wait too long"},
@@ -118,6 +119,8 @@ HttpResponse problem(const Error& error) {
     json.open();
     write_problem(json, error);
     json.close();
+    // RFC 9110, 12.5.3: which codings would have been taken.
+    if (kind.code == "unsupported_content_coding") response.headers.push_back({"Accept-Encoding", "identity"});
     if (says_when_to_come_again(kind.status)) {
         response.headers.push_back({"Retry-After", std::to_string(kRetryAfterSeconds)});
     }

@@ -386,8 +386,9 @@ std::string_view raw_field_of(std::string_view member) {
     return member;
 }
 
-Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put) {
-    const Result<JsonRequest> json = JsonRequest::parse(text);
+Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put,
+                                 std::size_t line) {
+    const Result<JsonRequest> json = JsonRequest::parse(text, line);
     if (!json) return json.error();
     Status read = json->only({"body", "body_base64", "delay", "due", "expires_in", "expires", "order_key", "priority",
                               "repeat", "retry", "headers", "content_type", "key"});

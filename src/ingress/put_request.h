@@ -22,7 +22,8 @@ Result<Command> read_put(const HttpRequest& request, std::string name_space, std
                          const HttpApiOptions& options);
 
 // The members of a put in JSON, added to what `put` holds already. Codes as above.
-Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put);
+Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put,
+                                 std::size_t line = 1);
 
 // Whether a request says that its body is JSON; one that says nothing does.
 bool is_json(const HttpRequest& request);

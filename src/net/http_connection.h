@@ -28,6 +28,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
+#include "net/http_date.h"
 #include "net/http_limits.h"
 #include "net/http_message.h"
 #include "net/http_server.h"
@@ -53,6 +54,8 @@ struct HttpConnections {
     HttpHandler handler;
     HttpErrorFormatter format_error;
     HttpGrouping grouping;
+    std::function<InstantMs()> now_ms;  // empty: answers have no Date
+    HttpDate date;
     HttpCounters counters;
     std::vector<std::shared_ptr<HttpConnection>> open;
     std::vector<std::shared_ptr<HttpConnection>> to_flush;  // have something to write or may read on
@@ -62,6 +65,9 @@ struct HttpConnections {
     bool handler_called = false;  // since the last round
     // Readable connections read into this, one after the other; only what is left of a request in pieces is copied.
     std::array<char, 64 * 1024> read_buffer;
+
+    // Stands until the next call.
+    std::string_view date_now() { return now_ms ? date.at(now_ms()) : std::string_view(); }
 };
 
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {

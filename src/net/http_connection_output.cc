@@ -51,6 +51,7 @@ void HttpConnection::answer(std::uint64_t sequence, const HttpResponse& response
     if (is_last_answer(sequence)) mine.framing.close = true;
     HttpFraming framing = mine.framing;
     framing.until_close = false;
+    framing.date = all_->date_now();
     append(sequence, [&](std::string& to) { append_response(to, response, framing); });
     complete(sequence);
 }
@@ -62,6 +63,7 @@ void HttpConnection::begin_stream(std::uint64_t sequence, const HttpResponse& re
     mine.answered = true;
     mine.framing.close = true;
     mine.framing.chunked = !mine.framing.until_close;
+    mine.framing.date = all_->date_now();
     no_more_requests_ = true;
     append(sequence, [&](std::string& to) { append_response(to, response, mine.framing); });
     want_flush();

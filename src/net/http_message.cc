@@ -45,6 +45,11 @@ void append_response(std::string& to, const HttpResponse& response, HttpFraming 
     to += ' ';
     to += reason_phrase(response.status);
     to += "\r\n";
+    if (!framing.date.empty()) {
+        to += "Date: ";
+        to += framing.date;
+        to += "\r\n";
+    }
     if (!response.content_type.empty()) {
         to += "Content-Type: ";
         to += response.content_type;

@@ -43,8 +43,8 @@ struct HttpResponse {
     int status = 200;
     std::string content_type = {};  // empty: no Content-Type field
     std::string body = {};
-    // Besides Content-Type, Content-Length, Transfer-Encoding and Connection, which are the server's own business. A
-    // name or value with a control character in it is a bug, asserted, and not sent.
+    // Besides Date, Content-Type, Content-Length, Transfer-Encoding and Connection, which are the server's own
+    // business. A name or value with a control character in it is a bug, asserted, and not sent.
     std::vector<HttpHeader> headers = {};
 };
 
@@ -55,6 +55,7 @@ struct HttpFraming {
     bool old_keep_alive = false;  // an HTTP/1.0 client asked to keep the connection
     bool chunked = false;         // the body follows in chunks; Content-Length is not known
     bool until_close = false;     // the body follows and ends with the connection (HTTP/1.0)
+    std::string_view date = {};   // of the Date field; empty: none
 };
 
 // Appends the response in wire format.

@@ -347,6 +347,10 @@ void HttpServer::drain(std::chrono::milliseconds deadline, std::function<void()>
     parts_->drain(deadline, std::move(drained));
 }
 
+void HttpServer::set_clock(std::function<InstantMs()> now_ms) {
+    parts_->all.now_ms = std::move(now_ms);
+}
+
 const HttpCounters& HttpServer::counters() const {
     return parts_->all.counters;
 }

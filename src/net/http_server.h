@@ -6,8 +6,8 @@
 // answer in a later round: an engine that commits in batches answers a whole batch.
 //
 // The server defends itself before it calls anybody: limits and deadlines are in http_limits.h, what counts as a
-// request in request_parser.h. It does not speak TLS or HTTP/2, sends no Date (it has no clock), compresses nothing and
-// looks at no Authorization field.
+// request in request_parser.h. It does not speak TLS or HTTP/2, tells the time only where it is given a clock,
+// compresses nothing and looks at no Authorization field.
 //
 // Everything here belongs to the loop's thread.
 #pragma once
@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/instant.h"
 #include "base/status.h"
 #include "net/event_loop.h"
 #include "net/http_limits.h"
@@ -132,6 +133,9 @@ class HttpServer {
     // Stops accepting, closes idle connections, answers what arrived and closes each connection after its last answer;
     // cuts what is left after `deadline`. Then calls `drained` from the loop, once.
     void drain(std::chrono::milliseconds deadline, std::function<void()> drained);
+
+    // From now on each answer has a Date, of this clock: milliseconds since 1970 UTC.
+    void set_clock(std::function<InstantMs()> now_ms);
 
     const HttpCounters& counters() const;
 

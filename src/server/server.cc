@@ -142,6 +142,7 @@ Status Server::Parts::bind() {
             return api->refuse(status, code, message);
         },
         group_of_call);
+    http->set_clock(wall_now_ms);
     const Result<BoundAddress> bound = http->bind(options.http_address);
     if (!bound) return bound.error();
     http_address = bound->text();

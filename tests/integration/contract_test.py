@@ -140,6 +140,7 @@ HOW = {
                       if p.name == "putMany" else p.with_body({"nonsense": 1}),
     "unknown_parameter": lambda p: p.with_query("nonsense=1"),
     "unknown_queue": lambda p: p.with_name("queue", "unheard-of"),
+    "unsupported_content_coding": lambda p: p.with_headers(Content_Encoding="gzip"),
     "unsupported_media_type": lambda p: p.with_body(b"x", {"Content-Type": "application/x-www-form-urlencoded"}),
     "unsupported_target": lambda p: p.with_body({"target": "push"}),
     "wait_too_long": lambda p: p.with_body({"wait": "1d"}),
@@ -205,9 +206,9 @@ class Codes(unittest.TestCase):
                             provocation.with_name("id", expiring)
                         if code == "not_waiting":
                             provocation.with_name("id", held)
-                        if code == "is_loop":
                         if code == "queue_full" and provocation.name == "kick":
                             provocation.with_name("id", dying[1]["id"])
+                        if code == "is_loop":
                             provocation.with_name("id", loop)
                         if code == "http_version":
                             line = f"{provocation.method} {provocation.target()} HTTP/3.0\r\nHost: localhost\r\n\r\n"
