@@ -29,16 +29,17 @@ LINES = {"unordered_list": ("unordered list", "#d1495b", "", "1 / 1 / n"),
          "duewheel-handles": ("core wheel, handles", "#2f74e0", "6 3", "1 / 1 / 1"),
          "duewheel-intrusive": ("intrusive wheel", "#2f74e0", "2 3", "1 / 1 / 1")}
 WIDTH, HEIGHT = 350, 300  # of a panel's field
-LEFT, TOP, NAMES, FOOT = 62, 58, 140, 56  # around it
+LEFT, TOP, NAMES, FOOT = 76, 58, 140, 56  # around it
 HEAD = 44
 LABEL = 11.5  # what a name takes
 
 STYLE = """
 .page { fill: #ffffff } .ink { fill: #1f2430 } .faint { fill: #5d6575 } .grid { stroke: #dfe3ea }
 .axis { stroke: #5d6575 } .guide { stroke: #aab1be }
+.halo { stroke: #ffffff; stroke-width: 2.5; stroke-linejoin: round; paint-order: stroke }
 @media (prefers-color-scheme: dark) {
 .page { fill: #14171d } .ink { fill: #e6e9ef } .faint { fill: #a4adbc } .grid { stroke: #2c323d }
-.axis { stroke: #a4adbc } .guide { stroke: #565e6c } }
+.axis { stroke: #a4adbc } .guide { stroke: #565e6c } .halo { stroke: #14171d } }
 """
 
 
@@ -68,6 +69,24 @@ def spread(labels):
     return [(top + index * LABEL, *label[1:]) for top, names in groups for index, label in enumerate(names)]
 
 
+def height_at(points, x):
+    for (x_from, y_from), (x_to, y_to) in zip(points, points[1:]):
+        if x_from <= x <= x_to:
+            return y_from + (y_to - y_from) * (x - x_from) / (x_to - x_from)
+    return None
+
+
+def room_beside(x, y_end, half, lines, taken, top):
+    """The height near a line's end at which words of that half width lie on the fewest lines, and on no other words."""
+    best = (math.inf, y_end - 7)
+    for y in range(int(max(top + 12, y_end - 90)), int(min(top + HEIGHT - 6, y_end + 90)), 2):
+        crossed = sum(any((height := height_at(points, x + half * part / 20)) is not None and y - 11 < height < y + 4
+                          for part in range(-20, 21)) for points in lines)
+        on_words = any(abs(x - other) < half + width and abs(y - height) < LABEL + 2 for other, height, width in taken)
+        best = min(best, (abs(y + 3 - y_end) + 22 * crossed + 500 * on_words, y))
+    return best[1]
+
+
 def panel(left, top, title, explanation, curves):
     """`curves` is {scheme: {n: ns}}."""
     sizes = sorted({n for curve in curves.values() for n in curve})
@@ -95,19 +114,20 @@ def panel(left, top, title, explanation, curves):
         parts.append(text(x, top + HEIGHT + 16, power(round(math.log10(n))), "faint", text_anchor="middle"))
     parts.append(f'<path d="M{left} {top}V{top + HEIGHT}H{left + WIDTH}" fill="none" class="axis"/>')
     parts.append(text(left + WIDTH / 2, top + HEIGHT + 34, "timers pending, N", "faint", text_anchor="middle"))
-    parts.append(text(left - 48, top + HEIGHT / 2, "ns of processor time", "faint", text_anchor="middle",
-                      transform=f"rotate(-90 {left - 48} {top + HEIGHT / 2:.1f})"))
+    parts.append(text(left - 62, top + HEIGHT / 2, "ns of processor time", "faint", text_anchor="middle",
+                      transform=f"rotate(-90 {left - 62} {top + HEIGHT / 2:.1f})"))
     # What grows as N does is parallel to this one.
-    rise = min(x_high - x_low, y_high - y_low) * 0.45
-    x, y = left + 10, top + HEIGHT * 0.42
-    run, climb = rise / (x_high - x_low) * WIDTH, rise / (y_high - y_low) * HEIGHT
+    decades = min(1, y_high - y_low)
+    run, climb = decades / (x_high - x_low) * WIDTH, decades / (y_high - y_low) * HEIGHT
+    x, y = left + 12, top + climb + 10
     parts.append(f'<line x1="{x}" y1="{y:.1f}" x2="{x + run:.1f}" y2="{y - climb:.1f}" class="guide" '
                  f'stroke-dasharray="1 4" stroke-width="2" stroke-linecap="round"/>')
-    parts.append(text(x + run / 2 - 8, y - climb / 2 - 6, "as N", "faint", text_anchor="end"))
-    at_end, early = [], []
+    parts.append(text(x - 4, y + 15, "as N does", "faint"))
+    at_end, early, drawn_lines = [], [], []
     for scheme, curve in curves.items():
         name, colour, dashes, _ = LINES[scheme]
         points = [(x_of(n), y_of(value)) for n, value in sorted(curve.items())]
+        drawn_lines.append(points)
         width = 2.4 if scheme.startswith("duewheel") else 1.5
         drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         parts.append(f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="{width}" '
@@ -120,9 +140,16 @@ def panel(left, top, title, explanation, curves):
         parts.append(f'<path d="M{x_end + 3:.1f} {y_end:.1f}L{x_end + 16:.1f} {y:.1f}" stroke="{colour}" fill="none" '
                      f'stroke-width="0.8"/>')
         parts.append(text(x_end + 19, y + 4, name, "ink"))
-    for y, name, colour, x_end, y_end in early:
-        # The line has gone on for no longer, so there is room above its end.
-        parts.append(text(x_end + 2, y - 8, f"{name} (stops here)", "ink", text_anchor="middle"))
+    taken = []
+    for y, name, colour, x_end, y_end in sorted(early):
+        words = f"{name} (stops here)"
+        y = room_beside(x_end, y_end, 3.1 * len(words), drawn_lines, taken, top)
+        taken.append((x_end, y, 3.1 * len(words)))
+        if abs(y + 3 - y_end) > 12:
+            near = y + 3 if y < y_end else y - 10
+            parts.append(f'<line x1="{x_end:.1f}" y1="{y_end:.1f}" x2="{x_end:.1f}" y2="{near:.1f}" class="axis" '
+                         f'stroke-width="0.8" stroke-dasharray="1 2"/>')
+        parts.append(text(x_end, y, words, "ink halo", text_anchor="middle"))
     return parts
 
 

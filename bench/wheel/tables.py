@@ -106,7 +106,9 @@ def verdict(row, limit):
 
 
 def limit_of(limit, shown):
-    return f"<= {limit / 1000:g} us" if shown == "us" else f"<= {limit:g}"
+    if shown == "us":
+        return f"<= {limit / 1000:g} us"
+    return f"<= {limit:g}" + shown[shown.index("}") + 1:]
 
 
 def targets_page(run):
@@ -150,6 +152,11 @@ def targets_page(run):
             row = run.get(workload, n, subject, unit)
             if row:
                 add(figure, limit_of(limit, shown), name_of(subject), span(row, shown), verdict(row, limit))
+        # What is the machine's own noise shows in what others have.
+        for peer in definition.COMPARED_WITH:
+            row = run.get(workload, n, peer, unit)
+            if row:
+                add(figure, "-", peer, span(row, shown), "-")
     return table(["figure", "target", "subject", "median (least to most)", "outcome"], lines)
 
 
