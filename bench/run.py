@@ -6,6 +6,7 @@ from that file alone. How to read them: bench/README.md.
 """
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -94,7 +95,8 @@ def main():
         sys.exit("build first: ./dev build")
     out = ROOT / "build" / "bench" / f"{options.name}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
-    head = {"command": "./dev bench " + " ".join(sys.argv[1:] or [options.name]), "machine": machine()}
+    head = {"command": "./dev bench " + " ".join(sys.argv[1:] or [options.name]),
+            "date": datetime.date.today().isoformat(), "machine": machine()}
     if options.name == "wheel":
         wheel(options, head, out)
     else:

@@ -20,19 +20,19 @@ RATIOS = (("A1", "libev", {"duewheel": 0.2, "duewheel-posted": 0.22, "duewheel-h
           ("A2", "heap", {"duewheel": 0.6, "duewheel-handles": 1.0}),
           ("B", "libev", {"duewheel": 0.24, "duewheel-handles": 0.42}),
           ("CU", "libev", dict.fromkeys(ALL, 0.09)), ("CL", "libev", dict.fromkeys(ALL, 0.12)))
-# What a figure may be: (words, row, timers, unit, subjects, at most, how it is shown).
-FIGURES = (("bytes a timer, after set-up", "E", MILLION, "bytes after set-up", ALL, 32.5, "{:.1f}"),
-           ("bytes a timer, after 2N more pairs", "E", MILLION, "bytes after 2n pairs", ALL, 32.5, "{:.1f}"),
-           ("one schedule, p99.999", "LS schedule p99.999", MILLION, NS, ALL, 100_000, "us"),
-           ("one cancel, p99.999", "LC cancel p99.999", MILLION, NS, ALL, 100_000, "us"),
-           ("one tick, p99.999", "LA advance by one tick p99.999", MILLION, NS, ALL, 100_000, "us"),
-           ("a thousand of a million due in one tick, p99", f"LM {definition.LATENCY['LM']} p99", MILLION, NS, ALL, 100_000,
+# What a figure of each front may be: (words, row, timers, unit, at most, how it is shown).
+FIGURES = (("bytes a timer, after set-up", "E", MILLION, "bytes after set-up", 32.5, "{:.1f}"),
+           ("bytes a timer, after 2N more pairs", "E", MILLION, "bytes after 2n pairs", 32.5, "{:.1f}"),
+           ("one schedule, p99.999, us", "LS schedule p99.999", MILLION, NS, 100_000, "us"),
+           ("one cancel, p99.999, us", "LC cancel p99.999", MILLION, NS, 100_000, "us"),
+           ("one tick, p99.999, us", "LA advance by one tick p99.999", MILLION, NS, 100_000, "us"),
+           ("a thousand of a million due in one tick, p99, us", f"LM {definition.LATENCY['LM']} p99", MILLION, NS, 100_000,
             "us"),
-           ("the same, the worst call", f"LM {definition.LATENCY['LM']} most", MILLION, NS, ALL, 100_000, "us"),
-           ("an empty tick", "D1", 10_000, NS, ALL, 2, "{:.1f} ns"),
-           ("a jump of an hour", "D2", 10_000, NS, ALL, 1_000, "{:.0f} ns"),
-           ("wake-ups, one timer 350 s ahead", definition.SLEEPS[0], 1, "wake-ups", ALL, 1, "{:.0f}"),
-           ("wake-ups after it was cancelled", definition.SLEEPS[1], 1, "wake-ups", ALL, 0, "{:.0f}"))
+           ("the same, the worst call, us", f"LM {definition.LATENCY['LM']} most", MILLION, NS, 100_000, "us"),
+           ("an empty tick, ns", "D1", 10_000, NS, 2, "{:.1f}"),
+           ("a jump of an hour, ns", "D2", 10_000, NS, 1_000, "{:.1f}"),
+           ("wake-ups, one timer 350 s ahead", definition.SLEEPS[0], 1, "wake-ups", 1, "{:.0f}"),
+           ("wake-ups after it was cancelled", definition.SLEEPS[1], 1, "wake-ups", 0, "{:.0f}"))
 
 
 class Run:
@@ -65,8 +65,8 @@ def rounded(value):
 def run_page(run):
     machine = run.result["machine"]
     rounds = max((row["rounds"] for row in run.result["rows"]), default=0)
-    return (f"`{run.result['command']}`, {rounds} {'round' if rounds == 1 else 'rounds'}, on {machine['cpu']} "
-            f"({machine['cores']} virtual cores, kernel {machine['kernel']}, load {machine['load']:.1f} at the start).\n")
+    return (f"{run.result['date']}, `{run.result['command']}`: {rounds} {'round' if rounds == 1 else 'rounds'}, on "
+            f"{machine['cpu']} ({machine['cores']} virtual cores, kernel {machine['kernel']}, load {machine['load']:.1f} at the start).\n")
 
 
 def medians_page(run):
@@ -94,70 +94,79 @@ def medians_page(run):
 
 
 def span(row, shown):
-    if shown == "us":
-        return f"{row['median'] / 1000:.1f} us ({row['min'] / 1000:.1f} to {row['max'] / 1000:.1f})"
-    words = shown.format(row["median"])
-    ends = [shown.format(row[end]).removesuffix(" ns") for end in ("min", "max")]
-    return words if ends[0] == ends[1] else f"{words} ({ends[0]} to {ends[1]})"
+    """The median, and the ends where they say more."""
+    median, least, most = (f"{row[end] / 1000:,.1f}" if shown == "us" else shown.format(row[end])
+                           for end in ("median", "min", "max"))
+    return median if least == median == most else f"{median} ({least} to {most})"
 
 
-def verdict(row, limit):
-    return "met" if row["median"] <= limit else "**missed**"
+def judged(row, shown, met):
+    """A cell; `met` is whether the target was, in words where that is not all."""
+    if row is None:
+        return ""
+    words = met if isinstance(met, str) else "met" if met else "**missed**"
+    return f"{span(row, shown)}: {words}"
 
 
-def limit_of(limit, shown):
-    if shown == "us":
-        return f"<= {limit / 1000:g} us"
-    return f"<= {limit:g}" + shown[shown.index("}") + 1:]
-
-
-def targets_page(run):
-    lines = []
-
-    def add(figure, limit, subject, measured, outcome):
-        lines.append([figure, limit, subject, measured, outcome])
-
+def ratio_lines(run):
     for workload, peer, limits in RATIOS:
-        for subject, limit in limits.items():
-            row = run.get(workload, MILLION, subject, f"of {peer}")
-            if row:
-                add(f"{workload}, of {peer}", f"<= {limit:g}", name_of(subject), span(row, "{:.3f}"), verdict(row, limit))
+        found = {name: run.get(workload, MILLION, name, f"of {peer}") for name in ALL}
+        if not any(found.values()):
+            continue
+        same = len(limits) == len(ALL)
+        target = f"<= {limits[ALL[0]]:g}" if same else ", ".join(f"{name_of(name)} <= {limit:g}"
+                                                                for name, limit in limits.items())
+        cells = [judged(row, "{:.3f}", row["median"] <= limits[name]) if row and name in limits else
+                 span(row, "{:.3f}") if row else "" for name, row in found.items()]
+        yield [f"{workload}, of {name_of(peer)}", target, *cells, ""]
+
+
+def ten_million_lines(run):
     for workload in ("A1", "B", "CU"):
         far, near = (run.get(workload, n, "duewheel", "of libev") for n in (10 * MILLION, MILLION))
         if far and near:
-            # Rounds apart: ratios within their spread are the same.
-            met = "met" if far["median"] <= near["median"] else "met within the spread" if far["min"] <= near["max"] else \
-                "**missed**"
-            add(f"{workload} at ten million, of libev", f"as at a million: {near['median']:.3f}", "own ids",
-                span(far, "{:.3f}"), met)
+            within = far["median"] > near["median"] and far["min"] <= near["max"]  # the rounds' spread
+            met = "met within the spread" if within else far["median"] <= near["median"]
+            yield [f"{workload} at ten million, of libev", f"as at a million: {near['median']:.3f}",
+                   judged(far, "{:.3f}", met), "", "", "", ""]
+
+
+def small_lines(run):
+    """At 10,000 timers, ahead of every peer; and the intrusive front ahead of every scheme."""
     for workload in ("A1", "B", "CU"):
-        peers = [run.get(workload, 10_000, name) for name in run.subjects(workload) if name not in definition.OWN]
-        peers = [row for row in peers if row]
-        if not peers:
+        peers = {name: run.get(workload, 10_000, name) for name in run.subjects(workload) if name not in ALL}
+        peers = {name: row for name, row in peers.items() if row}
+        own = [run.get(workload, 10_000, name) for name in ALL]
+        if peers and any(own):
+            best = min(peers, key=lambda name: peers[name]["median"])
+            least = peers[best]["median"]
+            yield [f"{workload} at 10,000, ns", "< every peer", *(judged(row, "{:.1f}", row and row["median"] < least)
+                                                                  for row in own), f"{name_of(best)} {least:.1f}"]
+    workload = "A1, every scheme"
+    front = run.get(workload, 10_000, ALL[3])
+    schemes = {name: run.get(workload, 10_000, name) for name in definition.SCHEMES}
+    if front and all(schemes.values()):
+        best = min(schemes, key=lambda name: schemes[name]["median"])
+        least = schemes[best]["median"]
+        yield ["A1 at 10,000, ns", "intrusive < every scheme", "", "", "",
+               judged(front, "{:.1f}", front["median"] < least), f"{best} {least:.1f}"]
+
+
+def figure_lines(run):
+    for figure, workload, n, unit, limit, shown in FIGURES:
+        own = [run.get(workload, n, name, unit) for name in ALL]
+        if not any(own):
             continue
-        best = min(peers, key=lambda row: row["median"])
-        for subject in ALL:
-            row = run.get(workload, 10_000, subject)
-            if row:
-                add(f"{workload} at 10,000", f"< the best peer: {name_of(best['subject'])}, {best['median']:.1f} ns",
-                    name_of(subject), span(row, "{:.1f} ns"), "met" if row["median"] < best["median"] else "**missed**")
-    intrusive = run.get("A1, every scheme", 10_000, "duewheel-intrusive")
-    schemes = [run.get("A1, every scheme", 10_000, name) for name in definition.SCHEMES]
-    if intrusive and all(schemes):
-        best = min(schemes, key=lambda row: row["median"])
-        add("A1 at 10,000", f"< the best scheme: {best['subject']}, {best['median']:.1f} ns", "intrusive",
-            span(intrusive, "{:.1f} ns"), "met" if intrusive["median"] < best["median"] else "**missed**")
-    for figure, workload, n, unit, subjects, limit, shown in FIGURES:
-        for subject in subjects:
-            row = run.get(workload, n, subject, unit)
-            if row:
-                add(figure, limit_of(limit, shown), name_of(subject), span(row, shown), verdict(row, limit))
         # What is the machine's own noise shows in what others have.
-        for peer in definition.COMPARED_WITH:
-            row = run.get(workload, n, peer, unit)
-            if row:
-                add(figure, "-", peer, span(row, shown), "-")
-    return table(["figure", "target", "subject", "median (least to most)", "outcome"], lines)
+        peers = {name: run.get(workload, n, name, unit) for name in definition.COMPARED_WITH}
+        others = ", ".join(f"{name_of(name)} {span(row, shown).split(' ')[0]}" for name, row in peers.items() if row)
+        target = f"<= {limit / 1000:g}" if shown == "us" else f"<= {limit:g}"
+        yield [figure, target, *(judged(row, shown, row and row["median"] <= limit) for row in own), others]
+
+
+def targets_page(run):
+    lines = [line for part in (ratio_lines, ten_million_lines, small_lines, figure_lines) for line in part(run)]
+    return table(["figure", "target", *map(name_of, ALL), "others"], lines)
 
 
 def schemes_page(run):
