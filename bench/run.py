@@ -74,6 +74,9 @@ def parse():
 def wheel(options, head, out):
     """Leaves wheel.json, and made from it wheel.md, wheel.svg (curves) and wheel_peers.svg (bars) beside it."""
     rows = []
+    command = json.loads(out.read_text())["command"] if options.again and out.exists() else head["command"]
+    if options.record and any(part in command.split() for part in ("--quick", "--only", "--subjects")):
+        sys.exit(f"--record is for a run of all rows, not for `{command}`: it would take figures out of bench/README.md")
     if not options.again:
         wheel_rows.wheel(rows, options, lambda: out.write_text(json.dumps({**head, "rows": rows}, indent=1)))
     elif not out.exists():
