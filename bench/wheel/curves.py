@@ -21,10 +21,10 @@ LINES = {"unordered_list": ("unordered list", "#d1495b", "", "1 / 1 / n"),
          "hashed_sorted_wheel": ("hashed, sorted", "#2e9e5b", "", "n/slots / 1 / 1"),
          "hashed_rounds_wheel": ("hashed, rounds", "#2e9e5b", "6 3", "1 / 1 / n/slots"),
          "hierarchical_wheel": ("hierarchical", "#1c94a8", "", "levels / 1 / 1"),
-         "overflow_wheel": ("overflow wheels", "#1c94a8", "6 3", "levels / log slots / 1"),
-         "non_cascading_wheel": ("non-cascading", "#9a66cf", "", "1 / 1 / 1"),
+         "overflow_wheel": ("overflow wheels", "#1c94a8", "6 3", "levels + log slots / log slots / 1"),
+         "non_cascading_wheel": ("non-cascading", "#9a66cf", "", "levels / 1 / 1"),
          "calendar_wheel": ("calendar wheel", "#9a66cf", "6 3", "1 / 1 / 1"),
-         "duration_lanes": ("duration lanes", "#a06a45", "", "log lanes / log lanes / 1"),
+         "duration_lanes": ("duration lanes", "#a06a45", "", "log lanes / log lanes / 1, log lanes a fire"),
          "duewheel": ("core wheel, own ids", "#2f74e0", "", "1 / 1 / 1"),
          "duewheel-handles": ("core wheel, handles", "#2f74e0", "6 3", "1 / 1 / 1"),
          "duewheel-intrusive": ("intrusive wheel", "#2f74e0", "2 3", "1 / 1 / 1")}
@@ -155,7 +155,7 @@ def panel(left, top, title, explanation, curves):
 
 def legend(left, top, present):
     parts = [text(left, top - 30, "the schemes", font_weight="bold", font_size=15),
-             text(left, top - 13, "start / stop / tick, as the literature has it; n timers", "faint")]
+             text(left, top - 13, "start / stop / tick of n timers, from the literature", "faint")]
     for index, scheme in enumerate(name for name in LINES if name in present):
         name, colour, dashes, says = LINES[scheme]
         y = top + 8 + index * 17
