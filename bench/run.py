@@ -65,7 +65,8 @@ def parse():
             sub.add_argument("--subjects", nargs="+", help="only these, and duewheel")
             sub.add_argument("--rounds", type=int, default=5, help="of each row, in which the subjects take turns")
             sub.add_argument("--again", action="store_true", help="measure nothing: pages from the last run's file")
-            sub.add_argument("--record", action="store_true", help="put tables and plots into bench/README.md and bench/figures")
+            sub.add_argument("--record", action="store_true",
+                             help="put tables and plots into bench/README.md and bench/figures")
         else:
             sub.add_argument("--scratch", help="directory on the disk to measure (default: the system's temporary one)")
     return parser.parse_args(sys.argv[1:] or ["durable"])
@@ -76,7 +77,8 @@ def wheel(options, head, out):
     rows = []
     command = json.loads(out.read_text())["command"] if options.again and out.exists() else head["command"]
     if options.record and any(part in command.split() for part in ("--quick", "--only", "--subjects")):
-        sys.exit(f"--record is for a run of all rows, not for `{command}`: it would take figures out of bench/README.md")
+        sys.exit(f"--record is for a run of all rows, not for `{command}`: it would take figures out of "
+                 "bench/README.md")
     if not options.again:
         wheel_rows.wheel(rows, options, lambda: out.write_text(json.dumps({**head, "rows": rows}, indent=1)))
     elif not out.exists():

@@ -66,7 +66,8 @@ def run_page(run):
     machine = run.result["machine"]
     rounds = max((row["rounds"] for row in run.result["rows"]), default=0)
     return (f"{run.result['date']}, `{run.result['command']}`: {rounds} {'round' if rounds == 1 else 'rounds'}, on "
-            f"{machine['cpu']} ({machine['cores']} virtual cores, kernel {machine['kernel']}, load {machine['load']:.1f} at the start).\n")
+            f"{machine['cpu']} ({machine['cores']} virtual cores, kernel {machine['kernel']}, load {machine['load']:.1f} at "
+            "the start).\n")
 
 
 def medians_page(run):
