@@ -63,7 +63,7 @@ void LogCleaning::begin_next_segment() {
         if (pass_until_ == 0) pass_until_ = parts_.engine().totals().sequence + 1;
         const SegmentEnd end = segment->end();
         carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, 0, false, segment};
-        cleaner_ = std::make_unique<Cleaner>(segment, parts_.index());
+        cleaner_ = std::make_unique<Cleaner>(segment, parts_.index(), outcomes_from_);
         return;
     }
 }
@@ -105,9 +105,9 @@ Result<LogCleaning::Found> LogCleaning::run(Step step) const {
     switch (step) {
         case Step::find: {
             found.generation = parts_.engine().generation().load();
-            Result<std::vector<CarryCandidate>> candidates = cleaner_->next();
-            if (!candidates) return std::move(candidates).error();
-            found.candidates = *std::move(candidates);
+            Result<Cleanings> cleanings = cleaner_->next();
+            if (!cleanings) return std::move(cleanings).error();
+            found.cleanings = *std::move(cleanings);
             found.finished = cleaner_->finished();
             break;
         }
@@ -130,28 +130,41 @@ Result<LogCleaning::Found> LogCleaning::run(Step step) const {
     return found;
 }
 
+void LogCleaning::carry(Cleanings cleanings, Generation generation) {
+    for (CarryCandidate& candidate : cleanings.candidates) {
+        const std::size_t bytes = candidate.body.size();
+        if (candidate.is_settings()) {
+            carry(CarrySettingsCommand{std::move(candidate.row.state.name_space), std::move(candidate.row.state.queue),
+                                       candidate.row.place},
+                  bytes);
+            continue;
+        }
+        CarryCommand command;
+        command.row = std::move(candidate.row);
+        command.generation = generation;
+        command.record_kind = candidate.kind;
+        command.record_body = std::move(candidate.body);
+        carry(std::move(command), bytes);
+    }
+    OutcomesToCarry& outcomes = cleanings.outcomes;
+    if (outcomes.count == 0) return;
+    outcomes_from_ = outcomes.up_to;
+    const std::size_t bytes = outcomes.rows.size();
+    carry(CarryOutcomesCommand{std::move(outcomes.rows), outcomes.count, outcomes.segment, outcomes.up_to}, bytes);
+}
+
+void LogCleaning::carry(Command command, std::uint64_t bytes) {
+    carrying_.carried_bytes += kRecordBytesAbout + bytes;
+    carried_bytes_ += kRecordBytesAbout + bytes;
+    ++replies_awaited_;
+    parts_.engine().submit(std::move(command), kTokenBit | replies_awaited_);
+}
+
 void LogCleaning::done(Found found) {
     running_ = false;
     switch (found.step) {
         case Step::find:
-            for (CarryCandidate& candidate : found.candidates) {
-                carrying_.carried_bytes += kRecordBytesAbout + candidate.body.size();
-                carried_bytes_ += kRecordBytesAbout + candidate.body.size();
-                if (candidate.is_settings()) {
-                    CarrySettingsCommand settings{std::move(candidate.row.state.name_space),
-                                                  std::move(candidate.row.state.queue), candidate.row.place};
-                    ++replies_awaited_;
-                    parts_.engine().submit(std::move(settings), kTokenBit | replies_awaited_);
-                    continue;
-                }
-                CarryCommand command;
-                command.row = std::move(candidate.row);
-                command.generation = found.generation;
-                command.record_kind = candidate.kind;
-                command.record_body = std::move(candidate.body);
-                ++replies_awaited_;
-                parts_.engine().submit(std::move(command), kTokenBit | replies_awaited_);
-            }
+            carry(std::move(found.cleanings), found.generation);
             if (found.finished) {
                 cleaner_.reset();
                 if (carrying_.last_carry == 0) carrying_.last_carry = parts_.engine().totals().sequence;
@@ -168,7 +181,7 @@ void LogCleaning::done(Found found) {
                 carried_.pop_front();
                 carrying_.last_carry = 0;
                 carrying_.has_carries = false;
-                cleaner_ = std::make_unique<Cleaner>(carrying_.segment, parts_.index());
+                cleaner_ = std::make_unique<Cleaner>(carrying_.segment, parts_.index(), outcomes_from_);
             }
             break;
         case Step::drop:

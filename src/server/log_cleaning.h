@@ -51,12 +51,12 @@ class LogCleaning {
     };
     struct Found {
         Step step = Step::none;
-        std::vector<CarryCandidate> candidates;
+        Cleanings cleanings;
         Generation generation = 0;
         bool finished = false;  // find: the segment has no more; measure: nothing is needed below
     };
 
-    explicit LogCleaning(ShardParts& parts) : parts_(parts) {}
+    explicit LogCleaning(ShardParts& parts) : parts_(parts), outcomes_from_(parts.outcomes_carried_up_to()) {}
 
     // What is to be run next, if anything; call it after a table was taken in, after done(), after reply(), and after
     // answers while it waits for them.
@@ -91,6 +91,8 @@ class LogCleaning {
     bool waits_for_open_segment() const;
     bool may_measure() const;
     void begin_next_segment();
+    void carry(Cleanings cleanings, Generation generation);
+    void carry(Command command, std::uint64_t bytes);
     void end_pass();
 
     ShardParts& parts_;
@@ -99,6 +101,7 @@ class LogCleaning {
     std::unique_ptr<Cleaner> cleaner_;  // of the segment being carried
     Carried carrying_;
     std::deque<Carried> carried_;  // oldest first
+    Sequence outcomes_from_ = 0;   // outcomes before this place have been carried
     Sequence measured_at_ = 0;     // what the index held at the last look
     bool stating_ = false;         // the carry-done command is under way
     std::optional<Sequence> to_drop_;

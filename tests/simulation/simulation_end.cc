@@ -33,6 +33,7 @@ Result<Rows> all_rows(const Index& index, SortedRows& rows, std::optional<DueMs>
         // then there once more. A carry-done may have left it too, when a newer one is there.
         position.load_cursor_ms = 0;
         position.carried_up_to = 0;
+        position.outcomes_carried_up_to = 0;
         all.erase(all.lower_bound(queue_cursor_bound(false)), all.lower_bound(queue_cursor_bound(true)));
         all.erase(all.lower_bound(due_bound({0, 0})), all.lower_bound(due_bound({*front_gone_before, 0})));
         // How messages ended before the front is gone with it.
