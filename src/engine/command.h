@@ -307,7 +307,7 @@ struct HistoryAnswer {
 };
 struct CarryAnswer {
     bool carried = false;   // something that the index counts as needed stands elsewhere now; outcomes are not counted
-    Sequence sequence = 0;  // of the carry, or of the carry-done
+    Sequence sequence = 0;  // of the record; 0: there is none, something newer has overtaken it
 };
 
 // A queue as it is. `counts` and `leased` are exact; `ready` are the due messages in memory, which are all of them

@@ -425,7 +425,7 @@ Engine::Verdict Engine::carry_outcomes(Pending& pending, const CarryOutcomesComm
     record.count = command.count;
     record.segment = command.segment;
     record.up_to = command.up_to;
-    add(kNoEntry, std::move(record), pending.token, CarryAnswer{});
+    add(kNoEntry, std::move(record), pending.token, CarryAnswer{false, batch_->next_sequence()});
     return Verdict::settled;
 }
 

@@ -19,14 +19,14 @@ bool has_body(const CarryCandidate& candidate) {
 
 }  // namespace
 
-Result<Cleanings> Cleaner::next() {
+Result<Cleanings> Cleaner::next(std::size_t most_bytes) {
     if (!read_) {
         if (Status read_all = read(); !read_all) return std::move(read_all).error();
     }
     Cleanings found;
     std::vector<Sequence> outcomes;
     std::size_t bytes = 0;
-    const auto is_too_much = [&](std::size_t size) { return bytes > 0 && bytes + size > kChunkBytes; };
+    const auto is_too_much = [&](std::size_t size) { return bytes > 0 && bytes + size > most_bytes; };
     for (std::size_t looks = 0; looked_at_ < records_.size() && looks < kLookUpsPerCall; ++looked_at_) {
         const Seen& record = records_[looked_at_];
         if (record.is_outcome) {

@@ -61,10 +61,10 @@ class Cleaner {
     Cleaner(std::shared_ptr<const SegmentFile> segment, const Index& index, Sequence outcomes_from = 0)
         : segment_(std::move(segment)), index_(index), outcomes_from_(outcomes_from) {}
 
-    // What is found next: records of at most kChunkBytes together, or a single larger one. Nothing when none of the
+    // What is found next: records of at most `most_bytes` together, or a single larger one. Nothing when none of the
     // next records is needed. The first call reads the segment once, all others look at most so many rows up. Errors
     // mean a broken world.
-    Result<Cleanings> next();
+    Result<Cleanings> next(std::size_t most_bytes = kChunkBytes);
     bool finished() const { return read_ && looked_at_ == records_.size(); }
 
   private:

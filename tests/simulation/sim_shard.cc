@@ -61,7 +61,7 @@ void SimShard::carry_out(Effects effects) {
             continue;
         }
         if (const auto* answer = std::get_if<CarryAnswer>(&effect.reply)) {
-            rare_.met(answer->carried ? Rare::carried : Rare::carry_overtaken);
+            rare_.met(answer->sequence != 0 ? Rare::carried : Rare::carry_overtaken);
         }
         if (Status taken = cleaning_->reply(effect.reply); !taken) broken_ = taken.error();
         cleaning_moved = true;
@@ -265,7 +265,7 @@ void SimShard::run_tell_space() {
     if (!full && full_before) rare_.met(Rare::puts_taken_again);
     see_space();
     if (parts_->space().is_close()) tending_wanted_ = true;
-    if (full) next_clean();
+    next_clean();
 }
 
 void SimShard::see_space() {
