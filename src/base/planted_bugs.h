@@ -72,6 +72,9 @@ enum class PlantedBug : std::uint8_t {
 
     // Dead letters.
     discard_forgotten_in_crash = 42,
+
+    // Cleaning.
+    carried_outcomes_forgotten = 43,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

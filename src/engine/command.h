@@ -180,24 +180,30 @@ struct ReleaseCommand {
 struct HoldLeaseCommand {
     LeaseToken lease;
 };
-// Of the cleaner: writes a message again, whole, if its newest whole record still stands at `row.place`; of an ended
-// message, its outcome.
+// Of the cleaner: writes a message again, whole, if its newest whole record still stands at `row.place`.
 struct CarryCommand {
     MessageRow row;                // as the index had it
     std::uint64_t generation = 0;  // noted before it was looked up (store/store.h)
     RecordKind record_kind = RecordKind::put;
-    std::string record_body;  // of the record at that place; empty for an outcome
+    std::string record_body;  // of the record at that place
+};
+// Of the cleaner: writes again how these messages ended (message/outcome_rows.h). That never changes.
+struct CarryOutcomesCommand {
+    std::string rows;
+    std::uint64_t count = 0;
+    std::uint64_t segment = 0;  // they stood in
+    Sequence up_to = 0;         // before this place, all that are kept have been carried with these
 };
 // Of the cleaner: states that nothing below `up_to` is needed any more.
 struct CarryDoneCommand {
     Sequence up_to = 0;
 };
 
-using Command =
-    std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
-                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
-                 HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand,
-                 HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand, DiscardCommand>;
+using Command = std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand,
+                             LeaseCommand, AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand,
+                             CarryOutcomesCommand, CarryDoneCommand, ListCommand, HistoryCommand, ConfigureQueueCommand,
+                             DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand, HoldCommand, KickCommand,
+                             RedriveCommand, HoldLeaseCommand, DiscardCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -300,8 +306,8 @@ struct HistoryAnswer {
     std::uint64_t query = 0;
 };
 struct CarryAnswer {
-    bool carried = false;
-    Sequence sequence = 0;  // of the carry, or of the carry-done
+    bool carried = false;   // something that the index counts as needed stands elsewhere now; outcomes are not counted
+    Sequence sequence = 0;  // of the record; 0: there is none, something newer has overtaken it
 };
 
 // A queue as it is. `counts` and `leased` are exact; `ready` are the due messages in memory, which are all of them

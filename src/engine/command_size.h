@@ -18,8 +18,8 @@ inline bool is_a_put(const Command& command) {
 
 // What cleaning asks for: it limits itself.
 inline bool is_of_cleaning(const Command& command) {
-    return std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarrySettingsCommand>(command) ||
-           std::holds_alternative<CarryDoneCommand>(command);
+    return std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryOutcomesCommand>(command) ||
+           std::holds_alternative<CarrySettingsCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
 }
 
 // Changes a message or a queue from outside, as often as anybody likes.
@@ -54,6 +54,11 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (const auto* carry = std::get_if<CarryCommand>(&command)) {
         return overhead + carry->record_body.size() + carry->row.reason.size();
     }
+    // Numbers, and for the first its rows: these come one after the other, and where segments are small none may be
+    // closed for what is not there.
+    constexpr std::size_t kNumbers = 128;
+    if (const auto* carry = std::get_if<CarryOutcomesCommand>(&command)) return kNumbers + carry->rows.size();
+    if (std::holds_alternative<CarryDoneCommand>(command)) return kNumbers;
     if (const auto* fail = std::get_if<FailCommand>(&command)) return overhead + fail->reason.size();
     return overhead;
 }

@@ -343,7 +343,7 @@ class Engine {
     Verdict ack(Pending& pending, const AckCommand& command);
     Verdict carry(Pending& pending, const CarryCommand& command);
     Verdict extend(Pending& pending, const ExtendCommand& command);
-    Verdict carry_outcome(Pending& pending, const MessageRow& ended);
+    Verdict carry_outcomes(Pending& pending, const CarryOutcomesCommand& command);
     Verdict carry_done(Pending& pending, const CarryDoneCommand& command);
     // Reschedule and fire: another due time for a message that waits, which `field` of the command has said.
     Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,

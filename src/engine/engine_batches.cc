@@ -311,6 +311,9 @@ void Engine::apply(Operation& operation) {
         case RecordKind::epoch:
             serving_ = true;
             return;
+        case RecordKind::outcomes:  // known: the index has taken in the segment they stood in
+            counters_.carried += record.count;
+            return;
         case RecordKind::carry_done:
         case RecordKind::rule:
         case RecordKind::conf:  // apply_settings()
@@ -355,11 +358,6 @@ void Engine::apply(Operation& operation) {
         keeps_live = false;
     }
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
-    if (operation.entry == kNoEntry && number == kNoEntry) {  // an outcome that was carried: it names its queue
-        Queue& at = queue(recent_.queues().number(record.state.name_space, record.state.queue));
-        at.last_segment = segment_;
-        at.only_waited_for = false;
-    }
     count(record);
     if (number != kNoEntry) {
         if (planted(PlantedBug::attempt_count_lost_in_crash)) {

@@ -92,6 +92,7 @@ enum Tag : std::uint32_t {
     kIncarnation = 83,
     kPreviousIncarnation = 84,
     kNode = 85,
+    kSegment = 86,
 };
 
 // Within the text of kRetry.
@@ -414,6 +415,7 @@ void write_body(FieldWriter& to, const Record& record) {
     to.number(kIncarnation, record.incarnation);
     to.number(kPreviousIncarnation, record.previous_incarnation);
     to.text(kNode, record.node);
+    to.number(kSegment, record.segment);
 }
 
 bool read_other_field(FieldReader& from, Record& record) {
@@ -493,6 +495,9 @@ bool read_other_field(FieldReader& from, Record& record) {
         case kNode:
             from.text(record.node);
             return true;
+        case kSegment:
+            from.number(record.segment);
+            return true;
         default:
             return false;
     }
@@ -511,6 +516,9 @@ Error damaged(std::string what) {
 Status check_complete(const Record& record) {
     if (record.kind == RecordKind::conf && (record.name.empty() || record.subject == 0)) {
         return damaged("settings of nothing");
+    }
+    if (record.kind == RecordKind::outcomes && (record.value.empty() || record.segment == 0 || record.up_to == 0)) {
+        return damaged("outcomes without rows, or from nowhere");
     }
     const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
                             record.kind == RecordKind::change || record.kind == RecordKind::attempt ||
@@ -571,6 +579,8 @@ std::string_view record_kind_name(RecordKind kind) {
             return "carry_done";
         case RecordKind::epoch:
             return "epoch";
+        case RecordKind::outcomes:
+            return "outcomes";
     }
     return "unknown";
 }
@@ -600,7 +610,7 @@ Result<FramedRecord> read_frame(std::string_view bytes) {
         return Error{"bad_checksum", "a record's checksum does not match its bytes"};
     }
     const auto kind = get_integer<std::uint8_t>(bytes.data() + 16);
-    if (kind < 1 || kind > static_cast<std::uint8_t>(RecordKind::epoch)) {
+    if (kind < 1 || kind > static_cast<std::uint8_t>(RecordKind::outcomes)) {
         return Error{"newer_format",
                      "a record is of kind " + std::to_string(kind) +
                          ", which this version does not know: open the data with the version that wrote it"};

@@ -39,6 +39,7 @@ enum class RecordKind : std::uint8_t {
     carry = 9,        // a message written again, whole, so that the front of the log can go
     carry_done = 10,  // everything needed before a position has been carried
     epoch = 11,       // a process took over
+    outcomes = 12,    // how many messages ended whose own records leave the log (outcome_rows.h)
 };
 std::string_view record_kind_name(RecordKind kind);
 
@@ -152,8 +153,10 @@ struct Record {
     // cursor: of a queue (state.name_space, state.queue) at (state.due_ms, id); of the load when the queue is empty.
     bool removed = false;  // the queue has no cursor any more
 
-    // carry_done: everything needed before this position now stands at or after it.
+    // carry_done: everything needed before this position now stands at or after it. outcomes: so does each outcome that
+    // was kept; `value` has the rows, `count` says how many, `segment` the number of the segment they stood in.
     Sequence up_to = 0;
+    std::uint64_t segment = 0;
     std::uint64_t live_count = 0;
     std::uint64_t digest = 0;
 

@@ -49,6 +49,7 @@ void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_byt
         case RecordKind::cursor:
         case RecordKind::carry_done:
         case RecordKind::epoch:
+        case RecordKind::outcomes:
             break;
     }
 }

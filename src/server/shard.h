@@ -99,6 +99,7 @@ class Shard final : public CommandPort {
     Worker committer_{"dw-commit"};
     Worker reader_{"dw-read"};
     Worker sealer_{"dw-seal"};
+    Worker cleaner_{"dw-clean"};  // beside the sealer, which is busy for a second with each segment
     Worker tender_{"dw-space"};
     Worker patrol_{"dw-patrol"};
 };

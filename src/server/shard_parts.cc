@@ -5,6 +5,7 @@
 #include <map>
 
 #include "journal/segment_format.h"
+#include "message/outcome_rows.h"
 #include "server/queue_replay.h"
 #include "store/index_proof.h"
 #include "store/index_recovery.h"
@@ -203,6 +204,7 @@ Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& sett
     QueueReplay queues;
     if (Status begun = queues.begin(*index_); !begun) return begun;
     LogAudit audit(begin, position.carried_up_to);
+    outcomes_carried_up_to_ = position.outcomes_carried_up_to;
     Status replayed = journal_->replay(begin.sequence + 1, [&](const CommitInLog& commit) -> Status {
         if (commit.totals.commit <= begin.commit) return {};
         for (const FramedRecord& frame : commit.records) {
@@ -213,6 +215,10 @@ Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& sett
             recent_.apply(*record, frame.sequence, static_cast<SegmentNumber>(commit.segment_number), bytes);
             recovery_.replayed_bytes += bytes;
             queues.apply(*record, frame.sequence, bytes);
+            if (record->kind == RecordKind::outcomes) {
+                const auto segment = static_cast<SegmentNumber>(commit.segment_number);
+                if (Status told = replay_outcomes(*record, frame, segment); !told) return told;
+            }
             if (record->kind != RecordKind::cursor) continue;
             if (record->state.queue.empty()) {
                 start.load_cursor_ms = std::max(start.load_cursor_ms, record->state.due_ms);
@@ -231,6 +237,19 @@ Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& sett
     for (const auto& [name, at] : cursors) start.queue_cursors.push_back({{name.first, name.second}, at});
     settings = queues.settings();
     return queues.finish(start.queue_states);
+}
+
+// What the index was too late to take in is known of here until this segment is sealed.
+Status ShardParts::replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment) {
+    outcomes_carried_up_to_ = std::max(outcomes_carried_up_to_, outcomes.up_to);
+    const std::uint64_t first_segment = index_->position().segment != 0
+                                            ? index_->position().first_segment
+                                            : journal_->catalog().snapshot().front()->header().number;
+    if (outcomes.segment >= first_segment) return {};
+    return for_each_outcome(outcomes.value, [&](const Record& outcome) {
+        recent_.apply(outcome, frame.sequence, segment, 0);
+        return Status();
+    });
 }
 
 // No segment that is gone may be needed. An index that was begun since the last proof is compared with the log, row by

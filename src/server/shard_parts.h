@@ -90,6 +90,8 @@ class ShardParts {
     // The cleaner's steps (server/log_cleaning.h).
     const Index& index() const { return *index_; }
     LocalJournal& journal() { return *journal_; }
+    // As the log said at the start: outcomes before this place stand after it too.
+    Sequence outcomes_carried_up_to() const { return outcomes_carried_up_to_; }
     const LocalJournal& journal() const { return *journal_; }
 
   private:
@@ -102,6 +104,7 @@ class ShardParts {
     Status open_index_of_log(RowStorage& rows, LogSink& log);
     Status recover(const ShardOptions& options, LogSink& log);
     Status replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to);
+    Status replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment);
     Status prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log);
     Status repeat_drop(Sequence carried_up_to, LogSink& log);
     Result<SpaceSeen> see_space(bool spares_refused) const;
@@ -116,6 +119,7 @@ class ShardParts {
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<StoreReader> reader_;
     RecoveryReport recovery_;
+    Sequence outcomes_carried_up_to_ = 0;
     const std::size_t reserve_segments_;
     SpaceWatch space_;
     std::atomic<bool> table_waits_{false};  // for space

@@ -320,6 +320,7 @@ void encode_position(std::string& out, const IndexPosition& position) {
     append_number(out, position.totals.id_counter);
     append_instant(out, position.totals.server_time_ms);
     append_number(out, position.carried_up_to);
+    append_number(out, position.outcomes_carried_up_to);
     append_number(out, static_cast<std::uint8_t>(position.is_proven ? 1 : 0));
 }
 
@@ -465,6 +466,7 @@ Result<IndexPosition> decode_position(std::string_view value) {
     position.totals.id_counter = reader.number<std::uint64_t>();
     position.totals.server_time_ms = reader.instant();
     position.carried_up_to = reader.number<Sequence>();
+    position.outcomes_carried_up_to = reader.number<Sequence>();
     const auto proven = reader.number<std::uint8_t>();
     if (!reader.finished() || proven > 1) return damaged("position");
     position.is_proven = proven == 1;

@@ -41,7 +41,7 @@
 namespace duewheel {
 
 // An index of an older format is thrown away and built again.
-inline constexpr std::uint32_t kIndexFormatVersion = 2;
+inline constexpr std::uint32_t kIndexFormatVersion = 3;
 
 enum class IndexTable : char {
     settings = 'c',
@@ -65,7 +65,8 @@ struct IndexPosition {
     Totals totals;                    // at its end
     DueMs load_cursor_ms = 0;         // every row of `due` lies at or above it
     Sequence carried_up_to = 0;       // the greatest that a carry-done record said; 0: there was none
-    bool is_proven = false;           // the rows were once compared with the log's totals, since the index was begun
+    Sequence outcomes_carried_up_to = 0;  // likewise, of a record of outcomes
+    bool is_proven = false;  // the rows were once compared with the log's totals, since the index was begun
 
     bool operator==(const IndexPosition&) const = default;
 };

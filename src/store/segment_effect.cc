@@ -34,6 +34,9 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
         case RecordKind::conf:
             add_settings(record, sequence, frame_bytes);
             return;
+        case RecordKind::outcomes:
+            outcomes_carried_up_to_ = std::max(outcomes_carried_up_to_, record.up_to);
+            return;
         case RecordKind::rule:
         case RecordKind::epoch:
             return;  // nothing in the index depends on them
@@ -122,7 +125,7 @@ void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequ
     effect.lease_attempt = ended ? record.lease_attempt : 0;
     effect.lease_incarnation = ended ? record.lease_incarnation : 0;
     if (!needs_record(record.state.state)) {
-        effect.place = sequence;
+        effect.place = 0;
         effect.record_bytes = 0;
     } else if (is_whole(record.kind)) {
         effect.place = sequence;

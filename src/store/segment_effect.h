@@ -56,7 +56,7 @@ struct MessageEffect {
     MessageId id = 0;
     StoodBefore before;
     // As of the last record.
-    Sequence place = 0;  // of the whole record; of an outcome: of the record that holds it
+    Sequence place = 0;  // of the whole record; 0 where it needs none
     DueMs due_ms = 0;
     DueMs nominal_due_ms = 0;
     DueMs ended_ms = 0;
@@ -98,7 +98,8 @@ class SegmentEffect {
     explicit SegmentEffect(std::size_t records);
 
     // Takes the next record of the segment. `frame_bytes` is its size with its frame, `server_time_ms` that of its
-    // commit's footer. Average O(1).
+    // commit's footer. Of a record of outcomes that it does not know, the index has the rows taken one by one, as carry
+    // records. Average O(1).
     void add(const Record& record, Sequence sequence, std::size_t frame_bytes, DueMs server_time_ms);
 
     const std::vector<MessageEffect>& messages() const { return messages_; }
@@ -116,6 +117,8 @@ class SegmentEffect {
     std::uint64_t outcome_bytes() const { return outcome_bytes_; }
     DueMs load_cursor_ms() const { return load_cursor_ms_; }   // the greatest; 0: the segment sets none
     Sequence carried_up_to() const { return carried_up_to_; }  // of its carry-done records; 0: it has none
+    // Of its records of outcomes; 0: it has none.
+    Sequence outcomes_carried_up_to() const { return outcomes_carried_up_to_; }
 
     // The message's row as of the end of the segment; replaces `row`.
     void fill_row(const MessageEffect& message, MessageRow& row) const;
@@ -138,6 +141,7 @@ class SegmentEffect {
     std::uint64_t outcome_bytes_ = 0;
     DueMs load_cursor_ms_ = 0;
     Sequence carried_up_to_ = 0;
+    Sequence outcomes_carried_up_to_ = 0;
 };
 
 }  // namespace duewheel

@@ -56,6 +56,7 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(pause_lets_one_through),
     DUEWHEEL_BUG(order_key_overtaken_by_retry),
     DUEWHEEL_BUG(discard_forgotten_in_crash),
+    DUEWHEEL_BUG(carried_outcomes_forgotten),
 };
 #undef DUEWHEEL_BUG
 

@@ -156,6 +156,7 @@ namespace duewheel {
     X(settings_removed)                   \
     X(nothing_to_remove)                  \
     X(settings_carried)                   \
+    X(outcomes_carried)                   \
     X(queue_unknown)                      \
     X(expired_with_its_lease)             \
     X(dead_message_listed)                \

@@ -33,6 +33,7 @@ Result<Rows> all_rows(const Index& index, SortedRows& rows, std::optional<DueMs>
         // then there once more. A carry-done may have left it too, when a newer one is there.
         position.load_cursor_ms = 0;
         position.carried_up_to = 0;
+        position.outcomes_carried_up_to = 0;
         all.erase(all.lower_bound(queue_cursor_bound(false)), all.lower_bound(queue_cursor_bound(true)));
         all.erase(all.lower_bound(due_bound({0, 0})), all.lower_bound(due_bound({*front_gone_before, 0})));
         // How messages ended before the front is gone with it.
@@ -90,6 +91,7 @@ void Simulation::finish() {
     if (!wrong()) drain();
     if (!wrong()) end_purges();
     if (!wrong()) ask_for_all();
+    if (!wrong()) check_log_length();
     if (!wrong()) tell_queues(ConfigureQueueCommand::What::remove);
     if (!wrong()) check_emptiness();
     if (!wrong() && has(Fault::damage)) damage();
@@ -180,6 +182,39 @@ void Simulation::end_purges() {
     turn();
     settle();
     oracle_.purges_are_over();
+}
+
+// The newest segments aside, of whatever size: the open one, and what waits until that is full.
+bool Simulation::log_is_short() const {
+    constexpr std::size_t kNewest = 3;
+    const ShardParts& parts = shard_->parts();
+    const std::vector<SegmentSummary> segments = parts.journal().catalog().list();
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i + kNewest < segments.size(); ++i) bytes += segments[i].bytes;
+    const std::uint64_t needed = parts.engine().totals().needed_bytes + parts.index().outcome_bytes();
+    return bytes <= 2 * needed + LogCleaning::kSegmentsLeft * options_.engine.segment_bytes;
+}
+
+// Nobody asks for anything any more; time alone goes on, and with it the log has to come back to its bound.
+void Simulation::check_log_length() {
+    constexpr int kTends = 60;
+    constexpr std::uint64_t kSegmentBytesOfSense = 32'768;
+    for (int i = 0; i < kTends && !wrong(); ++i) {
+        // An index that never saw the log's front does not count all that is needed; and in small segments a batch that
+        // has to be whole leaves half of one empty.
+        const bool may_rest = shard_->parts().index().position().first_segment > 1 ||
+                              options_.engine.segment_bytes < kSegmentBytesOfSense;
+        if (log_is_short() || (may_rest && shard_->cleaning().is_resting())) return;
+        shard_->tend();
+        clock_ = std::max(clock_, shard_->engine().now()) + LogCleaning::kWaitForSegmentMs;
+        turn();
+        if (!wrong()) settle_without_cleaning();
+    }
+    if (wrong()) return;
+    oracle_.violate("C11", "the log stays " + std::to_string(shard_->parts().journal().catalog().bytes()) +
+                               " bytes long, of which " + std::to_string(shard_->engine().totals().needed_bytes) +
+                               " are needed and " + std::to_string(shard_->parts().index().outcome_bytes()) +
+                               " are of outcomes");
 }
 
 // ---- the drain
