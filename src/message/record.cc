@@ -76,6 +76,7 @@ enum Tag : std::uint32_t {
     kBody = 63,
     kRepeatOrderKey = 64,
     kRepeatExpires = 65,
+    kSchedule = 66,
 
     kSubject = 70,
     kName = 71,
@@ -269,6 +270,7 @@ void write_content(FieldWriter& to, const MessageContent& content) {
         to.text(kRepeatOrderKey, content.repeat->order_key);
         to.signed_number(kRepeatExpires, content.repeat->expires_after_ms);
     }
+    to.text(kSchedule, content.schedule);
 }
 
 template <class T>
@@ -340,6 +342,9 @@ bool read_content_field(FieldReader& from, MessageContent& content) {
             return true;
         case kRepeatExpires:
             from.signed_number(present(content.repeat).expires_after_ms);
+            return true;
+        case kSchedule:
+            from.text(content.schedule);
             return true;
         default:
             return false;
@@ -511,6 +516,9 @@ Error damaged(std::string what) {
 Status check_complete(const Record& record) {
     if (record.kind == RecordKind::conf && (record.name.empty() || record.subject == 0)) {
         return damaged("settings of nothing");
+    }
+    if (record.kind == RecordKind::rule && (record.name.empty() || record.subject == 0)) {
+        return damaged("a rule of nothing");
     }
     const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
                             record.kind == RecordKind::change || record.kind == RecordKind::attempt ||

@@ -144,6 +144,14 @@ void LogCleaning::done(Found found) {
                     parts_.engine().submit(std::move(settings), kTokenBit | replies_awaited_);
                     continue;
                 }
+                if (candidate.is_schedule()) {
+                    CarryScheduleCommand schedule{std::move(candidate.row.state.name_space),
+                                                  std::move(candidate.row.state.queue), candidate.row.place,
+                                                  std::move(candidate.body)};
+                    ++replies_awaited_;
+                    parts_.engine().submit(std::move(schedule), kTokenBit | replies_awaited_);
+                    continue;
+                }
                 CarryCommand command;
                 command.row = std::move(candidate.row);
                 command.generation = found.generation;

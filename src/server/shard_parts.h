@@ -23,6 +23,7 @@
 #include "engine/engine.h"
 #include "journal/local_journal.h"
 #include "server/space_watch.h"
+#include "message/zone_shelf.h"
 #include "store/index.h"
 #include "store/retention.h"
 #include "store/store.h"
@@ -90,6 +91,8 @@ class ShardParts {
     // The cleaner's steps (server/log_cleaning.h).
     const Index& index() const { return *index_; }
     LocalJournal& journal() { return *journal_; }
+    // Of the shard's thread: the zones that schedules name.
+    ZoneShelf& zones() { return zones_; }
     const LocalJournal& journal() const { return *journal_; }
 
   private:
@@ -101,7 +104,7 @@ class ShardParts {
     Status open_journal(const ShardOptions& options, LogSink& log);
     Status open_index_of_log(RowStorage& rows, LogSink& log);
     Status recover(const ShardOptions& options, LogSink& log);
-    Status replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to);
+    Status replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to, LogSink& log);
     Status prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log);
     Status repeat_drop(Sequence carried_up_to, LogSink& log);
     Result<SpaceSeen> see_space(bool spares_refused) const;
@@ -113,6 +116,7 @@ class ShardParts {
     std::unique_ptr<LocalJournal> journal_;
     std::unique_ptr<Index> index_;
     RecentTier recent_;
+    ZoneShelf zones_;
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<StoreReader> reader_;
     RecoveryReport recovery_;

@@ -2,7 +2,7 @@
 // the segment can go.
 //
 // Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
-// settings of a queue, and outcomes that have not expired and stand in this segment's own record. It only finds
+// settings of a queue, the newest whole record of a schedule, and outcomes that have not expired and stand in this segment's own record. It only finds
 // candidates: the engine turns each into a carry, and leaves out those that newer records have overtaken. Passing over
 // the segment once more is harmless.
 //
@@ -28,8 +28,9 @@ struct CarryCandidate {
     std::string body;                   // of the record, for decode_record(); empty for an outcome and for settings
 
     bool is_settings() const { return kind == RecordKind::conf; }
+    bool is_schedule() const { return kind == RecordKind::rule; }  // `row` says whose, as of settings
 
-    bool is_outcome() const { return is_ended(row.state.state) && row.state.state != State::dead; }
+    bool is_outcome() const { return !is_schedule() && is_ended(row.state.state) && row.state.state != State::dead; }
 };
 
 // For one thread, beside the sealer. Holds the segment: it stays readable although it leaves the log.
@@ -66,7 +67,7 @@ class Cleaner {
     const Index& index_;
     bool read_ = false;
     std::vector<Seen> records_;
-    std::map<Sequence, QueueName> settings_;  // whose: of the `conf` records among them
+    std::map<Sequence, QueueName> settings_;  // whose: of the `conf` and whole `rule` records among them
     std::size_t looked_at_ = 0;
 };
 
