@@ -87,7 +87,8 @@ void print(const json::object& schedule) {
                                     count(*runs, "merged") + " merged"});
     }
     if (const json::object* last = object_of(schedule, "last_run")) {
-        rows.push_back({"last run", printable(word_of(*last, "id")) + " of " + format_when(number_of(*last, "nominal_ms"))});
+        rows.push_back(
+            {"last run", printable(word_of(*last, "id")) + " of " + format_when(number_of(*last, "nominal_ms"))});
     }
     if (const json::object* waiting = object_of(schedule, "waiting_run")) {
         rows.push_back({"waits", "the run of " + format_when(number_of(*waiting, "nominal_ms")) +
@@ -102,8 +103,10 @@ void print(const json::object& schedule) {
     if (const json::object* settings = object_of(schedule, "settings")) {
         for (const auto& [key, value] : *settings) {
             const std::string member(key.data(), key.size());
-            if (member == "cron" || member == "every" || member == "iso" || member == "at" || member == "zone") continue;
-            const std::string text = value.is_string() ? std::string(word_of(*settings, member)) : json::serialize(value);
+            if (member == "cron" || member == "every" || member == "iso" || member == "at" || member == "zone")
+                continue;
+            const std::string text =
+                value.is_string() ? std::string(word_of(*settings, member)) : json::serialize(value);
             rows.push_back({member, printable(text)});
         }
     }
@@ -286,7 +289,8 @@ void add_setting(CLI::App& parent, Session& session) {
     CLI::Option* cron = text("--cron", "cron", "A cron expression, of 5 to 7 fields", "FIELDS");
     CLI::Option* every = text("--every", "every", "A rest that is always the same: 10s, 1h", "DURATION");
     CLI::Option* iso = text("--iso", "iso", "An ISO 8601 repeating interval: R5/2027-01-01T09:00:00/P1M", "INTERVAL");
-    CLI::Option* at = text("--at", "at", "Once, at an instant, or a local time of the zone: 2027-01-01T06:00:00", "TIME");
+    CLI::Option* at =
+        text("--at", "at", "Once, at an instant, or a local time of the zone: 2027-01-01T06:00:00", "TIME");
     for (CLI::Option* kind : {cron, every, iso, at}) {
         for (CLI::Option* other : {cron, every, iso, at}) {
             if (kind != other) kind->excludes(other);
@@ -306,7 +310,8 @@ void add_setting(CLI::App& parent, Session& session) {
     verb.app->add_option("--end", options.end, "No run after this time")->type_name("TIME");
     verb.app->add_option("--times", options.times, "How many runs in all; else without end");
     verb.app
-        ->add_option("--closed", options.closed, "Days without a run, such as 'SAT SUN 12-25'; @FILE reads them from one")
+        ->add_option("--closed", options.closed,
+                     "Days without a run, such as 'SAT SUN 12-25'; @FILE reads them from one")
         ->type_name("DAYS");
     verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
     verb.app->add_flag("--paused", options.paused, "Make no runs until it is resumed");
@@ -328,11 +333,10 @@ void add_schedule(CLI::App& program, Session& session) {
         "  duewheel schedule preview report\n"
         "  duewheel schedule list");
     add_setting(*schedule, session);
-    constexpr const char* kExample =
-        "duewheel schedule put beat pulses tick --every 1h\n  duewheel schedule ";
-    const std::string examples[] = {std::string(kExample) + "get beat",    std::string(kExample) + "pause beat",
-                                           std::string(kExample) + "resume beat", std::string(kExample) + "fire beat",
-                                           std::string(kExample) + "delete beat"};
+    constexpr const char* kExample = "duewheel schedule put beat pulses tick --every 1h\n  duewheel schedule ";
+    const std::string examples[] = {std::string(kExample) + "get beat", std::string(kExample) + "pause beat",
+                                    std::string(kExample) + "resume beat", std::string(kExample) + "fire beat",
+                                    std::string(kExample) + "delete beat"};
     add_verb(*schedule, session, "get", "Show a schedule: its rule and how far it has come", examples[0].c_str(), get);
     Verb<ListArguments> listing(*schedule, session, "list", "List schedules by name; with --json one a line",
                                 "duewheel schedule list --limit 1000", list);
@@ -346,7 +350,8 @@ void add_schedule(CLI::App& program, Session& session) {
     seen.app->add_option("--from", seen.options->from, "From this time on instead of now")->type_name("TIME");
     seen.app->add_option("--tz", seen.options->zone, "The zone of --from")->type_name("ZONE");
     add_verb(*schedule, session, "pause", "Make no runs until it is resumed", examples[1].c_str(), pause);
-    add_verb(*schedule, session, "resume", "Make runs again; those of the pause are skipped", examples[2].c_str(), resume);
+    add_verb(*schedule, session, "resume", "Make runs again; those of the pause are skipped", examples[2].c_str(),
+             resume);
     add_verb(*schedule, session, "fire", "Make one run now", examples[3].c_str(), fire);
     add_verb(*schedule, session, "delete", "Take a schedule away; messages that it made stay", examples[4].c_str(),
              remove);

@@ -385,10 +385,10 @@ struct ScheduleAnswer {
     std::string name_space{kDefaultNamespace};
     std::string name;
     ScheduleState state;
-    bool created = false;          // by this command
-    bool stands_still = false;     // its zone is not in the zone data
-    std::string zone_data;         // version of what next times are reckoned with now
-    std::optional<bool> removed;   // answer to a remove: whether there was one
+    bool created = false;         // by this command
+    bool stands_still = false;    // its zone is not in the zone data
+    std::string zone_data;        // version of what next times are reckoned with now
+    std::optional<bool> removed;  // answer to a remove: whether there was one
     bool has_content = false;
     std::string body;
     std::string content_type;
@@ -422,8 +422,8 @@ struct PreviewAnswer {
 };
 
 using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer, ScheduleAnswer,
-                           ScheduleListAnswer, PreviewAnswer>;
+                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
+                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

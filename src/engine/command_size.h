@@ -32,8 +32,9 @@ inline bool is_a_move(const Command& command) {
         using What = TellScheduleCommand::What;
         return told->what == What::resume || told->what == What::fire;
     }
-    return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<RescheduleCommand>(command) || std::holds_alternative<FireCommand>(command) ||
-           std::holds_alternative<HoldCommand>(command) || std::holds_alternative<KickCommand>(command);
+    return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
+           std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
+           std::holds_alternative<KickCommand>(command);
 }
 
 // How many records a command adds at most.

@@ -2,8 +2,8 @@
 // mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
 // engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
 // engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
-// letters in engine_dead_letters.cc, loops in engine_loops.cc, schedules in engine_schedules.cc and engine_runs.cc, order keys in engine_order.cc, full disks in
-// engine_space.cc.
+// letters in engine_dead_letters.cc, loops in engine_loops.cc, schedules in engine_schedules.cc and engine_runs.cc,
+// order keys in engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -272,7 +272,8 @@ bool Engine::is_idle() const {
     });
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
            (attempts_.empty() || attempts_wait()) && expiries_.empty() && doomed_.empty() && redrives_.empty() &&
-           spawns_.empty() && spawning_.empty() && schedules_.due.empty() && schedules_.preparing.empty() && !in_flight_ && !looks_up;
+           spawns_.empty() && spawning_.empty() && schedules_.due.empty() && schedules_.preparing.empty() &&
+           !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {

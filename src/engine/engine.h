@@ -130,9 +130,9 @@ struct EngineCounters {
     std::uint64_t carried = 0;
     std::uint64_t listed = 0;  // messages in pages
     std::uint64_t purged = 0;
-    std::uint64_t spawned = 0;  // occurrences of loops and runs of schedules
-    std::uint64_t schedule_runs = 0;          // by their rules
-    std::uint64_t schedule_runs_late = 0;     // of these: made up for after they were missed
+    std::uint64_t spawned = 0;             // occurrences of loops and runs of schedules
+    std::uint64_t schedule_runs = 0;       // by their rules
+    std::uint64_t schedule_runs_late = 0;  // of these: made up for after they were missed
     std::uint64_t schedule_runs_by_hand = 0;
     std::uint64_t schedule_times_skipped = 0;
     std::uint64_t schedule_times_merged = 0;
@@ -646,7 +646,7 @@ class Engine {
     void take_run_records(const std::vector<RecordBytes>& records);
     std::size_t run_bytes(std::size_t record_bytes) const;
     void add_runs();
-    void make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share);
+    void make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share, std::size_t& steps_left);
     DueMs due_of_run(const Schedule& schedule, DueMs nominal_ms) const;
     Status check_run_room(const Schedule& schedule);
     MessageId add_run(const Schedule& schedule, const Record& whole, const PlannedRun& run, DueMs due);

@@ -237,7 +237,8 @@ void Engine::hand_out(bool closes_segment) {
     effects_.commit = std::move(commit);
     if (planted(PlantedBug::answer_before_sync)) {
         for (Operation& operation : batch_->operations()) {
-            if (operation.record.kind == RecordKind::conf || operation.record.kind == RecordKind::rule) continue;  // what it answers is known when it is applied
+            if (operation.record.kind == RecordKind::conf || operation.record.kind == RecordKind::rule)
+                continue;  // what it answers is known when it is applied
             reply(std::exchange(operation.token, 0), operation.reply);
         }
     }

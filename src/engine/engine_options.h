@@ -45,8 +45,8 @@ struct EngineOptions {
     std::int64_t spawn_again_ms = 1'000;
 
     // Schedules: how many there may be, and how many times a preview shows. A run is on time within `run_on_time_ms` of
-    // its nominal time; of one schedule that has missed times at most so many runs are made up for in a row, and so many
-    // times are looked at for a batch.
+    // its nominal time; of one schedule that has missed times at most so many runs are made up for in a row. Of all of
+    // them so many nominal times are looked at for a batch.
     std::uint32_t schedules_max = 200'000;
     std::uint32_t preview_max = 1'000;
     std::int64_t run_on_time_ms = 5'000;

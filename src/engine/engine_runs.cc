@@ -139,8 +139,10 @@ std::size_t Engine::run_bytes(std::size_t record_bytes) const {
 void Engine::add_runs() {
     read_runs();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
-    for (std::size_t left = schedules_.preparing.size(); left > 0 && has_runs_to_add(); --left) {
-        if (batch_->count() + 2 > share || !has_room(run_bytes(schedules_.preparing.front().record_body.size()))) return;
+    std::size_t steps_left = options_.run_steps_max;
+    for (std::size_t left = schedules_.preparing.size(); left > 0 && steps_left > 0 && has_runs_to_add(); --left) {
+        if (batch_->count() + 2 > share || !has_room(run_bytes(schedules_.preparing.front().record_body.size())))
+            return;
         RunInPreparation run = std::move(schedules_.preparing.front());
         schedules_.preparing.pop_front();
         Schedule* schedule = schedules_.find(run.schedule);
@@ -155,16 +157,16 @@ void Engine::add_runs() {
             arm(*schedule, now_ + options_.spawn_again_ms);
             continue;
         }
-        make_runs(*schedule, run, share);
+        make_runs(*schedule, run, share, steps_left);
     }
 }
 
-void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share) {
+void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share, std::size_t& steps_left) {
     const ScheduleState& state = schedule.state;
     PlanLimits limits;
     limits.on_time_ms = options_.run_on_time_ms;
     limits.made_up_max = options_.runs_made_up_max;
-    limits.steps_max = options_.run_steps_max;
+    limits.steps_max = steps_left;
     if (state.rule.overlap != Overlap::allow) {
         std::optional<bool> unfinished = is_unfinished(state.last_id);
         const bool is_fresh = run.last_id == state.last_id && run.last_is_unfinished &&
@@ -194,6 +196,7 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
         limits.runs_max = roomy;
         plan = plan_runs(state, *schedule.times, now_, limits);
     }
+    steps_left -= std::min(steps_left, plan.steps);
     if (plan.changes_nothing()) {
         if (is_crowded) return arm(schedule, now_ + options_.spawn_again_ms);
         if (state.waiting_ms != 0) schedules_.wait_for(state.last_id, schedule);
@@ -235,7 +238,8 @@ MessageId Engine::add_run(const Schedule& schedule, const Record& whole, const P
     if (!rule.retry.is_empty()) {
         // It fitted when it was set; where the queue's rule has changed since and they do not go together any more, the
         // queue's holds.
-        if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue))) record.state.retry = *retry;
+        if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue)))
+            record.state.retry = *retry;
     }
     record.state.name_space = schedule.name_space;
     record.state.queue = rule.queue;

@@ -24,10 +24,12 @@ Error unknown_schedule() {
 Error never_due(const TimesRule& rule) {
     std::string why = "no nominal time follows from this rule";
     if (rule.kind == TimesKind::cron) why = "no day and time ever match `" + rule.text + "`";
-    if (rule.kind == TimesKind::at || rule.kind == TimesKind::iso) why = "all of its times have passed, or are excluded";
+    if (rule.kind == TimesKind::at || rule.kind == TimesKind::iso)
+        why = "all of its times have passed, or are excluded";
     if (rule.end_ms != 0) why += ", at least none before its `end`";
-    return {"never_due", "the schedule would never make a message: " + why + ": change the rule, its `start`, `end` or " +
-                             "`closed` days",
+    return {"never_due",
+            "the schedule would never make a message: " + why + ": change the rule, its `start`, `end` or " +
+                "`closed` days",
             rule.kind == TimesKind::cron ? "cron" : ""};
 }
 
@@ -126,7 +128,8 @@ Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& comma
 Status Engine::check_schedule(const PutScheduleCommand& command) const {
     const ScheduleRule& rule = command.rule;
     if (rule.times.times > options_.repeat_times_max) {
-        return out_of_range("times", "the number of all its runs: at most " + std::to_string(options_.repeat_times_max));
+        return out_of_range("times",
+                            "the number of all its runs: at most " + std::to_string(options_.repeat_times_max));
     }
     if (rule.jitter_ms > options_.delay_max_ms) {
         return out_of_range("jitter", "at most " + std::to_string(options_.delay_max_ms) + " ms");
@@ -397,7 +400,8 @@ void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token) {
             }
         }
         if (!next) break;
-        answer.times.push_back({number, *next, due_of_run(*schedule, *next), times.local_text(*next), times.note(*next)});
+        answer.times.push_back(
+            {number, *next, due_of_run(*schedule, *next), times.local_text(*next), times.note(*next)});
         seen = *next;
         if (number != 0) ++number;
     }

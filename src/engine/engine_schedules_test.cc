@@ -10,7 +10,8 @@ PutScheduleCommand schedule(const TimesRule& times, std::string name = "s") {
     ScheduleRule rule;
     rule.times = times;
     rule.queue = "q";
-    PutScheduleCommand command{.name = std::move(name), .rule = rule, .times = *ScheduleTimes::make(times, &Zone::load)};
+    PutScheduleCommand command{
+        .name = std::move(name), .rule = rule, .times = *ScheduleTimes::make(times, &Zone::load)};
     command.body = "again";
     command.headers = R"({"a":"b"})";
     return command;

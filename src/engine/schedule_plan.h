@@ -11,8 +11,8 @@
 // With a window what is older than it is skipped before all that. An overlap policy then looks at the run before: while
 // that is unfinished, a run is skipped, or waits for its end, and those that come while one waits are merged into it.
 //
-// Each step is decided by what came before it alone, so a long row of missed times may be walked in shares, each durable
-// before the next, and gives the same as in one go.
+// Each step is decided by what came before it alone, so a long row of missed times may be walked in shares, each
+// durable before the next, and gives the same as in one go.
 #pragma once
 
 #include <cstddef>

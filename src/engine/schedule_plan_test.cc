@@ -151,7 +151,8 @@ TEST(SchedulePlan, queue_one_keeps_one_run_waiting_and_merges_the_rest) {
 TEST(SchedulePlan, walked_in_shares_it_gives_the_same_as_in_one_go) {
     Random random(20261122);
     for (int round = 0; round < 400; ++round) {
-        ScheduleState state = every_minute(static_cast<Misfire>(random.below(3)), static_cast<Overlap>(random.below(2)));
+        ScheduleState state =
+            every_minute(static_cast<Misfire>(random.below(3)), static_cast<Overlap>(random.below(2)));
         if (random.below(2) == 0) state.rule.misfire_window_ms = static_cast<std::int64_t>(random.below(20)) * kMinute;
         if (random.below(3) == 0) state.rule.times.times = 1 + random.below(30);
         if (random.below(3) == 0) state.pass_until_ms = static_cast<DueMs>(random.below(20)) * kMinute;

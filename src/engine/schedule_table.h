@@ -112,9 +112,9 @@ class ScheduleTable {
         return number;
     }
 
-    std::deque<ScheduleNumber> due;            // in the order in which their times came
-    std::deque<RunInPreparation> preparing;    // the first of them
-    std::size_t asks = 0;                      // questions that these wait for
+    std::deque<ScheduleNumber> due;          // in the order in which their times came
+    std::deque<RunInPreparation> preparing;  // the first of them
+    std::size_t asks = 0;                    // questions that these wait for
 
   private:
     using Key = std::pair<std::string_view, std::string_view>;

@@ -28,7 +28,8 @@ class TrialEngine {
         turn(0);
         EXPECT_TRUE(engine_.is_serving());
     }
-    // The process died, and what was durable is replayed. `zones` and `zone_data`: what schedules are reckoned with now.
+    // The process died, and what was durable is replayed. `zones` and `zone_data`: what schedules are reckoned with
+    // now.
     TrialEngine(const EngineOptions& options, const TrialEngine& earlier, const FindZone& zones = &Zone::load,
                 const std::string& zone_data = "unknown")
         : engine_(options, start_after(earlier, zones, zone_data), replay(earlier, recent_)),

@@ -18,9 +18,10 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kScheduleMembers[] = {
-    "queue",  "cron",    "every",          "iso",     "at",     "zone", "dst",         "dst_repeat", "start",
-    "end",    "times",   "closed",         "jitter",  "misfire", "misfire_window", "overlap", "paused", "body",
-    "body_base64", "headers", "content_type", "priority", "order_key", "expires_in", "retry"};
+    "queue",          "cron",      "every",      "iso",   "at",          "zone",    "dst",
+    "dst_repeat",     "start",     "end",        "times", "closed",      "jitter",  "misfire",
+    "misfire_window", "overlap",   "paused",     "body",  "body_base64", "headers", "content_type",
+    "priority",       "order_key", "expires_in", "retry"};
 
 // A member that is one of a few words; `names` are those of the values from 0 on.
 template <class T>
@@ -100,10 +101,11 @@ Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
     std::optional<std::int64_t> window;
     if (read) read = take(json.duration_ms("misfire_window"), window);
     if (read && window && *window < 1) {
-        read = Error{"out_of_range",
-                     "`misfire_window` is how late a run may still be made, at least 1 ms; with `\"misfire\": \"skip\"` "
-                     "none that was missed is made",
-                     "misfire_window"};
+        read =
+            Error{"out_of_range",
+                  "`misfire_window` is how late a run may still be made, at least 1 ms; with `\"misfire\": \"skip\"` "
+                  "none that was missed is made",
+                  "misfire_window"};
     }
     if (read) rule.misfire_window_ms = window.value_or(0);
     if (read) read = read_word(json, "overlap", {"allow", "skip", "queue_one"}, rule.overlap);
@@ -191,7 +193,8 @@ Result<Command> read_schedule_list(const HttpRequest& request, std::string name_
     if (!query) return query.error();
     ListSchedulesCommand list;
     list.name_space = std::move(name_space);
-    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read) return std::move(read).error();
+    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
+        return std::move(read).error();
     if (const std::optional<std::string_view> cursor = query->text("cursor")) {
         std::optional<std::string> after = parse_schedule_cursor(*cursor, list.name_space);
         if (!after) {

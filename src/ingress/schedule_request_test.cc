@@ -30,20 +30,23 @@ std::string put(const std::string& members) {
 }
 
 TEST(ScheduleRequest, a_put_is_read_whole) {
-    const Result<Command> command = command_of({"PUT", "/v1/namespaces/team/schedules/a%2Fb", R"({
+    const Result<Command> command = command_of({"PUT",
+                                                "/v1/namespaces/team/schedules/a%2Fb",
+                                                R"({
         "queue": "q", "cron": "30 2 * * *", "zone": "Europe/Oslo", "dst": "skip", "dst_repeat": "both",
         "closed": "SAT SUN", "start": "2027-01-01T00:00:00Z", "end": 1830000000000, "times": 9, "jitter": "30s",
         "misfire": "all", "misfire_window": "1h", "overlap": "queue_one", "paused": true, "body": "go",
         "headers": {"a": "b"}, "content_type": "text/plain", "priority": -1, "order_key": "k", "expires_in": "5m",
         "retry": {"attempts": 2}})",
-                                                "", {{"traceparent", "x"}}});
+                                                "",
+                                                {{"traceparent", "x"}}});
     ASSERT_TRUE(command) << command.error().message;
     const auto& schedule = std::get<PutScheduleCommand>(*command);
     EXPECT_EQ(schedule.name_space, "team");
     EXPECT_EQ(schedule.name, "a/b");
     const ScheduleRule& rule = schedule.rule;
-    const TimesRule times{TimesKind::cron, "30 2 * * *", 0, "Europe/Oslo", true, true, "SAT SUN", 1798761600000,
-                          1830000000000, 9};
+    const TimesRule times{TimesKind::cron, "30 2 * * *",  0, "Europe/Oslo", true, true, "SAT SUN",
+                          1798761600000,   1830000000000, 9};
     EXPECT_TRUE(rule.times == times);
     EXPECT_EQ(rule.jitter_ms, 30'000);
     EXPECT_EQ(rule.misfire, Misfire::all);

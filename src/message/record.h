@@ -140,10 +140,10 @@ struct Record {
 
     // rule, conf: what kind of thing (1 schedule, 2 watchdog; 1 queue, 2 namespace, 3 target), its name in
     // state.name_space, and its value; an empty value removes it. conf: `place` and `record_bytes` are those of the
-    // conf record before it, `previous` its revision and term; a conf that says the same again carries it. rule: as of a
-    // conf, but `content` is what its messages hold, and stands in whole records alone; `place` and `record_bytes` are
-    // those of the whole record before it, as of a change. For who reads the log: when it is next due, how many runs it
-    // has made, and the nominal times that this record passes over.
+    // conf record before it, `previous` its revision and term; a conf that says the same again carries it. rule: as of
+    // a conf, but `content` is what its messages hold, and stands in whole records alone; `place` and `record_bytes`
+    // are those of the whole record before it, as of a change. For who reads the log: when it is next due, how many
+    // runs it has made, and the nominal times that this record passes over.
     std::uint32_t subject = 0;
     std::string_view name;
     std::string_view value;

@@ -1,5 +1,5 @@
-// A schedule: what makes messages at the times of a rule, under a name. As a value, and in its byte form: the value of a
-// `rule` record and of a row of the index.
+// A schedule: what makes messages at the times of a rule, under a name. As a value, and in its byte form: the value of
+// a `rule` record and of a row of the index.
 //
 // A rule says the nominal times, which count from 1; what becomes of each is decided once, in their order, when it has
 // come. It makes a run (a message of its own), or is passed over: skipped, or merged into another run. The state is the
@@ -89,14 +89,14 @@ struct ScheduleState {
     std::uint64_t next_run = 1;  // its number
     DueMs pass_until_ms = 0;     // times before it are skipped: they came during a pause
 
-    // The newest nominal time that was decided, 0: none; and what local clocks were ahead of UTC at it, by the zone data
-    // of then. With other data, what has the same local time is not decided again.
+    // The newest nominal time that was decided, 0: none; and what local clocks were ahead of UTC at it, by the zone
+    // data of then. With other data, what has the same local time is not decided again.
     DueMs last_ms = 0;
     std::int32_t last_offset_s = 0;
     std::string zone_data;  // version
 
-    std::uint64_t made = 0;  // runs by the rule
-    std::uint64_t late = 0;  // of these: made up for after they were missed
+    std::uint64_t made = 0;   // runs by the rule
+    std::uint64_t late = 0;   // of these: made up for after they were missed
     std::uint64_t fired = 0;  // runs by hand
     std::uint64_t skipped = 0;
     std::uint64_t merged = 0;

@@ -179,8 +179,8 @@ std::optional<ScheduleTimes> ScheduleTimes::without_policies() const {
     all.closed_ = {};
     if (const auto* cron = std::get_if<CronSchedule>(&what_)) {
         const DaylightPolicy most{SkippedTime::shift, RepeatedTime::both};
-        const bool is_most =
-            cron->policy().skipped == most.skipped && cron->policy().repeated == most.repeated && cron->closed().empty();
+        const bool is_most = cron->policy().skipped == most.skipped && cron->policy().repeated == most.repeated &&
+                             cron->closed().empty();
         if (is_most) return std::nullopt;
         all.what_ = CronSchedule(cron->rule(), zone_, most);
         return all;

@@ -39,14 +39,14 @@ class ScheduleTimes {
     static Result<ScheduleTimes> make(const TimesRule& rule, const FindZone& find_zone);
 
     // The first nominal time later than `after_ms`, within start and end; none: never. `from_ms`: since when the rule
-    // holds, from which `every` counts where it has no start. About a microsecond; at worst, where days are excluded for
-    // years on end, a hundred.
+    // holds, from which `every` counts where it has no start. About a microsecond; at worst, where days are excluded
+    // for years on end, a hundred.
     std::optional<DueMs> next(DueMs after_ms, DueMs from_ms) const;
 
     // What local clocks are ahead of UTC.
     std::int32_t offset_s(DueMs at_ms) const;
-    // Where local clocks had not passed the local time of `decided_ms` (which they were `offset_s` ahead of UTC at) when
-    // the data of the zone changed, its time may come once more. The first nominal time after both.
+    // Where local clocks had not passed the local time of `decided_ms` (which they were `offset_s` ahead of UTC at)
+    // when the data of the zone changed, its time may come once more. The first nominal time after both.
     std::optional<DueMs> next_after_change(DueMs decided_ms, std::int32_t offset_s, DueMs from_ms) const;
     // Whether zone data say anything about it.
     bool depends_on_zone() const;

@@ -88,7 +88,8 @@ TEST(ScheduleTimes, what_cannot_be_read_names_its_member) {
     using Refusal = std::pair<std::string, std::string>;
     EXPECT_EQ(refused(cron("0 24 * * *")), Refusal("bad_cron", "cron"));
     EXPECT_EQ(refused(cron("0 9 * * *", "Europe/Olso")), Refusal("bad_zone", "zone"));
-    EXPECT_EQ(refused({.kind = TimesKind::iso, .text = "R0/2026-01-01T00:00:00Z/PT1H"}), Refusal("bad_interval", "iso"));
+    EXPECT_EQ(refused({.kind = TimesKind::iso, .text = "R0/2026-01-01T00:00:00Z/PT1H"}),
+              Refusal("bad_interval", "iso"));
     EXPECT_EQ(refused({.kind = TimesKind::at, .text = "tomorrow"}), Refusal("bad_instant", "at"));
     EXPECT_EQ(refused({.kind = TimesKind::at, .text = "2027-01-01T06:00:00Z/P1D"}), Refusal("bad_instant", "at"));
     EXPECT_EQ(refused({.kind = TimesKind::every, .every_ms = 0}), Refusal("out_of_range", "every"));

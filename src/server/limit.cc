@@ -231,10 +231,8 @@ constexpr Limit kLimits[] = {
                                          .most = 10'000'000,
                                          .codes = {"schedule_limit"},
                                          .use = of_engine<&EngineCounters::schedules>}),
-    fixed<kCronBytesMax>({.name = "limits.cron_max",
-                          .unit = Unit::bytes,
-                          .sentence = "A cron expression.",
-                          .codes = {"bad_cron"}}),
+    fixed<kCronBytesMax>(
+        {.name = "limits.cron_max", .unit = Unit::bytes, .sentence = "A cron expression.", .codes = {"bad_cron"}}),
     fixed<kIntervalBytesMax>({.name = "limits.interval_text_max",
                               .unit = Unit::bytes,
                               .sentence = "`iso` and `at` of a schedule.",
@@ -243,8 +241,7 @@ constexpr Limit kLimits[] = {
                                 .unit = Unit::bytes,
                                 .sentence = "Closed days of a schedule, as they are written.",
                                 .codes = {"bad_exclusion"}}),
-    fixed<kPreviewMax>(
-        {.name = "limits.preview_max", .sentence = "Times of one preview.", .codes = {"out_of_range"}}),
+    fixed<kPreviewMax>({.name = "limits.preview_max", .sentence = "Times of one preview.", .codes = {"out_of_range"}}),
     at<kEngine, &Engine::runs_made_up_max>({.name = "limits.made_up_max",
                                             .sentence = "Missed runs of a schedule that are made up for in a row.",
                                             .least = 1,

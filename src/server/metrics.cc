@@ -107,8 +107,8 @@ void add_engine(Page& page, const EngineCounters& counters) {
                  counters.schedule_runs_by_hand);
     page.counter("duewheel_schedule_times_skipped_total", "Nominal times of schedules that made no run.",
                  counters.schedule_times_skipped);
-    page.counter("duewheel_schedule_times_merged_total", "Nominal times of schedules that were merged into another run.",
-                 counters.schedule_times_merged);
+    page.counter("duewheel_schedule_times_merged_total",
+                 "Nominal times of schedules that were merged into another run.", counters.schedule_times_merged);
     page.gauge("duewheel_schedules", "Schedules; the first 100 by name have lines below.", counters.schedules);
     page.counter("duewheel_expired_total", "Messages whose time was over before anybody took them.", counters.expired);
     page.counter("duewheel_rescheduled_total", "Messages moved to another due time.", counters.rescheduled);
@@ -194,14 +194,14 @@ void add_schedules(Page& page, const Engine& engine) {
     using Counters = Engine::ScheduleCounters;
     page.of_schedules("duewheel_schedule_made_total", "Runs of a schedule by its rule.", "counter", schedules,
                       [](const Counters& schedule) { return schedule.made; });
-    page.of_schedules("duewheel_schedule_late_total", "Of these, the ones made up for after they were missed.", "counter",
-                      schedules, [](const Counters& schedule) { return schedule.late; });
+    page.of_schedules("duewheel_schedule_late_total", "Of these, the ones made up for after they were missed.",
+                      "counter", schedules, [](const Counters& schedule) { return schedule.late; });
     page.of_schedules("duewheel_schedule_by_hand_total", "Runs of a schedule that were fired by hand.", "counter",
                       schedules, [](const Counters& schedule) { return schedule.fired; });
     page.of_schedules("duewheel_schedule_skipped_total", "Nominal times of a schedule that made no run.", "counter",
                       schedules, [](const Counters& schedule) { return schedule.skipped; });
-    page.of_schedules("duewheel_schedule_merged_total", "Nominal times of a schedule merged into another run.", "counter",
-                      schedules, [](const Counters& schedule) { return schedule.merged; });
+    page.of_schedules("duewheel_schedule_merged_total", "Nominal times of a schedule merged into another run.",
+                      "counter", schedules, [](const Counters& schedule) { return schedule.merged; });
     page.of_schedules("duewheel_schedule_next_milliseconds",
                       "Next nominal time of a schedule, milliseconds since 1970 UTC; 0: none.", "gauge", schedules,
                       [](const Counters& schedule) { return static_cast<std::uint64_t>(schedule.next_ms); });
@@ -234,8 +234,8 @@ std::string metrics_page(const ServerOptions& options, const Shard& shard, const
     const LocalJournal& journal = shard.parts().journal();
     const Totals totals = shard.parts().engine().totals();
     page.gauge("duewheel_log_sequence", "Sequence of the newest durable record.", totals.sequence);
-    page.gauge("duewheel_log_needed_bytes", "Bytes of the log that unfinished and dead messages, settings and schedules need.",
-               totals.needed_bytes);
+    page.gauge("duewheel_log_needed_bytes",
+               "Bytes of the log that unfinished and dead messages, settings and schedules need.", totals.needed_bytes);
     page.gauge("duewheel_log_outcome_bytes", "Bytes of the log that outcomes need which are still kept, about.",
                shard.parts().index().outcome_bytes());
     page.gauge("duewheel_log_cleaning", "1 while what is needed of old segments is being carried to the log's end.",

@@ -2,9 +2,9 @@
 // the segment can go.
 //
 // Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
-// settings of a queue, the newest whole record of a schedule, and outcomes that have not expired and stand in this segment's own record. It only finds
-// candidates: the engine turns each into a carry, and leaves out those that newer records have overtaken. Passing over
-// the segment once more is harmless.
+// settings of a queue, the newest whole record of a schedule, and outcomes that have not expired and stand in this
+// segment's own record. It only finds candidates: the engine turns each into a carry, and leaves out those that newer
+// records have overtaken. Passing over the segment once more is harmless.
 //
 // It refuses to decide whether the segment may go: that is what the needed counts of the index say.
 #pragma once

@@ -36,8 +36,8 @@ class Proof {
     }
     void take(const Index::Settings& settings) {
         if (settings.row.place < first_sequences_.front()) {
-            differs((settings.is_schedule ? "schedule " : "the settings of queue ") + settings.queue.queue + " stand at record " + number(settings.row.place) +
-                    ", which is before the log's front");
+            differs((settings.is_schedule ? "schedule " : "the settings of queue ") + settings.queue.queue +
+                    " stand at record " + number(settings.row.place) + ", which is before the log's front");
         }
         sum_.needed_bytes += settings.row.record_bytes;
         const auto& [name_space, name] = settings.queue;

@@ -249,6 +249,50 @@ class ZoneData(unittest.TestCase):
                 self.assertEqual(daemon.terminate(), 0, daemon.log_text())
 
 
+class Cleaning(unittest.TestCase):
+    """A schedule's record is carried along when the log's front goes, again and again, and an index that is thrown away is
+    built from what is left."""
+
+    def test_a_schedule_outlives_the_segments_it_was_written_to(self):
+        with Daemon(arguments=["--store-segment-size=1MiB"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            set_schedule(client, "far", every="1d", body="far" + "y" * 50_000, headers={"a": "b"})
+            set_schedule(client, "near", every="100ms", queue="near", body="near")
+            first = look(client, "near")["next_ms"]
+            gone = set_schedule(client, "gone", every="1d", body="gone")[0]
+            self.assertEqual(gone, 201)
+            self.assertTrue(client.request("DELETE", "/v1/schedules/gone")[1]["removed"])
+            for round_ in range(3):
+                dropped = 0
+                deadline = time.monotonic() + 60
+                while dropped < 6:
+                    self.assertLess(time.monotonic(), deadline, "nothing is cleaned away")
+                    made = client.put("filler", "x" * 900_000, delay="1d")[1]["id"]
+                    self.assertEqual(client.cancel(made)[1]["outcome"], "cancelled")
+                    page = client.request("GET", "/metrics")[1]
+                    dropped = int(re.search(r"^duewheel_log_segments_dropped_total (\d+)", page, re.MULTILINE)[1])
+                if round_ == 1:
+                    daemon.kill()
+                else:
+                    self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+                checked = subprocess.run([BIN / "duewheel", "check", daemon.data], capture_output=True, text=True, timeout=60)
+                self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+                if round_ == 2:
+                    shutil.rmtree(daemon.data / "index")
+                daemon.start()
+                client = daemon.client()
+                far = look(client, "far")
+                self.assertEqual((far["settings"]["body"], far["settings"]["headers"]), ("far" + "y" * 50_000, {"a": "b"}))
+            near = look(client, "near")
+            self.assertEqual(near["next_ms"], first + 100 * (near["next_occurrence"] - 1))
+            self.assertEqual(client.lease("near", 1, "10s")[0]["body"], "near")
+            self.assertEqual([each["schedule"] for each in client.request("GET", "/v1/schedules")[1]["schedules"]], ["far", "near"])
+            self.assertEqual(client.request("POST", "/v1/schedules/far:fire")[0], 201)
+            self.assertTrue(client.lease("q", 1, "10s")[0]["body"].startswith("fary"))
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+
+
 class Kills(unittest.TestCase):
     """Schedules are set, told things and removed while the process is killed again and again, with files of the log so
     small that they are sealed and cleaned away meanwhile. In the end each nominal time has made one run or was counted."""
