@@ -124,7 +124,8 @@ HOW = {
                                                  {"due": 1, "delay": 1}),
     "delay_too_long": lambda p: p.with_body({DURATIONS[p.name]: "36500d"}),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
-    "duplicate_parameter": lambda p: p.with_query("queues=1&queues=1" if p.name == "stats" else "limit=1&limit=1"),
+    "duplicate_parameter": lambda p: p.with_query("queues=1&queues=1" if p.name == "stats" else
+                                                  "count=1&count=1" if p.name == "previewSchedule" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
     "expires_too_soon": lambda p: p.with_body({"expires_in": 0} if p.name == "put" else {"delay": "2h"}),
     "foreign_host": lambda p: p.with_headers(Host="foreign.example"),
