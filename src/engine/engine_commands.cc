@@ -43,6 +43,9 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, DiscardCommand>) return discard(pending, command);
             if constexpr (std::is_same_v<T, ConfigureQueueCommand>) return configure(pending, command);
             if constexpr (std::is_same_v<T, CarrySettingsCommand>) return carry_settings(pending, command);
+            if constexpr (std::is_same_v<T, PutScheduleCommand>) return put_schedule(pending, command);
+            if constexpr (std::is_same_v<T, TellScheduleCommand>) return tell_schedule(pending, command);
+            if constexpr (std::is_same_v<T, CarryScheduleCommand>) return carry_schedule(pending, command);
             assert(false && "a command that changes nothing is answered when it is submitted");
             return Verdict::settled;
         },

@@ -76,6 +76,7 @@ enum Tag : std::uint32_t {
     kBody = 63,
     kRepeatOrderKey = 64,
     kRepeatExpires = 65,
+    kSchedule = 66,
 
     kSubject = 70,
     kName = 71,
@@ -270,6 +271,7 @@ void write_content(FieldWriter& to, const MessageContent& content) {
         to.text(kRepeatOrderKey, content.repeat->order_key);
         to.signed_number(kRepeatExpires, content.repeat->expires_after_ms);
     }
+    to.text(kSchedule, content.schedule);
 }
 
 template <class T>
@@ -341,6 +343,9 @@ bool read_content_field(FieldReader& from, MessageContent& content) {
             return true;
         case kRepeatExpires:
             from.signed_number(present(content.repeat).expires_after_ms);
+            return true;
+        case kSchedule:
+            from.text(content.schedule);
             return true;
         default:
             return false;
@@ -519,6 +524,9 @@ Status check_complete(const Record& record) {
     }
     if (record.kind == RecordKind::outcomes && (record.value.empty() || record.segment == 0 || record.up_to == 0)) {
         return damaged("outcomes without rows, or from nowhere");
+    }
+    if (record.kind == RecordKind::rule && (record.name.empty() || record.subject == 0)) {
+        return damaged("a rule of nothing");
     }
     const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
                             record.kind == RecordKind::change || record.kind == RecordKind::attempt ||

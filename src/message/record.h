@@ -86,8 +86,9 @@ struct MessageContent {
     std::optional<Repeat> repeat;
     std::optional<TransactionRule> transaction;
     MessageId parent = 0;          // of an occurrence: its loop
-    std::uint64_t occurrence = 0;  // from 1
+    std::uint64_t occurrence = 0;  // from 1; of a schedule that was fired by hand 0
     std::string_view body;
+    std::string_view schedule;  // of an occurrence of a schedule: its name, which is of the same namespace
 
     bool operator==(const MessageContent&) const = default;
 };
@@ -140,8 +141,10 @@ struct Record {
 
     // rule, conf: what kind of thing (1 schedule, 2 watchdog; 1 queue, 2 namespace, 3 target), its name in
     // state.name_space, and its value; an empty value removes it. conf: `place` and `record_bytes` are those of the
-    // conf record before it, `previous` its revision and term; a conf that says the same again carries it. rule: when
-    // it is next due, how far it has come.
+    // conf record before it, `previous` its revision and term; a conf that says the same again carries it. rule: as of
+    // a conf, but `content` is what its messages hold, and stands in whole records alone; `place` and `record_bytes`
+    // are those of the whole record before it, as of a change. For who reads the log: when it is next due, how many
+    // runs it has made, and the nominal times that this record passes over.
     std::uint32_t subject = 0;
     std::string_view name;
     std::string_view value;
@@ -167,6 +170,11 @@ struct Record {
 
     bool operator==(const Record&) const = default;
 };
+
+// Whether a `rule` record holds the content of its messages: then it is the place of its schedule.
+inline bool is_whole_rule(const Record& record) {
+    return record.kind == RecordKind::rule && !record.value.empty() && record.content.put_ms != 0;
+}
 
 inline constexpr std::size_t kRecordFrameBytes = 4 + 4 + 8 + 1;
 // Above any legal body with its fields; a larger length in a frame is damage.

@@ -181,6 +181,12 @@ void LogCleaning::carry(Cleanings cleanings, Generation generation) {
                   bytes);
             continue;
         }
+        if (candidate.is_schedule()) {
+            carry(CarryScheduleCommand{std::move(candidate.row.state.name_space), std::move(candidate.row.state.queue),
+                                       candidate.row.place, std::move(candidate.body)},
+                  bytes);
+            continue;
+        }
         CarryCommand command;
         command.row = std::move(candidate.row);
         command.generation = generation;

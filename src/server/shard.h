@@ -64,6 +64,7 @@ class Shard final : public CommandPort {
     const ShardTimes& times() const { return times_; }
     const LogCleaning& cleaning() const { return cleaning_; }
     const ShardParts& parts() const { return parts_; }
+    ZoneShelf& zones() { return parts_.zones(); }
 
   private:
     void carry_out(Effects effects);

@@ -63,10 +63,12 @@ Status Cleaner::read() {
         for (const FramedRecord& framed : commit.records) {
             const bool may_be_needed = framed.kind == RecordKind::put || framed.kind == RecordKind::spawn ||
                                        framed.kind == RecordKind::carry || framed.kind == RecordKind::end ||
-                                       framed.kind == RecordKind::conf || framed.kind == RecordKind::outcomes;
+                                       framed.kind == RecordKind::conf || framed.kind == RecordKind::rule ||
+                                       framed.kind == RecordKind::outcomes;
             if (!may_be_needed) continue;
             const Result<Record> record = decode_record(framed.kind, framed.body);
             if (!record) return record.error();
+            if (framed.kind == RecordKind::rule && !is_whole_rule(*record)) continue;
             see(framed, *record);
         }
         return {};
@@ -81,7 +83,7 @@ void Cleaner::see(const FramedRecord& framed, const Record& record) {
     seen.is_outcome = framed.kind == RecordKind::outcomes ||
                       (may_be_outcome && is_ended(record.state.state) && record.state.state != State::dead);
     if (seen.is_outcome ? framed.sequence < outcomes_from_ : framed.kind == RecordKind::end) return;
-    if (framed.kind == RecordKind::conf) {
+    if (framed.kind == RecordKind::conf || framed.kind == RecordKind::rule) {
         settings_.emplace(framed.sequence, QueueName{record.state.name_space, std::string(record.name)});
     }
     records_.push_back(seen);
@@ -114,7 +116,9 @@ Status Cleaner::read_outcomes(const std::vector<Sequence>& places, OutcomesToCar
 
 Result<bool> Cleaner::are_newest_settings(const Seen& record, MessageRow& row) const {
     const QueueName& name = settings_.at(record.place);
-    const Result<std::optional<SettingsRow>> found = index_.settings(name.name_space, name.queue);
+    const Result<std::optional<SettingsRow>> found = record.kind == RecordKind::rule
+                                                         ? index_.schedule(name.name_space, name.queue)
+                                                         : index_.settings(name.name_space, name.queue);
     if (!found) return found.error();
     if (!*found || (*found)->place != record.place) return false;
     row.place = record.place;
@@ -124,7 +128,7 @@ Result<bool> Cleaner::are_newest_settings(const Seen& record, MessageRow& row) c
 }
 
 Result<bool> Cleaner::is_needed(const Seen& record, MessageRow& row) const {
-    if (record.kind == RecordKind::conf) return are_newest_settings(record, row);
+    if (record.kind == RecordKind::conf || record.kind == RecordKind::rule) return are_newest_settings(record, row);
     Result<std::optional<MessageRow>> found = index_.find(record.id, index_.retention().now_ms());
     if (!found) return std::move(found).error();
     if (!*found || (*found)->place != record.place) return false;

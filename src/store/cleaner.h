@@ -2,9 +2,9 @@
 // the segment can go.
 //
 // Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
-// settings of a queue, and outcomes that have not expired. Of the first two it only finds candidates: the engine turns
-// each into a carry, and leaves out those that newer records have overtaken. Passing over the segment once more is
-// harmless.
+// settings of a queue, the newest whole record of a schedule, and outcomes that have not expired. Of all but the last it
+// only finds candidates: the engine turns each into a carry, and leaves out those that newer records have overtaken.
+// Passing over the segment once more is harmless.
 //
 // How a message ended never changes, so outcomes are copied as they stand, many in one record, and nothing is looked up
 // for them. Each such record says up to which place it has them all; whoever goes over the segment again, after a
@@ -32,6 +32,7 @@ struct CarryCandidate {
     std::string body;                   // of the record, for decode_record(); empty for settings
 
     bool is_settings() const { return kind == RecordKind::conf; }
+    bool is_schedule() const { return kind == RecordKind::rule; }  // `row` says whose, as of settings
 };
 
 // As of message/outcome_rows.h.
@@ -89,8 +90,8 @@ class Cleaner {
     const Sequence outcomes_from_;
     bool read_ = false;
     std::vector<Seen> records_;
-    std::map<Sequence, QueueName> settings_;  // whose: of the `conf` records among them
-    std::uint64_t needed_left_ = 0;           // whole records and settings that are still to be found
+    std::map<Sequence, QueueName> settings_;  // whose: of the `conf` and whole `rule` records among them
+    std::uint64_t needed_left_ = 0;           // whole records, settings and schedules that are still to be found
     std::size_t looked_at_ = 0;
 };
 

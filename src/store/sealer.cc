@@ -121,6 +121,10 @@ Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequ
         if (settings.place_before != 0) count(settings.place_before, -1);
         if (!settings.value.empty()) count(settings.place, 1);
     }
+    for (const auto& [key, rule] : table.effect.rules()) {
+        if (rule.place_before != 0) count(rule.place_before, -1);
+        if (!rule.value.empty()) count(rule.place, 1);
+    }
     Result<std::map<Sequence, std::uint64_t>> counts = index.needed_counts();
     if (!counts) return std::move(counts).error();
     for (const auto& [first_sequence, change] : changes) {

@@ -92,6 +92,15 @@ struct SettingsEffect {
     std::string value;  // empty: removed
 };
 
+// A schedule as of the last `rule` record of the segment.
+struct RuleEffect {
+    QueueName name;             // namespace and name of the schedule
+    Sequence place_before = 0;  // of the whole record that stood before the segment; 0: none
+    Sequence place = 0;         // of the newest whole record
+    std::uint32_t record_bytes = 0;
+    std::string value;  // empty: removed
+};
+
 class SegmentEffect {
   public:
     // `records`: how many will come at most; memory is taken for so many, and used only for the messages among them.
@@ -111,6 +120,8 @@ class SegmentEffect {
     // In the order of the log; a later one of the same queue replaces an earlier one.
     const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
     const std::map<QueueNumber, SettingsEffect>& settings() const { return settings_; }
+    // By the keys of their rows.
+    const std::map<std::string, RuleEffect>& rules() const { return rules_; }
     // In the order of the log, which is that of time. A message that was redriven may be there twice.
     const std::vector<EndInQueue>& ends() const { return ends_; }
     // What the records of ends take in the log that outcomes need: of all but the dead.
@@ -130,6 +141,8 @@ class SegmentEffect {
     void add_cursor(const Record& record);
     void add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes);
 
+    void add_rule(const Record& record, Sequence sequence, std::size_t frame_bytes);
+
     std::vector<MessageEffect> messages_;
     boost::unordered_flat_map<MessageId, std::uint32_t> by_id_;
     std::vector<RareFields> rare_{1};
@@ -137,6 +150,7 @@ class SegmentEffect {
     QueueNumber last_queue_ = kNoQueue;  // most records name the same one as the record before
     std::vector<QueueCursorRecord> queue_cursors_;
     std::map<QueueNumber, SettingsEffect> settings_;
+    std::map<std::string, RuleEffect> rules_;
     std::vector<EndInQueue> ends_;
     std::uint64_t outcome_bytes_ = 0;
     DueMs load_cursor_ms_ = 0;

@@ -77,7 +77,13 @@ std::string_view name_of(const Command& command) {
                                            "kick",
                                            "redrive",
                                            "hold lease",
-                                           "discard"};
+                                           "discard",
+                                           "put schedule",
+                                           "tell schedule",
+                                           "describe schedule",
+                                           "list schedules",
+                                           "preview schedule",
+                                           "carry schedule"};
     return kNames[command.index()];
 }
 
