@@ -92,6 +92,9 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         }
     }
     if (code == "expires_too_soon" && is_refused_expiry(request, about)) return rare_.met(Rare::expires_too_soon);
+    if (is_refused_loop(request, about, code)) {
+        return rare_.met(code == "is_loop" ? Rare::loop_cannot_be_moved : Rare::loop_refused);
+    }
     if (code == "gone" && about != nullptr) {
         rare_.met(Rare::answered_gone);
         const Worlds worlds = with_open_commands(*about, 0);
