@@ -14,7 +14,8 @@ std::int64_t LoopModel::offset_ms(std::uint64_t number) const {
             rest_us_ = choice_.every_ms * 1000;
         } else if (choice_.factor_permille) {
             const std::int64_t whole_ms = rest_us_ / 1000;
-            rest_us_ = whole_ms * *choice_.factor_permille + (rest_us_ - whole_ms * 1000) * *choice_.factor_permille / 1000;
+            rest_us_ =
+                whole_ms * *choice_.factor_permille + (rest_us_ - whole_ms * 1000) * *choice_.factor_permille / 1000;
         }
         if (choice_.factor_permille) rest_us_ = std::min(rest_us_, most_us);
         offsets_.push_back(offsets_.back() + std::max<std::int64_t>(rest_us_ / 1000, 1));

@@ -29,7 +29,8 @@ void MessageModel::set(LifePoint from, Worlds next) {
 
 void MessageModel::replace(Worlds next) {
     epochs.back().worlds = std::move(next);
-    const bool is_live = std::any_of(worlds().begin(), worlds().end(), [](const World& world) { return world.is_live(); });
+    const bool is_live =
+        std::any_of(worlds().begin(), worlds().end(), [](const World& world) { return world.is_live(); });
     if (may_have_made_all && is_live) {
         const DueMs from = loop->start.low + loop->offset_ms(*loop->last(loop->start.high));
         add_world(epochs.back().worlds, World{World::Phase::done, {}, {}, {from, 0}});

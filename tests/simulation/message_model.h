@@ -102,7 +102,7 @@ class LoopModel {
     // How many are due by then.
     std::uint64_t due_by(DueMs start_ms, DueMs now) const;
 
-    DueRange start;               // when the first is due; exact as soon as an answer has told it
+    DueRange start;                // when the first is due; exact as soon as an answer has told it
     std::uint64_t made_least = 0;  // so many it has made surely
     // And not more than that: since it was cancelled, purged or has ended; and since it was set aside.
     std::uint64_t made_most = UINT64_MAX;

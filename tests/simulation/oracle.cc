@@ -104,6 +104,7 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
     for (const MessageModel& message : messages_) {
         const World* world = message.certain();
         if (world != nullptr && world->is_live() && world->due.high <= now_) rare_.met(Rare::due_at_start);
+        if (message.is_loop() && is_behind(message)) rare_.met(Rare::loop_behind_at_start);
     }
 }
 

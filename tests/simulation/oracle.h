@@ -170,9 +170,7 @@ class Oracle {
     };
 
     MessageModel* message(std::uint64_t serial) { return serial == 0 ? nullptr : &messages_[serial - 1]; }
-    const MessageModel* message(std::uint64_t serial) const {
-        return serial == 0 ? nullptr : &messages_[serial - 1];
-    }
+    const MessageModel* message(std::uint64_t serial) const { return serial == 0 ? nullptr : &messages_[serial - 1]; }
     MessageModel* message_of(MessageId id);
     void note(MessageModel& message, std::string_view what, std::int64_t first = 0, std::int64_t second = 0);
 
@@ -279,6 +277,9 @@ class Oracle {
     // How many it can have made by now, and how many of those nobody has met.
     std::uint64_t made_at_most(const MessageModel& loop) const;
     std::uint64_t not_met(const MessageModel& loop) const;
+    // Whether one is due, in this queue or in any, that nobody knows to be made.
+    bool is_behind(const MessageModel& loop) const;
+    bool some_loop_is_behind(const QueueKey* queue) const;
     bool learn_start(MessageModel& loop, std::uint64_t number, DueMs due_ms);
     void occurrence_made(MessageModel& loop, std::uint64_t number);
     void loop_is_done(MessageModel& loop);
@@ -307,8 +308,8 @@ class Oracle {
     struct Listing {
         ListCommand first;
         std::map<std::uint64_t, std::uint64_t> made_least;  // of loops, when the last page was asked for
-        std::map<std::uint64_t, Standing> standing;  // by serial: who may have to be met
-        std::set<std::uint64_t> ended_before;        // the page that was asked for last
+        std::map<std::uint64_t, Standing> standing;         // by serial: who may have to be met
+        std::set<std::uint64_t> ended_before;               // the page that was asked for last
     };
     bool is_listed_in(const MessageModel& message, const ListCommand& list) const;
     void listing_submitted(const ListCommand& list);
@@ -370,7 +371,7 @@ class Oracle {
     LogSpace least_space_ = LogSpace::enough;
     // By run: its incarnation, once a delivery told it.
     std::vector<std::uint64_t> incarnation_of_run_{0};
-    Messages messages_;  // by serial - 1
+    Messages messages_;                 // by serial - 1
     std::vector<std::uint64_t> loops_;  // serials of those that may not have made all yet
     std::map<MessageId, std::uint64_t> serial_of_id_;
     std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> serial_of_key_;

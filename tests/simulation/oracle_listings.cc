@@ -109,7 +109,8 @@ void Oracle::row_listed(Listing& listing, const Request& request, const ListedMe
         check_loop_row(*about, row, listing.made_least[about->serial]);
         if (violated()) return;
     }
-    if (waits && row.due_ms <= request.submitted_ms && !about->is_loop()) return violate("X", "listed as waiting although it is due", about);
+    if (waits && row.due_ms <= request.submitted_ms && !about->is_loop())
+        return violate("X", "listed as waiting although it is due", about);
     if ((row.state == State::leased) != (listed.lease_until_ms != 0))
         return violate("X", "listed with a lease that it is not in", about);
     if (row.state == State::leased) rare_.met(Rare::leased_message_listed);

@@ -1,9 +1,9 @@
-// Loops: an occurrence for each number from 1 on, each once and under one id for good, with the time that the rule gives
-// it, none before that time, none after the loop has ended, and none missing.
+// Loops: an occurrence for each number from 1 on, each once and under one id for good, with the time that the rule
+// gives it, none before that time, none after the loop has ended, and none missing.
 //
-// Nobody tells clients that an occurrence was made. Each is met for the first time when it is delivered, and is a message
-// like any other from then on. Of those that nobody has met the oracle knows how many there may be: so many as were due
-// by now, as long as their loop went on.
+// Nobody tells clients that an occurrence was made. Each is met for the first time when it is delivered, and is a
+// message like any other from then on. Of those that nobody has met the oracle knows how many there may be: so many as
+// were due by now, as long as their loop went on.
 #include <algorithm>
 #include <cstdlib>
 
@@ -72,6 +72,18 @@ std::uint64_t Oracle::made_at_most(const MessageModel& about) const {
 std::uint64_t Oracle::not_met(const MessageModel& about) const {
     const std::uint64_t made = made_at_most(about);
     return made - std::min(made, about.loop->seen_count);
+}
+
+bool Oracle::is_behind(const MessageModel& about) const {
+    const World* world = about.certain();
+    return world != nullptr && world->is_live() && about.loop->is_exact() &&
+           about.loop->made_least < about.loop->due_by(about.loop->start.low, now_);
+}
+
+bool Oracle::some_loop_is_behind(const QueueKey* queue) const {
+    return std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
+        return about.is_loop() && (queue == nullptr || is_in(about, *queue)) && is_behind(about);
+    });
 }
 
 // From when on it may have made all of them, and be done.
@@ -206,10 +218,9 @@ void Oracle::check_loop_row(MessageModel& about, const MessageState& row, std::u
     const std::optional<std::uint64_t> last = loop.last(loop.start.low);
     if (last && next > *last) return violate("C6", name_of(about, next) + " is to come, which is one too many", &about);
     if (row.due_ms != loop.due_ms(next) || row.nominal_due_ms != row.due_ms) {
-        return violate("C6",
-                       name_of(about, next) + " is to be due at " + at(row.due_ms) + " and not at " +
-                           at(loop.due_ms(next)),
-                       &about);
+        return violate(
+            "C6", name_of(about, next) + " is to be due at " + at(row.due_ms) + " and not at " + at(loop.due_ms(next)),
+            &about);
     }
     if (next <= made_least) {
         return violate("C6", name_of(about, next) + " is to come, and was made before", &about);
@@ -249,8 +260,9 @@ void Oracle::check_made(const MessageModel& about, const MessageAnswer& answer) 
     if (answer.repeat.has_value() != about.is_loop()) return violate("X", "get answers another rule", &about);
     if (loop == nullptr) return;
     if (answer.put_ms < loop->loop->due_ms(about.occurrence)) {
-        return violate("C6", name_of(*loop, about.occurrence) + " was made at " + at(answer.put_ms) +
-                                 ", before it was due", &about);
+        return violate("C6",
+                       name_of(*loop, about.occurrence) + " was made at " + at(answer.put_ms) + ", before it was due",
+                       &about);
     }
     const World* world = loop->certain();
     if (loop->loop->cancelled_step != 0 && world != nullptr && answer.put_ms > world->ended.high) {
@@ -386,7 +398,8 @@ void Oracle::check_after_its_end(const MessageModel& loop, const MessageModel& o
     }
     if (loop.loop->cancelled_step == 0) return;
     for (const MessageModel& later : messages_) {
-        const bool was_put_later = later.answered && later.parent == 0 && later.submitted_step > loop.loop->cancelled_step;
+        const bool was_put_later =
+            later.answered && later.parent == 0 && later.submitted_step > loop.loop->cancelled_step;
         if (!was_put_later || later.id > occurrence.id) continue;
         return violate("C6", name_of(loop, occurrence.occurrence) + " was made after the loop was cancelled", &loop);
     }
@@ -404,8 +417,8 @@ bool Oracle::may_have_vanished(const MessageModel& about, std::uint64_t number) 
     const auto leases = leases_.find(about.put.queue);
     const std::uint64_t unseen =
         leases == leases_.end() ? 0 : leases->second.open + leases->second.lost - about.leases_lost_before;
-    const bool is_let_go = due + options_.dead_kept_ms <= latest() ||
-                           (queue != queues_.end() && queue->second.discarded_until > due);
+    const bool is_let_go =
+        due + options_.dead_kept_ms <= latest() || (queue != queues_.end() && queue->second.discarded_until > due);
     return unseen >= about.attempts_least && is_let_go;
 }
 

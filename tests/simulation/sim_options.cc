@@ -8,8 +8,8 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kOpNames[kOpCount] = {
-    "put",    "get",     "cancel", "reschedule", "fire",    "lease",     "lease_wait", "ack",    "fail",
-    "extend", "release", "repeat", "forge",      "forget",  "burst",     "collide",    "expire", "list",
+    "put",    "get",     "cancel", "reschedule", "fire",    "lease",     "lease_wait", "ack",     "fail",
+    "extend", "release", "repeat", "forge",      "forget",  "burst",     "collide",    "expire",  "list",
     "queue",  "hold",    "kick",   "hold_lease", "redrive", "put_batch", "end_batch",  "discard", "loop"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",

@@ -222,7 +222,8 @@ void Simulation::bring_back() {
     if (!wrong() && !kicks.empty()) settle();
     // Nobody is told that a loop has made its last occurrence.
     std::vector<Command> looks;
-    for (const MessageModel* loop : oracle_.loops_left()) looks.emplace_back(GetCommand{loop->put.name_space, loop->id});
+    for (const MessageModel* loop : oracle_.loops_left())
+        looks.emplace_back(GetCommand{loop->put.name_space, loop->id});
     for (std::size_t i = 0; i < looks.size() && !wrong(); ++i) {
         submit(looks[i]);
         if (i % 16 == 15) settle();
