@@ -108,7 +108,8 @@ void draw_later_ones(SimOptions& options) {
     options.op_weights[static_cast<std::size_t>(Op::loop)] = pick<std::uint32_t>(random, {0, 0, 4, 10, 40});
     options.engine.spawn_chunk = pick<std::uint32_t>(random, {1, 2, 5, 100});
     options.engine.spawn_loops = pick<std::uint32_t>(random, {1, 2, 256});
-    options.engine.spawn_again_ms = pick<std::int64_t>(random, {1, 50, 1000});
+    // Not so short that those that wait in a full queue never come to rest, where a turn touches one timer.
+    options.engine.spawn_again_ms = pick<std::int64_t>(random, {200, 1000, 5000});
     options.engine.repeat_times_max = pick<std::uint64_t>(random, {4, 1'000'000'000, 1'000'000'000});
 }
 
