@@ -120,9 +120,7 @@ void Simulation::settle_without_cleaning() {
         if (shard_->broken()) return oracle_.violate("C10", "broken at peace: " + shard_->broken()->message);
         const bool is_quiet = !stepped && shard_->is_quiet() && shard_->engine().next_wakeup() > clock_;
         if (is_quiet) return oracle_.check_all_answered();
-        // Time waits while a turn leaves something to the next one: many loops that look for room never came to rest.
-        const bool has_more = shard_->engine().next_wakeup() <= clock_;
-        if (!stepped) clock_ = std::max(has_more ? clock_ : clock_ + 1, shard_->engine().now());
+        if (!stepped) clock_ = std::max(clock_ + 1, shard_->engine().now());
         turn();
         if (wrong()) return;
         if (std::exchange(answered, oracle_.totals().replies) != oracle_.totals().replies) steps = 0;

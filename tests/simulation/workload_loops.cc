@@ -120,7 +120,8 @@ void Workload::spoil(PutCommand& loop) {
             if (choice.times || choice.until_ms) loop.expires = When{std::nullopt, random_.between(-1, 1)};
             break;
         default:
-            choice.until_ms = surroundings_.clock() - random_.between(0, 1);
+            choice.until_ms =
+                loop.when.at_ms.value_or(surroundings_.clock() + loop.when.delay_ms) - random_.between(0, 1);
             break;
     }
 }
