@@ -373,6 +373,7 @@ MessageModel& Oracle::occurrence_met(MessageModel& loop, const Delivered& delive
         about.may_be_back = true;
         about.forgiven_high = attempts_high(about);
         about.redriven_ms = queue.redriven_ms;
+        about.replace({World{World::Phase::live, {due, std::max(due, now_)}, {due, due}, {}}});
     }
     for (const auto& [token, request] : requests_) {
         const auto* redrive = std::get_if<RedriveCommand>(&request.command);
