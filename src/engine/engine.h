@@ -479,6 +479,7 @@ class Engine {
     Verdict remove_settings(Pending& pending, QueueNumber number);
     Verdict carry_settings(Pending& pending, const CarrySettingsCommand& command);
     Status check_settings(const QueueSettings& settings) const;
+    bool is_full(QueueNumber number);
     Status check_room(QueueNumber number);
     void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
     void apply_settings(std::string_view record_body, Operation& operation);
@@ -604,13 +605,19 @@ class Engine {
     static Error is_a_loop();
     void begin_spawn(EntryNumber number);
     void spawn_again(EntryNumber number);
+    bool has_no_room(EntryNumber number);
+    void look_again(EntryNumber number);
     void read_spawns();
     void take_spawn_records(const std::vector<RecordBytes>& records);
     bool has_spawns_to_read() const;
     bool has_spawns_to_add() const;
     std::size_t next_spawn_bytes() const;
     void add_spawns();
-    void make_occurrences(EntryNumber number, const std::string& record_body, std::size_t share);
+    bool must_wait(EntryNumber number);
+    std::optional<Record> loop_of(const Spawn& spawn);
+    Record occurrence_of(MessageId id, const MessageState& loop, const Record& whole, DueMs due) const;
+    void make_occurrences(EntryNumber number, Spawn spawn, std::size_t share);
+    void make_one_after_its_end(EntryNumber number, const Spawn& spawn);
 
     // engine_schedules.cc
     struct PassedTimes {

@@ -105,6 +105,14 @@ void SimShard::count_commit(const Commit& commit) {
     }
     if (commit.records.size() > options_.engine.segment_bytes) rare_.met(Rare::commit_larger_than_a_segment);
     if (commit.count >= 10) rare_.met(Rare::batch_of_ten_or_more);
+    if (!options_.has(Op::loop)) return;
+    occurrences_ = 0;
+    for (std::string_view rest = commit.records; !rest.empty();) {
+        const FramedRecord frame = *read_frame(rest);
+        rest.remove_prefix(frame.frame_bytes);
+        if (frame.kind == RecordKind::spawn) ++occurrences_;
+    }
+    if (occurrences_ > 1) rare_.met(Rare::occurrences_in_one_commit);
 }
 
 std::vector<SimShard::Choice> SimShard::choices() const {

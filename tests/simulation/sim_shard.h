@@ -72,6 +72,8 @@ class SimShard {
     // A commit is on its way, or durable and not yet told.
     bool commit_under_way() const { return commit_.has_value(); }
     bool commit_is_durable() const { return commit_durable_; }
+    // Those that loops made, in the commit under way.
+    std::uint64_t occurrences_under_way() const { return commit_ ? occurrences_ : 0; }
     // It was tried, and there was no space for its segment.
     bool commit_waits_for_space() const { return commit_ && commit_waits_; }
     // The least space that the engine was told of since the last call.
@@ -117,6 +119,7 @@ class SimShard {
     std::optional<LogCleaning> cleaning_;
 
     std::optional<Commit> commit_;
+    std::uint64_t occurrences_ = 0;  // in it
     bool commit_durable_ = false;
     bool commit_waits_ = false;
     std::deque<Question> questions_;

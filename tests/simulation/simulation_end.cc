@@ -87,7 +87,10 @@ void Simulation::finish() {
     if (!wrong()) ask_for_all();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
-    if (!wrong()) tell_queues(ConfigureQueueCommand::What::resume);
+    // Where there are loops, the limit of a queue goes too: one alone may fill it, and wait for ever.
+    using What = ConfigureQueueCommand::What;
+    if (!wrong()) tell_queues(options_.has(Op::loop) ? What::set : What::resume);
+    if (!wrong() && options_.has(Op::loop)) end_loops(false);
     if (!wrong()) drain();
     if (!wrong()) end_purges();
     if (!wrong()) ask_for_all();
@@ -217,6 +220,21 @@ void Simulation::check_log_length() {
                                " are of outcomes");
 }
 
+// Cancels those without an end, and some others.
+void Simulation::end_loops(bool endless_only) {
+    std::vector<Command> commands;
+    for (const MessageModel* loop : oracle_.loops_left()) {
+        const bool has_end = loop->put.repeat->times || loop->put.repeat->until_ms;
+        if (has_end && (endless_only || random_.chance(600'000))) continue;
+        commands.emplace_back(CancelCommand{loop->put.name_space, loop->id});
+    }
+    for (std::size_t i = 0; i < commands.size() && !wrong(); ++i) {
+        submit(commands[i]);
+        if (i % 16 == 15) settle();
+    }
+    if (!wrong() && !commands.empty()) settle();
+}
+
 // ---- the drain
 
 // What is dead or set aside, so that it can be drained too.
@@ -237,6 +255,15 @@ void Simulation::bring_back() {
         if (i % 16 == 15) settle();
     }
     if (!wrong() && !kicks.empty()) settle();
+    // Nobody is told that a loop has made its last occurrence.
+    std::vector<Command> looks;
+    for (const MessageModel* loop : oracle_.loops_left())
+        looks.emplace_back(GetCommand{loop->put.name_space, loop->id});
+    for (std::size_t i = 0; i < looks.size() && !wrong(); ++i) {
+        submit(looks[i]);
+        if (i % 16 == 15) settle();
+    }
+    if (!wrong() && !looks.empty()) settle();
 }
 
 void Simulation::drain_round(std::uint64_t& progress) {
@@ -269,6 +296,7 @@ void Simulation::drain() {
     while (!wrong() && idle_rounds < kIdleRoundsMax) {
         std::uint64_t progress = 0;
         drain_round(progress);
+        if (!wrong() && options_.has(Op::loop)) end_loops(true);
         if (wrong()) return;
         if (progress > 0) {
             idle_rounds = 0;
