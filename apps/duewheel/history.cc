@@ -12,6 +12,7 @@ namespace {
 
 struct HistoryArguments {
     std::string queue;
+    std::optional<std::string> id;
     std::vector<std::string> outcomes;
     StretchArguments stretch;
 };
@@ -29,6 +30,7 @@ std::vector<std::string> row_of(const boost::json::object& ended) {
 int history(Session& session, const HistoryArguments& arguments) {
     std::string path = session.path("history");
     add_parameter(path, "queue", arguments.queue);
+    if (arguments.id) add_parameter(path, "id", *arguments.id);
     std::string outcomes;
     for (const std::string& outcome : arguments.outcomes) outcomes += (outcomes.empty() ? "" : ",") + outcome;
     if (!outcomes.empty()) add_parameter(path, "outcome", outcomes);
@@ -60,6 +62,8 @@ void add_history(CLI::App& program, Session& session) {
                                 "duewheel history mail --from=-1h --outcome done,expired", history);
     HistoryArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
+    verb.app->add_option("--id", options.id, "Only what became of this message, which `get` may have forgotten")
+        ->type_name("ID");
     verb.app
         ->add_option("--outcome", options.outcomes,
                      "Only these: done, cancelled, expired, dead; with commas between them")

@@ -157,6 +157,7 @@ struct HistoryCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     StateSet outcomes = kEndedStates;
+    MessageId id = 0;  // 0: of all
     DuePosition from;  // when it ended, and its id: the first that may be in the page
     DueMs until_ms = std::numeric_limits<DueMs>::max();
     std::uint32_t limit = 100;

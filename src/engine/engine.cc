@@ -164,10 +164,7 @@ void Engine::answer(Answer answer) {
                     return get(*read, asked.pending->token);
                 }
                 if (!*asked.pending->facts) {
-                    return reply(asked.pending->token,
-                                 Error{"gone",
-                                       "this message ended longer ago than outcomes are kept; the history of "
-                                       "its queue may still tell how"});
+                    return reply(asked.pending->token, gone());
                 }
                 MessageRow& row = **asked.pending->facts;
                 if (row.state.name_space != read->name_space) {

@@ -321,6 +321,7 @@ class Engine {
         std::uint32_t max = 1;
         std::int64_t lease_ms = 0;
         TimerHandle timer;
+        bool brief = false;  // only until what is being read for its queue is there
     };
     // A call that brings back the dead of a queue, or what lets go of them, a chunk a batch: the dead of the index and
     // of the recent tier, merged by (time of death, id).
@@ -446,7 +447,6 @@ class Engine {
     std::optional<Verdict> look_keys(Pending& pending, std::span<const PutCommand> puts,
                                      std::vector<std::optional<KeyFacts>>& holders);
     KeyLook look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const;
-    bool is_key_free(DueMs ended_ms) const;
     Result<Repeat> chosen_loop(const PutCommand& command, DueMs start) const;
     PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
 
@@ -470,6 +470,8 @@ class Engine {
     Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
+    static Error gone();
+    bool is_forgotten(DueMs ended_ms) const;
     static Error not_waiting(State state);
     static ChangeAnswer ended_answer(const MessageRow& row);
     void reply(ReplyToken token, Reply reply);
@@ -580,6 +582,8 @@ class Engine {
     void hand_over_held();
     void give_back(const Delivery& delivery);
     void drop_waiter(std::uint64_t waiter);
+    bool is_read_for(const Queue& at) const;
+    void drop_brief_waiters(QueueNumber number);
     void mark(QueueNumber number);
     Queue& queue(QueueNumber number);
     bool delivery_may_hide(const Entry& entry) const;
@@ -670,6 +674,7 @@ class Engine {
     bool wait_in_line(EntryNumber number);
     void unready(EntryNumber number);
     void advance_line(const std::string& name);
+    void end_asking(OrderLine& line);
     void ask_line(const std::string& name, OrderLine& line);
     void take_order_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
     void take_head(OrderLine& line, const Stretch& stretch);

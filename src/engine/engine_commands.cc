@@ -17,6 +17,16 @@ Error Engine::unknown_id(MessageId id) {
     return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted here: check the id", "id"};
 }
 
+Error Engine::gone() {
+    return {"gone",
+            "this message ended longer ago than outcomes are kept; the history of its queue may still tell how"};
+}
+
+// What ended at that time is not answered for any more, wherever it still stands.
+bool Engine::is_forgotten(DueMs ended_ms) const {
+    return ended_ms != 0 && now_ - options_.keys_kept_ms > ended_ms;
+}
+
 Error Engine::too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
 }
@@ -71,6 +81,7 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
         return expire_or(known);
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
+        if (is_forgotten(outcome->ended_ms)) return known.what = What::gone, known;
         if (is_foreign(outcome->queue)) return known.what = What::unknown, known;
         known.what = What::ended;
         known.ended.id = id;
@@ -465,6 +476,7 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
         return answer_get(std::move(row), token);
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
+        if (is_forgotten(outcome->ended_ms)) return reply(token, gone());
         const QueueName& name = recent_.queues().name(outcome->queue);
         if (name.name_space != command.name_space) return reply(token, unknown_id(id));
         MessageRow row;
@@ -545,10 +557,14 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     mark(number);
     if (command.wait_ms == 0 || stopping_) {
         while (serving_ && waiters_.contains(waiter) && serve_next(number) > 0) continue;
-        if (waiters_.contains(waiter)) drop_waiter(waiter);
-        return;
+        if (!waiters_.contains(waiter)) return;
+        // What was due before it asked is not kept from it because the index has not answered yet.
+        if (stopping_ || !is_read_for(at)) return drop_waiter(waiter);
+        waiters_.at(waiter).brief = true;
+        ++at.brief_waiters;
     }
-    waiters_.at(waiter).timer = wheel_.schedule(static_cast<Tick>(now_ + command.wait_ms), kWaiterCookie | waiter, 0);
+    const std::int64_t wait_ms = command.wait_ms != 0 ? command.wait_ms : options_.brief_wait_ms;
+    waiters_.at(waiter).timer = wheel_.schedule(static_cast<Tick>(now_ + wait_ms), kWaiterCookie | waiter, 0);
 }
 
 }  // namespace duewheel

@@ -179,6 +179,7 @@ void Engine::serve_queues() {
         handed_out += messages;
         if (messages == 0) {
             read_backlog(number);
+            drop_brief_waiters(number);
         } else if (std::exchange(queue(number).marked, true)) {
             serving_left_ = true;
         } else {
@@ -206,6 +207,7 @@ std::size_t Engine::serve_next(QueueNumber number) {
         }
         static_cast<void>(wheel_.cancel(waiting->second.timer));
         waiter_of_reply_.erase(waiting->second.token);
+        if (waiting->second.brief) --at.brief_waiters;
         waiters_.erase(waiting);
         at.waiters.pop_front();
         return messages;
@@ -348,10 +350,28 @@ void Engine::drop_waiter(std::uint64_t waiter) {
     LeaseAnswer none;
     none.queue = recent_.queues().name(number).queue;
     reply(waiting->second.token, std::move(none));
-    waiters_.erase(waiting);
     Queue& at = queue(number);
+    if (waiting->second.brief) --at.brief_waiters;
+    waiters_.erase(waiting);
     std::erase(at.waiters, waiter);
     release_if_only_waited_for(number);
+}
+
+// Whether messages that are due may be on their way from the index: the head of an order key, or the backlog.
+bool Engine::is_read_for(const Queue& at) const {
+    return !at.paused && leases_.size() < options_.leased_max && (at.lines_asking > 0 || at.has_backlog());
+}
+
+// There is nothing on its way any more: who did not want to wait gets an empty answer.
+void Engine::drop_brief_waiters(QueueNumber number) {
+    const Queue& at = queue(number);
+    if (at.brief_waiters == 0 || is_read_for(at)) return;
+    std::vector<std::uint64_t> brief;
+    for (const std::uint64_t waiter : at.waiters) {
+        const auto waiting = waiters_.find(waiter);
+        if (waiting != waiters_.end() && waiting->second.brief) brief.push_back(waiter);
+    }
+    for (const std::uint64_t waiter : brief) drop_waiter(waiter);
 }
 
 void Engine::stop_waiting() {

@@ -24,8 +24,8 @@ void Engine::list_history(HistoryCommand command, ReplyToken token) {
 
 void Engine::ask_history(HistoryRead read) {
     const HistoryCommand& command = read.command;
-    ListHistory wanted{command.name_space, command.queue,    command.from.due_ms, command.from.id,
-                       command.until_ms,   command.outcomes, command.limit,       options_.list_walk_max};
+    ListHistory wanted{command.name_space, command.queue, command.from.due_ms,    command.from.id, command.until_ms,
+                       command.outcomes,   command.limit, options_.list_walk_max, command.id};
     Asked asked;
     asked.what = Ask::history;
     asked.history = std::move(read);
@@ -47,6 +47,7 @@ DueMs Engine::add_recent_ends(const std::vector<EndInQueue>& ends, const History
         instant = end->row.ended_ms;
         ++looked_at;
         if (end->queue != queue || !command.outcomes.contains(end->row.outcome)) continue;
+        if (command.id != 0 && end->row.id != command.id) continue;
         if (DuePosition{end->row.ended_ms, end->row.id} < command.from) continue;
         page.push_back(end->row);
         ++added;

@@ -24,7 +24,7 @@ struct EngineOptions {
     std::uint32_t leased_max = 1'000'000;
     std::size_t commands_waiting_max = 200'000;      // for the disk: to be written or to be looked up
     std::size_t waiting_bytes_max = 256u << 20;      // of the puts among them
-    std::int64_t keys_kept_ms = 24LL * 3600 * 1000;  // after the end of the message that holds them
+    std::int64_t keys_kept_ms = 24LL * 3600 * 1000;  // after the end of the message: its key and its outcome
     std::size_t reading_bytes_max = 64u << 20;       // contents that are being read for whoever asked to see them
 
     std::int64_t lease_default_ms = 30'000;               // of a lease that names no time, where its queue has none
@@ -85,6 +85,7 @@ struct EngineOptions {
     std::int64_t asked_lately_ms = 10'000;
     std::uint32_t backlogs_reading_max = 16;  // at once
     std::uint32_t order_questions_max = 256;  // at once: which message of an order key comes first
+    std::int64_t brief_wait_ms = 1'000;  // of a lease that does not wait: for what is being read for its queue, at most
     std::size_t record_cache_bytes = 32u << 20;
     std::uint32_t sweep_chunk = 4'096;  // entries a turn
 

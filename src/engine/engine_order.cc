@@ -128,6 +128,7 @@ void Engine::advance_line(const std::string& name) {
 
 void Engine::ask_line(const std::string& name, OrderLine& line) {
     line.asking = true;
+    ++queue(line.queue).lines_asking;
     if (lines_asking_ >= options_.order_questions_max) return lines_to_ask_.push_back(name);
     ++lines_asking_;
     const QueueName& queue_name = recent_.queues().name(line.queue);
@@ -140,10 +141,16 @@ void Engine::ask_line(const std::string& name, OrderLine& line) {
         std::move(asked));
 }
 
+void Engine::end_asking(OrderLine& line) {
+    line.asking = false;
+    --queue(line.queue).lines_asking;
+    mark(line.queue);
+}
+
 void Engine::take_order_stretch(const Asked& asked, const Stretch& stretch, Generation generation) {
     --lines_asking_;
     OrderLine& line = lines_.at(asked.line);
-    line.asking = false;
+    end_asking(line);
     const bool is_old = generation != generation_.load(std::memory_order_relaxed) || line.disk < asked.from;
     if (!is_old) take_head(line, stretch);
     advance_line(asked.line);
@@ -151,7 +158,7 @@ void Engine::take_order_stretch(const Asked& asked, const Stretch& stretch, Gene
         const std::string next = std::move(lines_to_ask_.front());
         lines_to_ask_.pop_front();
         OrderLine& waiting = lines_.at(next);
-        waiting.asking = false;
+        end_asking(waiting);
         advance_line(next);
     }
 }
@@ -221,6 +228,14 @@ void Engine::check_lines() const {
         require(line.left_behind == kNoBacklog || line.left_behind >= line.disk,
                 "a line looks for what is not on disk");
         require(!line.is_idle(), "a line that nobody needs");
+    }
+    std::vector<std::uint32_t> asking(queues_.size());
+    for (const auto& [name, line] : lines_) asking[line.queue] += line.asking ? 1 : 0;
+    std::vector<std::uint32_t> brief(queues_.size());
+    for (const auto& [number, waiter] : waiters_) brief[waiter.queue] += waiter.brief ? 1 : 0;
+    for (QueueNumber number = 0; number < queues_.size(); ++number) {
+        require(queues_[number]->lines_asking == asking[number], "a queue's count of lines that ask is off");
+        require(queues_[number]->brief_waiters == brief[number], "a queue's count of brief waiters is off");
     }
     for (const auto& [name, line] : seen) require(lines_.contains(name), "a message with an order key is in no line");
 }

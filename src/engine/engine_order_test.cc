@@ -260,5 +260,55 @@ TEST(OrderKey, who_is_fired_before_its_time_goes_by_that_moment) {
     EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 10);
 }
 
+// A message with an order key that was moved to now was missed by every lease that did not wait and came before the
+// index had said that none of its key stands there: the answer was empty although the message was due.
+TEST(OrderKey, a_lease_that_does_not_wait_gets_what_the_index_is_being_asked_about) {
+    TrialEngine shard;
+    const MessageId moved = put(shard, "k", 3'600'000);
+    shard.hold_questions = true;
+    shard.ask<ChangeAnswer>(RescheduleCommand{"default", moved, When{std::nullopt, 0}});
+    const ReplyToken lease = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 0});
+    const ReplyToken next = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 0});
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(lease));
+    shard.hold_questions = false;
+    shard.answer_questions();
+    shard.turn();
+    EXPECT_EQ(ids(shard.take<LeaseAnswer>(lease).messages), Ids{moved});
+    EXPECT_TRUE(shard.take<LeaseAnswer>(next).messages.empty()) << "there is nothing else on its way";
+    EXPECT_EQ(shard.engine().counters().waiters, 0u);
+}
+
+TEST(OrderKey, a_lease_that_does_not_wait_is_answered_however_slow_the_index_is) {
+    TrialEngine shard;
+    shard.hold_questions = true;
+    const MessageId first = put(shard, "k", 0);
+    const ReplyToken lease = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 0});
+    shard.turn(EngineOptions{}.brief_wait_ms - 1);
+    EXPECT_FALSE(shard.replies.contains(lease));
+    shard.turn(1);
+    EXPECT_TRUE(shard.take<LeaseAnswer>(lease).messages.empty());
+    const ReplyToken other = shard.submit(LeaseCommand{"default", "another", 10, 30'000, 0});
+    EXPECT_FALSE(shard.replies.contains(other));
+    shard.turn();
+    EXPECT_TRUE(shard.take<LeaseAnswer>(other).messages.empty()) << "nothing is read for that queue";
+    shard.hold_questions = false;
+    shard.answer_questions();
+    shard.turn();
+    EXPECT_EQ(ids(shard.lease()), Ids{first});
+}
+
+TEST(OrderKey, a_lease_that_does_not_wait_is_not_kept_by_a_pause) {
+    TrialEngine shard;
+    shard.hold_questions = true;
+    put(shard, "k", 0);
+    const ReplyToken lease = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 0});
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(lease));
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::pause, {}});
+    shard.turn();
+    EXPECT_TRUE(shard.take<LeaseAnswer>(lease).messages.empty());
+}
+
 }  // namespace
 }  // namespace duewheel

@@ -50,10 +50,6 @@ Error key_conflict() {
 
 }  // namespace
 
-bool Engine::is_key_free(DueMs ended_ms) const {
-    return ended_ms != 0 && now_ - options_.keys_kept_ms > ended_ms;
-}
-
 // Who holds the put's key. `facts`: what the index said of it; null: it was not asked, or before the newest table.
 Engine::KeyLook Engine::look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const {
     using What = KeyLook::What;
@@ -69,7 +65,7 @@ Engine::KeyLook Engine::look_key(const PutCommand& command, const std::optional<
         found.holder = {recent->id, recent->request_hash, recent->due_ms, recent->ended_ms};
     }
     if (found.holder.id == 0) return {What::free, {}};
-    if (is_key_free(found.holder.ended_ms)) return {What::free, {}};
+    if (is_forgotten(found.holder.ended_ms)) return {What::free, {}};
     if (const EntryNumber number = recent_.find(found.holder.id); number != kNoEntry) {
         found.state = recent_.entry(number).state;
         found.is_loop = recent_.entry(number).is_loop;

@@ -76,6 +76,25 @@ TEST(EnginePuts, a_key_holds_until_so_long_after_the_end_and_is_free_then) {
     EXPECT_EQ(shard.ask<PutAnswer>(keyed("a")).id, fresh.id);
 }
 
+// A message whose outcome was kept no longer was answered for all the same until its segment had been sealed, for hours
+// on a quiet server, although its key was free already and the page says `gone`.
+TEST(EnginePuts, an_outcome_is_gone_as_soon_as_its_key_is_free) {
+    EngineOptions options;
+    options.keys_kept_ms = 1'000;
+    TrialEngine shard(options);
+    const auto first = shard.ask<PutAnswer>(keyed("a"));
+    shard.ask<ChangeAnswer>(CancelCommand{"default", first.id});
+    shard.turn(1'000);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", first.id}).row.state.state, State::cancelled);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", first.id}).outcome, ChangeOutcome::cancelled);
+    shard.turn(1);
+    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", first.id}).code, "gone");
+    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", first.id}).outcome, ChangeOutcome::gone);
+    EXPECT_FALSE(shard.ask<PutAnswer>(keyed("a")).repeated);
+    TrialEngine next(options, shard);
+    EXPECT_EQ(next.ask<Error>(GetCommand{"default", first.id}).code, "gone") << "after a restart too";
+}
+
 // A message that was dead for so long that its key was used again took the key back when it was changed, or carried by
 // cleaning, while the index alone knew of the younger one: a put that was sent again became a second message.
 TEST(EnginePuts, an_older_message_does_not_take_its_key_back) {

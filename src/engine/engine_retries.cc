@@ -227,6 +227,12 @@ Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
         return withdraw(known), Verdict::settled;
     }
     if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
+    if (entry.state == State::dead) {  // one that is held never left what is pending
+        if (Status room = check_room(entry.queue); !room) {
+            reply(pending.token, std::move(room).error());
+            return withdraw(known), Verdict::settled;
+        }
+    }
     Record record = return_of(entry, entry.state == State::dead ? Cause::redriven : Cause::kicked);
     answer.due_ms = record.state.due_ms;
     add(known.entry, std::move(record), pending.token, answer);

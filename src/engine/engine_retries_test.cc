@@ -411,6 +411,30 @@ TEST(DeadLetters, a_redrive_fills_no_queue_beyond_what_it_may_hold) {
     }
 }
 
+// A kick brought back one dead message after the other, five into a queue that may hold two; only a redrive asked
+// whether there was room.
+TEST(DeadLetters, a_kick_fills_no_queue_beyond_what_it_may_hold) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    std::vector<MessageId> dead;
+    for (int i = 0; i < 3; ++i) dead.push_back(dead_message(shard));
+    ConfigureQueueCommand set{"default", "q", ConfigureQueueCommand::What::set, {}};
+    set.settings.pending_max = 2;
+    shard.ask<QueueAnswer>(set);
+    const MessageId held = shard.put(0);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(HoldCommand{"default", held}).outcome, ChangeOutcome::held);
+    shard.submit(KickCommand{"default", dead[0]});
+    const ReplyToken one_too_many = shard.submit(KickCommand{"default", dead[1]});
+    shard.turn();
+    EXPECT_EQ(shard.take<Error>(one_too_many).code, "queue_full") << "the other one stands in the same batch";
+    EXPECT_EQ(shard.ask<Error>(KickCommand{"default", dead[2]}).code, "queue_full");
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", held}).outcome, ChangeOutcome::kicked)
+        << "it was among the pending all the while";
+    EXPECT_EQ(shard.engine().counters().pending, 2u);
+    shard.ask<LeaseEndAnswer>(AckCommand{shard.lease(1).at(0).lease});
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", dead[2]}).outcome, ChangeOutcome::kicked);
+    EXPECT_EQ(shard.engine().queue_sums().dead, 1u);
+}
+
 TEST(DeadLetters, a_redrive_answers_when_all_it_says_is_durable) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     dead_message(shard);

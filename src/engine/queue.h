@@ -85,7 +85,9 @@ struct Queue {
     std::uint32_t ready_count = 0;
     std::uint32_t leased_count = 0;
     std::deque<std::uint64_t> waiters;
-    DueMs asked_ms = 0;  // when a consumer last asked
+    std::uint32_t brief_waiters = 0;  // of them: they wait for what is being read, and for nothing else
+    std::uint32_t lines_asking = 0;   // of its order keys: the index is to say which message comes first
+    DueMs asked_ms = 0;               // when a consumer last asked
 
     // Lower bound on the due, unfinished messages that are on disk alone.
     DuePosition cursor = kNoBacklog;

@@ -94,13 +94,14 @@ Result<ListPosition> parse_list_cursor(std::string_view text, std::uint64_t quer
 }
 
 std::uint64_t list_query(std::string_view name_space, std::string_view queue, std::uint64_t what, std::int64_t from_ms,
-                         std::int64_t until_ms) {
+                         std::int64_t until_ms, MessageId id) {
     Mixer mixer;
     mixer.add(name_space);
     mixer.add(queue);
     mixer.add(what);
     mixer.add(static_cast<std::uint64_t>(from_ms));
     mixer.add(static_cast<std::uint64_t>(until_ms));
+    if (id != 0) mixer.add(id);
     return mixer.sum();
 }
 
@@ -131,13 +132,18 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list) {
 
 Result<Command> read_history(const HttpRequest& request, HistoryCommand history, const HttpApiOptions& options) {
     const Result<QueryRequest> query =
-        QueryRequest::parse(request.query, {"queue", "from", "to", "outcome", "limit", "cursor"});
+        QueryRequest::parse(request.query, {"queue", "id", "from", "to", "outcome", "limit", "cursor"});
     if (!query) return query.error();
     const std::optional<std::string_view> queue = query->text("queue");
     if (!queue) return Error{"missing_parameter", "say of which queue: ?queue=NAME", "queue"};
     Result<std::string> name = check_queue_name(std::string(*queue), options);
     if (!name) return std::move(name).error();
     history.queue = *std::move(name);
+    if (const std::optional<std::string_view> id = query->text("id")) {
+        const Result<MessageId> read = parse_message_id(*id);
+        if (!read) return read.error();
+        history.id = *read;
+    }
     if (const std::optional<std::string_view> outcomes = query->text("outcome")) {
         const Result<StateSet> read =
             read_states(*outcomes, kEndedStates, "outcome",
@@ -149,8 +155,8 @@ Result<Command> read_history(const HttpRequest& request, HistoryCommand history,
     if (read) read = take(query->instant_ms("to"), history.until_ms);
     if (read) read = take(query->integer("limit", 1, kListLimitMax), history.limit);
     if (!read) return std::move(read).error();
-    history.query =
-        list_query(history.name_space, history.queue, history.outcomes.bits(), history.from.due_ms, history.until_ms);
+    history.query = list_query(history.name_space, history.queue, history.outcomes.bits(), history.from.due_ms,
+                               history.until_ms, history.id);
     if (const std::optional<std::string_view> cursor = query->text("cursor")) {
         const Result<ListPosition> position = parse_list_cursor(*cursor, history.query);
         if (!position) return position.error();

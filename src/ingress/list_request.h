@@ -34,12 +34,12 @@ Result<ListPosition> parse_list_cursor(std::string_view text, std::uint64_t quer
 
 // A number that two different listings share by accident alone.
 std::uint64_t list_query(std::string_view name_space, std::string_view queue, std::uint64_t what, std::int64_t from_ms,
-                         std::int64_t until_ms);
+                         std::int64_t until_ms, MessageId id = 0);
 
 // Reads `state`, `due_after`, `due_before`, `limit` and `cursor` into a command whose queue is known.
 Result<Command> read_list(const HttpRequest& request, ListCommand list);
 
-// Reads `queue`, `from`, `to`, `outcome`, `limit` and `cursor`.
+// Reads `queue`, `id`, `from`, `to`, `outcome`, `limit` and `cursor`.
 Result<Command> read_history(const HttpRequest& request, HistoryCommand history, const HttpApiOptions& options);
 
 }  // namespace duewheel

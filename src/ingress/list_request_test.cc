@@ -120,6 +120,15 @@ TEST(HistoryRequest, needs_a_queue_and_takes_the_rest) {
     EXPECT_EQ(history.from, (DuePosition{5, 0}));
     EXPECT_EQ(history.until_ms, 9);
     EXPECT_EQ(history.limit, 7u);
+    EXPECT_EQ(history.id, 0u);
+    const HistoryCommand of_one = history_of("/v1/history?queue=mail&id=1024");
+    EXPECT_EQ(of_one.id, 1024u);
+    EXPECT_NE(of_one.query, history_of("/v1/history?queue=mail").query);
+    EXPECT_NE(of_one.query, history_of("/v1/history?queue=mail&id=1025").query);
+    for (const char* id : {"0", "01", "x", "-1", "9007199254740992"}) {
+        EXPECT_EQ(read("/v1/history?queue=mail&id=" + std::string(id)).error().code, "bad_id") << id;
+    }
+    EXPECT_EQ(read("/v1/history?id=1024").error().code, "missing_parameter");
     const std::string cursor = list_cursor_text({6, 1024}, history_of("/v1/history?queue=mail").query);
     EXPECT_EQ(history_of("/v1/history?queue=mail&cursor=" + cursor).from, (DuePosition{6, 1024}));
     EXPECT_EQ(read("/v1/history?queue=post&cursor=" + cursor).error().code, "bad_cursor");

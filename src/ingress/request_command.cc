@@ -52,13 +52,7 @@ Result<std::string> decode(std::string_view raw) {
 Result<MessageId> read_id(const CallPath& path) {
     const Result<std::string> text = decode(path.name);
     if (!text) return text.error();
-    MessageId id = 0;
-    const char* end = text->data() + text->size();
-    const auto [stopped, failed] = std::from_chars(text->data(), end, id);
-    if (failed != std::errc() || stopped != end || text->front() == '0' || id > kMessageIdMax) {
-        return Error{"bad_id", "a message's id is the whole number that its put answered", "id"};
-    }
-    return id;
+    return parse_message_id(*text);
 }
 
 Result<LeaseToken> read_token(const CallPath& path) {
@@ -129,6 +123,16 @@ Result<Command> read_one_lease_end(const HttpRequest& request, const CallPath& p
 }
 
 }  // namespace
+
+Result<MessageId> parse_message_id(std::string_view text) {
+    MessageId id = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, failed] = std::from_chars(text.data(), end, id);
+    if (failed != std::errc() || stopped != end || text.front() == '0' || id > kMessageIdMax) {
+        return Error{"bad_id", "a message's id is the whole number that its put answered", "id"};
+    }
+    return id;
+}
 
 Result<std::string> check_queue_name(std::string name, const HttpApiOptions& options) {
     if (is_name(name, options.queue_name_bytes_max)) return name;

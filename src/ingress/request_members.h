@@ -28,6 +28,9 @@ Status take(Result<std::optional<T>> read, Into& into) {
 // The members of a request that takes these and no others.
 Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known);
 
+// Code bad_id.
+Result<MessageId> parse_message_id(std::string_view text);
+
 // The path's namespace and queue, decoded. Codes: bad_path, bad_namespace, bad_queue_name.
 Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options);
 Result<std::string> read_queue(const CallPath& path, const HttpApiOptions& options);

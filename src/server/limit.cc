@@ -374,11 +374,12 @@ constexpr Limit kLimits[] = {
                                               .otherwise = "less is read ahead",
                                               .use = of_engine<&EngineCounters::in_memory>}),
     at<kEngine, &Engine::ready_max>({.name = "memory.ready_max",
-                                     .sentence = "Due messages of one queue that are kept in memory; the rest waits on "
-                                                 "disk.",
+                                     .sentence =
+                                         "Due messages of one queue in memory, beyond which those that are in the "
+                                         "index wait on disk; those that are not in it yet stay.",
                                      .least = 100,
                                      .most = 100'000'000,
-                                     .otherwise = "the rest waits on disk"}),
+                                     .otherwise = "what the index has waits on disk"}),
     at<kEngine, &Engine::record_cache_bytes>({.name = "memory.bodies_max",
                                               .unit = Unit::bytes,
                                               .sentence = "Bodies kept in memory for messages that are due soon.",

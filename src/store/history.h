@@ -100,8 +100,8 @@ Result<EndedRow> decode_history_row(std::string_view key, std::string_view value
 // What history_key() and encode_history_value() take together, at most a few bytes less.
 std::uint64_t history_row_bytes(std::string_view name_space, std::string_view queue);
 
-// For who looks at a queue's history: the rows in [from, until) with one of these outcomes, oldest first, at most
-// `limit`; at most `walk_max` rows are looked at.
+// For who looks at a queue's history: the rows in [from, until) with one of these outcomes, or of one message, oldest
+// first, at most `limit`; at most `walk_max` rows are looked at.
 struct ListHistory {
     std::string name_space;
     std::string queue;
@@ -111,6 +111,9 @@ struct ListHistory {
     StateSet outcomes;
     std::uint32_t limit = 0;
     std::uint32_t walk_max = 0;
+    MessageId id = 0;  // 0: of all
+
+    bool wants(const EndedRow& row) const { return outcomes.contains(row.outcome) && (id == 0 || row.id == id); }
 };
 struct HistoryRows {
     std::vector<EndedRow> rows;

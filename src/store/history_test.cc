@@ -111,6 +111,11 @@ TEST(History, tells_how_each_message_ended_by_queue_time_and_outcome) {
     ListHistory dead = all_of("mail");
     dead.outcomes = {State::dead};
     EXPECT_EQ(trial.list(dead).size(), 1u);
+    ListHistory one = all_of("mail");
+    one.id = second;
+    one.walk_max = 1;
+    ASSERT_EQ(trial.list(one).size(), 1u) << "however few rows are looked at for a page";
+    EXPECT_EQ(trial.list(one)[0].id, second);
 }
 
 TEST(History, pages_of_any_size_make_the_same_list) {

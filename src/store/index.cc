@@ -166,7 +166,7 @@ Result<HistoryRows> Index::list_history(const ListHistory& list, DueMs now_ms) c
                 failed = std::move(row).error();
                 return false;
             }
-            if (list.outcomes.contains(row->outcome)) listed.rows.push_back(*row);
+            if (list.wants(*row)) listed.rows.push_back(*row);
             const bool full = --left == 0 || listed.rows.size() == list.limit;
             if (full) listed.next = HistoryRows::Next{row->ended_ms, row->id + 1};
             return !full;

@@ -98,7 +98,7 @@ HOW = {
     "bad_zone": lambda p: p.with_body(p.of_this_call({"zone": "Europe/Olso"})),
     "bad_cursor": lambda p: p.with_query(p.query + "&cursor=x" if p.query else "cursor=x"),
     "bad_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
-    "bad_id": lambda p: p.with_name("id", "x"),
+    "bad_id": lambda p: p.with_query("queue=q&id=x") if p.name == "history" else p.with_name("id", "x"),
     "bad_instant": lambda p: p.with_body({"due": "x"}) if p.name in ("put", "move") else
                    p.with_body({"died_before": "x"}) if p.name == "discard" else
                    p.with_body(p.of_this_call({"at": "x"})) if p.name == "setSchedule" else
@@ -227,6 +227,8 @@ class Codes(unittest.TestCase):
                         if code == "not_waiting":
                             provocation.with_name("id", held)
                         if code == "is_loop":
+                        if code == "queue_full" and provocation.name == "kick":
+                            provocation.with_name("id", dying[1]["id"])
                             provocation.with_name("id", loop)
                         if code == "http_version":
                             line = f"{provocation.method} {provocation.target()} HTTP/3.0\r\nHost: localhost\r\n\r\n"

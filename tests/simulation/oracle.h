@@ -2,10 +2,12 @@
 // is submitted, each reply when it comes, and each death of the process; it knows the server time as the process was
 // told it, and what a client of the metrics could read. What it finds wrong names the clause of the contract:
 //
-//     C1 what was answered survives        C4 a cancel that answers        C8 leases
-//     C2 never early                       C5 duplicates only where said   C10 fail-stop
-//     C3 no loss, nothing after its expiry C6 exact repeats                X  the answer makes no sense
-//     C7 order, one of an order key
+//     C1 what was answered survives        C6 due as asked, repeats      C10 fail-stop
+//     C2 never early                       C7 order, one of an order key C11 bounded
+//     C3 no loss, nothing after its expiry C8 leases                     C12 what is another queue's stays there
+//     C4 a cancel that answers             C9 one message a key          X   the answer makes no sense
+//
+// C5, duplicates only where they are promised, is judged as C4, C6, C8 and C9 (docs/simulation.md).
 //
 // It judges each message apart (message_model.h). It stops at the first violation.
 #pragma once
@@ -342,7 +344,7 @@ class Oracle {
                           MessageModel& about);
     // How many unfinished messages the queue has at least and at most.
     DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
-    void check_limit(const MessageModel& accepted);
+    void check_limit(const MessageModel& accepted, std::uint64_t submitted_step);
     bool may_be_full(const PutCommand& put, const Request& request);
     void described(const std::string& name_space, const std::string& queue, const QueueAnswer& answer);
     void queues_listed(const Request& request, const QueueListAnswer& answer);

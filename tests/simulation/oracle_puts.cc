@@ -241,7 +241,7 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
         if (answer.state != State::scheduled) return violate("C6", "a loop is answered as due itself", &about);
     }
     about.set({run_, 0}, {about.fresh(exact)});
-    check_limit(about);
+    check_limit(about, about.submitted_step);
 }
 
 void Oracle::batch_replied(ReplyToken token, const Request& request, const PutBatchAnswer& answer) {

@@ -205,16 +205,12 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
     return count;
 }
 
-void Oracle::check_limit(const MessageModel& accepted) {
+// After a put or a kick, submitted in that step, that brought the message in.
+void Oracle::check_limit(const MessageModel& accepted, std::uint64_t submitted_step) {
     const QueueModel& queue = queue_of(accepted.put.name_space, accepted.put.queue);
     if (!queue.is_known || !queue.open.empty() || queue.settings.pending_max == 0) return;
-    // Who comes back from the dead is not refused.
-    const bool some_came_back = std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
-        return about.may_be_back && is_in(about, {accepted.put.name_space, accepted.put.queue});
-    });
-    if (some_came_back) return;
     const auto held = static_cast<std::uint64_t>(unfinished_in(accepted.put.name_space, accepted.put.queue).low);
-    if (held <= queue.settings.pending_max || queue.settings_step > accepted.submitted_step) return;
+    if (held <= queue.settings.pending_max || queue.settings_step > submitted_step) return;
     violate("C11", "a queue that may hold " + std::to_string(queue.settings.pending_max) + " messages took another one",
             &accepted);
 }

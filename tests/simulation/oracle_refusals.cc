@@ -60,6 +60,13 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         if (!may_be_full(like_it, request)) violate("C11", "a redrive is refused although its queue is not full");
         return;
     }
+    if (std::holds_alternative<KickCommand>(request.command) && code == "queue_full" && about != nullptr) {
+        const bool may_be_dead = may_have_died(*about) || about->may_be(World::Phase::dead) || !about->open.empty();
+        if (!may_be_dead) violate("C4", "a kick of what is not dead is refused for want of room", about);
+        if (!may_be_full(about->put, request))
+            violate("C11", "a kick is refused although its queue is not full", about);
+        return rare_.met(Rare::kick_found_no_room);
+    }
     if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
         const QueueKey queue{put->name_space, put->queue};
         if (some_loop_is_behind(&queue)) rare_.met(Rare::loop_waited_for_room);

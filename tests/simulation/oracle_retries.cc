@@ -313,8 +313,10 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
         if (!about.is_loop()) world.due = {answer.due_ms, answer.due_ms};
         add_world(next, world);
     }
+    const bool was_dead = before.front().phase == World::Phase::dead && before.size() == 1;
     about.set({run_, answer.attempts}, next);
     if (about.is_loop()) loop_kicked(answer, about);
+    if (was_dead) check_limit(about, request.step);
 }
 
 void Oracle::waits(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {

@@ -76,6 +76,7 @@ namespace duewheel {
     X(kicked_from_aside)                  \
     X(kicked_from_the_dead)               \
     X(kick_found_it_waiting)              \
+    X(kick_found_no_room)                 \
     X(maybe_delivered)                    \
     X(delivered_again_after_lease)        \
     X(delivered_again_after_crash)        \
