@@ -6,10 +6,12 @@ from that file alone. How to read them: bench/README.md.
 """
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
 import platform
+import shutil
 import sys
 import tempfile
 
@@ -17,7 +19,7 @@ import calendar_groups
 import timer_groups
 from durable import queue_groups, store_groups
 from durable.subject import BIN, Rows
-from wheel import plot, rows as wheel_rows
+from wheel import curves, plot, rows as wheel_rows, tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -45,7 +47,10 @@ def table(path):
           f"{result['machine']['kernel']}, load {result['machine']['load']:.1f}\n")
     print("| row | n | subject | median | min | max | unit | rounds |\n|---|---|---|---|---|---|---|---|")
     for row in result["rows"]:
-        figures = " | ".join(f"{row[name]:,.2f}".rstrip("0").rstrip(".") for name in ("median", "min", "max"))
+        if row["median"] is None:
+            figures = f"- ({row['why']}) | - | -"
+        else:
+            figures = " | ".join(f"{row[name]:,.2f}".rstrip("0").rstrip(".") for name in ("median", "min", "max"))
         print(f"| {row['workload']} | {row['n']:,} | {row['subject']} | {figures} | {row['unit']} | {row['rounds']} |")
 
 
@@ -59,22 +64,46 @@ def parse():
         if name == "wheel":
             sub.add_argument("--subjects", nargs="+", help="only these, and duewheel")
             sub.add_argument("--rounds", type=int, default=5, help="of each row, in which the subjects take turns")
+            sub.add_argument("--again", action="store_true", help="measure nothing: pages from the last run's file")
+            sub.add_argument("--record", action="store_true",
+                             help="put tables and plots into bench/README.md and bench/figures")
         else:
             sub.add_argument("--scratch", help="directory on the disk to measure (default: the system's temporary one)")
     return parser.parse_args(sys.argv[1:] or ["durable"])
 
 
+def wheel(options, head, out):
+    """Leaves wheel.json, and made from it wheel.md, wheel.svg (curves) and wheel_peers.svg (bars) beside it."""
+    rows = []
+    command = json.loads(out.read_text())["command"] if options.again and out.exists() else head["command"]
+    if options.record and any(part in command.split() for part in ("--quick", "--only", "--subjects")):
+        sys.exit(f"--record is for a run of all rows, not for `{command}`: it would take figures out of "
+                 "bench/README.md")
+    if not options.again:
+        wheel_rows.wheel(rows, options, lambda: out.write_text(json.dumps({**head, "rows": rows}, indent=1)))
+    elif not out.exists():
+        sys.exit(f"there is no {out.relative_to(ROOT)} to make pages from: run without --again first")
+    result = json.loads(out.read_text())
+    plots = {out.with_suffix(".svg"): curves.draw, out.with_name("wheel_peers.svg"): plot.draw}
+    drawn = [path for path, draw in plots.items() if draw(result, path)]
+    pages = tables.pages(result)
+    out.with_suffix(".md").write_text("\n".join(f"## {name}\n\n{page}" for name, page in pages.items()))
+    if options.record:
+        tables.record(pages, ROOT / "bench" / "README.md")
+        for path in drawn:
+            shutil.copyfile(path, ROOT / "bench" / "figures" / path.name)
+
+
 def main():
     options = parse()
-    if not (BIN / "duewheel_load").exists():
+    if not (BIN / ("duewheel_wheel_bench" if options.name == "wheel" else "duewheel_load")).exists():
         sys.exit("build first: ./dev build")
     out = ROOT / "build" / "bench" / f"{options.name}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
-    head = {"command": "./dev bench " + " ".join(sys.argv[1:] or [options.name]), "machine": machine()}
+    head = {"command": "./dev bench " + " ".join(sys.argv[1:] or [options.name]),
+            "date": datetime.date.today().isoformat(), "machine": machine()}
     if options.name == "wheel":
-        rows = []
-        wheel_rows.wheel(rows, options, lambda: out.write_text(json.dumps({**head, "rows": rows}, indent=1)))
-        plot.draw(json.loads(out.read_text()), out.with_suffix(".svg"))
+        wheel(options, head, out)
     else:
         rows = Rows()
         with tempfile.TemporaryDirectory(prefix="duewheel-bench-", dir=options.scratch) as scratch:

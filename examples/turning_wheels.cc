@@ -4,7 +4,8 @@
 //
 // Each letter is a timer, a number stands for so many timers in one slot, ^ is the hand with the slot it points at. The
 // timer `a` arms itself again whenever it fires. In a terminal the picture moves; with --plain, or into a pipe, each
-// step is printed below the one before. docs/learning/ explains the schemes with its output.
+// step is printed below the one before. Every scheme is asked where it has its timers, but for the core wheel, which
+// does not say: its picture is worked out, and tells so. docs/learning/ explains the schemes with its output.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -46,9 +47,10 @@ std::string label(std::uint64_t cookie) {
     return std::string(1, static_cast<char>('a' + cookie));
 }
 
-// The rows and places of a scheme, also of the core wheel, which shows no picture of itself: it is drawn in its plain
-// form, where a timer lies on the level of the highest 6-bit digit in which its deadline differs from the time, in the
-// slot of its own digit.
+// The rows and places of a scheme, as it says itself. The core wheel does not: it is drawn in its plain form, where a
+// timer lies on the level of the highest 6-bit digit in which its deadline differs from the time, in the slot of its
+// own digit. These are the slots that IntrusiveTimingWheel has; TimingWheel keeps two blocks a level and leaves timers
+// parked.
 template <class Queue>
 std::vector<Row> rows_of(const Queue& queue) {
     if constexpr (requires { queue.rows(); }) {
@@ -111,6 +113,8 @@ class Stage {
                     std::to_string(play_.delays[cookie]);
             if (!handles_[cookie]) text += " (refused)";
         }
+        if constexpr (!requires { queue_.rows(); })
+            text += "\n(slots worked out from the deadlines, in the plain form)";
         return text + "\n";
     }
 

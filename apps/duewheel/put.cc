@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "body_argument.h"
 #include "calendar/instant_text.h"
+#include "header_arguments.h"
 #include "local_time.h"
 #include "plain_text.h"
 #include "put_lines.h"
@@ -35,22 +36,6 @@ struct PutArguments {
     std::string traceparent;
     std::vector<std::string> headers;  // "name=value"
 };
-
-Status put_headers_into(const std::vector<std::string>& headers, boost::json::object& request) {
-    boost::json::object pairs;
-    for (const std::string& header : headers) {
-        const std::size_t equals = header.find('=');
-        if (equals == std::string::npos || equals == 0) {
-            return Error{"bad_header", "A header is written NAME=VALUE, and not " + header + ".", "--header"};
-        }
-        const std::string name = header.substr(0, equals);
-        if (pairs.contains(name))
-            return Error{"duplicate_member", "The header " + name + " is given twice.", "--header"};
-        pairs[name] = header.substr(equals + 1);
-    }
-    if (!pairs.empty()) request["headers"] = std::move(pairs);
-    return {};
-}
 
 // Adds when the message expires; a time of day is one in the zone of --at, where that is given.
 Status put_expiry_into(const PutArguments& arguments, boost::json::object& request) {

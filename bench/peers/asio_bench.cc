@@ -41,6 +41,20 @@ class Asio {
         tell_time(now * kTickNanoseconds);
         context_.poll();
     }
+    // What is due goes into its queue all at once, but may be called one by one.
+    bool advance_some(Tick now, std::size_t budget) {
+        tell_time(now * kTickNanoseconds);
+        while (budget > 0 && context_.poll_one() > 0) --budget;
+        return budget > 0;
+    }
+    // Its run() ends when no timer waits, unless work is announced.
+    std::uint64_t wake_ups(Tick& now) {
+        work_.reset();
+        return wake_ups_of(now, [this] {
+            context_.run();
+            context_.restart();
+        });
+    }
 
   private:
     Fired& fired_;

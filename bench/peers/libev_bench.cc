@@ -40,6 +40,11 @@ class Libev {
         tell_time(now * kTickNanoseconds + kTickNanoseconds / 2);
         ev_run(loop_, EVRUN_NOWAIT);
     }
+    std::uint64_t wake_ups(Tick& now) {
+        const std::uint64_t count = wake_ups_of(now, [this] { ev_run(loop_, 0); });
+        now_ = now;
+        return count;
+    }
 
   private:
     double after(Tick deadline) const { return (static_cast<double>(deadline - now_) - 0.5) * 1e-3; }

@@ -42,6 +42,11 @@ class Libevent {
         tell_time(now * kTickNanoseconds);
         event_base_loop(base_, EVLOOP_NONBLOCK);
     }
+    std::uint64_t wake_ups(Tick& now) {
+        const std::uint64_t count = wake_ups_of(now, [this] { event_base_loop(base_, 0); });
+        now_ = now;
+        return count;
+    }
 
   private:
     // libevent gives the callback no event, but says which one is running.

@@ -34,6 +34,11 @@ class Libuv {
         uv_update_time(&loop_);
         uv_run(&loop_, UV_RUN_NOWAIT);
     }
+    std::uint64_t wake_ups(Tick& now) {
+        const std::uint64_t count = wake_ups_of(now, [this] { uv_run(&loop_, UV_RUN_DEFAULT); });
+        now_ = now;
+        return count;
+    }
 
   private:
     static void on_timer(uv_timer_t* timer) {

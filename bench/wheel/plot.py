@@ -23,10 +23,11 @@ def panel(title, bars, top):
 
 
 def draw(result, path):
+    """False if the run has none of these rows."""
     rows = [row for row in result["rows"] if row["unit"] == "ns of processor time" and " " not in row["workload"]]
     panels = sorted({(row["workload"], row["n"]) for row in rows})
     if not panels:
-        return
+        return False
     parts, top = [], 24
     for workload, n in panels:
         bars = [(row["subject"], max(row["median"], 0.01)) for row in rows if (row["workload"], row["n"]) == (workload, n)]
@@ -36,3 +37,4 @@ def draw(result, path):
                     f'font-family="sans-serif" font-size="11">\n<rect width="100%" height="100%" fill="white"/>\n'
                     f'<text x="0" y="12">{escape(result["machine"]["cpu"])}, logarithmic</text>\n'
                     + "\n".join(parts) + "\n</svg>\n")
+    return True

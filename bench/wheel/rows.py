@@ -18,34 +18,48 @@ from wheel import toolchains
 QUICK = ("--quick",)
 SIZES = {"schemes": (), "A0": (10_000, 1_000_000), "A1": (10_000, 1_000_000, 10_000_000), "A2": (10_000, 1_000_000),
          "B": (10_000, 1_000_000, 10_000_000), "CU": (10_000, 1_000_000, 10_000_000), "CL": (10_000, 1_000_000),
-         "D1": (10_000,), "D2": (10_000,), "E": (1_000_000,), "LS": (1_000_000,), "LC": (1_000_000,),
+         "D1": (10_000,), "D2": (10_000,), "D3": (10_000,), "E": (1_000_000,), "LS": (1_000_000,), "LC": (1_000_000,),
          "LA": (1_000_000,), "LM": (1_000_000,)}
 TIMED = ("A0", "A1", "A2", "B", "CU", "CL", "D1", "D2")
 LATENCY = {"LS": "schedule", "LC": "cancel", "LA": "advance by one tick",
            "LM": "advance by a thousand of those due in one tick"}
 QUANTILES = ("p50", "p99", "p99.9", "p99.999", "most")
+SLEEPS = ("D3 one timer 350 s ahead", "D3 after its cancel")
 # Ten million timers take a peer minutes a row, so only the nearest ones run there.
 AT_TEN_MILLION = ("duewheel", "duewheel-handles", "libev")
 COMPARED_WITH = ("libev", "heap", "asio", "libuv")
-
+OWN = ("duewheel", "duewheel-handles", "duewheel-posted", "duewheel-intrusive")
+LIBRARIES = ("libev", "libevent", "libuv", "asio")
+# Subjects that fire by whole ticks of their own; so their sums are their own too.
+LATE = {"agrona": 1}
+# Those that run some rows only.
+SPOKEN = {"go": ("A0",), "netty": ("A0",), "kafka": ("A0",), "executor": ("A0",), "agrona": ("A0", "A1", "B", "CU"),
+          "tokio": ("A0", "A1", "B", "CU", "D3")}
+SPEAKERS = {"LM": (*OWN, "heap", "multimap", "asio")}
+SYSTEM_CLOCK = "it sleeps by the system's clock alone, which would take the 350 s"
+# Why a subject has a dash in a row in which others stand.
+WHY_NOT = {"D3": {"agrona": "nothing says when it next has something to do: it is polled each tick", "go": SYSTEM_CLOCK,
+                  "netty": SYSTEM_CLOCK, "kafka": SYSTEM_CLOCK, "executor": SYSTEM_CLOCK},
+           "LM": {name: "it fires all that is due in one call" for name in ("libev", "libevent", "libuv", "agrona", "tokio")}}
 
 SCHEMES = ("unordered_list", "ordered_list", "binary_heap", "quaternary_heap", "simple_wheel", "hashed_sorted_wheel",
            "hashed_rounds_wheel", "hierarchical_wheel", "overflow_wheel", "non_cascading_wheel", "calendar_wheel",
            "duration_lanes")
-CURVE_SIZES = (1_000, 10_000, 100_000)
-# A schedule walks half of the list: with 100,000 timers a run would take an hour to say what 10,000 say already.
-CURVE_LINEAR = ("ordered_list",)
-# Subjects that fire by whole ticks of their own; so their sums are their own too.
-LATE = {"agrona": 1}
-SPOKEN = {"go": ("A0",), "netty": ("A0",), "kafka": ("A0",), "executor": ("A0",), "agrona": ("A0", "A1", "B", "CU"),
-          "tokio": ("A0", "A1", "B", "CU")}
+GROWN = (*SCHEMES, "duewheel", "duewheel-handles", "duewheel-intrusive")
+CURVE_SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
+GROWTH = ("growth start", "growth stop", "growth tick")
+# The largest size of a curve, where the next one would take minutes to say what the line says already: a start that
+# walks a list, a tick or a timer that fires among all there are.
+CURVE_ENDS = {("growth", "ordered_list"): 10_000, ("expiry", "ordered_list"): 10_000, ("A1", "ordered_list"): 10_000,
+              ("expiry", "unordered_list"): 10_000, ("A1", "unordered_list"): 10_000,
+              ("growth", "hashed_sorted_wheel"): 100_000, ("expiry", "hashed_sorted_wheel"): 100_000,
+              ("A1", "hashed_sorted_wheel"): 100_000, ("expiry", "hashed_rounds_wheel"): 100_000}
 
 
 def subjects():
     """{subject: command}, of what is built here; what is not is named."""
-    own = ["duewheel", "duewheel-handles", "duewheel-posted", "duewheel-intrusive", "heap", "multimap"]
-    found = {name: [str(BIN / "duewheel_wheel_bench"), name] for name in own}
-    for peer in ("libev", "libevent", "libuv", "asio"):
+    found = {name: [str(BIN / "duewheel_wheel_bench"), name] for name in (*OWN, "heap", "multimap")}
+    for peer in LIBRARIES:
         program = BIN / f"duewheel_{peer}_bench"
         if program.exists():
             found[peer] = [str(program), peer]
@@ -66,8 +80,8 @@ def run(command, workload, n, *options):
 
 
 def speaks(name, workload):
-    if workload == "LM":
-        return name.startswith("duewheel")
+    if name not in SPEAKERS.get(workload, (name,)):
+        return False
     return workload in SPOKEN.get(name, (workload,))
 
 
@@ -90,21 +104,31 @@ def check_contract(found):
     return kept
 
 
-def measure(workload, n, found, rounds, quick):
-    """Rows of one workload at one size: {subject: [outcome of each round]}."""
-    names = [name for name in found if speaks(name, workload) and (n < 10_000_000 or name in AT_TEN_MILLION)]
+def in_turns(workload, n, names, commands, rounds, *options):
+    """{subject: [outcome of each round]}; the subjects take turns, in another order each round."""
     outcomes = {name: [] for name in names}
+    names = list(names)
     order = random.Random(1)
     for _ in range(rounds):
         order.shuffle(names)
         for name in names:
-            outcomes[name].append(run(found[name], workload, n, *(QUICK if quick else ())))
+            outcomes[name].append(run(commands[name], workload, n, *options))
     return outcomes
+
+
+def measure(workload, n, found, rounds, quick):
+    names = [name for name in found if speaks(name, workload) and (n < 10_000_000 or name in AT_TEN_MILLION)]
+    return in_turns(workload, n, names, found, rounds, *(QUICK if quick else ()))
 
 
 def row(workload, n, subject, unit, figures):
     return {"workload": workload, "n": n, "subject": subject, "unit": unit, "median": statistics.median(figures),
             "min": min(figures), "max": max(figures), "rounds": len(figures)}
+
+
+def dash(workload, n, subject, unit, why):
+    return {"workload": workload, "n": n, "subject": subject, "unit": unit, "median": None, "min": None, "max": None,
+            "rounds": 0, "why": why}
 
 
 def rows_of(workload, n, outcomes, compares=True):
@@ -116,6 +140,9 @@ def rows_of(workload, n, outcomes, compares=True):
         elif workload == "E":
             rows.append(row(workload, n, name, "bytes after set-up", [one["bytes"] for one in runs]))
             rows.append(row(workload, n, name, "bytes after 2n pairs", [one["bytes_after"] for one in runs]))
+        elif workload == "D3":
+            for index, what in enumerate(SLEEPS):
+                rows.append(row(what, 1, name, "wake-ups", [one["wake_ups"][index] for one in runs]))
         else:
             for index, quantile in enumerate(QUANTILES):
                 rows.append(row(f"{workload} {LATENCY[workload]} {quantile}", n, name, "ns of processor time",
@@ -129,16 +156,36 @@ def rows_of(workload, n, outcomes, compares=True):
     return rows
 
 
-def scheme_curves(found, rounds):
-    """A1 with every scheme at sizes that show how its costs grow."""
-    names = {name: [str(BIN / "duewheel_schemes_bench"), name] for name in SCHEMES}
-    names.update({name: found[name] for name in ("duewheel", "duewheel-handles", "duewheel-intrusive")})
+def dashes(workload, n, found):
+    """Rows of those that cannot be asked, with the reason."""
     rows = []
-    for n in CURVE_SIZES:
+    for name, why in WHY_NOT.get(workload, {}).items():
+        if name not in found:
+            continue
+        if workload == "D3":
+            rows += [dash(what, 1, name, "wake-ups", why) for what in SLEEPS]
+        else:
+            rows.append(dash(f"{workload} {LATENCY[workload]}", n, name, "ns of processor time", why))
+    return rows
+
+
+def scheme_curves(found, rounds, quick):
+    """What a call costs, and a pair of A1, with every scheme at sizes that show how costs grow."""
+    commands = {name: [str(BIN / "duewheel_schemes_bench"), name] for name in SCHEMES}
+    commands.update({name: found[name] for name in GROWN if name in found})
+    rows = []
+    for n in CURVE_SIZES[:3] if quick else CURVE_SIZES:
         print(f"running the schemes with {n:,} timers ...", file=sys.stderr)
-        able = {name: command for name, command in names.items() if n <= 10_000 or name not in CURVE_LINEAR}
-        rows += rows_of("A1", n, measure("A1", n, able, rounds, True), compares=False)
-    return [{**one, "workload": "A1, every scheme"} for one in rows]
+        for workload in ("growth", "expiry", "A1"):
+            able = [name for name in commands if n <= CURVE_ENDS.get((workload, name), n)]
+            outcomes = in_turns(workload, n, able, commands, rounds, *QUICK)
+            if workload == "A1":
+                rows += [{**one, "workload": "A1, every scheme"} for one in rows_of("A1", n, outcomes, compares=False)]
+                continue
+            for name, runs in outcomes.items():
+                for index, what in enumerate(GROWTH if workload == "growth" else ("growth fire",)):
+                    rows.append(row(what, n, name, "ns of processor time", [one["growth_ns"][index] for one in runs]))
+    return rows
 
 
 def wheel(rows, options, keep):
@@ -147,7 +194,7 @@ def wheel(rows, options, keep):
                             if not options.subjects or name in options.subjects or name == "duewheel"})
     rounds = 1 if options.quick else options.rounds
     if "schemes" in options.only:
-        rows += scheme_curves(found, rounds)
+        rows += scheme_curves(found, rounds, options.quick)
         keep()
     for workload in options.only:
         for n in SIZES[workload]:
@@ -155,4 +202,5 @@ def wheel(rows, options, keep):
                 continue
             print(f"running {workload} with {n:,} timers ...", file=sys.stderr)
             rows += rows_of(workload, n, measure(workload, n, found, rounds, options.quick))
+            rows += dashes(workload, n, found)
             keep()

@@ -1,5 +1,7 @@
 // Every scheme of the literature (wheel/schemes) under the workloads of workload.h. The wheels that have a size get one
 // that holds the workloads' timeouts; the hashed ones keep the sizes they are known with.
+#include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <type_traits>
@@ -12,9 +14,9 @@ namespace duewheel::bench {
 namespace {
 
 template <class Queue>
-Queue* make_queue() {
+Queue* make_queue(Id ids) {
     if constexpr (std::is_same_v<Queue, SimpleWheel>) {
-        return new SimpleWheel(0, 1 << 17);
+        return new SimpleWheel(0, std::bit_ceil(std::max<std::size_t>(1 << 17, ids + 1)));
     } else {
         return new Queue(0);
     }
@@ -25,7 +27,7 @@ class SchemeSubject {
   public:
     static constexpr std::size_t kCallerBytes = sizeof(TimerHandle);
 
-    SchemeSubject(Id ids, Fired& fired) : fired_(fired), queue_(make_queue<Queue>()), handles_(ids) {}
+    SchemeSubject(Id ids, Fired& fired) : fired_(fired), queue_(make_queue<Queue>(ids)), handles_(ids) {}
     void start(Id id, Tick deadline) { handles_[id] = queue_->schedule(deadline, id); }
     void stop(Id id) {
         if (!queue_->cancel(handles_[id])) std::abort();

@@ -12,6 +12,8 @@
 namespace duewheel::bench {
 namespace {
 
+static_assert(kNothing == kNever);
+
 class OwnIds {
   public:
     static constexpr std::size_t kCallerBytes = 0;
@@ -26,6 +28,7 @@ class OwnIds {
             now, [this](Id id, Tick) { fired_(id); }, budget);
         return wheel_.caught_up();
     }
+    Tick next() { return wheel_.next_expiry(); }
 
   private:
     Fired& fired_;
@@ -50,6 +53,7 @@ class Handles {
             now, [this](std::uint64_t cookie, Tick) { fired_(static_cast<Id>(cookie)); }, budget);
         return wheel_.caught_up();
     }
+    Tick next() { return wheel_.next_expiry(); }
 
   protected:
     TimingWheel& wheel() { return wheel_; }
@@ -85,6 +89,7 @@ class Members {
             now, [this](Timer& timer) { fired_(static_cast<Id>(&timer - timers_.data())); }, budget);
         return wheel_.caught_up();
     }
+    Tick next() { return wheel_.next_expiry(); }
 
   private:
     struct Timer : IntrusiveTimer {};
@@ -101,7 +106,8 @@ class LazyHeap {
   public:
     static constexpr std::size_t kCallerBytes = 0;
 
-    LazyHeap(Id ids, Fired& fired) : fired_(fired), versions_(ids) {}
+    // As many entries as there can ever be: half of them old, and one.
+    LazyHeap(Id ids, Fired& fired) : fired_(fired), versions_(ids) { heap_.reserve(2 * std::size_t{ids} + 1); }
 
     void start(Id id, Tick deadline) {
         heap_.push_back(Entry{deadline, id, versions_[id]});
@@ -115,8 +121,10 @@ class LazyHeap {
         stop(id);
         start(id, deadline);
     }
-    void advance(Tick now) {
-        while (!heap_.empty() && heap_.front().deadline <= now) {
+    void advance(Tick now) { static_cast<void>(advance_some(now, ~std::size_t{0})); }
+    bool advance_some(Tick now, std::size_t budget) {
+        for (; !heap_.empty() && heap_.front().deadline <= now; --budget) {
+            if (budget == 0) return false;
             const Entry entry = heap_.front();
             std::pop_heap(heap_.begin(), heap_.end(), later);
             heap_.pop_back();
@@ -127,6 +135,16 @@ class LazyHeap {
                 fired_(entry.id);
             }
         }
+        return true;
+    }
+    // What is old is thrown out of the top first.
+    Tick next() {
+        while (!heap_.empty() && is_old(heap_.front())) {
+            std::pop_heap(heap_.begin(), heap_.end(), later);
+            heap_.pop_back();
+            --old_;
+        }
+        return heap_.empty() ? kNothing : heap_.front().deadline;
     }
 
   private:
@@ -161,13 +179,17 @@ class OrderedMap {
         node.key() = deadline;
         places_[id] = timers_.insert(std::move(node));
     }
-    void advance(Tick now) {
-        while (!timers_.empty() && timers_.begin()->first <= now) {
+    void advance(Tick now) { static_cast<void>(advance_some(now, ~std::size_t{0})); }
+    bool advance_some(Tick now, std::size_t budget) {
+        for (; !timers_.empty() && timers_.begin()->first <= now; --budget) {
+            if (budget == 0) return false;
             const Id id = timers_.begin()->second;
             timers_.erase(timers_.begin());
             fired_(id);
         }
+        return true;
     }
+    Tick next() { return timers_.empty() ? kNothing : timers_.begin()->first; }
 
   private:
     Fired& fired_;

@@ -23,6 +23,17 @@ double seconds_of(clockid_t clock) {
     std::exit(2);
 }
 
+template <class Number>
+void print_list(const char* name, const std::vector<Number>& numbers) {
+    std::printf(", \"%s\": [", name);
+    const char* separator = "";
+    for (const Number number : numbers) {
+        std::printf("%s%.2f", separator, static_cast<double>(number));
+        separator = ", ";
+    }
+    std::printf("]");
+}
+
 }  // namespace
 
 double wall_seconds() {
@@ -31,6 +42,11 @@ double wall_seconds() {
 
 double cpu_seconds() {
     return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void fail(const char* what) {
+    std::fprintf(stderr, "%s\n", what);
+    std::exit(3);
 }
 
 void no_workload(const std::string& name) {
@@ -77,17 +93,15 @@ void print_outcome(const Arguments& arguments, const Outcome& outcome) {
     std::printf(
         "{\"subject\": \"%s\", \"workload\": \"%s\", \"n\": %u, \"wall_ns\": %.4f, \"cpu_ns\": %.4f, "
         "\"fired\": %llu, \"sum\": \"%016llx\", \"early\": %llu, \"latest\": %llu, \"bytes\": %.2f, "
-        "\"bytes_after\": %.2f, \"quantiles_ns\": [",
+        "\"bytes_after\": %.2f",
         arguments.subject.c_str(), arguments.workload.c_str(), arguments.n, outcome.wall_ns, outcome.cpu_ns,
         static_cast<unsigned long long>(outcome.fired), static_cast<unsigned long long>(outcome.sum),
         static_cast<unsigned long long>(outcome.early), static_cast<unsigned long long>(outcome.latest), outcome.bytes,
         outcome.bytes_after);
-    const char* separator = "";
-    for (const double quantile : outcome.quantiles_ns) {
-        std::printf("%s%.0f", separator, quantile);
-        separator = ", ";
-    }
-    std::printf("]}\n");
+    print_list("quantiles_ns", outcome.quantiles_ns);
+    print_list("wake_ups", outcome.wake_ups);
+    print_list("growth_ns", outcome.growth_ns);
+    std::printf("}\n");
 }
 
 }  // namespace duewheel::bench

@@ -55,6 +55,10 @@ class Fired {
 //     void move(Id id, Tick deadline)       of one that is, to a later time
 //     void advance(Tick now)                fires all due by then
 //     bool advance_some(Tick now, std::size_t budget)    where it can stop on the way; whether it has come to `now`
+//     Tick next()                           where it says when it next has something to do; kNothing if there is
+//     nothing std::uint64_t wake_ups(Tick& now)     where it has a loop of its own instead: runs it until no timer
+//     waits; how
+//                                           often it slept, and what time it is then
 //     static constexpr std::size_t kCallerBytes    of a timer, that are the caller's own: its handle
 
 // What a run found. Times are of one operation, in nanoseconds; `bytes` are of one timer.
@@ -65,9 +69,11 @@ struct Outcome {
     std::uint64_t sum = 0;  // over the fired timers, of id and tick
     std::uint64_t early = 0;
     Tick latest = 0;
-    double bytes = 0;                  // after set-up
-    double bytes_after = 0;            // after two pairs more a timer
-    std::vector<double> quantiles_ns;  // of single calls: p50, p99, p99.9, p99.999, most
+    double bytes = 0;                     // after set-up
+    double bytes_after = 0;               // after two pairs more a timer
+    std::vector<double> quantiles_ns;     // of single calls: p50, p99, p99.9, p99.999, most
+    std::vector<std::uint64_t> wake_ups;  // of a loop: until its only timer; when that was cancelled before
+    std::vector<double> growth_ns;        // of a start, a stop, a tick; or of a timer that fires
 };
 
 // Seconds of the machine's clock and of this thread's processor time. Asked past the C library, where a peer's clock
@@ -75,16 +81,23 @@ struct Outcome {
 double wall_seconds();
 double cpu_seconds();
 std::size_t resident_bytes();
+// Says what is wrong with the subject, and exits with 3.
+[[noreturn]] void fail(const char* what);
 // Says that the subject does not run it, and exits with 2.
 [[noreturn]] void no_workload(const std::string& name);
 
 // The middle one of p50, p99, p99.9, p99.999 and the most, of samples in nanoseconds.
 std::vector<double> quantiles(std::vector<float> samples);
 
+constexpr Tick kNothing = ~Tick{0};
 constexpr Tick kTimeoutMax = 60'000;
+constexpr Tick kFarTimer = 350'000;
 constexpr Tick kRefresh = 30'000;
 constexpr Tick kDay = 86'400'000;
 constexpr std::size_t kBudget = 1'000;
+// When enough has been measured of what one call costs.
+constexpr double kGrowthOperations = 1'000'000;
+constexpr double kGrowthNanoseconds = 2e8;
 
 template <class Subject>
 class Run final : public Fired {
@@ -113,6 +126,11 @@ class Run final : public Fired {
         if constexpr (requires(Subject & subject) { subject.advance_some(Tick{}, std::size_t{}); }) {
             if (workload == "LM") return crowded_tick();
         }
+        if constexpr (kSleeps) {
+            if (workload == "D3") return wake_ups();
+        }
+        if (workload == "growth") return growth();
+        if (workload == "expiry") return expiry();
         no_workload(workload);
     }
 
@@ -125,6 +143,9 @@ class Run final : public Fired {
     }
 
   private:
+    static constexpr bool kSaysWhenNext = requires(Subject & subject) { subject.next(); };
+    static constexpr bool kSleeps = kSaysWhenNext || requires(Subject & subject, Tick& now) { subject.wake_ups(now); };
+
     // Starts the clock, and reads it when it goes out of use.
     class Timing {
       public:
@@ -258,10 +279,10 @@ class Run final : public Fired {
 
     Outcome empty_ticks() {
         make(n_);
-        start(0, 350'000);
+        start(0, kFarTimer);
         {
-            const Timing timing(outcome_, 349'999);
-            while (now_ < 349'999) tick();
+            const Timing timing(outcome_, kFarTimer - 1);
+            while (now_ < kFarTimer - 1) tick();
         }
         return outcome_;
     }
@@ -275,6 +296,34 @@ class Run final : public Fired {
             const Timing timing(outcome_, kJumps);
             for (int jump = 0; jump < kJumps; ++jump) subject_->advance(now_ += kHour);
         }
+        return outcome_;
+    }
+
+    // A loop that sleeps until there is something to do, and ends when no timer waits. What it fires, and when, is
+    // looked at here too, as it is nowhere else.
+    std::uint64_t sleep_and_wake() {
+        if constexpr (kSaysWhenNext) {
+            std::uint64_t count = 0;
+            for (Tick next = 0; (next = subject_->next()) != kNothing; ++count) {
+                if (count == 1'000'000)
+                    fail("the loop is told again and again that there is something to do, and there is not");
+                subject_->advance(now_ = std::max(now_, next));
+            }
+            return count;
+        } else {
+            return subject_->wake_ups(now_);
+        }
+    }
+
+    Outcome wake_ups() {
+        make(n_);
+        start(0, kFarTimer);
+        outcome_.wake_ups.push_back(sleep_and_wake());
+        if (outcome_.fired != 1 || outcome_.sum != mixed(kFarTimer)) fail("the timer did not fire, or not in its tick");
+        start(0, kFarTimer);
+        subject_->stop(0);
+        outcome_.wake_ups.push_back(sleep_and_wake());
+        if (outcome_.fired != 1) fail("a cancelled timer fired");
         return outcome_;
     }
 
@@ -364,6 +413,97 @@ class Run final : public Fired {
             samples.push_back(timed_call([&, this] { done = subject_->advance_some(now_, kBudget); }));
         }
         keep_quantiles(std::move(samples));
+        return outcome_;
+    }
+
+    // Processor time of what `work` does, in nanoseconds.
+    template <class Work>
+    static double nanoseconds_of(Work&& work) {
+        const double before = cpu_seconds();
+        work();
+        return (cpu_seconds() - before) * 1e9;
+    }
+
+    // What one call costs with n timers pending, each kind of call for itself.
+    Outcome growth() {
+        const double clock_ns = cost_of_clock();
+        make(2 * n_);
+        for (Id id = 0; id < n_; ++id) start(id, timeout());
+        double start_ns = 0;
+        double stop_ns = 0;
+        start_and_stop(clock_ns, start_ns, stop_ns);
+        outcome_.growth_ns = {start_ns, stop_ns, idle_ticks(clock_ns)};
+        return outcome_;
+    }
+
+    // Up to a thousand more are started, at most as many as there are, then as many of all are stopped, at random; over
+    // and over. Which ones is found out before.
+    void start_and_stop(double clock_ns, double& start_ns, double& stop_ns) {
+        const Id batch = std::min<Id>(n_, 1'000);
+        std::vector<Id> pending(n_);
+        std::vector<Id> idle(n_);
+        for (Id id = 0; id < n_; ++id) {
+            pending[id] = id;
+            idle[id] = n_ + id;
+        }
+        std::vector<Tick> delays(batch);
+        double operations = 0;
+        while (operations < kGrowthOperations && start_ns + stop_ns < kGrowthNanoseconds) {
+            for (Tick& delay : delays) delay = timeout();
+            const Id* const started = idle.data() + (n_ - batch);
+            start_ns -= clock_ns;
+            start_ns += nanoseconds_of([&] {
+                for (Id i = 0; i < batch; ++i) start(started[i], delays[i]);
+            });
+            for (Id i = 0; i < batch; ++i) pending.push_back(started[i]);
+            for (Id i = 0; i < batch; ++i) {
+                std::swap(pending[random_.below(static_cast<Id>(pending.size()))], pending.back());
+                idle[n_ - batch + i] = pending.back();
+                pending.pop_back();
+            }
+            stop_ns -= clock_ns;
+            stop_ns += nanoseconds_of([&] {
+                for (Id i = 0; i < batch; ++i) subject_->stop(started[i]);
+            });
+            operations += batch;
+        }
+        start_ns /= operations;
+        stop_ns /= operations;
+    }
+
+    // Of timers that are all due later.
+    double idle_ticks(double clock_ns) {
+        constexpr Tick kTicks = 50'000;
+        make(n_);
+        now_ = 0;
+        for (Id id = 0; id < n_; ++id) start(id, kTicks + timeout());
+        double spent_ns = 0;
+        while (now_ < kTicks && spent_ns < kGrowthNanoseconds) {
+            const Tick until = now_ + kTicks / 1'000;
+            spent_ns -= clock_ns;
+            spent_ns += nanoseconds_of([&, this] {
+                while (now_ < until) tick();
+            });
+        }
+        return spent_ns / static_cast<double>(now_);
+    }
+
+    // Of n due within n ticks, a timer that fires and, on average, a tick. Few are done again and again.
+    Outcome expiry() {
+        const unsigned times = std::max(1U, 10'000 / n_);
+        double spent_ns = 0;
+        for (unsigned time = 0; time < times; ++time) {
+            make(n_);
+            now_ = 0;
+            for (Id id = 0; id < n_; ++id) start(id, 1 + random_.below(n_));
+            outcome_.fired = 0;
+            const Tick too_late = 2 * Tick{n_};  // one scheme is allowed to be late
+            spent_ns += nanoseconds_of([&, this] {
+                while (outcome_.fired < n_ && now_ < too_late) tick();
+            });
+            if (outcome_.fired != n_) fail("not all fired");
+        }
+        outcome_.growth_ns = {spent_ns / times / n_};
         return outcome_;
     }
 

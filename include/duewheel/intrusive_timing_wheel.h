@@ -109,6 +109,10 @@ class IntrusiveTimingWheel {
     template <std::invocable<Timer&> Sink>
     void clear(Sink&& sink);
 
+    // How many timers all calls of advance_to() and next_expiry() together have fired, moved down or looked at: what
+    // the bounds of the tests are stated in.
+    [[nodiscard]] std::uint64_t touched() const { return touched_; }
+
     // Verifies every invariant in O(n); on the first that does not hold, prints which and aborts, in all builds.
     void check() const;
 
@@ -157,6 +161,7 @@ class IntrusiveTimingWheel {
     Tick waiting_tick_ = 0;     // the late ones in waiting_ fire once all due by this tick has
     Tick earliest_ = kUnknown;  // smallest deadline on the levels, when known
     std::size_t size_ = 0;
+    std::uint64_t touched_ = 0;
     bool advancing_ = false;
 };
 
@@ -204,6 +209,7 @@ std::size_t IntrusiveTimingWheel<Timer>::advance_to(Tick now, Sink&& sink, std::
             unlink(timer);
             --size_;
             ++fired;
+            ++touched_;
             --budget;
             sink(static_cast<Timer&>(timer));
         } else if (!is_empty(moving_)) {
@@ -360,7 +366,7 @@ bool IntrusiveTimingWheel<Timer>::collect() {
 template <std::derived_from<IntrusiveTimer> Timer>
 std::size_t IntrusiveTimingWheel<Timer>::demote(std::size_t count_max) {
     std::size_t count = 0;
-    for (; count < count_max && !is_empty(moving_); ++count) {
+    for (; count < count_max && !is_empty(moving_); ++count, ++touched_) {
         IntrusiveTimer& timer = *moving_.next_;
         unlink(timer);
         if (timer.deadline_ == position_) {
@@ -377,6 +383,7 @@ Tick IntrusiveTimingWheel<Timer>::walk_earliest_slot() {
     const Anchor& anchor = slot_at(next_slot());
     Tick earliest = kNever;
     for (const IntrusiveTimer* timer = anchor.next_; timer != &anchor; timer = timer->next_) {
+        ++touched_;
         earliest = std::min(earliest, timer->deadline_);
     }
     return earliest;

@@ -219,9 +219,9 @@ class ParkingLevels {
     bool choose_slot_to_sweep();
     bool rewrite_strip(unsigned number, bool settles);
     bool settle(unsigned number);
-    bool is_settled(unsigned number, Tick& earliest, TimerIndex& timer) const;
+    bool is_settled(unsigned number, Tick& earliest, TimerIndex& timer);
     bool late_is_due();
-    bool first_late_strip_is_due() const;
+    bool first_late_strip_is_due();
     void clear_first_late_strip();
     void find_earliest();
     void look_at_every_node();
@@ -611,12 +611,13 @@ bool ParkingLevels<Node>::settle(unsigned number) {
 
 // Whether the slot holds only what is due in its span, or on level 0 something that is; then tells the earliest of it.
 template <class Node>
-bool ParkingLevels<Node>::is_settled(unsigned number, Tick& earliest, TimerIndex& earliest_timer) const {
+bool ParkingLevels<Node>::is_settled(unsigned number, Tick& earliest, TimerIndex& earliest_timer) {
     const Slot& slot = slots_[number];
     const Tick last = last_tick_of(number);
     bool settled = true;
     earliest = kNever;
     slot.visit([&](TimerIndex timer) {
+        ++touched_;
         const Node& node = nodes_[timer];
         const bool here = (node.place & kSlotMask) == number && node.deadline <= last;
         settled = settled && here;
@@ -656,6 +657,7 @@ void ParkingLevels<Node>::find_earliest() {
 template <class Node>
 void ParkingLevels<Node>::look_at_every_node() {
     earliest_ = kNever;
+    touched_ += nodes_.size() - 1;
     for (std::size_t index = 1; index < nodes_.size(); ++index) {
         const auto timer = static_cast<TimerIndex>(index);
         if (nodes_[timer].deadline >= earliest_) continue;
@@ -675,10 +677,11 @@ bool ParkingLevels<Node>::late_is_due() {
 }
 
 template <class Node>
-bool ParkingLevels<Node>::first_late_strip_is_due() const {
+bool ParkingLevels<Node>::first_late_strip_is_due() {
     bool due = false;
     std::size_t seen = 0;
     slots_[kLate].visit([&](TimerIndex timer) {
+        ++touched_;
         const Node& node = nodes_[timer];
         due = (node.place & kSlotMask) == kLate && node.deadline != kNever;
         return !due && ++seen < kStripTimers;
@@ -693,6 +696,7 @@ void ParkingLevels<Node>::clear_first_late_strip() {
     Strip* spare = reading.strip;
     for (TimerIndex* next = reading.next; next != reading.end && *next != kNoTimer; ++next) {
         const TimerIndex timer = *next;
+        ++touched_;
         Node& node = nodes_[timer];
         if (node.deadline == kNever) {
             file_late_again(timer, node);

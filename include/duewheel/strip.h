@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@ namespace duewheel {
 using TimerIndex = std::uint32_t;
 inline constexpr TimerIndex kNoTimer = 0;
 inline constexpr std::size_t kTimerIndexMax = std::size_t{1} << 31;
+static_assert(kTimerIndexMax <= std::numeric_limits<TimerIndex>::max(), "an index names the last timer");
 
 inline constexpr std::size_t kStripBytes = 256;
 inline constexpr std::size_t kStripTimers = (kStripBytes - sizeof(void*)) / sizeof(TimerIndex);

@@ -163,7 +163,8 @@ class TimingWheel {
     // All pending timers in order of deadlines. O(n log n). To import them into another wheel, schedule each.
     [[nodiscard]] std::vector<Pending> pending() const;
 
-    // Makes room for `timers` pending timers in all. Throws like schedule().
+    // Makes room for `timers` pending timers in all; only the slots that they come to lie in may ask for memory then.
+    // Throws like schedule().
     void reserve(std::size_t timers);
 
     // Forgets all timers without firing them; their handles are refused from now on. Time and memory stay.

@@ -72,6 +72,15 @@ enum class PlantedBug : std::uint8_t {
 
     // Dead letters.
     discard_forgotten_in_crash = 42,
+
+    // Repeats again.
+    occurrence_skipped_after_restart = 43,
+    occurrence_after_cancel = 44,
+    loop_count_off_by_one = 45,
+    occurrence_outlives_purge = 46,
+
+    // Cleaning.
+    carried_outcomes_forgotten = 47,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

@@ -18,6 +18,8 @@
 #include "message/queue_counts.h"
 #include "message/queue_settings.h"
 #include "message/record.h"
+#include "message/schedule_state.h"
+#include "message/schedule_times.h"
 #include "message/state_set.h"
 #include "store/store.h"
 
@@ -181,24 +183,83 @@ struct ReleaseCommand {
 struct HoldLeaseCommand {
     LeaseToken lease;
 };
-// Of the cleaner: writes a message again, whole, if its newest whole record still stands at `row.place`; of an ended
-// message, its outcome.
+// Of the cleaner: writes a message again, whole, if its newest whole record still stands at `row.place`.
 struct CarryCommand {
     MessageRow row;                // as the index had it
     std::uint64_t generation = 0;  // noted before it was looked up (store/store.h)
     RecordKind record_kind = RecordKind::put;
-    std::string record_body;  // of the record at that place; empty for an outcome
+    std::string record_body;  // of the record at that place
+};
+// Of the cleaner: writes again how these messages ended (message/outcome_rows.h). That never changes.
+struct CarryOutcomesCommand {
+    std::string rows;
+    std::uint64_t count = 0;
+    std::uint64_t segment = 0;  // they stood in
+    Sequence up_to = 0;         // before this place, all that are kept have been carried with these
 };
 // Of the cleaner: states that nothing below `up_to` is needed any more.
 struct CarryDoneCommand {
     Sequence up_to = 0;
 };
 
+// Sets a schedule, or changes it in place (engine_schedules.cc); answered with the schedule as it is then.
+struct PutScheduleCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    ScheduleRule rule;
+    ScheduleTimes times;         // of that rule
+    std::optional<bool> paused;  // none: as it is
+    std::string body;            // of the messages it makes, as is what follows
+    std::string content_type;
+    std::string headers;
+    std::string traceparent;
+};
+struct TellScheduleCommand {
+    enum class What : std::uint8_t {
+        pause,   // no run is made after the answer
+        resume,  // runs go on with the next time; those of the pause are skipped
+        fire,    // one run now; answered as a put is
+        remove,
+    };
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    What what = What::pause;
+    // fire, the engine's own: the schedule's whole record, once it was read.
+    Sequence place = 0;
+    std::string record_body{};
+};
+struct DescribeScheduleCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+};
+// As of queues.
+struct ListSchedulesCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string after;
+    std::uint32_t limit = 100;
+};
+// The next times of a schedule; changes nothing.
+struct PreviewScheduleCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    std::uint32_t count = 10;
+    std::optional<DueMs> from_ms;  // none: what comes next
+};
+// Of the cleaner: writes a schedule again, whole, if its newest whole record still stands at `place`.
+struct CarryScheduleCommand {
+    std::string name_space;
+    std::string name;
+    Sequence place = 0;
+    std::string record_body;
+};
+
 using Command =
     std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
-                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryDoneCommand, ListCommand,
-                 HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand, ListQueuesCommand, CarrySettingsCommand,
-                 HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand, DiscardCommand>;
+                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryOutcomesCommand,
+                 CarryDoneCommand, ListCommand, HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand,
+                 ListQueuesCommand, CarrySettingsCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand,
+                 DiscardCommand, PutScheduleCommand, TellScheduleCommand, DescribeScheduleCommand, ListSchedulesCommand,
+                 PreviewScheduleCommand, CarryScheduleCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -223,6 +284,7 @@ struct MessageAnswer {
     std::optional<RepeatRule> repeat;  // of a loop
     MessageId parent = 0;              // of an occurrence: its loop
     std::uint64_t occurrence = 0;
+    std::string schedule;  // of a run: its schedule
 };
 
 // How a command on a message ended: done as asked (the first five), or not: it waits already, so that there is nothing
@@ -257,6 +319,7 @@ struct Delivered {
     std::uint32_t attempt = 0;
     std::uint64_t occurrence = 0;  // of a loop; 0: of none
     MessageId parent = 0;          // that loop
+    std::string schedule;          // of a run: its schedule
     bool maybe_delivered = false;
     std::string body;
     std::string content_type;
@@ -301,8 +364,8 @@ struct HistoryAnswer {
     std::uint64_t query = 0;
 };
 struct CarryAnswer {
-    bool carried = false;
-    Sequence sequence = 0;  // of the carry, or of the carry-done
+    bool carried = false;   // something that the index counts as needed stands elsewhere now; outcomes are not counted
+    Sequence sequence = 0;  // of the record; 0: there is none, something newer has overtaken it
 };
 
 // A queue as it is. `counts` and `leased` are exact; `ready` are the due messages in memory, which are all of them
@@ -325,8 +388,49 @@ struct QueueListAnswer {
     bool complete = true;  // false: more come after the last one
 };
 
+struct ScheduleAnswer {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    ScheduleState state;
+    bool created = false;         // by this command
+    bool stands_still = false;    // its zone is not in the zone data
+    std::string zone_data;        // version of what next times are reckoned with now
+    std::optional<bool> removed;  // answer to a remove: whether there was one
+    bool has_content = false;
+    std::string body;
+    std::string content_type;
+    std::string headers;
+    std::string traceparent;
+};
+struct ScheduleListAnswer {
+    std::vector<ScheduleAnswer> schedules;  // without contents
+    bool complete = true;                   // false: more come after the last one
+};
+struct PreviewAnswer {
+    struct Time {
+        std::uint64_t number = 0;  // 0: not known, where the question began somewhere
+        DueMs nominal_ms = 0;
+        DueMs due_ms = 0;  // with the jitter
+        std::string local;
+        ClockNote note = ClockNote::none;
+    };
+    struct LeftOut {
+        DueMs nominal_ms = 0;
+        std::string local;
+        std::string_view why;
+    };
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    bool paused = false;
+    std::string zone;
+    std::string zone_data;
+    std::vector<Time> times;
+    std::vector<LeftOut> left_out;  // between them
+};
+
 using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer>;
+                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
+                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

@@ -18,8 +18,9 @@ inline bool is_a_put(const Command& command) {
 
 // What cleaning asks for: it limits itself.
 inline bool is_of_cleaning(const Command& command) {
-    return std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarrySettingsCommand>(command) ||
-           std::holds_alternative<CarryDoneCommand>(command);
+    return std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryOutcomesCommand>(command) ||
+           std::holds_alternative<CarrySettingsCommand>(command) ||
+           std::holds_alternative<CarryScheduleCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
 }
 
 // Changes a message or a queue from outside, as often as anybody likes.
@@ -28,19 +29,37 @@ inline bool is_a_move(const Command& command) {
         using What = ConfigureQueueCommand::What;
         return told->what == What::set || told->what == What::pause;
     }
-    return std::holds_alternative<RescheduleCommand>(command) || std::holds_alternative<FireCommand>(command) ||
-           std::holds_alternative<HoldCommand>(command) || std::holds_alternative<KickCommand>(command);
+    if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
+        using What = TellScheduleCommand::What;
+        return told->what == What::resume || told->what == What::fire;
+    }
+    return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
+           std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
+           std::holds_alternative<KickCommand>(command);
 }
 
 // How many records a command adds at most.
 inline std::size_t record_count(const Command& command) {
     const auto* batch = std::get_if<PutBatchCommand>(&command);
+    if (std::holds_alternative<TellScheduleCommand>(command)) return 2;
     return batch != nullptr ? batch->puts.size() : 1;
+}
+
+// Makes the log longer by contents, and waits with puts while there is no room for those.
+inline bool brings_content(const Command& command) {
+    if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
+        return told->what == TellScheduleCommand::What::fire;
+    }
+    return std::holds_alternative<PutScheduleCommand>(command);
 }
 
 // Content that a put brings.
 inline std::size_t put_bytes(const Command& command) {
     if (const auto* put = std::get_if<PutCommand>(&command)) return content_bytes(*put);
+    if (const auto* schedule = std::get_if<PutScheduleCommand>(&command)) {
+        return schedule->body.size() + schedule->headers.size() + schedule->content_type.size() +
+               schedule->traceparent.size();
+    }
     std::size_t bytes = 0;
     if (const auto* batch = std::get_if<PutBatchCommand>(&command)) {
         for (const PutCommand& put : batch->puts) bytes += content_bytes(put);
@@ -54,6 +73,20 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (const auto* carry = std::get_if<CarryCommand>(&command)) {
         return overhead + carry->record_body.size() + carry->row.reason.size();
     }
+    if (std::holds_alternative<PutScheduleCommand>(command)) {
+        return overhead + kScheduleBytesMax + put_bytes(command);
+    }
+    if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
+        return 2 * overhead + kScheduleBytesMax + told->record_body.size();
+    }
+    if (const auto* carry = std::get_if<CarryScheduleCommand>(&command)) {
+        return overhead + kScheduleBytesMax + carry->record_body.size();
+    }
+    // Numbers, and for the first its rows: these come one after the other, and where segments are small none may be
+    // closed for what is not there.
+    constexpr std::size_t kNumbers = 128;
+    if (const auto* carry = std::get_if<CarryOutcomesCommand>(&command)) return kNumbers + carry->rows.size();
+    if (std::holds_alternative<CarryDoneCommand>(command)) return kNumbers;
     if (const auto* fail = std::get_if<FailCommand>(&command)) return overhead + fail->reason.size();
     return overhead;
 }

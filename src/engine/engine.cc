@@ -2,8 +2,8 @@
 // mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
 // engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
 // engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
-// letters in engine_dead_letters.cc, loops in engine_loops.cc, order keys in engine_order.cc, full disks in
-// engine_space.cc.
+// letters in engine_dead_letters.cc, loops in engine_loops.cc, schedules in engine_schedules.cc and engine_runs.cc,
+// order keys in engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -48,6 +48,8 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         take_settings(number, state.settings, state.settings_place, state.settings_bytes);
     }
     if (planted(PlantedBug::discard_forgotten_in_crash)) discards_.clear();
+    zone_data_ = start.zone_data;
+    begin_schedules(start.schedules);
 }
 
 Engine::~Engine() = default;
@@ -68,6 +70,9 @@ void Engine::submit(Command command, ReplyToken token) {
     if (auto* asked = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*asked), token);
     if (const auto* asked = std::get_if<DescribeQueueCommand>(&command)) return describe(*asked, token);
     if (const auto* asked = std::get_if<ListQueuesCommand>(&command)) return list_queues(*asked, token);
+    if (const auto* asked = std::get_if<DescribeScheduleCommand>(&command)) return describe(*asked, token);
+    if (const auto* asked = std::get_if<ListSchedulesCommand>(&command)) return list_schedules(*asked, token);
+    if (const auto* asked = std::get_if<PreviewScheduleCommand>(&command)) return preview(*asked, token);
     const std::size_t bytes = put_bytes(command);
     if (waiting_bytes_ + bytes > options_.waiting_bytes_max) return reply(token, too_busy());
     waiting_bytes_ += bytes;
@@ -97,6 +102,7 @@ void Engine::advance_to(DueMs now) {
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
             if (recent_.entry(number).id != 0) settle(number);
         }
+        schedules_.for_each([this](Schedule& schedule) { settle_schedule(schedule); });
         // Of some only outcomes are left: they are known until those have left memory.
         for (QueueNumber number = 0; number < recent_.queues().size(); ++number) mark(number);
     }
@@ -201,6 +207,19 @@ void Engine::answer(Answer answer) {
                                   answer.generation);
         case Ask::spawns:
             return take_spawn_records(std::get<std::vector<RecordBytes>>(answer.what));
+        case Ask::runs:
+            return take_run_records(std::get<std::vector<RecordBytes>>(answer.what));
+        case Ask::last_run:
+            return take_last_run(asked.run, std::get<std::optional<MessageRow>>(answer.what), answer.generation);
+        case Ask::schedule_look:
+            reading_bytes_ -= asked.schedule->record_bytes;
+            return finish_schedule_look(*std::move(asked.schedule),
+                                        std::get<std::vector<RecordBytes>>(answer.what).front().body);
+        case Ask::schedule_fire:
+            std::get<TellScheduleCommand>(asked.pending->command).record_body =
+                std::move(std::get<std::vector<RecordBytes>>(answer.what).front().body);
+            looked_up_.push_back(std::move(*asked.pending));
+            return;
         case Ask::delivery:
             delivery_of_reply_.erase(asked.delivery->token);
             return finish_delivery(std::move(*asked.delivery), std::get<std::vector<RecordBytes>>(answer.what));
@@ -222,6 +241,7 @@ void Engine::answer(Answer answer) {
                 if (decoded->content.repeat) message.repeat = decoded->content.repeat->rule;
                 message.parent = decoded->content.parent;
                 message.occurrence = decoded->content.occurrence;
+                message.schedule = decoded->content.schedule;
             }
             return reply(asked.message->token, std::move(message));
         }
@@ -245,11 +265,12 @@ bool Engine::awaits_answer_until(std::uint64_t ticket) const {
 
 bool Engine::is_idle() const {
     const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
-        return each.second.pending || each.second.delivery || each.second.message;
+        return each.second.pending || each.second.delivery || each.second.message || each.second.schedule;
     });
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
            (attempts_.empty() || attempts_wait()) && expiries_.empty() && doomed_.empty() && redrives_.empty() &&
-           spawns_.empty() && spawning_.empty() && !in_flight_ && !looks_up;
+           spawns_.empty() && spawning_.empty() && schedules_.due.empty() && schedules_.preparing.empty() &&
+           !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
@@ -259,7 +280,8 @@ DueMs Engine::next_wakeup() const {
     const bool is_asked = has_commands() || has_redrives_to_add() || (has_puts && !puts_held_back()) ||
                           (attempts_wait() && !held_.empty());
     const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
-                              !doomed_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read();
+                              !doomed_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read() ||
+                              has_runs_to_add() || has_runs_to_read();
     if (!in_flight_ && (is_asked || (has_own_work && !log_stands_still()))) return now_;
     if (walking_purge() < purges_.size()) return now_;
     if (!in_flight_ && has_dead_to_let_go()) return now_;
@@ -285,6 +307,7 @@ EngineCounters Engine::counters() const {
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_by_name_.size();
     counters.queue_names = recent_.queues().in_use();
+    counters.schedules = schedules_.size();
     counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
@@ -357,6 +380,14 @@ void Engine::check() const {
         require(!entry.is_loop || (entry.state != State::ready && entry.state != State::leased),
                 "a loop is handed out itself");
         require(!entry.spawning || (entry.is_loop && waits_for_due(entry.state)), "what is no loop makes occurrences");
+    });
+    schedules_.for_each([&](const Schedule& schedule) {
+        const ScheduleState& state = schedule.state;
+        require(schedule.in_batch <= (batch_ != nullptr), "a schedule is in a batch that does not exist");
+        if (!started_ || schedule.in_batch || schedule.is_due || schedule.stands_still()) return;
+        require(state.next_ms == 0 || wheel_.deadline_of(schedule.timer).has_value(),
+                "a schedule is not on the wheel at its next time");
+        require(state.next_ms != 0 || schedules_.awaits(state.last_id), "a run waits, and nobody knows for what");
     });
     std::uint64_t pending_in_all = 0;
     require(loops_due == loops_due_, "the count of loops that are due is off");

@@ -46,6 +46,8 @@
 #include "engine/order_line.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
+#include "engine/schedule_plan.h"
+#include "engine/schedule_table.h"
 #include "engine/timer_lanes.h"
 #include "journal/journal.h"
 #include "store/store.h"
@@ -64,6 +66,15 @@ struct Effects {
     std::vector<Question> questions;
     std::vector<SegmentNumber> closed_segments;  // full: to be sealed, in order
     std::optional<Error> broken;                 // the world is broken: the process must stop and say why
+};
+
+struct ScheduleStart {
+    std::string name_space;
+    std::string name;
+    ScheduleState state;
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+    std::optional<ScheduleTimes> times;  // none: its zone cannot be loaded
 };
 
 // What a start finds in the index and the log.
@@ -88,6 +99,8 @@ struct EngineStart {
         std::uint32_t settings_bytes = 0;
     };
     std::vector<QueueState> queue_states;
+    std::vector<ScheduleStart> schedules;
+    std::string zone_data = "unknown";  // version of what their times are reckoned with
     TokenKey token_key{};
 };
 
@@ -117,7 +130,12 @@ struct EngineCounters {
     std::uint64_t carried = 0;
     std::uint64_t listed = 0;  // messages in pages
     std::uint64_t purged = 0;
-    std::uint64_t spawned = 0;  // occurrences of loops
+    std::uint64_t spawned = 0;             // occurrences of loops and runs of schedules
+    std::uint64_t schedule_runs = 0;       // by their rules
+    std::uint64_t schedule_runs_late = 0;  // of these: made up for after they were missed
+    std::uint64_t schedule_runs_by_hand = 0;
+    std::uint64_t schedule_times_skipped = 0;
+    std::uint64_t schedule_times_merged = 0;
 
     std::uint64_t pending = 0;  // unfinished messages
     std::uint64_t ready = 0;    // in memory
@@ -131,6 +149,7 @@ struct EngineCounters {
     std::uint64_t unsealed_segments = 0;
     std::uint64_t queues = 0;
     std::uint64_t queue_names = 0;  // that count against queues_max: also those that are about to be forgotten
+    std::uint64_t schedules = 0;
     std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
@@ -234,6 +253,19 @@ class Engine {
     };
     // O(queues).
     QueueSums queue_sums() const;
+    struct ScheduleCounters {
+        std::string name_space;
+        std::string name;
+        std::uint64_t made = 0;
+        std::uint64_t late = 0;
+        std::uint64_t fired = 0;
+        std::uint64_t skipped = 0;
+        std::uint64_t merged = 0;
+        DueMs next_ms = 0;
+        bool paused = false;
+    };
+    // By name: at most so many. O(schedules).
+    std::vector<ScheduleCounters> schedules_by_name(std::size_t most) const;
     const Lateness& lateness() const { return lateness_; }
 
     // Verifies every invariant; aborts with a message. Slow: for tests and the simulator.
@@ -278,6 +310,11 @@ class Engine {
         ReplyToken token = 0;
         HistoryCommand command;
     };
+    struct ScheduleRead {
+        ReplyToken token = 0;
+        ScheduleAnswer answer;
+        std::uint32_t record_bytes = 0;
+    };
     struct Waiter {
         ReplyToken token = 0;
         QueueNumber queue = 0;
@@ -319,7 +356,11 @@ class Engine {
         dead_stretch,
         dead_listing,
         history,
-        spawns
+        spawns,
+        runs,
+        last_run,
+        schedule_look,
+        schedule_fire
     };
     struct Asked {
         Ask what = Ask::facts;
@@ -333,6 +374,8 @@ class Engine {
         std::optional<MessageRead> message;
         std::optional<Listing> listing;
         std::optional<HistoryRead> history;
+        std::optional<ScheduleRead> schedule;
+        std::size_t run = 0;
     };
 
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
@@ -344,7 +387,7 @@ class Engine {
     Verdict ack(Pending& pending, const AckCommand& command);
     Verdict carry(Pending& pending, const CarryCommand& command);
     Verdict extend(Pending& pending, const ExtendCommand& command);
-    Verdict carry_outcome(Pending& pending, const MessageRow& ended);
+    Verdict carry_outcomes(Pending& pending, const CarryOutcomesCommand& command);
     Verdict carry_done(Pending& pending, const CarryDoneCommand& command);
     // Reschedule and fire: another due time for a message that waits, which `field` of the command has said.
     Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
@@ -438,6 +481,7 @@ class Engine {
     Verdict remove_settings(Pending& pending, QueueNumber number);
     Verdict carry_settings(Pending& pending, const CarrySettingsCommand& command);
     Status check_settings(const QueueSettings& settings) const;
+    bool is_full(QueueNumber number);
     Status check_room(QueueNumber number);
     void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
     void apply_settings(std::string_view record_body, Operation& operation);
@@ -516,8 +560,9 @@ class Engine {
     static constexpr std::size_t kRecordOverheadMax = 1280;
 
     // engine_firing.cc
-    // A wheel cookie is an entry's number, or a waiter's with this bit.
+    // A wheel cookie is an entry's number, or that of a waiter or a schedule with its bit.
     static constexpr std::uint64_t kWaiterCookie = std::uint64_t{1} << 63;
+    static constexpr std::uint64_t kScheduleCookie = std::uint64_t{1} << 62;
     void fire_due();
     void wake(EntryNumber number);
     void settle(EntryNumber number);  // after a change: on the wheel, ready, or out of memory
@@ -564,13 +609,58 @@ class Engine {
     static Error is_a_loop();
     void begin_spawn(EntryNumber number);
     void spawn_again(EntryNumber number);
+    bool has_no_room(EntryNumber number);
+    void look_again(EntryNumber number);
     void read_spawns();
     void take_spawn_records(const std::vector<RecordBytes>& records);
     bool has_spawns_to_read() const;
     bool has_spawns_to_add() const;
     std::size_t next_spawn_bytes() const;
     void add_spawns();
-    void make_occurrences(EntryNumber number, const std::string& record_body, std::size_t share);
+    bool must_wait(EntryNumber number);
+    std::optional<Record> loop_of(const Spawn& spawn);
+    Record occurrence_of(MessageId id, const MessageState& loop, const Record& whole, DueMs due) const;
+    void make_occurrences(EntryNumber number, Spawn spawn, std::size_t share);
+    void make_one_after_its_end(EntryNumber number, const Spawn& spawn);
+
+    // engine_schedules.cc
+    struct PassedTimes {
+        DueMs from_ms = 0;
+        DueMs to_ms = 0;
+    };
+    void begin_schedules(std::vector<ScheduleStart> all);
+    void keep_to_zone_data(Schedule& schedule) const;
+    Verdict put_schedule(Pending& pending, PutScheduleCommand& command);
+    Status check_schedule(const PutScheduleCommand& command) const;
+    Verdict tell_schedule(Pending& pending, TellScheduleCommand& command);
+    Verdict fire_schedule(Pending& pending, TellScheduleCommand& command, Schedule& schedule);
+    Verdict carry_schedule(Pending& pending, const CarryScheduleCommand& command);
+    void add_rule(Schedule& schedule, ScheduleState next, const MessageContent* content, PassedTimes passed,
+                  ReplyToken token, Reply reply);
+    void apply_rule(std::string_view record_body, Operation& operation);
+    ScheduleAnswer describe(const Schedule& schedule) const;
+    void describe(const DescribeScheduleCommand& command, ReplyToken token);
+    void finish_schedule_look(ScheduleRead read, std::string_view record_body);
+    void list_schedules(const ListSchedulesCommand& command, ReplyToken token);
+    void preview(const PreviewScheduleCommand& command, ReplyToken token);
+
+    // engine_runs.cc
+    void settle_schedule(Schedule& schedule);
+    void arm(Schedule& schedule, DueMs at);
+    void wake_schedule(ScheduleNumber number);
+    void begin_run(Schedule& schedule);
+    std::optional<bool> is_unfinished(MessageId id) const;
+    bool has_runs_to_read() const;
+    bool has_runs_to_add() const;
+    void read_runs();
+    void take_last_run(std::size_t number, const std::optional<MessageRow>& row, Generation generation);
+    void take_run_records(const std::vector<RecordBytes>& records);
+    std::size_t run_bytes(std::size_t record_bytes) const;
+    void add_runs();
+    void make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share, std::size_t& steps_left);
+    DueMs due_of_run(const Schedule& schedule, DueMs nominal_ms) const;
+    Status check_run_room(const Schedule& schedule);
+    MessageId add_run(const Schedule& schedule, const Record& whole, const PlannedRun& run, DueMs due);
 
     // engine_order.cc
     // What becomes of a message that leaves its line: it changes or ends; or memory gives it up, and the line, or its
@@ -696,6 +786,8 @@ class Engine {
     std::deque<Spawn> spawning_;    // the first of them, with their contents unless
     bool spawns_reading_ = false;   // these are being read
     std::size_t loops_due_ = 0;     // in memory, with `spawning`
+    ScheduleTable schedules_;
+    std::string zone_data_;
     std::unordered_map<std::string, OrderLine> lines_;
     std::deque<std::string> lines_to_ask_;
     std::uint32_t lines_asking_ = 0;

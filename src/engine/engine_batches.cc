@@ -59,6 +59,7 @@ bool Engine::must_close_segment() const {
         !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
     if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
+    if (has_runs_to_add()) next = std::max(next, run_bytes(schedules_.preparing.front().record_body.size()));
     if (!doomed_.empty()) {
         const EntryNumber first = recent_.find(doomed_.front());
         if (first != kNoEntry) next = std::max(next, death_bytes_at_most(recent_.entry(first)));
@@ -96,6 +97,7 @@ void Engine::build_batch() {
     add_purged();
     add_redrives();
     add_spawns();
+    add_runs();
     take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
     const bool time_is_wanted = attempts_wait() && !held_.empty();
@@ -235,7 +237,8 @@ void Engine::hand_out(bool closes_segment) {
     effects_.commit = std::move(commit);
     if (planted(PlantedBug::answer_before_sync)) {
         for (Operation& operation : batch_->operations()) {
-            if (operation.record.kind == RecordKind::conf) continue;  // what it answers is known when it is applied
+            if (operation.record.kind == RecordKind::conf || operation.record.kind == RecordKind::rule)
+                continue;  // what it answers is known when it is applied
             reply(std::exchange(operation.token, 0), operation.reply);
         }
     }
@@ -270,6 +273,7 @@ void Engine::apply_durable() {
 void Engine::apply_next(Operation& operation) {
     const std::string_view body = batch_->body(operation);
     if (operation.record.kind == RecordKind::conf) return apply_settings(body, operation);
+    if (operation.record.kind == RecordKind::rule) return apply_rule(body, operation);
     const State state = operation.record.state.state;
     const bool rests = state == State::retrying && operation.record.kind != RecordKind::attempt;
     if (state == State::dead || rests) {  // its reason stands in the commit's bytes alone
@@ -311,8 +315,11 @@ void Engine::apply(Operation& operation) {
         case RecordKind::epoch:
             serving_ = true;
             return;
+        case RecordKind::outcomes:  // known: the index has taken in the segment they stood in
+            counters_.carried += record.count;
+            return;
         case RecordKind::carry_done:
-        case RecordKind::rule:
+        case RecordKind::rule:  // apply_rule()
         case RecordKind::conf:  // apply_settings()
             return;
         case RecordKind::cursor:
@@ -355,12 +362,8 @@ void Engine::apply(Operation& operation) {
         keeps_live = false;
     }
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
-    if (operation.entry == kNoEntry && number == kNoEntry) {  // an outcome that was carried: it names its queue
-        Queue& at = queue(recent_.queues().number(record.state.name_space, record.state.queue));
-        at.last_segment = segment_;
-        at.only_waited_for = false;
-    }
     count(record);
+    if (record.kind == RecordKind::end) wake_schedule(schedules_.ended(record.id));
     if (number != kNoEntry) {
         if (planted(PlantedBug::attempt_count_lost_in_crash)) {
             recent_.entry(number).begun = std::max(recent_.entry(number).begun, begun);

@@ -45,6 +45,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, ExtendCommand>) return extend(pending, command);
             if constexpr (std::is_same_v<T, ReleaseCommand>) return release(pending, command);
             if constexpr (std::is_same_v<T, CarryCommand>) return carry(pending, command);
+            if constexpr (std::is_same_v<T, CarryOutcomesCommand>) return carry_outcomes(pending, command);
             if constexpr (std::is_same_v<T, CarryDoneCommand>) return carry_done(pending, command);
             if constexpr (std::is_same_v<T, HoldCommand>) return hold(pending, command);
             if constexpr (std::is_same_v<T, HoldLeaseCommand>) return hold_lease(pending, command);
@@ -52,6 +53,9 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, DiscardCommand>) return discard(pending, command);
             if constexpr (std::is_same_v<T, ConfigureQueueCommand>) return configure(pending, command);
             if constexpr (std::is_same_v<T, CarrySettingsCommand>) return carry_settings(pending, command);
+            if constexpr (std::is_same_v<T, PutScheduleCommand>) return put_schedule(pending, command);
+            if constexpr (std::is_same_v<T, TellScheduleCommand>) return tell_schedule(pending, command);
+            if constexpr (std::is_same_v<T, CarryScheduleCommand>) return carry_schedule(pending, command);
             assert(false && "a command that changes nothing is answered when it is submitted");
             return Verdict::settled;
         },
@@ -388,7 +392,6 @@ Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
 
 Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
     const MessageId id = command.row.id;
-    if (command.record_body.empty()) return carry_outcome(pending, command.row);
     const Known known = look(pending, id, nullptr);
     switch (known.what) {
         case Known::What::busy:
@@ -428,19 +431,15 @@ Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
     return Verdict::settled;
 }
 
-// How a message ended never changes, so what the index says of it is still true. That the recent tier has it too says
-// nothing: the table may not have been told yet, or not swept.
-Engine::Verdict Engine::carry_outcome(Pending& pending, const MessageRow& ended) {
-    assert(is_ended(ended.state.state));
+Engine::Verdict Engine::carry_outcomes(Pending& pending, const CarryOutcomesCommand& command) {
     Record record;
-    record.kind = RecordKind::carry;
-    record.id = ended.id;
+    record.kind = RecordKind::outcomes;
     record.time_ms = now_;
-    record.state = ended.state;
-    record.ended_ms = ended.ended_ms;
-    record.lease_attempt = ended.lease_attempt;
-    record.lease_incarnation = ended.lease_incarnation;
-    add(kNoEntry, std::move(record), pending.token, CarryAnswer{true, batch_->next_sequence()});
+    record.value = command.rows;
+    record.count = command.count;
+    record.segment = command.segment;
+    record.up_to = command.up_to;
+    add(kNoEntry, std::move(record), pending.token, CarryAnswer{false, batch_->next_sequence()});
     return Verdict::settled;
 }
 

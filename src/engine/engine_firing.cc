@@ -14,6 +14,8 @@ void Engine::fire_due() {
         [this](std::uint64_t cookie, Tick) {
             if ((cookie & kWaiterCookie) != 0) {
                 drop_waiter(cookie & ~kWaiterCookie);
+            } else if ((cookie & kScheduleCookie) != 0) {
+                wake_schedule(cookie & ~kScheduleCookie);
             } else {
                 wake(static_cast<EntryNumber>(cookie));
             }
@@ -297,6 +299,7 @@ void Engine::fill(Delivered& message, std::string_view record_body) {
     }
     message.occurrence = record->content.occurrence;
     message.parent = record->content.parent;
+    message.schedule = record->content.schedule;
     message.body = record->content.body;
     message.content_type = record->content.content_type;
     message.headers = record->content.headers;

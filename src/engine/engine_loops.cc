@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/planted_bugs.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -37,6 +38,16 @@ void Engine::spawn_again(EntryNumber number) {
     if (!take_for_purge(number)) spawns_.push_back(recent_.entry(number).id);
 }
 
+// Whether there is no place for an occurrence of it, on the disk or in its queue.
+bool Engine::has_no_room(EntryNumber number) {
+    return refuses_puts() || is_full(recent_.entry(number).queue);
+}
+
+// After a while: until then nothing of it is read.
+void Engine::look_again(EntryNumber number) {
+    arm(number, now_ + options_.spawn_again_ms);
+}
+
 // Takes the next loops that are due, and has those contents read that are not in memory.
 void Engine::read_spawns() {
     if (!has_spawns_to_read()) return;
@@ -49,6 +60,10 @@ void Engine::read_spawns() {
         if (spawns && bytes != 0 && bytes + recent_.entry(number).record_bytes > options_.batch_bytes_max) break;
         spawns_.pop_front();
         if (!spawns) continue;
+        if (has_no_room(number)) {
+            look_again(number);
+            continue;
+        }
         const Entry& entry = recent_.entry(number);
         bytes += entry.record_bytes;
         const std::string* body = cache_.find(entry.place);
@@ -102,59 +117,95 @@ void Engine::add_spawns() {
         spawning_.pop_front();
         const EntryNumber number = recent_.find(spawn.loop);
         if (number == kNoEntry || !recent_.entry(number).spawning) continue;  // a command has ended it
-        if (recent_.entry(number).in_batch) {
+        if (must_wait(number)) {
+            if (planted(PlantedBug::occurrence_after_cancel)) make_one_after_its_end(number, spawn);
             spawning_.push_back(std::move(spawn));
             continue;
         }
-        if (recent_.entry(number).purging) continue;  // which ends it
-        if (refuses_puts() || !check_room(recent_.entry(number).queue)) {
-            arm(number, now_ + options_.spawn_again_ms);
+        const bool ends_purged =
+            planted(PlantedBug::occurrence_outlives_purge) ? recent_.entry(number).purging : take_for_purge(number);
+        if (ends_purged) continue;
+        if (has_no_room(number)) {
+            look_again(number);
             continue;
         }
-        make_occurrences(number, spawn.record_body, share);
+        make_occurrences(number, std::move(spawn), share);
     }
 }
 
-// Writes the loop's occurrences that are due, as many as fit, and what it becomes by them.
-void Engine::make_occurrences(EntryNumber number, const std::string& record_body, std::size_t share) {
-    const Result<Record> whole = decode_record(RecordKind::carry, record_body);
-    if (!whole || !whole->content.repeat) {
-        effects_.broken = !whole
-                              ? whole.error()
-                              : Error{"damaged_log", "the record of loop " + std::to_string(recent_.entry(number).id) +
-                                                         " holds no rule: run `duewheel check`"};
-        return;
-    }
+// Until the batch is durable that changes the loop; or its queue's settings, because that may be a purge, and what is
+// made now would outlive it.
+bool Engine::must_wait(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
-    const Repeat& repeat = *whole->content.repeat;
+    if (planted(PlantedBug::occurrence_outlives_purge)) return entry.in_batch;
+    return entry.in_batch || queue(entry.queue).conf_in_batch;
+}
+
+// Reads the loop's record; the process must stop where it cannot be read.
+std::optional<Record> Engine::loop_of(const Spawn& spawn) {
+    Result<Record> whole = decode_record(RecordKind::carry, spawn.record_body);
+    if (whole && whole->content.repeat) return *std::move(whole);
+    effects_.broken = !whole ? whole.error()
+                             : Error{"damaged_log", "the record of loop " + std::to_string(spawn.loop) +
+                                                        " holds no rule: run `duewheel check`"};
+    return std::nullopt;
+}
+
+// The next occurrence of a loop that is `loop` now, and `whole` in the log.
+Record Engine::occurrence_of(MessageId id, const MessageState& loop, const Record& whole, DueMs due) const {
+    const Repeat& repeat = *whole.content.repeat;
+    Record record;
+    record.kind = RecordKind::spawn;
+    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
+    record.state.due_ms = record.state.nominal_due_ms = due;
+    if (repeat.expires_after_ms != 0) record.state.expires_ms = due + repeat.expires_after_ms;
+    record.state.priority = loop.priority;
+    record.state.retry = loop.retry;
+    record.state.name_space = loop.name_space;
+    record.state.queue = loop.queue;
+    record.state.order_key = repeat.order_key;
+    record.content = whole.content;
+    record.content.repeat.reset();
+    record.content.put_ms = now_;
+    record.content.parent = id;
+    record.content.occurrence = loop.next_occurrence;
+    return record;
+}
+
+// Writes the loop's occurrences that are due, as many as fit, and what it becomes by them.
+void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share) {
+    const std::optional<Record> whole = loop_of(spawn);
+    if (!whole) return;
+    const Entry& entry = recent_.entry(number);
+    const RepeatRule& rule = whole->content.repeat->rule;
+    const bool splits = planted(PlantedBug::occurrence_number_reused);
     Record loop = changed(entry, RecordKind::change, Cause::spawned);
     if (!loop.state.key.empty() && loop.state.first_due_ms == 0) loop.state.first_due_ms = loop.state.nominal_due_ms;
     std::optional<DueMs> next = entry.due_ms;
-    for (std::uint32_t made = 0; next && *next <= now_ && made < options_.spawn_chunk; ++made) {
-        if (made > 0 && (batch_->count() + 2 > share || !has_room(record_body.size() + 2 * kRecordOverheadMax) ||
-                         !check_room(entry.queue))) {
+    DueMs last = *next;
+    for (std::uint32_t made = 0; next && *next <= now_ && made < (splits ? 1 : options_.spawn_chunk); ++made) {
+        if (made > 0 && (batch_->count() + 2 > share || !has_room(spawn.record_body.size() + 2 * kRecordOverheadMax)))
             break;
-        }
-        Record record;
-        record.kind = RecordKind::spawn;
-        record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
-        record.state.due_ms = record.state.nominal_due_ms = *next;
-        if (repeat.expires_after_ms != 0) record.state.expires_ms = *next + repeat.expires_after_ms;
-        record.state.priority = loop.state.priority;
-        record.state.retry = loop.state.retry;
-        record.state.name_space = loop.state.name_space;
-        record.state.queue = loop.state.queue;
-        record.state.order_key = repeat.order_key;
-        record.content = whole->content;
-        record.content.repeat.reset();
-        record.content.put_ms = now_;
-        record.content.parent = entry.id;
-        record.content.occurrence = loop.state.next_occurrence;
-        add(kNoEntry, std::move(record), 0, Error{});
-        next = next_occurrence_ms(repeat.rule, loop.state.next_occurrence, *next);
+        if (!check_room(entry.queue)) break;
+        const bool is_skipped =
+            (splits && spawn.place == 0) ||
+            (planted(PlantedBug::occurrence_skipped_after_restart) && is_from_past(entry.id, *next));
+        if (!is_skipped) add(kNoEntry, occurrence_of(entry.id, loop.state, *whole, *next), 0, Error{});
+        last = *next;
+        next =
+            next_occurrence_ms(rule, loop.state.next_occurrence, planted(PlantedBug::interval_drifts) ? now_ : *next);
         loop.state.next_occurrence += 1;
     }
-    if (next) {
+    if (splits && spawn.place != 0) {  // what the loop becomes goes with a later batch
+        spawn.place = 0;
+        return spawning_.push_back(std::move(spawn));
+    }
+    const bool was_last_before = loop.state.due_ms != loop.state.nominal_due_ms;
+    if (planted(PlantedBug::last_occurrence_fired_twice) && !next && !was_last_before) {
+        loop.state.next_occurrence -= 1;
+        loop.state.due_ms = last + 1;
+        loop.state.nominal_due_ms = last;
+    } else if (next) {
         loop.state.due_ms = loop.state.nominal_due_ms = *next;
     } else {
         assert(is_legal_move(entry.state, State::done));
@@ -162,6 +213,17 @@ void Engine::make_occurrences(EntryNumber number, const std::string& record_body
         loop.state.state = State::done;
     }
     add(number, std::move(loop), 0, Error{});
+}
+
+// A planted bug: the batch that cancels the loop makes one more.
+void Engine::make_one_after_its_end(EntryNumber number, const Spawn& spawn) {
+    const bool ends = std::any_of(batch_->operations().begin(), batch_->operations().end(), [&](const Operation& each) {
+        return each.entry == number && each.record.kind == RecordKind::end;
+    });
+    const std::optional<Record> whole = ends ? loop_of(spawn) : std::nullopt;
+    if (!whole) return;
+    const Entry& entry = recent_.entry(number);
+    add(kNoEntry, occurrence_of(entry.id, recent_.durable_state(entry), *whole, entry.due_ms), 0, Error{});
 }
 
 }  // namespace duewheel

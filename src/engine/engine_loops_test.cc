@@ -280,6 +280,29 @@ TEST(Loops, a_purge_ends_the_loop_and_what_it_made) {
     EXPECT_EQ(shard.engine().counters().pending, 0u);
 }
 
+// A loop was due when a purge of its queue was written, and made its occurrence with the same commit, or before the
+// walk of the purge came to it. What it made was younger than the purge's mark, and so it outlived it: a message came
+// from a queue that had been purged, of a loop that was gone.
+TEST(Loops, what_is_due_while_its_queue_is_purged_is_not_made_any_more) {
+    TrialEngine shard;
+    const MessageId id = shard.ask<PutAnswer>(loop(100, 5, 100)).id;
+    shard.hold_commits = true;
+    shard.submit(PutCommand{.queue = "another"});  // the disk is busy with it while the two meet
+    shard.turn();
+    const ReplyToken purge =
+        shard.submit(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::purge, {}});
+    shard.turn(100);
+    shard.hold_commits = false;
+    shard.settle();
+    shard.turn();
+    EXPECT_NE(shard.take<QueueAnswer>(purge).settings.purge_through, 0u);
+    shard.turn(10'000);
+    EXPECT_EQ(spawns_in(shard), 0u);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(row_of(shard, id).state.state, State::cancelled);
+    EXPECT_EQ(shard.engine().counters().pending, 1u) << "the other queue's";
+}
+
 TEST(Loops, while_the_disk_is_full_it_waits_and_then_makes_all_of_them) {
     TrialEngine shard;
     shard.ask<PutAnswer>(loop(100, 5, 100));
@@ -303,6 +326,27 @@ TEST(Loops, a_full_queue_holds_it_up_until_there_is_room) {
     for (const Delivered& message : messages) shard.ask<LeaseEndAnswer>(AckCommand{message.lease});
     shard.turn(1'000);
     EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{3, 4}));
+}
+
+// A loop that found no room in its queue had its content read from the log all the same, each time that it looked
+// again: thousands of them in queues that stay full would have kept the disk busy with nothing.
+TEST(Loops, one_that_finds_no_room_reads_nothing) {
+    EngineOptions options;
+    options.record_cache_bytes = 0;
+    TrialEngine shard(options);
+    QueueSettings settings;
+    settings.pending_max = 1;
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::set, settings});
+    shard.ask<PutAnswer>(loop(10, 2, 10));
+    shard.turn(10);
+    const std::uint64_t questions = shard.engine().counters().questions;
+    for (int i = 0; i < 5; ++i) shard.turn(options.spawn_again_ms);
+    EXPECT_EQ(shard.engine().counters().questions, questions);
+    EXPECT_EQ(spawns_in(shard), 0u);
+    settings.pending_max = 2;
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::set, settings});
+    shard.turn(options.spawn_again_ms);
+    EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{1}));
 }
 
 TEST(Loops, a_list_shows_the_loop_as_what_it_is) {

@@ -44,6 +44,15 @@ struct EngineOptions {
     std::uint32_t spawn_loops = 256;
     std::int64_t spawn_again_ms = 1'000;
 
+    // Schedules: how many there may be, and how many times a preview shows. A run is on time within `run_on_time_ms` of
+    // its nominal time; of one schedule that has missed times at most so many runs are made up for in a row. Of all of
+    // them so many nominal times are looked at for a batch.
+    std::uint32_t schedules_max = 200'000;
+    std::uint32_t preview_max = 1'000;
+    std::int64_t run_on_time_ms = 5'000;
+    std::uint32_t runs_made_up_max = 1'000;
+    std::uint32_t run_steps_max = 10'000;
+
     std::int64_t dead_kept_ms = 30LL * 24 * 3600 * 1000;  // then a dead message ends for good
 
     // Bringing back the dead of a queue, and letting go of them.

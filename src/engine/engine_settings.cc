@@ -147,15 +147,21 @@ Status Engine::check_settings(const QueueSettings& settings) const {
     return {};
 }
 
+// Whether the queue holds as many messages as it may, with those of the batch that is being built.
+bool Engine::is_full(QueueNumber number) {
+    Queue& at = *queues_[number];
+    if (!at.conf || at.conf->settings.pending_max == 0) return false;
+    const std::uint64_t commit = batch_->totals().commit + 1;
+    if (at.puts_of_commit != commit) at.puts_in_batch = 0;
+    at.puts_of_commit = commit;
+    return at.counts.pending + at.puts_in_batch >= at.conf->settings.pending_max;
+}
+
 // Whether one more message may be put into the queue; counts it if so.
 Status Engine::check_room(QueueNumber number) {
     if (number >= queues_.size()) return {};
     Queue& at = *queues_[number];
-    if (!at.conf || at.conf->settings.pending_max == 0) return {};
-    const std::uint64_t commit = batch_->totals().commit + 1;
-    if (at.puts_of_commit != commit) at.puts_in_batch = 0;
-    at.puts_of_commit = commit;
-    if (at.counts.pending + at.puts_in_batch >= at.conf->settings.pending_max) {
+    if (is_full(number)) {
         return Error{"queue_full",
                      "the queue holds " + std::to_string(at.counts.pending + at.puts_in_batch) +
                          " unfinished messages and may hold " + std::to_string(at.conf->settings.pending_max) +

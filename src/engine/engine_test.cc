@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"
+#include "message/outcome_rows.h"
 
 namespace duewheel {
 namespace {
@@ -305,17 +306,12 @@ TEST(Engine, an_outcome_is_carried_also_while_the_recent_tier_knows_it) {
     Shard shard;
     const MessageId id = shard.put(1000);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
-    CarryCommand carry;
-    carry.row.id = id;
-    carry.row.state.queue = "q";
-    carry.row.state.state = State::cancelled;
-    carry.row.ended_ms = kStart;
-    carry.generation = shard.engine().generation().load();
-    carry.record_kind = RecordKind::end;
-    EXPECT_TRUE(shard.ask<CarryAnswer>(carry).carried);
-    ASSERT_EQ(shard.log().back().kind, RecordKind::carry);
-    EXPECT_EQ(shard.log().back().id, id);
-    EXPECT_EQ(shard.log().back().ended_ms, kStart);
+    std::string rows;
+    append_outcome(rows, shard.log().back());
+    shard.ask<CarryAnswer>(CarryOutcomesCommand{rows, 1, 1, shard.engine().totals().sequence + 1});
+    ASSERT_EQ(shard.log().back().kind, RecordKind::outcomes);
+    EXPECT_EQ(shard.log().back().count, 1u);
+    EXPECT_EQ(shard.engine().counters().carried, 1u);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
 }
 

@@ -28,9 +28,11 @@ class TrialEngine {
         turn(0);
         EXPECT_TRUE(engine_.is_serving());
     }
-    // The process died, and what was durable is replayed.
-    TrialEngine(const EngineOptions& options, const TrialEngine& earlier)
-        : engine_(options, start_after(earlier), replay(earlier, recent_)),
+    // The process died, and what was durable is replayed. `zones` and `zone_data`: what schedules are reckoned with
+    // now.
+    TrialEngine(const EngineOptions& options, const TrialEngine& earlier, const FindZone& zones = &Zone::load,
+                const std::string& zone_data = "unknown")
+        : engine_(options, start_after(earlier, zones, zone_data), replay(earlier, recent_)),
           block_bytes_(earlier.block_bytes_),
           now_(earlier.now_),
           log_(earlier.log_) {
@@ -150,6 +152,8 @@ class TrialEngine {
         return records;
     }
 
+    std::string record_body(Sequence place) const { return std::string(read_frame(log_.at(place))->body); }
+
     std::map<ReplyToken, Reply> replies;
     bool hold_commits = false;
     bool hold_questions = false;
@@ -158,8 +162,10 @@ class TrialEngine {
     std::uint64_t largest_segment = 0;
 
   private:
-    static EngineStart start_after(const TrialEngine& earlier) {
+    static EngineStart start_after(const TrialEngine& earlier, const FindZone& zones, const std::string& zone_data) {
         EngineStart start;
+        start.zone_data = zone_data;
+        start.schedules = earlier.schedules(zones);
         start.totals = earlier.engine_.totals();
         std::map<std::string, QueueCounts> counts;
         for (const Record& record : earlier.log()) {
@@ -171,6 +177,28 @@ class TrialEngine {
         }
         for (const auto& [queue, of] : counts) start.queue_states.push_back({{"default", queue}, of, {}, 0, 0});
         return start;
+    }
+    std::vector<ScheduleStart> schedules(const FindZone& zones) const {
+        std::map<std::string, ScheduleStart> by_name;
+        for (const auto& [sequence, framed] : log_) {
+            const FramedRecord frame = *read_frame(framed);
+            const Record record = *decode_record(frame.kind, frame.body);
+            if (record.kind != RecordKind::rule) continue;
+            ScheduleStart& start = by_name[std::string(record.name)];
+            start.name_space = record.state.name_space;
+            start.name = record.name;
+            start.state = *decode_schedule(record.value);
+            start.place = is_whole_rule(record) ? sequence : record.place;
+            start.record_bytes =
+                is_whole_rule(record) ? static_cast<std::uint32_t>(framed.size()) : record.record_bytes;
+        }
+        std::vector<ScheduleStart> all;
+        for (auto& [name, start] : by_name) {
+            if (start.state.revision == 0) continue;
+            if (Result<ScheduleTimes> times = ScheduleTimes::make(start.state.rule.times, zones)) start.times = *times;
+            all.push_back(std::move(start));
+        }
+        return all;
     }
     static RecentTier& replay(const TrialEngine& earlier, RecentTier& into) {
         for (const auto& [sequence, framed] : earlier.log_) {

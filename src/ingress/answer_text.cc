@@ -2,15 +2,15 @@
 
 #include <cassert>
 
-#include "base/utf8.h"
 #include "calendar/instant_text.h"
-#include "ingress/base64.h"
+#include "ingress/content_text.h"
 #include "ingress/json_writer.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/problem.h"
 #include "ingress/queue_text.h"
 #include "ingress/rule_text.h"
+#include "ingress/schedule_text.h"
 
 namespace duewheel {
 namespace {
@@ -31,18 +31,6 @@ void write_id(JsonWriter& json, MessageId id) {
 
 void write_instant(JsonWriter& json, std::string_view name, std::string_view name_ms, DueMs at_ms) {
     json.text(name, format_instant(at_ms)).number(name_ms, at_ms);
-}
-
-template <class Message>
-void write_content(JsonWriter& json, const Message& message) {
-    if (is_utf8(message.body)) {
-        json.text("body", message.body);
-    } else {
-        json.text("body_base64", base64(message.body));
-    }
-    if (!message.content_type.empty()) json.text("content_type", message.content_type);
-    if (!message.headers.empty()) json.json("headers", message.headers);  // kept as the JSON object it came as
-    if (!message.traceparent.empty()) json.text("traceparent", message.traceparent);
 }
 
 HttpResponse write(const Error& error) {
@@ -97,12 +85,14 @@ HttpResponse write(const MessageAnswer& answer) {
     if (answer.row.state.retry) write_retry(json, *answer.row.state.retry);
     if (answer.repeat) write_repeat(json, *answer.repeat);
     write_parent(json, answer.parent);
-    if (answer.parent != 0) json.number("occurrence", answer.occurrence);
+    if (!answer.schedule.empty()) json.text("schedule", answer.schedule);
+    if (answer.parent != 0 || !answer.schedule.empty()) json.number("occurrence", answer.occurrence);
     if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
     if (!answer.row.reason.empty()) json.text("reason", answer.row.reason);
     if (answer.has_content) write_content(json, answer);
+    if (!answer.traceparent.empty()) json.text("traceparent", answer.traceparent);
     json.close();
     return json_response(200, std::move(body));
 }
@@ -131,7 +121,9 @@ HttpResponse write(const LeaseAnswer& answer) {
         json.number("lease_until_ms", message.lease_until_ms);
         if (!message.key.empty()) json.text("key", message.key);
         write_content(json, message);
+        if (!message.traceparent.empty()) json.text("traceparent", message.traceparent);
         write_parent(json, message.parent);
+        if (!message.schedule.empty()) json.text("schedule", message.schedule);
         json.number("occurrence", message.occurrence).number("due_ms", message.due_ms);
         json.number("delivered_ms", message.delivered_ms).number("lateness_ms", message.delivered_ms - message.due_ms);
         json.number("attempt", message.attempt).boolean("maybe_delivered", message.maybe_delivered);
@@ -211,6 +203,34 @@ HttpResponse write(const HistoryAnswer& answer) {
     json.close_array();
     if (answer.next) json.text("cursor", list_cursor_text({answer.next->due_ms, answer.next->id}, answer.query));
     json.close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const ScheduleAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    write_schedule(json, answer);
+    return json_response(answer.created ? 201 : 200, std::move(body));
+}
+
+HttpResponse write(const ScheduleListAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().open_array("schedules");
+    for (const ScheduleAnswer& schedule : answer.schedules) write_schedule(json, schedule);
+    json.close_array();
+    if (!answer.complete) {
+        const ScheduleAnswer& last = answer.schedules.back();
+        json.text("cursor", schedule_cursor(last.name_space, last.name));
+    }
+    json.close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const PreviewAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    write_preview(json, answer);
     return json_response(200, std::move(body));
 }
 

@@ -45,6 +45,12 @@ constexpr Shape kShapes[] = {
     {What::extend_batch, false, "leases", "extend", "", "POST"},
     {What::release_batch, false, "leases", "release", "", "POST"},
     {What::history, false, "history", "", "", "GET, HEAD"},
+    {What::schedule, true, "schedules", "", "", "GET, HEAD, PUT, DELETE"},
+    {What::pause_schedule, true, "schedules", "pause", "", "POST"},
+    {What::resume_schedule, true, "schedules", "resume", "", "POST"},
+    {What::fire_schedule, true, "schedules", "fire", "", "POST"},
+    {What::preview_schedule, true, "schedules", "preview", "", "GET, HEAD"},
+    {What::schedules, false, "schedules", "", "", "GET, HEAD"},
 };
 
 // Cuts what follows the last colon off; false where nothing follows it.

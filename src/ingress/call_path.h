@@ -39,10 +39,16 @@ struct CallPath {
         fail_batch,
         extend_batch,
         release_batch,
-        history
+        history,
+        schedule,
+        pause_schedule,
+        resume_schedule,
+        fire_schedule,
+        preview_schedule,
+        schedules  // all of them: without a name
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
-    std::string_view name;                            // of the queue, the message's id, the lease's token
+    std::string_view name;                            // of the queue or schedule, the message's id, the token
 };
 
 // The path under /v1, from its raw segments; nothing where there is no such call.

@@ -14,6 +14,7 @@
 #include "ingress/caller.h"
 #include "ingress/command_port.h"
 #include "ingress/request_log.h"
+#include "message/schedule_times.h"
 #include "net/http_server.h"
 
 namespace duewheel {
@@ -30,6 +31,7 @@ struct HttpApiOptions {
     std::size_t batch_max = 1'000;  // messages of a put, leases of an end
     std::size_t headers_max = 32;
     std::size_t headers_bytes_max = 8u << 10;
+    FindZone find_zone = &Zone::load;  // for schedules
     CallerRules callers;
     RequestLogOptions requests;
     std::string contract;  // contract_text()

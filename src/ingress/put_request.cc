@@ -386,6 +386,16 @@ std::string_view raw_field_of(std::string_view member) {
     return member;
 }
 
+Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put) {
+    Status read = read_json_order_key(json, put.order_key);
+    if (read) read = read_priority(json, put.priority);
+    if (read) read = take_retry(read_retry(json), put.retry);
+    if (read) read = read_content_type(json, put.content_type);
+    if (read) read = read_message_headers(json, options, put.headers);
+    if (read) read = read_body(json, options, put);
+    return read;
+}
+
 Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put,
                                  std::size_t line) {
     const Result<JsonRequest> json = JsonRequest::parse(text, line);
@@ -394,14 +404,9 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
                               "repeat", "retry", "headers", "content_type", "key"});
     if (read) read = read_when(*json, put.when);
     if (read) read = read_expiry(*json, put.expires);
-    if (read) read = read_json_order_key(*json, put.order_key);
-    if (read) read = read_priority(*json, put.priority);
-    if (read) read = take_retry(read_retry(*json), put.retry);
     if (read) read = take(read_repeat(*json), put.repeat);
-    if (read) read = read_content_type(*json, put.content_type);
-    if (read) read = read_message_headers(*json, options, put.headers);
     if (read) read = read_key_member(*json, options, put.key);
-    if (read) read = read_body(*json, options, put);
+    if (read) read = read_content_members(*json, options, put);
     if (!read) return std::move(read).error();
     if (!put.key.empty()) put.request_hash = hash_request(text);
     return put;

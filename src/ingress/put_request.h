@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "engine/command.h"
 #include "ingress/http_api.h"
+#include "ingress/json_request.h"
 #include "net/http_message.h"
 
 namespace duewheel {
@@ -24,6 +25,10 @@ Result<Command> read_put(const HttpRequest& request, std::string name_space, std
 // The members of a put in JSON, added to what `put` holds already. Codes as above.
 Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put,
                                  std::size_t line = 1);
+
+// The members that say what a message holds and how it is handed out: body, body_base64, content_type, headers,
+// order_key, priority, retry; into `put`. Codes as above.
+Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put);
 
 // Whether a request says that its body is JSON; one that says nothing does.
 bool is_json(const HttpRequest& request);

@@ -12,6 +12,7 @@
 #include "ingress/put_request.h"
 #include "ingress/queue_request.h"
 #include "ingress/request_members.h"
+#include "ingress/schedule_request.h"
 #include "net/http_target.h"
 
 namespace duewheel {
@@ -228,6 +229,7 @@ Status read_when(const JsonRequest& request, When& into) {
 
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::queues ||
+                       path.what == CallPath::What::schedules || path.what == CallPath::What::preview_schedule ||
                        (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
@@ -235,6 +237,20 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
     Result<std::string> name_space = read_namespace(path, options);
     if (!name_space) return std::move(name_space).error();
     switch (path.what) {
+        case CallPath::What::schedules:
+            return read_schedule_list(request, *std::move(name_space));
+        case CallPath::What::schedule:
+        case CallPath::What::pause_schedule:
+        case CallPath::What::resume_schedule:
+        case CallPath::What::fire_schedule:
+        case CallPath::What::preview_schedule: {
+            Result<std::string> name = decode(path.name);
+            if (name && !is_name(*name, options.queue_name_bytes_max)) {
+                return Error{"bad_schedule_name", name_rule("a schedule's", options.queue_name_bytes_max), "schedule"};
+            }
+            if (!name) return std::move(name).error();
+            return read_schedule_call(request, path.what, *std::move(name_space), *std::move(name), options);
+        }
         case CallPath::What::queues:
             return read_queue_list(request, *std::move(name_space));
         case CallPath::What::queue:

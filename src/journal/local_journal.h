@@ -75,6 +75,8 @@ class LocalJournal final : public Journal {
     Totals totals() const { return newest()->end().totals; }
     Sequence first_sequence() const;  // of the log's front
     SegmentRoom room() const;
+    // Of each segment that no larger commit has made larger.
+    std::uint64_t segment_bytes() const { return options_.segment_bytes; }
     std::uint32_t block_bytes() const { return newest()->header().block_bytes; }
     const LogIdentity& identity() const { return identity_; }
     std::uint64_t bytes_on_disk() const { return catalog_.bytes() + spares_.bytes(); }

@@ -76,6 +76,7 @@ enum Tag : std::uint32_t {
     kBody = 63,
     kRepeatOrderKey = 64,
     kRepeatExpires = 65,
+    kSchedule = 66,
 
     kSubject = 70,
     kName = 71,
@@ -92,6 +93,7 @@ enum Tag : std::uint32_t {
     kIncarnation = 83,
     kPreviousIncarnation = 84,
     kNode = 85,
+    kSegment = 86,
 };
 
 // Within the text of kRetry.
@@ -269,6 +271,7 @@ void write_content(FieldWriter& to, const MessageContent& content) {
         to.text(kRepeatOrderKey, content.repeat->order_key);
         to.signed_number(kRepeatExpires, content.repeat->expires_after_ms);
     }
+    to.text(kSchedule, content.schedule);
 }
 
 template <class T>
@@ -340,6 +343,9 @@ bool read_content_field(FieldReader& from, MessageContent& content) {
             return true;
         case kRepeatExpires:
             from.signed_number(present(content.repeat).expires_after_ms);
+            return true;
+        case kSchedule:
+            from.text(content.schedule);
             return true;
         default:
             return false;
@@ -414,6 +420,7 @@ void write_body(FieldWriter& to, const Record& record) {
     to.number(kIncarnation, record.incarnation);
     to.number(kPreviousIncarnation, record.previous_incarnation);
     to.text(kNode, record.node);
+    to.number(kSegment, record.segment);
 }
 
 bool read_other_field(FieldReader& from, Record& record) {
@@ -493,6 +500,9 @@ bool read_other_field(FieldReader& from, Record& record) {
         case kNode:
             from.text(record.node);
             return true;
+        case kSegment:
+            from.number(record.segment);
+            return true;
         default:
             return false;
     }
@@ -511,6 +521,12 @@ Error damaged(std::string what) {
 Status check_complete(const Record& record) {
     if (record.kind == RecordKind::conf && (record.name.empty() || record.subject == 0)) {
         return damaged("settings of nothing");
+    }
+    if (record.kind == RecordKind::outcomes && (record.value.empty() || record.segment == 0 || record.up_to == 0)) {
+        return damaged("outcomes without rows, or from nowhere");
+    }
+    if (record.kind == RecordKind::rule && (record.name.empty() || record.subject == 0)) {
+        return damaged("a rule of nothing");
     }
     const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
                             record.kind == RecordKind::change || record.kind == RecordKind::attempt ||
@@ -571,6 +587,8 @@ std::string_view record_kind_name(RecordKind kind) {
             return "carry_done";
         case RecordKind::epoch:
             return "epoch";
+        case RecordKind::outcomes:
+            return "outcomes";
     }
     return "unknown";
 }
@@ -600,7 +618,7 @@ Result<FramedRecord> read_frame(std::string_view bytes) {
         return Error{"bad_checksum", "a record's checksum does not match its bytes"};
     }
     const auto kind = get_integer<std::uint8_t>(bytes.data() + 16);
-    if (kind < 1 || kind > static_cast<std::uint8_t>(RecordKind::epoch)) {
+    if (kind < 1 || kind > static_cast<std::uint8_t>(RecordKind::outcomes)) {
         return Error{"newer_format",
                      "a record is of kind " + std::to_string(kind) +
                          ", which this version does not know: open the data with the version that wrote it"};

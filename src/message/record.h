@@ -39,6 +39,7 @@ enum class RecordKind : std::uint8_t {
     carry = 9,        // a message written again, whole, so that the front of the log can go
     carry_done = 10,  // everything needed before a position has been carried
     epoch = 11,       // a process took over
+    outcomes = 12,    // how many messages ended whose own records leave the log (outcome_rows.h)
 };
 std::string_view record_kind_name(RecordKind kind);
 
@@ -85,8 +86,9 @@ struct MessageContent {
     std::optional<Repeat> repeat;
     std::optional<TransactionRule> transaction;
     MessageId parent = 0;          // of an occurrence: its loop
-    std::uint64_t occurrence = 0;  // from 1
+    std::uint64_t occurrence = 0;  // from 1; of a schedule that was fired by hand 0
     std::string_view body;
+    std::string_view schedule;  // of an occurrence of a schedule: its name, which is of the same namespace
 
     bool operator==(const MessageContent&) const = default;
 };
@@ -139,8 +141,10 @@ struct Record {
 
     // rule, conf: what kind of thing (1 schedule, 2 watchdog; 1 queue, 2 namespace, 3 target), its name in
     // state.name_space, and its value; an empty value removes it. conf: `place` and `record_bytes` are those of the
-    // conf record before it, `previous` its revision and term; a conf that says the same again carries it. rule: when
-    // it is next due, how far it has come.
+    // conf record before it, `previous` its revision and term; a conf that says the same again carries it. rule: as of
+    // a conf, but `content` is what its messages hold, and stands in whole records alone; `place` and `record_bytes`
+    // are those of the whole record before it, as of a change. For who reads the log: when it is next due, how many
+    // runs it has made, and the nominal times that this record passes over.
     std::uint32_t subject = 0;
     std::string_view name;
     std::string_view value;
@@ -152,8 +156,10 @@ struct Record {
     // cursor: of a queue (state.name_space, state.queue) at (state.due_ms, id); of the load when the queue is empty.
     bool removed = false;  // the queue has no cursor any more
 
-    // carry_done: everything needed before this position now stands at or after it.
+    // carry_done: everything needed before this position now stands at or after it. outcomes: so does each outcome that
+    // was kept; `value` has the rows, `count` says how many, `segment` the number of the segment they stood in.
     Sequence up_to = 0;
+    std::uint64_t segment = 0;
     std::uint64_t live_count = 0;
     std::uint64_t digest = 0;
 
@@ -164,6 +170,11 @@ struct Record {
 
     bool operator==(const Record&) const = default;
 };
+
+// Whether a `rule` record holds the content of its messages: then it is the place of its schedule.
+inline bool is_whole_rule(const Record& record) {
+    return record.kind == RecordKind::rule && !record.value.empty() && record.content.put_ms != 0;
+}
 
 inline constexpr std::size_t kRecordFrameBytes = 4 + 4 + 8 + 1;
 // Above any legal body with its fields; a larger length in a frame is damage.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "message/queue_settings.h"
+#include "message/schedule_state.h"
 
 namespace duewheel {
 
@@ -46,9 +47,15 @@ void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_byt
             }
             break;
         case RecordKind::rule:
+            totals.digest += rule_term(record.subject, record.state.name_space, record.name, record.value);
+            if (record.previous.version != 0) totals.digest -= record.previous.term;
+            if (is_whole_rule(record)) totals.needed_bytes += frame_bytes;
+            if (is_whole_rule(record) || record.value.empty()) totals.needed_bytes -= record.record_bytes;
+            break;
         case RecordKind::cursor:
         case RecordKind::carry_done:
         case RecordKind::epoch:
+        case RecordKind::outcomes:
             break;
     }
 }

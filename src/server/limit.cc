@@ -10,6 +10,8 @@
 #include "ingress/list_request.h"
 #include "ingress/put_request.h"
 #include "ingress/request_command.h"
+#include "ingress/schedule_request.h"
+#include "ingress/schedule_text.h"
 #include "message/message.h"
 #include "message/retry_rule.h"
 
@@ -171,10 +173,10 @@ constexpr Limit kLimits[] = {
 
     at<kApi, &Api::queue_name_bytes_max>({.name = "limits.queue_name_max",
                                           .unit = Unit::bytes,
-                                          .sentence = "Name of a queue, of a namespace.",
+                                          .sentence = "Name of a queue, of a namespace, of a schedule.",
                                           .least = kDefaultNamespace.size(),
                                           .most = kNameMost,
-                                          .codes = {"bad_queue_name", "bad_namespace"}}),
+                                          .codes = {"bad_queue_name", "bad_namespace", "bad_schedule_name"}}),
     at<kApi, &Api::body_bytes_max>({.name = "limits.body_max",
                                     .unit = Unit::bytes,
                                     .sentence = "Body of one message, decoded.",
@@ -215,14 +217,36 @@ constexpr Limit kLimits[] = {
                             .sentence = "Rest between two attempts, its jitter apart.",
                             .codes = {"out_of_range"}}),
     at<kEngine, &Engine::repeat_times_max>({.name = "limits.repeat_times_max",
-                                            .sentence = "Occurrences of a loop that has an end.",
+                                            .sentence = "Occurrences of a loop, or a schedule, that has an end.",
                                             .least = 1,
                                             .most = 1'000'000'000'000,
                                             .codes = {"out_of_range"}}),
     fixed<kRepeatEveryMaxMs>({.name = "limits.repeat_every_max",
                               .unit = Unit::milliseconds,
-                              .sentence = "Rest between two occurrences of a loop.",
+                              .sentence = "Rest between two occurrences of a loop, or two runs of a schedule.",
                               .codes = {"out_of_range"}}),
+    at<kEngine, &Engine::schedules_max>({.name = "limits.schedules_max",
+                                         .sentence = "Schedules.",
+                                         .least = 1,
+                                         .most = 10'000'000,
+                                         .codes = {"schedule_limit"},
+                                         .use = of_engine<&EngineCounters::schedules>}),
+    fixed<kCronBytesMax>(
+        {.name = "limits.cron_max", .unit = Unit::bytes, .sentence = "A cron expression.", .codes = {"bad_cron"}}),
+    fixed<kIntervalBytesMax>({.name = "limits.interval_text_max",
+                              .unit = Unit::bytes,
+                              .sentence = "A repeating interval, `iso` of a schedule.",
+                              .codes = {"bad_interval"}}),
+    fixed<kClosedDaysBytesMax>({.name = "limits.closed_days_max",
+                                .unit = Unit::bytes,
+                                .sentence = "Closed days of a schedule, as they are written.",
+                                .codes = {"bad_exclusion"}}),
+    fixed<kPreviewMax>({.name = "limits.preview_max", .sentence = "Times of one preview.", .codes = {"out_of_range"}}),
+    at<kEngine, &Engine::runs_made_up_max>({.name = "limits.made_up_max",
+                                            .sentence = "Missed runs of a schedule that are made up for in a row.",
+                                            .least = 1,
+                                            .most = 1'000'000,
+                                            .otherwise = "the rest is skipped, and recorded so"}),
     at<kApi, &Api::batch_max>({.name = "limits.batch_max",
                                .sentence = "Messages of one batch put, leases of one call.",
                                .least = 1,
@@ -270,7 +294,7 @@ constexpr Limit kLimits[] = {
          .most = kGiB,
          .otherwise = "the others come with the next call"}),
     fixed<kListLimitMax>({.name = "limits.page_max",
-                          .sentence = "Messages, or queues, of one page of a listing.",
+                          .sentence = "Messages, queues or schedules of one page of a listing.",
                           .codes = {"out_of_range"}}),
     at<kEngine, &Engine::listings_max>(
         {.name = "limits.listings_max",

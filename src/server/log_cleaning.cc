@@ -11,6 +11,8 @@ namespace {
 // What a record takes beside its body, about.
 constexpr std::uint64_t kRecordBytesAbout = 64;
 
+constexpr std::uint64_t kBytesTogether = 64u << 20;
+
 }  // namespace
 
 std::uint64_t LogCleaning::log_bytes() const {
@@ -23,24 +25,51 @@ Sequence LogCleaning::begins_at() const {
     return carried_.empty() ? parts_.journal().first_sequence() : carried_.back().up_to;
 }
 
+std::uint64_t LogCleaning::needed_bytes() const {
+    return parts_.engine().totals().needed_bytes + parts_.index().outcome_bytes();
+}
+
+std::uint64_t LogCleaning::left_bytes() const {
+    return kSegmentsLeft * parts_.journal().segment_bytes();
+}
+
+std::uint64_t LogCleaning::bound_bytes() const {
+    return 2 * needed_bytes() + left_bytes();
+}
+
 bool LogCleaning::log_is_too_long() const {
     const std::uint64_t bytes = log_bytes();
-    const std::uint64_t needed = parts_.engine().totals().needed_bytes + parts_.index().outcome_bytes();
-    const std::uint64_t left = kSegmentsLeft * parts_.journal().room().segment_bytes;
-    if (was_full_ && begins_at() < full_pass_until_ && bytes > needed + needed / 4 + left) return true;
-    return bytes > std::max(rest_until_bytes_, 2 * needed + left);
+    const std::uint64_t needed = needed_bytes();
+    if (was_full_ && begins_at() < full_pass_until_ && bytes > needed + needed / 4 + left_bytes()) return true;
+    return bytes > std::max(rest_until_bytes_, bound_bytes());
+}
+
+std::size_t LogCleaning::chunk_bytes() const {
+    const bool is_far_behind = log_bytes() > bound_bytes() + bound_bytes() / 4;
+    return is_far_behind && !was_full_ ? 4 * Cleaner::kChunkBytes : Cleaner::kChunkBytes;
 }
 
 bool LogCleaning::is_far_ahead() const {
     std::uint64_t bytes = 0;
     for (const Carried& carried : carried_) bytes += carried.carried_bytes;
-    return was_full_ && bytes >= parts_.journal().room().segment_bytes;
+    return was_full_ && bytes >= parts_.journal().segment_bytes();
 }
 
-// Closing it early wastes its rest, so two segments at least have to go for it; and the commit that says so needs
-// another one.
+// That a segment may go takes a commit, so small ones go together.
+bool LogCleaning::is_enough_carried() const {
+    std::uint64_t bytes = 0;
+    for (const Carried& carried : carried_) bytes += carried.bytes;
+    return was_full_ || bytes >= kBytesTogether;
+}
+
+// Closing it early wastes its rest, so two segments at least have to go for it, and where others write too it is filled
+// soon. On a full disk the commit that says so needs another one.
 bool LogCleaning::waits_for_open_segment() const {
-    if (!was_full_ || carried_.size() < 2 || parts_.journal().ready_spares() == 0) return false;
+    if (carried_.size() < 2) return false;
+    if (was_full_ ? parts_.journal().ready_spares() == 0
+                  : parts_.engine().now() < carried_.front().finished_ms + kWaitForSegmentMs) {
+        return false;
+    }
     const SegmentRoom room = parts_.journal().room();
     const auto newest = parts_.journal().catalog().snapshot().back();
     return !room.closed && carried_.front().last_carry >= newest->first_sequence();
@@ -60,10 +89,14 @@ void LogCleaning::begin_next_segment() {
     for (const std::shared_ptr<const SegmentFile>& segment : parts_.journal().catalog().snapshot()) {
         if (segment->first_sequence() < from) continue;
         if (segment->header().number > parts_.index().position().segment) return;  // not in the index yet
-        if (pass_until_ == 0) pass_until_ = parts_.engine().totals().sequence + 1;
+        if (pass_until_ == 0) {
+            pass_until_ = parts_.engine().totals().sequence + 1;
+            pass_bytes_ = pass_carried_bytes_ = 0;
+            pass_digest_ = parts_.engine().totals().digest;
+        }
         const SegmentEnd end = segment->end();
-        carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, 0, false, segment};
-        cleaner_ = std::make_unique<Cleaner>(segment, parts_.index());
+        carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, 0, 0, false, segment};
+        cleaner_ = std::make_unique<Cleaner>(segment, parts_.index(), outcomes_from_);
         return;
     }
 }
@@ -71,7 +104,10 @@ void LogCleaning::begin_next_segment() {
 void LogCleaning::end_pass() {
     pass_until_ = 0;
     rest_until_bytes_ = 0;
-    if (log_is_too_long()) rest_until_bytes_ = log_bytes() + log_bytes() / 4;
+    const std::uint64_t most = pass_bytes_ - pass_bytes_ / 4;
+    const bool was_alone = parts_.engine().totals().digest == pass_digest_;
+    const bool gained_little = pass_carried_bytes_ > most || (was_alone && log_bytes() > most);
+    if (gained_little) rest_until_bytes_ = log_bytes() + log_bytes() / 4;
 }
 
 LogCleaning::Step LogCleaning::next() {
@@ -84,17 +120,20 @@ LogCleaning::Step LogCleaning::next() {
         const bool may_drop =
             !parts_.engine().awaits_answer_until(drop_after_ticket_) || planted(PlantedBug::segment_dropped_under_read);
         if (may_drop) step = Step::drop;
-    } else if (may_measure()) {
-        measured_at_ = parts_.index().position().totals.sequence;
+    } else if (is_enough_carried() && may_measure()) {
         step = Step::measure;
     } else {
         if (cleaner_ == nullptr && log_is_too_long() && !is_far_ahead()) begin_next_segment();
         if (cleaner_ != nullptr) {
             step = Step::find;
+            chunk_bytes_ = chunk_bytes();
+        } else if (may_measure()) {
+            step = Step::measure;
         } else if (waits_for_open_segment()) {
             parts_.engine().close_segment();
         }
     }
+    if (step == Step::measure) measured_at_ = parts_.index().position().totals.sequence;
     running_ = step != Step::none;
     return step;
 }
@@ -105,19 +144,22 @@ Result<LogCleaning::Found> LogCleaning::run(Step step) const {
     switch (step) {
         case Step::find: {
             found.generation = parts_.engine().generation().load();
-            Result<std::vector<CarryCandidate>> candidates = cleaner_->next();
-            if (!candidates) return std::move(candidates).error();
-            found.candidates = *std::move(candidates);
+            Result<Cleanings> cleanings = cleaner_->next(chunk_bytes_);
+            if (!cleanings) return std::move(cleanings).error();
+            found.cleanings = *std::move(cleanings);
             found.finished = cleaner_->finished();
             break;
         }
         case Step::measure: {
             const Result<std::map<Sequence, std::uint64_t>> needed = parts_.index().needed_counts();
             if (!needed) return needed.error();
-            found.finished = true;
+            Sequence first_needed = ~Sequence{0};
             for (const auto& [first, count] : *needed) {
                 if (planted(PlantedBug::segment_dropped_too_soon)) break;
-                if (first < carried_.front().up_to && count > 0) found.finished = false;
+                if (count > 0) first_needed = std::min(first_needed, first);
+            }
+            for (const Carried& carried : carried_) {
+                if (carried.up_to <= first_needed) found.up_to = carried.up_to;
             }
             break;
         }
@@ -130,52 +172,74 @@ Result<LogCleaning::Found> LogCleaning::run(Step step) const {
     return found;
 }
 
+void LogCleaning::carry(Cleanings cleanings, Generation generation) {
+    for (CarryCandidate& candidate : cleanings.candidates) {
+        const std::size_t bytes = candidate.body.size();
+        if (candidate.is_settings()) {
+            carry(CarrySettingsCommand{std::move(candidate.row.state.name_space), std::move(candidate.row.state.queue),
+                                       candidate.row.place},
+                  bytes);
+            continue;
+        }
+        if (candidate.is_schedule()) {
+            carry(CarryScheduleCommand{std::move(candidate.row.state.name_space), std::move(candidate.row.state.queue),
+                                       candidate.row.place, std::move(candidate.body)},
+                  bytes);
+            continue;
+        }
+        CarryCommand command;
+        command.row = std::move(candidate.row);
+        command.generation = generation;
+        command.record_kind = candidate.kind;
+        command.record_body = std::move(candidate.body);
+        carry(std::move(command), bytes);
+    }
+    OutcomesToCarry& outcomes = cleanings.outcomes;
+    if (outcomes.count == 0) return;
+    outcomes_from_ = outcomes.up_to;
+    const std::size_t bytes = outcomes.rows.size();
+    carry(CarryOutcomesCommand{std::move(outcomes.rows), outcomes.count, outcomes.segment, outcomes.up_to}, bytes);
+}
+
+void LogCleaning::carry(Command command, std::uint64_t bytes) {
+    carrying_.carried_bytes += kRecordBytesAbout + bytes;
+    carried_bytes_ += kRecordBytesAbout + bytes;
+    ++replies_awaited_;
+    parts_.engine().submit(std::move(command), kTokenBit | replies_awaited_);
+}
+
 void LogCleaning::done(Found found) {
     running_ = false;
     switch (found.step) {
         case Step::find:
-            for (CarryCandidate& candidate : found.candidates) {
-                carrying_.carried_bytes += kRecordBytesAbout + candidate.body.size();
-                carried_bytes_ += kRecordBytesAbout + candidate.body.size();
-                if (candidate.is_settings()) {
-                    CarrySettingsCommand settings{std::move(candidate.row.state.name_space),
-                                                  std::move(candidate.row.state.queue), candidate.row.place};
-                    ++replies_awaited_;
-                    parts_.engine().submit(std::move(settings), kTokenBit | replies_awaited_);
-                    continue;
-                }
-                CarryCommand command;
-                command.row = std::move(candidate.row);
-                command.generation = found.generation;
-                command.record_kind = candidate.kind;
-                command.record_body = std::move(candidate.body);
-                ++replies_awaited_;
-                parts_.engine().submit(std::move(command), kTokenBit | replies_awaited_);
-            }
+            carry(std::move(found.cleanings), found.generation);
             if (found.finished) {
                 cleaner_.reset();
+                carrying_.finished_ms = parts_.engine().now();
+                pass_bytes_ += carrying_.bytes;
+                pass_carried_bytes_ += carrying_.carried_bytes;
                 if (carrying_.last_carry == 0) carrying_.last_carry = parts_.engine().totals().sequence;
                 carried_.push_back(std::move(carrying_));
                 if (begins_at() >= pass_until_) end_pass();
             }
             break;
         case Step::measure:
-            if (found.finished) {
+            if (found.up_to != 0) {
                 stating_ = true;
-                parts_.engine().submit(CarryDoneCommand{carried_.front().up_to}, kTokenBit);
+                stated_up_to_ = found.up_to;
+                parts_.engine().submit(CarryDoneCommand{found.up_to}, kTokenBit);
             } else if (carried_.front().last_carry <= measured_at_) {  // something moved under the first look
                 carrying_ = std::move(carried_.front());
                 carried_.pop_front();
                 carrying_.last_carry = 0;
                 carrying_.has_carries = false;
-                cleaner_ = std::make_unique<Cleaner>(carrying_.segment, parts_.index());
+                cleaner_ = std::make_unique<Cleaner>(carrying_.segment, parts_.index(), outcomes_from_);
             }
             break;
         case Step::drop:
-            ++segments_dropped_;
+            for (; !carried_.empty() && carried_.front().up_to <= *to_drop_; carried_.pop_front()) ++segments_dropped_;
             to_drop_.reset();
             measured_at_ = 0;
-            carried_.pop_front();
             break;
         case Step::none:
             break;
@@ -191,7 +255,7 @@ Status LogCleaning::reply(const Reply& reply) {
     if (stating_) {
         stating_ = false;
         if (answer != nullptr) {
-            to_drop_ = carried_.front().up_to;
+            to_drop_ = stated_up_to_;
             drop_after_ticket_ = parts_.engine().newest_ticket();
         }
         return {};

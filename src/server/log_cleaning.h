@@ -1,17 +1,21 @@
 // Keeps the log bounded: always from its oldest end, by carrying what is still needed there to its newest, and dropping
-// the segment when the index says that nothing needs it any more.
+// the segments of which the index says that nothing needs them any more.
 //
-//     find candidates in the oldest segment ──► carry commands ──► ... ──► all found
-//          (blocking, on the sealer's thread)    (engine, batches)              │
-//     wait until the segments with the carries are in the index  ◄──────────────┘
+//     find what is needed in the oldest segment ──► carry commands ──► ... ──► all found
+//          (blocking, on a thread of its own)        (engine, batches)              │
+//     wait until the segments with the carries are in the index  ◄──────────────────┘
 //          │ needed counts below are zero (blocking)
 //          ▼
 //     carry-done command ──► durable ──► every question asked before is answered ──► unlink (blocking)
 //
-// It begins when the log is larger than twice what is needed, kept outcomes included, and a few segments, and goes on
-// until it is not. Of outcomes only those are counted whose end this index has seen, so an index that was built from a
-// log without its front counts too few for as long as outcomes are kept: where a pass over all that stood in the log
-// has left it too long, cleaning rests until it has grown by a quarter.
+// The bound: the log is twice what is needed, kept outcomes included, and a few segments. Cleaning begins above it and
+// goes on until the log is within it again, also where nothing else happens: the open segment, with what was carried,
+// is then closed after some seconds. The further the log is from its bound, the more is carried in one batch.
+//
+// Of outcomes only those are counted whose end this index has seen, so an index that was built from a log without its
+// front counts too few for as long as outcomes are kept. A pass over all that stood in the log which had to carry
+// nearly all of it, or after which the log is as long as it was although nobody else wrote, shows that no more is to be
+// gained: then cleaning rests until the log has grown by a quarter.
 //
 // While the store is full it works harder, because what it gains is what ends that: it begins as soon as a quarter of
 // what is needed is not, goes once over all that stood in the log when the store became full, however little each
@@ -42,6 +46,8 @@ class LogCleaning {
     static constexpr ReplyToken kTokenBit = ReplyToken{1} << 63;
     // Segments that are always left: a log this short is not worth the work.
     static constexpr std::uint64_t kSegmentsLeft = 4;
+    // How long what was carried waits for its segment to fill.
+    static constexpr std::int64_t kWaitForSegmentMs = 5'000;
 
     enum class Step : std::uint8_t {
         none,
@@ -51,12 +57,13 @@ class LogCleaning {
     };
     struct Found {
         Step step = Step::none;
-        std::vector<CarryCandidate> candidates;
+        Cleanings cleanings;
         Generation generation = 0;
-        bool finished = false;  // find: the segment has no more; measure: nothing is needed below
+        bool finished = false;  // find: the segment has no more
+        Sequence up_to = 0;     // measure: nothing is needed below; 0: of the oldest segment something is
     };
 
-    explicit LogCleaning(ShardParts& parts) : parts_(parts) {}
+    explicit LogCleaning(ShardParts& parts) : parts_(parts), outcomes_from_(parts.outcomes_carried_up_to()) {}
 
     // What is to be run next, if anything; call it after a table was taken in, after done(), after reply(), and after
     // answers while it waits for them.
@@ -71,6 +78,10 @@ class LogCleaning {
     std::uint64_t segments_dropped() const { return segments_dropped_; }
     // Since the start, about.
     std::uint64_t carried_bytes() const { return carried_bytes_; }
+    // The log may be this long, in bytes of what is not carried yet, before cleaning begins.
+    std::uint64_t bound_bytes() const;
+    // The last pass has shown that more is needed than is counted.
+    bool is_resting() const { return log_bytes() <= rest_until_bytes_; }
     // A segment is being carried, or waits for what it takes to be dropped.
     bool is_at_work() const { return cleaner_ != nullptr || !carried_.empty(); }
 
@@ -80,17 +91,24 @@ class LogCleaning {
         std::uint64_t bytes = 0;  // of its file
         std::uint64_t carried_bytes = 0;
         Sequence last_carry = 0;  // or what was newest when all had been looked at
+        DueMs finished_ms = 0;    // when that was
         bool has_carries = false;
         std::shared_ptr<const SegmentFile> segment;
     };
 
     std::uint64_t log_bytes() const;  // of what is not carried yet
-    Sequence begins_at() const;       // the part that is not carried yet
+    std::uint64_t needed_bytes() const;
+    std::uint64_t left_bytes() const;
+    std::size_t chunk_bytes() const;
+    Sequence begins_at() const;  // the part that is not carried yet
     bool log_is_too_long() const;
     bool is_far_ahead() const;
+    bool is_enough_carried() const;
     bool waits_for_open_segment() const;
     bool may_measure() const;
     void begin_next_segment();
+    void carry(Cleanings cleanings, Generation generation);
+    void carry(Command command, std::uint64_t bytes);
     void end_pass();
 
     ShardParts& parts_;
@@ -98,13 +116,19 @@ class LogCleaning {
     std::uint64_t replies_awaited_ = 0;
     std::unique_ptr<Cleaner> cleaner_;  // of the segment being carried
     Carried carrying_;
-    std::deque<Carried> carried_;  // oldest first
-    Sequence measured_at_ = 0;     // what the index held at the last look
-    bool stating_ = false;         // the carry-done command is under way
+    std::deque<Carried> carried_;                     // oldest first
+    Sequence outcomes_from_ = 0;                      // outcomes before this place have been carried
+    Sequence measured_at_ = 0;                        // what the index held at the last look
+    bool stating_ = false;                            // the carry-done command is under way
+    Sequence stated_up_to_ = 0;                       // in it
+    std::size_t chunk_bytes_ = Cleaner::kChunkBytes;  // of the step that runs
     std::optional<Sequence> to_drop_;
     std::uint64_t drop_after_ticket_ = 0;  // of the questions that may hold a place in what is to be dropped
     Sequence pass_until_ = 0;              // what stood in the log when the pass began that is going on; 0: none is
-    std::uint64_t rest_until_bytes_ = 0;   // of the log: the last pass gained too little
+    std::uint64_t pass_bytes_ = 0;         // of the segments that it has gone over
+    std::uint64_t pass_carried_bytes_ = 0;
+    std::uint64_t pass_digest_ = 0;       // when it began: the same at its end, and nobody else has changed anything
+    std::uint64_t rest_until_bytes_ = 0;  // of the log: the last pass gained too little
     std::uint64_t segments_dropped_ = 0;
     std::uint64_t carried_bytes_ = 0;
     bool was_full_ = false;

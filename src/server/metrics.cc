@@ -48,6 +48,17 @@ class Page {
                  std::to_string(value(queue)));
         }
     }
+    // One with a line for each of these schedules.
+    void of_schedules(std::string_view name, std::string_view help, std::string_view type,
+                      const std::vector<Engine::ScheduleCounters>& schedules,
+                      std::uint64_t (*value)(const Engine::ScheduleCounters&)) {
+        if (schedules.empty()) return;
+        head(name, help, type);
+        for (const Engine::ScheduleCounters& schedule : schedules) {
+            line(name, "{namespace=\"" + schedule.name_space + "\",schedule=\"" + schedule.name + "\"}",
+                 std::to_string(value(schedule)));
+        }
+    }
     // `per_second`: how many of the histogram's units make a second.
     void seconds(std::string_view name, std::string_view help, const Histogram& histogram, std::uint64_t per_second) {
         head(name, help, "histogram");
@@ -87,7 +98,18 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_done_total", "Messages acknowledged.", counters.done);
     page.counter("duewheel_failed_total", "Leases ended as failed.", counters.failed);
     page.counter("duewheel_cancelled_total", "Messages cancelled.", counters.cancelled);
-    page.counter("duewheel_spawned_total", "Occurrences that loops made.", counters.spawned);
+    page.counter("duewheel_spawned_total", "Occurrences that loops made, and runs that schedules made.",
+                 counters.spawned);
+    page.counter("duewheel_schedule_runs_total", "Runs that schedules made by their rules.", counters.schedule_runs);
+    page.counter("duewheel_schedule_runs_late_total", "Of these, the ones made up for after they were missed.",
+                 counters.schedule_runs_late);
+    page.counter("duewheel_schedule_runs_by_hand_total", "Runs of schedules that were fired by hand.",
+                 counters.schedule_runs_by_hand);
+    page.counter("duewheel_schedule_times_skipped_total", "Nominal times of schedules that made no run.",
+                 counters.schedule_times_skipped);
+    page.counter("duewheel_schedule_times_merged_total",
+                 "Nominal times of schedules that were merged into another run.", counters.schedule_times_merged);
+    page.gauge("duewheel_schedules", "Schedules; the first 100 by name have lines below.", counters.schedules);
     page.counter("duewheel_expired_total", "Messages whose time was over before anybody took them.", counters.expired);
     page.counter("duewheel_rescheduled_total", "Messages moved to another due time.", counters.rescheduled);
     page.counter("duewheel_leases_lost_total", "Leases that ran out.", counters.leases_lost);
@@ -164,6 +186,29 @@ void add_queues(Page& page, const Engine& engine) {
                          [](const Counters& queue) { return std::uint64_t{queue.paused}; });
 }
 
+// As queues, no more than so many. Their counts are durable: they do not begin anew with a start.
+constexpr std::size_t kSchedulesMax = 100;
+
+void add_schedules(Page& page, const Engine& engine) {
+    const std::vector<Engine::ScheduleCounters> schedules = engine.schedules_by_name(kSchedulesMax);
+    using Counters = Engine::ScheduleCounters;
+    page.of_schedules("duewheel_schedule_made_total", "Runs of a schedule by its rule.", "counter", schedules,
+                      [](const Counters& schedule) { return schedule.made; });
+    page.of_schedules("duewheel_schedule_late_total", "Of these, the ones made up for after they were missed.",
+                      "counter", schedules, [](const Counters& schedule) { return schedule.late; });
+    page.of_schedules("duewheel_schedule_by_hand_total", "Runs of a schedule that were fired by hand.", "counter",
+                      schedules, [](const Counters& schedule) { return schedule.fired; });
+    page.of_schedules("duewheel_schedule_skipped_total", "Nominal times of a schedule that made no run.", "counter",
+                      schedules, [](const Counters& schedule) { return schedule.skipped; });
+    page.of_schedules("duewheel_schedule_merged_total", "Nominal times of a schedule merged into another run.",
+                      "counter", schedules, [](const Counters& schedule) { return schedule.merged; });
+    page.of_schedules("duewheel_schedule_next_milliseconds",
+                      "Next nominal time of a schedule, milliseconds since 1970 UTC; 0: none.", "gauge", schedules,
+                      [](const Counters& schedule) { return static_cast<std::uint64_t>(schedule.next_ms); });
+    page.of_schedules("duewheel_schedule_paused", "1 while a schedule is paused.", "gauge", schedules,
+                      [](const Counters& schedule) { return std::uint64_t{schedule.paused}; });
+}
+
 void add_http(Page& page, const HttpCounters& http) {
     page.gauge("duewheel_http_connections", "Open HTTP connections.", http.connections_open);
     page.counter("duewheel_http_connections_total", "HTTP connections accepted.", http.connections_accepted);
@@ -185,11 +230,12 @@ std::string metrics_page(const ServerOptions& options, const Shard& shard, const
     const EngineCounters counters = shard.counters();
     add_engine(page, counters);
     add_queues(page, shard.parts().engine());
+    add_schedules(page, shard.parts().engine());
     const LocalJournal& journal = shard.parts().journal();
     const Totals totals = shard.parts().engine().totals();
     page.gauge("duewheel_log_sequence", "Sequence of the newest durable record.", totals.sequence);
-    page.gauge("duewheel_log_needed_bytes", "Bytes of the log that unfinished and dead messages and settings need.",
-               totals.needed_bytes);
+    page.gauge("duewheel_log_needed_bytes",
+               "Bytes of the log that unfinished and dead messages, settings and schedules need.", totals.needed_bytes);
     page.gauge("duewheel_log_outcome_bytes", "Bytes of the log that outcomes need which are still kept, about.",
                shard.parts().index().outcome_bytes());
     page.gauge("duewheel_log_cleaning", "1 while what is needed of old segments is being carried to the log's end.",

@@ -11,6 +11,9 @@ Status QueueReplay::begin(const Index& index) {
     Result<std::vector<Index::Settings>> settings = index.settings();
     if (!settings) return std::move(settings).error();
     for (Index::Settings& of : *settings) settings_[{of.queue.name_space, of.queue.queue}] = std::move(of.row);
+    Result<std::vector<Index::Settings>> schedules = index.schedules();
+    if (!schedules) return std::move(schedules).error();
+    for (Index::Settings& of : *schedules) schedules_[{of.queue.name_space, of.queue.queue}] = std::move(of.row);
     return {};
 }
 
@@ -33,6 +36,17 @@ void QueueReplay::apply(const Record& record, Sequence sequence, std::uint32_t f
             }
             return;
         }
+        case RecordKind::rule: {
+            const Name name{record.state.name_space, std::string(record.name)};
+            if (record.value.empty()) {
+                schedules_.erase(name);
+            } else if (is_whole_rule(record)) {
+                schedules_[name] = {sequence, frame_bytes, std::string(record.value)};
+            } else {
+                schedules_[name] = {record.place, record.record_bytes, std::string(record.value)};
+            }
+            return;
+        }
         default:  // an attempt or a carry leaves the message where it is
             return;
     }
@@ -47,8 +61,30 @@ QueueCounts& QueueReplay::counts(const std::string& name_space, const std::strin
 
 std::vector<Index::Settings> QueueReplay::settings() const {
     std::vector<Index::Settings> all;
-    for (const auto& [name, row] : settings_) all.push_back({{name.first, name.second}, row});
+    for (const auto& [name, row] : settings_) all.push_back({{name.first, name.second}, row, false});
+    for (const auto& [name, row] : schedules_) all.push_back({{name.first, name.second}, row, true});
     return all;
+}
+
+Status QueueReplay::finish(std::vector<ScheduleStart>& into, const FindZone& find_zone, LogSink& log) const {
+    for (const auto& [name, row] : schedules_) {
+        Result<ScheduleState> state = decode_schedule(row.value);
+        if (!state) return std::move(state).error();
+        ScheduleStart& start = into.emplace_back();
+        start.name_space = name.first;
+        start.name = name.second;
+        start.state = *std::move(state);
+        start.place = row.place;
+        start.record_bytes = row.record_bytes;
+        Result<ScheduleTimes> times = ScheduleTimes::make(start.state.rule.times, find_zone);
+        if (times) {
+            start.times = *std::move(times);
+            continue;
+        }
+        log.warning("schedule_stands_still", "A schedule makes no messages until it is set anew.",
+                    {{"namespace", name.first}, {"schedule", name.second}, {"error", times.error().message}});
+    }
+    return {};
 }
 
 Status QueueReplay::finish(std::vector<EngineStart::QueueState>& into) const {

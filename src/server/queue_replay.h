@@ -1,5 +1,5 @@
-// What a start knows of each queue: its settings and how many messages stand in it, from the index and moved on by the
-// records that are replayed on top.
+// What a start knows of each queue (its settings and how many messages stand in it) and of the schedules, from the
+// index and moved on by the records that are replayed on top.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "engine/engine.h"
 #include "store/index.h"
 
@@ -21,7 +22,11 @@ class QueueReplay {
     // Every queue that has settings or messages, in the order of names. Codes: `newer_format`, `damaged_log`.
     Status finish(std::vector<EngineStart::QueueState>& into) const;
 
-    // Those in force at the log's end, in the order of names.
+    // Every schedule, in the order of names. One whose zone is not in the zone data any more comes without times, and
+    // is told of in `log`. Codes: `newer_format`, `damaged_log`.
+    Status finish(std::vector<ScheduleStart>& into, const FindZone& find_zone, LogSink& log) const;
+
+    // Those in force at the log's end, and the schedules after them, in the order of names.
     std::vector<Index::Settings> settings() const;
 
   private:
@@ -31,6 +36,7 @@ class QueueReplay {
 
     std::map<Name, QueueCounts> counts_;
     std::map<Name, SettingsRow> settings_;
+    std::map<Name, SettingsRow> schedules_;                       // `place` and `record_bytes` of their whole records
     std::map<Name, QueueCounts>::iterator last_ = counts_.end();  // most records name the queue of the one before
 };
 

@@ -153,6 +153,7 @@ Status Server::Parts::bind() {
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
     api_options.callers = caller_rules(options);
+    api_options.find_zone = [this](std::string_view name) { return shard->zones().find(name); };
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
     api_options.metrics = [this] { return metrics_page(options, *shard, http->counters()); };
     api_options.readiness = [this] {

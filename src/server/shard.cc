@@ -194,7 +194,7 @@ void Shard::tell_space(const SpaceSeen& seen) {
     parts_.tell_space(seen);
     const SpaceWatch& space = parts_.space();
     if (space.is_close()) tend_at_ns_ = std::min(tend_at_ns_, monotonic_now_ns() + kTendCloselyNs);
-    if (space.is_full()) clean();
+    clean();  // also where nothing else happens
 }
 
 // Each step to the worse once, and the way back when there is enough: a spare that is filled and given up again says
@@ -249,7 +249,7 @@ void Shard::patrol() {
 }
 
 void Shard::run_cleaning(LogCleaning::Step step) {
-    sealer_.run([this, step] {
+    cleaner_.run([this, step] {
         Result<LogCleaning::Found> found = cleaning_.run(step);
         if (!found) broken_(found.error());
         loop_.post([this, found = *std::move(found)]() mutable {

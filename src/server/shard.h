@@ -64,6 +64,7 @@ class Shard final : public CommandPort {
     const ShardTimes& times() const { return times_; }
     const LogCleaning& cleaning() const { return cleaning_; }
     const ShardParts& parts() const { return parts_; }
+    ZoneShelf& zones() { return parts_.zones(); }
 
   private:
     void carry_out(Effects effects);
@@ -99,6 +100,7 @@ class Shard final : public CommandPort {
     Worker committer_{"dw-commit"};
     Worker reader_{"dw-read"};
     Worker sealer_{"dw-seal"};
+    Worker cleaner_{"dw-clean"};  // beside the sealer, which is busy for a second with each segment
     Worker tender_{"dw-space"};
     Worker patrol_{"dw-patrol"};
 };

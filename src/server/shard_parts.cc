@@ -5,6 +5,7 @@
 #include <map>
 
 #include "journal/segment_format.h"
+#include "message/outcome_rows.h"
 #include "server/queue_replay.h"
 #include "store/index_proof.h"
 #include "store/index_recovery.h"
@@ -175,7 +176,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     std::memcpy(start.token_key.data(), journal_->identity().token_key.data(), start.token_key.size());
     Sequence carried_up_to = 0;
     std::vector<Index::Settings> settings;
-    if (Status replayed = replay(start, settings, carried_up_to); !replayed) return replayed;
+    if (Status replayed = replay(start, settings, carried_up_to, log); !replayed) return replayed;
     if (Status proven = prove(start.totals, settings, log); !proven) return proven;
     if (Status repeated = repeat_drop(carried_up_to, log); !repeated) return repeated;
     log.info("recovered", "The log was replayed.",
@@ -188,7 +189,8 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
 }
 
 // Reads what the index does not hold, and adds it up beside: the log must be what it says of itself.
-Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to) {
+Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to,
+                          LogSink& log) {
     const IndexPosition position = index_->position();
     // Of an empty index: a log whose front is gone begins with what its first header says.
     const Totals begin =
@@ -203,6 +205,7 @@ Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& sett
     QueueReplay queues;
     if (Status begun = queues.begin(*index_); !begun) return begun;
     LogAudit audit(begin, position.carried_up_to);
+    outcomes_carried_up_to_ = position.outcomes_carried_up_to;
     Status replayed = journal_->replay(begin.sequence + 1, [&](const CommitInLog& commit) -> Status {
         if (commit.totals.commit <= begin.commit) return {};
         for (const FramedRecord& frame : commit.records) {
@@ -213,6 +216,10 @@ Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& sett
             recent_.apply(*record, frame.sequence, static_cast<SegmentNumber>(commit.segment_number), bytes);
             recovery_.replayed_bytes += bytes;
             queues.apply(*record, frame.sequence, bytes);
+            if (record->kind == RecordKind::outcomes) {
+                const auto segment = static_cast<SegmentNumber>(commit.segment_number);
+                if (Status told = replay_outcomes(*record, frame, segment); !told) return told;
+            }
             if (record->kind != RecordKind::cursor) continue;
             if (record->state.queue.empty()) {
                 start.load_cursor_ms = std::max(start.load_cursor_ms, record->state.due_ms);
@@ -230,7 +237,23 @@ Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& sett
     carried_up_to = audit.carried_up_to();
     for (const auto& [name, at] : cursors) start.queue_cursors.push_back({{name.first, name.second}, at});
     settings = queues.settings();
+    start.zone_data = zone_data_version();
+    const FindZone find_zone = [this](std::string_view name) { return zones_.find(name); };
+    if (Status made = queues.finish(start.schedules, find_zone, log); !made) return made;
     return queues.finish(start.queue_states);
+}
+
+// What the index was too late to take in is known of here until this segment is sealed.
+Status ShardParts::replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment) {
+    outcomes_carried_up_to_ = std::max(outcomes_carried_up_to_, outcomes.up_to);
+    const std::uint64_t first_segment = index_->position().segment != 0
+                                            ? index_->position().first_segment
+                                            : journal_->catalog().snapshot().front()->header().number;
+    if (outcomes.segment >= first_segment) return {};
+    return for_each_outcome(outcomes.value, [&](const Record& outcome) {
+        recent_.apply(outcome, frame.sequence, segment, 0);
+        return Status();
+    });
 }
 
 // No segment that is gone may be needed. An index that was begun since the last proof is compared with the log, row by

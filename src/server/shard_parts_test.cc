@@ -203,6 +203,56 @@ TEST(ShardCleaning, does_not_rest_at_a_front_that_is_needed_whole) {
     EXPECT_LE(owner.parts().journal().catalog().bytes(), 2 * needed + left * owner.options.engine.segment_bytes);
 }
 
+// With no more traffic the log stayed as long as it was: what had been carried stood in the open segment, which nobody
+// filled, and nobody looked again. It was thirty times as long as what was needed of it.
+TEST(ShardCleaning, comes_back_to_its_bound_without_traffic) {
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner(disk, kDirectory, log);
+    ASSERT_TRUE(owner.open(rows).ok());
+    for (int i = 0; i < 400; ++i) {
+        const MessageId id = owner.put(kHour, std::string(850, 'x'));
+        if (i % 50 != 0) owner.ask<ChangeAnswer>(CancelCommand{"default", id});
+    }
+    const auto bytes = [&] { return owner.parts().journal().catalog().bytes(); };
+    const auto bound = [&] {
+        const std::uint64_t needed = owner.engine().totals().needed_bytes + owner.parts().index().outcome_bytes();
+        return 2 * needed + (LogCleaning::kSegmentsLeft + 2) * owner.options.engine.segment_bytes;
+    };
+    ASSERT_GT(bytes(), 2 * bound());
+    owner.cleans = true;
+    for (int tends = 0; tends < 20 && bytes() > bound(); ++tends) {
+        owner.settle();
+        owner.now += LogCleaning::kWaitForSegmentMs;
+    }
+    owner.settle();
+    EXPECT_LE(bytes(), bound());
+    const std::uint64_t settled = owner.engine().totals().commit;
+    owner.now += 10 * LogCleaning::kWaitForSegmentMs;
+    owner.settle();
+    EXPECT_LE(owner.engine().totals().commit, settled + 3) << "and then it rests";
+}
+
+// Where each commit nearly fills a segment there are as many segments as commits. One segment a statement was too slow
+// for that: the log grew for as long as the puts went on, to forty times what was needed of it.
+TEST(ShardCleaning, several_segments_go_with_one_statement) {
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner(disk, kDirectory, log);
+    ASSERT_TRUE(owner.open(rows).ok());
+    const auto put_and_cancel = [&] {
+        owner.ask<ChangeAnswer>(CancelCommand{"default", owner.put(kHour, std::string(11'000, 'x'))});
+    };
+    for (int i = 0; i < 40; ++i) put_and_cancel();
+    owner.cleans = true;
+    const std::uint64_t commits = owner.engine().totals().commit;
+    for (int i = 0; i < 4; ++i) put_and_cancel();
+    EXPECT_GE(owner.cleaning().segments_dropped(), 30u);
+    EXPECT_LE(owner.engine().totals().commit, commits + 120) << owner.cleaning().segments_dropped();
+}
+
 // The simulator found that an index which is lost after the log's front has gone was not built again: the replay asked
 // for record 1.
 TEST(ShardStart, a_lost_index_of_a_log_whose_front_is_gone_is_built_again) {
@@ -235,7 +285,7 @@ TEST(ShardStart, deaths_between_any_two_steps_of_cleaning_lose_nothing) {
             ASSERT_LT(steps, 300);
         }
     }
-    EXPECT_GE(repeated, 4) << "a death between carry-done and unlink, for each segment, with the index and without";
+    EXPECT_GE(repeated, 2) << "a death between carry-done and unlink, with the index and without";
 }
 
 // Each write, sync and unlink of cleaning is cut off by a power cut, before it, in it or after it.

@@ -5,55 +5,71 @@
 #include <utility>
 
 #include "base/planted_bugs.h"
+#include "message/outcome_rows.h"
 
 namespace duewheel {
 namespace {
 
-// What an outcome weighs in a chunk: about the size of its carry record.
-constexpr std::size_t kOutcomeBytes = 128;
+// What a record weighs in a chunk whose bytes are small and unknown.
+constexpr std::size_t kSmallBytes = 128;
+
+bool has_body(const CarryCandidate& candidate) {
+    return !candidate.is_settings();
+}
 
 }  // namespace
 
-Result<std::vector<CarryCandidate>> Cleaner::next() {
+Result<Cleanings> Cleaner::next(std::size_t most_bytes) {
     if (!read_) {
         if (Status read_all = read(); !read_all) return std::move(read_all).error();
     }
-    std::vector<CarryCandidate> chunk;
+    Cleanings found;
+    std::vector<Sequence> outcomes;
     std::size_t bytes = 0;
-    for (std::size_t looks = 0; looked_at_ < records_.size() && looks < kLookUpsPerCall; ++looks) {
+    const auto is_too_much = [&](std::size_t size) { return bytes > 0 && bytes + size > most_bytes; };
+    for (std::size_t looks = 0; looked_at_ < records_.size() && looks < kLookUpsPerCall; ++looked_at_) {
         const Seen& record = records_[looked_at_];
+        if (record.is_outcome) {
+            if (is_too_much(record.body_bytes)) break;
+            bytes += record.body_bytes;
+            outcomes.push_back(record.place);
+            continue;
+        }
+        if (needed_left_ == 0) continue;
+        ++looks;
         CarryCandidate candidate;
         candidate.kind = record.kind;
         const Result<bool> needed = is_needed(record, candidate.row);
         if (!needed) return needed.error();
-        if (*needed) {
-            const bool is_small = candidate.is_outcome() || candidate.is_settings();
-            const std::size_t size = is_small ? kOutcomeBytes : record.body_bytes;
-            if (!chunk.empty() && bytes + size > kChunkBytes) break;
-            bytes += size;
-            chunk.push_back(std::move(candidate));
-        }
-        ++looked_at_;
+        if (!*needed) continue;
+        const std::size_t size = candidate.is_settings() ? kSmallBytes : record.body_bytes;
+        if (is_too_much(size)) break;
+        bytes += size;
+        --needed_left_;
+        found.candidates.push_back(std::move(candidate));
     }
-    if (planted(PlantedBug::segment_dropped_too_soon) && !chunk.empty()) chunk.pop_back();
-    if (Status filled = read_bodies(chunk); !filled) return std::move(filled).error();
-    return chunk;
+    if (planted(PlantedBug::segment_dropped_too_soon) && !found.candidates.empty()) found.candidates.pop_back();
+    if (Status filled = read_bodies(found.candidates); !filled) return std::move(filled).error();
+    if (Status filled = read_outcomes(outcomes, found.outcomes); !filled) return std::move(filled).error();
+    return found;
 }
 
 Status Cleaner::read() {
+    const Result<std::map<Sequence, std::uint64_t>> counts = index_.needed_counts();
+    if (!counts) return counts.error();
+    const auto count = counts->find(segment_->first_sequence());
+    needed_left_ = count == counts->end() ? 0 : count->second;
     const Status scanned = segment_->scan([this](const CommitInLog& commit) -> Status {
         for (const FramedRecord& framed : commit.records) {
             const bool may_be_needed = framed.kind == RecordKind::put || framed.kind == RecordKind::spawn ||
                                        framed.kind == RecordKind::carry || framed.kind == RecordKind::end ||
-                                       framed.kind == RecordKind::conf;
+                                       framed.kind == RecordKind::conf || framed.kind == RecordKind::rule ||
+                                       framed.kind == RecordKind::outcomes;
             if (!may_be_needed) continue;
             const Result<Record> record = decode_record(framed.kind, framed.body);
             if (!record) return record.error();
-            if (framed.kind == RecordKind::conf) {
-                settings_.emplace(framed.sequence, QueueName{record->state.name_space, std::string(record->name)});
-            }
-            records_.push_back(
-                {framed.sequence, record->id, static_cast<std::uint32_t>(framed.body.size()), framed.kind});
+            if (framed.kind == RecordKind::rule && !is_whole_rule(*record)) continue;
+            see(framed, *record);
         }
         return {};
     });
@@ -61,9 +77,48 @@ Status Cleaner::read() {
     return scanned;
 }
 
+void Cleaner::see(const FramedRecord& framed, const Record& record) {
+    Seen seen{framed.sequence, record.id, static_cast<std::uint32_t>(framed.body.size()), framed.kind};
+    const bool may_be_outcome = framed.kind == RecordKind::end || framed.kind == RecordKind::carry;
+    seen.is_outcome = framed.kind == RecordKind::outcomes ||
+                      (may_be_outcome && is_ended(record.state.state) && record.state.state != State::dead);
+    if (seen.is_outcome ? framed.sequence < outcomes_from_ : framed.kind == RecordKind::end) return;
+    if (framed.kind == RecordKind::conf || framed.kind == RecordKind::rule) {
+        settings_.emplace(framed.sequence, QueueName{record.state.name_space, std::string(record.name)});
+    }
+    records_.push_back(seen);
+}
+
+// What has expired is left out.
+Status Cleaner::read_outcomes(const std::vector<Sequence>& places, OutcomesToCarry& outcomes) const {
+    if (places.empty()) return {};
+    std::vector<OwnedRecord> records;
+    if (Status read_all = segment_->read_records(places, records); !read_all) return read_all;
+    const Retention& retention = index_.retention();
+    const DueMs now_ms = retention.now_ms();
+    const auto take = [&](const Record& ended) {
+        if (retention.has_expired(ended_at(ended), now_ms)) return Status();
+        append_outcome(outcomes.rows, ended);
+        ++outcomes.count;
+        return Status();
+    };
+    for (const OwnedRecord& owned : records) {
+        const Result<Record> record = decode_record(owned.kind, owned.body);
+        if (!record) return record.error();
+        const Status taken =
+            record->kind == RecordKind::outcomes ? for_each_outcome(record->value, take) : take(*record);
+        if (!taken) return taken;
+    }
+    outcomes.segment = segment_->header().number;
+    outcomes.up_to = finished() ? segment_->end().totals.sequence + 1 : records_[looked_at_].place;
+    return {};
+}
+
 Result<bool> Cleaner::are_newest_settings(const Seen& record, MessageRow& row) const {
     const QueueName& name = settings_.at(record.place);
-    const Result<std::optional<SettingsRow>> found = index_.settings(name.name_space, name.queue);
+    const Result<std::optional<SettingsRow>> found = record.kind == RecordKind::rule
+                                                         ? index_.schedule(name.name_space, name.queue)
+                                                         : index_.settings(name.name_space, name.queue);
     if (!found) return found.error();
     if (!*found || (*found)->place != record.place) return false;
     row.place = record.place;
@@ -73,7 +128,7 @@ Result<bool> Cleaner::are_newest_settings(const Seen& record, MessageRow& row) c
 }
 
 Result<bool> Cleaner::is_needed(const Seen& record, MessageRow& row) const {
-    if (record.kind == RecordKind::conf) return are_newest_settings(record, row);
+    if (record.kind == RecordKind::conf || record.kind == RecordKind::rule) return are_newest_settings(record, row);
     Result<std::optional<MessageRow>> found = index_.find(record.id, index_.retention().now_ms());
     if (!found) return std::move(found).error();
     if (!*found || (*found)->place != record.place) return false;
@@ -84,14 +139,14 @@ Result<bool> Cleaner::is_needed(const Seen& record, MessageRow& row) const {
 Status Cleaner::read_bodies(std::vector<CarryCandidate>& candidates) const {
     std::vector<Sequence> places;
     for (const CarryCandidate& candidate : candidates) {
-        if (!candidate.is_outcome() && !candidate.is_settings()) places.push_back(candidate.row.place);
+        if (has_body(candidate)) places.push_back(candidate.row.place);
     }
     std::vector<OwnedRecord> records;
     if (Status read_all = segment_->read_records(places, records); !read_all) return read_all;
     assert(records.size() == places.size());
     std::size_t next = 0;
     for (CarryCandidate& candidate : candidates) {
-        if (!candidate.is_outcome() && !candidate.is_settings()) candidate.body = std::move(records[next++].body);
+        if (has_body(candidate)) candidate.body = std::move(records[next++].body);
     }
     return {};
 }

@@ -2,9 +2,13 @@
 // the segment can go.
 //
 // Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
-// settings of a queue, and outcomes that have not expired and stand in this segment's own record. It only finds
-// candidates: the engine turns each into a carry, and leaves out those that newer records have overtaken. Passing over
-// the segment once more is harmless.
+// settings of a queue, the newest whole record of a schedule, and outcomes that have not expired. Of all but the last it
+// only finds candidates: the engine turns each into a carry, and leaves out those that newer records have overtaken.
+// Passing over the segment once more is harmless.
+//
+// How a message ended never changes, so outcomes are copied as they stand, many in one record, and nothing is looked up
+// for them. Each such record says up to which place it has them all; whoever goes over the segment again, after a
+// restart, goes on there.
 //
 // It refuses to decide whether the segment may go: that is what the needed counts of the index say.
 #pragma once
@@ -25,11 +29,26 @@ namespace duewheel {
 struct CarryCandidate {
     MessageRow row;                     // as the index has it; `place` is this record. Of settings: whose they are
     RecordKind kind = RecordKind::put;  // of the record
-    std::string body;                   // of the record, for decode_record(); empty for an outcome and for settings
+    std::string body;                   // of the record, for decode_record(); empty for settings
 
     bool is_settings() const { return kind == RecordKind::conf; }
+    bool is_schedule() const { return kind == RecordKind::rule; }  // `row` says whose, as of settings
+};
 
-    bool is_outcome() const { return is_ended(row.state.state) && row.state.state != State::dead; }
+// As of message/outcome_rows.h.
+struct OutcomesToCarry {
+    std::string rows;
+    std::uint64_t count = 0;
+    std::uint64_t segment = 0;  // number of the one that they stand in
+    Sequence up_to = 0;         // those before this place are carried when these are
+};
+
+// What one call has found.
+struct Cleanings {
+    std::vector<CarryCandidate> candidates;  // in the order of the log
+    OutcomesToCarry outcomes;                // may be none
+
+    bool empty() const { return candidates.empty() && outcomes.count == 0; }
 };
 
 // For one thread, beside the sealer. Holds the segment: it stays readable although it leaves the log.
@@ -38,35 +57,41 @@ class Cleaner {
     static constexpr std::size_t kChunkBytes = 256u << 10;
     static constexpr std::size_t kLookUpsPerCall = 4096;
 
-    // The segment is closed and in the index, which outlives this object.
-    Cleaner(std::shared_ptr<const SegmentFile> segment, const Index& index)
-        : segment_(std::move(segment)), index_(index) {}
+    // The segment is closed and in the index, which outlives this object. Outcomes before `outcomes_from` have been
+    // carried already.
+    Cleaner(std::shared_ptr<const SegmentFile> segment, const Index& index, Sequence outcomes_from = 0)
+        : segment_(std::move(segment)), index_(index), outcomes_from_(outcomes_from) {}
 
-    // The next candidates in the order of the log: bodies of at most kChunkBytes together, or a single larger one.
-    // Empty when none of the next records is needed. The first call reads the segment once, all others look at most so
-    // many rows up. Errors mean a broken world.
-    Result<std::vector<CarryCandidate>> next();
+    // What is found next: records of at most `most_bytes` together, or a single larger one. Nothing when none of the
+    // next records is needed. The first call reads the segment once, all others look at most so many rows up. Errors
+    // mean a broken world.
+    Result<Cleanings> next(std::size_t most_bytes = kChunkBytes);
     bool finished() const { return read_ && looked_at_ == records_.size(); }
 
   private:
     struct Seen {
         Sequence place = 0;
-        MessageId id = 0;
+        MessageId id = 0;  // 0: of settings, and of outcomes in one record
         std::uint32_t body_bytes = 0;
         RecordKind kind = RecordKind::put;
+        bool is_outcome = false;  // one or more
     };
 
     Status read();
+    void see(const FramedRecord& framed, const Record& record);
     Result<bool> are_newest_settings(const Seen& record, MessageRow& row) const;
     // True where the index says that the record is needed; fills in the row.
     Result<bool> is_needed(const Seen& record, MessageRow& row) const;
     Status read_bodies(std::vector<CarryCandidate>& candidates) const;
+    Status read_outcomes(const std::vector<Sequence>& places, OutcomesToCarry& outcomes) const;
 
     std::shared_ptr<const SegmentFile> segment_;
     const Index& index_;
+    const Sequence outcomes_from_;
     bool read_ = false;
     std::vector<Seen> records_;
-    std::map<Sequence, QueueName> settings_;  // whose: of the `conf` records among them
+    std::map<Sequence, QueueName> settings_;  // whose: of the `conf` and whole `rule` records among them
+    std::uint64_t needed_left_ = 0;           // whole records, settings and schedules that are still to be found
     std::size_t looked_at_ = 0;
 };
 

@@ -1,9 +1,11 @@
 #include "store/cleaner.h"
 
-#include <set>
+#include <algorithm>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "message/outcome_rows.h"
 #include "store/index_recovery.h"
 #include "store/memory_rows.h"
 #include "store/trial_moves.h"
@@ -22,21 +24,36 @@ class Cleaning : public testing::Test {
         shard_.close_segment();
         ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
     }
-    // All candidates of the oldest segment; each call's bodies are checked to be within bounds.
-    std::vector<CarryCandidate> candidates() {
-        Cleaner cleaner(shard_.catalog().snapshot().front(), *index_);
-        std::vector<CarryCandidate> all;
+    // All that is found in the oldest segment; each call's bytes are checked to be within bounds.
+    Cleanings all(Sequence outcomes_from = 0) {
+        Cleaner cleaner(shard_.catalog().snapshot().front(), *index_, outcomes_from);
+        Cleanings all;
         while (!cleaner.finished()) {
-            auto chunk = cleaner.next();
-            EXPECT_TRUE(chunk.ok());
-            if (!chunk.ok()) break;
-            std::size_t bytes = 0;
-            for (const CarryCandidate& candidate : *chunk) bytes += candidate.body.size();
-            EXPECT_TRUE(bytes <= Cleaner::kChunkBytes || chunk->size() == 1);
-            std::move(chunk->begin(), chunk->end(), std::back_inserter(all));
+            auto found = cleaner.next();
+            EXPECT_TRUE(found.ok());
+            if (!found.ok()) break;
+            std::size_t bytes = found->outcomes.rows.size();
+            for (const CarryCandidate& candidate : found->candidates) bytes += candidate.body.size();
+            EXPECT_TRUE(bytes <= Cleaner::kChunkBytes || found->candidates.size() == 1);
+            std::move(found->candidates.begin(), found->candidates.end(), std::back_inserter(all.candidates));
+            all.outcomes.rows += found->outcomes.rows;
+            all.outcomes.count += found->outcomes.count;
+            if (found->outcomes.count > 0) all.outcomes.segment = found->outcomes.segment;
+            all.outcomes.up_to = std::max(all.outcomes.up_to, found->outcomes.up_to);
             ++calls_;
         }
         return all;
+    }
+    std::vector<CarryCandidate> candidates() { return all().candidates; }
+    static std::vector<Record> records(const OutcomesToCarry& outcomes) {
+        std::vector<Record> records;
+        const Status read = for_each_outcome(outcomes.rows, [&](const Record& record) {
+            records.push_back(record);
+            return Status();
+        });
+        EXPECT_TRUE(read.ok());
+        EXPECT_EQ(records.size(), outcomes.count);
+        return records;
     }
 
     TrialShard shard_;
@@ -58,7 +75,6 @@ TEST_F(Cleaning, finds_unfinished_and_dead_messages_with_their_bodies) {
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].row, shard_.rows.at(waiting));
     EXPECT_EQ(found[1].row, shard_.rows.at(dead));
-    EXPECT_FALSE(found[0].is_outcome());
     const auto first = decode_record(found[0].kind, found[0].body);
     ASSERT_TRUE(first.ok());
     EXPECT_EQ(first->content.body, "first body");
@@ -73,15 +89,64 @@ TEST_F(Cleaning, finds_outcomes_until_they_expire) {
     shard_.end(ends_later);
     seal();
     retention_.set_now(kNow + Retention::kDefaultKeepMs);
-    const auto found = candidates();
+    const auto found = records(all().outcomes);
     ASSERT_EQ(found.size(), 1u) << "the other outcome stands in the next segment";
-    EXPECT_TRUE(found[0].is_outcome());
-    EXPECT_EQ(found[0].row.id, here);
-    EXPECT_EQ(found[0].row.state.key, "order-1");
-    EXPECT_EQ(found[0].row.ended_ms, kNow);
-    EXPECT_TRUE(found[0].body.empty());
+    EXPECT_EQ(found[0].id, here);
+    EXPECT_EQ(found[0].state.key, "order-1");
+    EXPECT_EQ(found[0].ended_ms, kNow);
     retention_.set_now(kNow + Retention::kDefaultKeepMs + 1);
-    EXPECT_TRUE(candidates().empty());
+    EXPECT_TRUE(all().empty());
+}
+
+// A dead message keeps its whole record, and how it died stands there too.
+TEST_F(Cleaning, the_end_of_a_dead_message_is_no_outcome) {
+    shard_.end(shard_.put("mail", kNow + 500), State::dead);
+    seal();
+    EXPECT_EQ(all().outcomes.count, 0u);
+    EXPECT_EQ(all().candidates.size(), 1u);
+}
+
+// A process that ends while it cleans goes over the segment again at its next start.
+TEST_F(Cleaning, goes_on_behind_the_outcomes_that_were_carried_before) {
+    std::vector<MessageId> ids;
+    for (int message = 0; message < 4; ++message) {
+        ids.push_back(shard_.put("mail", kNow + 500));
+        shard_.end(ids.back());
+    }
+    seal();
+    EXPECT_EQ(all().outcomes.up_to, 9u);
+    EXPECT_EQ(all().outcomes.segment, 1u);
+    EXPECT_EQ(records(all(4).outcomes).size(), 3u) << "the end at place 4 is not before place 4";
+    const auto rest = records(all(5).outcomes);
+    ASSERT_EQ(rest.size(), 2u);
+    EXPECT_EQ(rest[0].id, ids[2]);
+    EXPECT_EQ(all(9).outcomes.count, 0u);
+    EXPECT_EQ(index_->position().outcomes_carried_up_to, 0u);
+    shard_.carry_outcomes(all().outcomes);
+    seal();
+    EXPECT_EQ(index_->position().outcomes_carried_up_to, 9u) << "a restart asks the index";
+}
+
+// What was carried once is carried on from the record that holds it now.
+TEST_F(Cleaning, outcomes_are_copied_on_until_they_expire) {
+    const MessageId first = shard_.put("mail", kNow + 500);
+    shard_.end(first);
+    seal();
+    shard_.commit(kNow + 1000);
+    const MessageId second = shard_.put("mail", kNow + 500);
+    shard_.end(second);
+    shard_.carry_outcomes(all().outcomes);
+    seal();
+    shard_.drop_before(shard_.catalog().snapshot().front()->end().totals.sequence + 1);
+    const auto both = records(all(3).outcomes);
+    ASSERT_EQ(both.size(), 2u);
+    EXPECT_EQ(both[0].id, second);
+    EXPECT_EQ(both[1].id, first);
+    EXPECT_EQ(both[1].ended_ms, kNow);
+    retention_.set_now(kNow + Retention::kDefaultKeepMs + 1);
+    const auto one = records(all(3).outcomes);
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_EQ(one[0].id, second);
 }
 
 TEST_F(Cleaning, nothing_is_left_once_everything_was_carried) {
@@ -89,16 +154,19 @@ TEST_F(Cleaning, nothing_is_left_once_everything_was_carried) {
     const MessageId done = shard_.put("mail", kNow + 500);
     shard_.end(done);
     seal();
-    EXPECT_EQ(candidates().size(), 2u);
+    const Cleanings found = all();
+    EXPECT_EQ(found.candidates.size(), 1u);
+    EXPECT_EQ(found.outcomes.count, 1u);
     shard_.carry(waiting);
-    shard_.carry(done);
+    shard_.carry_outcomes(found.outcomes);
     seal();
-    EXPECT_TRUE(candidates().empty());
+    EXPECT_TRUE(all(found.outcomes.up_to).empty());
     EXPECT_FALSE(index_->needed_counts()->contains(1));
     shard_.drop_before(4);
-    const auto carried = candidates();
-    ASSERT_EQ(carried.size(), 2u) << "they are needed in their new segment";
-    EXPECT_EQ(carried[0].kind, RecordKind::carry);
+    const Cleanings carried = all(found.outcomes.up_to);
+    ASSERT_EQ(carried.candidates.size(), 1u) << "it is needed in its new segment";
+    EXPECT_EQ(carried.candidates[0].kind, RecordKind::carry);
+    EXPECT_EQ(carried.outcomes.rows, found.outcomes.rows);
 }
 
 // After carrying what is found, no row refers to the segment any more, and the log without it builds the same rows.
@@ -116,14 +184,16 @@ TEST_F(Cleaning, a_log_whose_front_was_carried_away_builds_the_same_rows) {
         ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
         const auto front = shard.catalog().snapshot().front();
         Cleaner cleaner(front, *index);
-        std::set<MessageId> carried;
+        std::size_t carried = 0;
         while (!cleaner.finished()) {
-            for (const CarryCandidate& candidate : *cleaner.next()) carried.insert(candidate.row.id);
+            const Cleanings found = *cleaner.next();
+            for (const CarryCandidate& candidate : found.candidates) shard.carry(candidate.row.id);
+            if (found.outcomes.count > 0) shard.carry_outcomes(found.outcomes);
+            carried += found.candidates.size() + found.outcomes.count;
         }
-        for (const MessageId id : carried) shard.carry(id);
         moves.close_segment();
         ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
-        EXPECT_FALSE(index->needed_counts()->contains(front->first_sequence())) << "carried " << carried.size();
+        EXPECT_FALSE(index->needed_counts()->contains(front->first_sequence())) << "carried " << carried;
         shard.drop_before(front->end().totals.sequence + 1);
 
         MemoryRowStorage empty;
@@ -132,7 +202,7 @@ TEST_F(Cleaning, a_log_whose_front_was_carried_away_builds_the_same_rows) {
         EXPECT_EQ(rebuilt->position().first_segment, 2u);
         auto without_position = [](const Index& of) {
             auto rows = all_rows(of.rows());
-            rows.erase(position_key());
+            rows.erase(position_key());  // where the index began differs
             // The history before the front is gone with it.
             rows.erase(rows.lower_bound(history_bound(0)), rows.lower_bound(history_bound(~Era{0})));
             rows.erase(history_ledger_key());
@@ -158,18 +228,39 @@ TEST_F(CleaningMuch, comes_in_chunks_and_a_large_body_by_itself) {
     EXPECT_EQ(calls_, 5) << "4 + 4 + 2, the large one, and the last one";
 }
 
-TEST_F(CleaningMuch, looks_at_a_bounded_number_of_records_in_a_call) {
-    for (std::size_t message = 0; message < Cleaner::kLookUpsPerCall / 2 + 10; ++message) {
-        shard_.end(shard_.put("mail", kNow + 500));
+TEST_F(CleaningMuch, looks_a_bounded_number_of_records_up_in_a_call) {
+    std::vector<MessageId> ids;
+    for (std::size_t message = 0; message < Cleaner::kLookUpsPerCall + 10; ++message) {
+        ids.push_back(shard_.put("mail", kNow + 500));
     }
-    shard_.put("mail", kNow + 500);
+    const MessageId stays = shard_.put("mail", kNow + 500);
     seal();
-    retention_.set_now(kNow + Retention::kDefaultKeepMs + 1);
+    for (const MessageId id : ids) shard_.end(id);
+    seal();
     Cleaner cleaner(shard_.catalog().snapshot().front(), *index_);
     EXPECT_TRUE(cleaner.next()->empty());
     EXPECT_FALSE(cleaner.finished());
-    EXPECT_EQ(cleaner.next()->size(), 1u);
+    const auto found = cleaner.next();
+    ASSERT_EQ(found->candidates.size(), 1u);
+    EXPECT_EQ(found->candidates[0].row.id, stays);
     EXPECT_TRUE(cleaner.finished());
+}
+
+// Most segments at the front of a busy log hold nothing but what is over: that must not cost a look for each record.
+TEST_F(CleaningMuch, looks_nothing_up_where_the_index_needs_nothing) {
+    for (std::size_t message = 0; message < 2 * Cleaner::kLookUpsPerCall; ++message) {
+        shard_.end(shard_.put("mail", kNow + 500));
+    }
+    seal();
+    retention_.set_now(kNow + Retention::kDefaultKeepMs + 1);
+    std::size_t calls = 0;
+    Cleaner cleaner(shard_.catalog().snapshot().front(), *index_);
+    while (!cleaner.finished()) {
+        EXPECT_TRUE(cleaner.next()->empty());
+        ++calls;
+    }
+    const std::size_t bytes = 2 * Cleaner::kLookUpsPerCall * 128;
+    EXPECT_LE(calls, bytes / Cleaner::kChunkBytes + 1) << "the bytes of the ends alone bound a call";
 }
 
 }  // namespace

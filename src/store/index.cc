@@ -242,13 +242,25 @@ Result<std::vector<Index::Counts>> Index::queue_counts() const {
     return all;
 }
 
-Result<std::optional<SettingsRow>> Index::settings(std::string_view name_space, std::string_view queue) const {
-    const Result<std::optional<std::string>> found = rows_->get(settings_key(name_space, queue));
+namespace {
+
+Result<std::optional<SettingsRow>> find_settings(const SortedRows& rows, const std::string& key) {
+    const Result<std::optional<std::string>> found = rows.get(key);
     if (!found) return found.error();
     if (!*found) return std::optional<SettingsRow>();
     Result<SettingsRow> row = decode_settings(**found);
     if (!row) return std::move(row).error();
     return std::optional<SettingsRow>(*std::move(row));
+}
+
+}  // namespace
+
+Result<std::optional<SettingsRow>> Index::settings(std::string_view name_space, std::string_view queue) const {
+    return find_settings(*rows_, settings_key(name_space, queue));
+}
+
+Result<std::optional<SettingsRow>> Index::schedule(std::string_view name_space, std::string_view name) const {
+    return find_settings(*rows_, schedule_key(name_space, name));
 }
 
 Result<std::vector<Index::Settings>> Index::settings() const {
@@ -259,10 +271,34 @@ Result<std::vector<Index::Settings>> Index::settings() const {
                                        if (!names) return names.error();
                                        Result<SettingsRow> row = decode_settings(value);
                                        if (!row) return std::move(row).error();
-                                       all.push_back({owned(*names), *std::move(row)});
+                                       all.push_back({owned(*names), *std::move(row), false});
                                        return {};
                                    });
     if (!taken) return taken.error();
+    return all;
+}
+
+Result<std::vector<Index::Settings>> Index::schedules() const {
+    std::vector<Settings> all;
+    const Status taken = take_rows(*rows_, schedule_bound(false), schedule_bound(true),
+                                   [&](std::string_view key, std::string_view value) -> Status {
+                                       const Result<QueueOfKey> names = decode_schedule_key(key);
+                                       if (!names) return names.error();
+                                       Result<SettingsRow> row = decode_settings(value);
+                                       if (!row) return std::move(row).error();
+                                       all.push_back({owned(*names), *std::move(row), true});
+                                       return {};
+                                   });
+    if (!taken) return taken.error();
+    return all;
+}
+
+Result<std::vector<Index::Settings>> Index::settings_and_schedules() const {
+    Result<std::vector<Settings>> all = settings();
+    if (!all) return all;
+    Result<std::vector<Settings>> more = schedules();
+    if (!more) return more;
+    all->insert(all->end(), std::make_move_iterator(more->begin()), std::make_move_iterator(more->end()));
     return all;
 }
 

@@ -36,8 +36,9 @@ class Index {
         QueueCounts counts;
     };
     struct Settings {
-        QueueName queue;
+        QueueName queue;  // of a schedule: its namespace and its name
         SettingsRow row;
+        bool is_schedule = false;
     };
 
     // Codes: `damaged_index` (discard the storage and build it again), `newer_format`, `no_space`, `io_error`. The
@@ -78,6 +79,10 @@ class Index {
     Result<std::vector<Counts>> queue_counts() const;
     Result<std::optional<SettingsRow>> settings(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<Settings>> settings() const;
+    Result<std::optional<SettingsRow>> schedule(std::string_view name_space, std::string_view name) const;
+    Result<std::vector<Settings>> schedules() const;
+    // Both: all that needs a record of the log and is no message.
+    Result<std::vector<Settings>> settings_and_schedules() const;
     // Segments (by first sequence) that hold whole records or settings which are needed, and how many.
     Result<std::map<Sequence, std::uint64_t>> needed_counts() const;
 

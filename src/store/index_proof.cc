@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "message/queue_settings.h"
+#include "message/schedule_state.h"
 #include "store/segment_effect.h"
 
 namespace duewheel {
@@ -35,12 +36,13 @@ class Proof {
     }
     void take(const Index::Settings& settings) {
         if (settings.row.place < first_sequences_.front()) {
-            differs("the settings of queue " + settings.queue.queue + " stand at record " + number(settings.row.place) +
-                    ", which is before the log's front");
+            differs((settings.is_schedule ? "schedule " : "the settings of queue ") + settings.queue.queue +
+                    " stand at record " + number(settings.row.place) + ", which is before the log's front");
         }
         sum_.needed_bytes += settings.row.record_bytes;
-        sum_.digest +=
-            settings_term(kSubjectQueue, settings.queue.name_space, settings.queue.queue, settings.row.value);
+        const auto& [name_space, name] = settings.queue;
+        sum_.digest += settings.is_schedule ? rule_term(kSubjectSchedule, name_space, name, settings.row.value)
+                                            : settings_term(kSubjectQueue, name_space, name, settings.row.value);
     }
     bool take(const MessageRow& row) {
         if (!needs_record(row.state.state)) return true;
@@ -115,7 +117,7 @@ Result<std::optional<std::string>> find_difference(const Index& index, const Rec
     if (failed) return *std::move(failed);
     recent.for_each_entry([&](EntryNumber, const Entry& entry) { proof.take(recent.row(entry)); });
     for (const Index::Settings& of : settings) proof.take(of);
-    const Result<std::vector<Index::Settings>> sealed = index.settings();
+    const Result<std::vector<Index::Settings>> sealed = index.settings_and_schedules();
     if (!sealed) return sealed.error();
     for (const Index::Settings& of : *sealed) proof.count(of.row.place);
     proof.compare(log);

@@ -2,9 +2,9 @@
 // which were written by whoever wrote the messages and know nothing of rows.
 //
 // From the rows of the index and the entries of the recent tier, which win: how many messages are unfinished, their
-// digest, and the bytes of the whole records that are needed; the settings of queues count with them. No such record
-// may stand before the log's front. And from the rows of the index alone: how many whole records are needed in each
-// segment, against the counts that cleaning trusts.
+// digest, and the bytes of the whole records that are needed; the settings of queues and the schedules count with them.
+// No such record may stand before the log's front. And from the rows of the index alone: how many whole records are
+// needed in each segment, against the counts that cleaning trusts.
 //
 // One walk over the rows by id; nothing grows in memory but a number for each segment.
 #pragma once
@@ -21,9 +21,9 @@
 namespace duewheel {
 
 // What differs, in words that begin a sentence; nothing where all is as `log` says. `recent` holds the replay of what
-// is newer than the index, or nothing where `log` is the index's own position; `settings` are those in force there.
-// `first_sequences` are those of all segments of the log, ascending, at least one. Errors mean that the rows could not
-// be read: `damaged_index`, `io_error`. About 0.7 us of processor a row.
+// is newer than the index, or nothing where `log` is the index's own position; `settings` are those in force there, and
+// the schedules. `first_sequences` are those of all segments of the log, ascending, at least one. Errors mean that the
+// rows could not be read: `damaged_index`, `io_error`. About 0.7 us of processor a row.
 Result<std::optional<std::string>> find_difference(const Index& index, const RecentTier& recent,
                                                    const std::vector<Index::Settings>& settings, const Totals& log,
                                                    const std::vector<Sequence>& first_sequences);

@@ -23,6 +23,7 @@ constexpr char kMetaPosition = 'p';
 constexpr char kMetaQueueCursor = 'q';
 constexpr char kMetaQueueCounts = 'u';
 constexpr char kQueueSettings = 1;
+constexpr char kScheduleRule = 1;
 
 template <class T>
 void append_number(std::string& out, T value) {
@@ -224,6 +225,14 @@ std::string settings_key(std::string_view name_space, std::string_view queue) {
     return key;
 }
 
+std::string schedule_key(std::string_view name_space, std::string_view name) {
+    std::string key = begin_key(IndexTable::schedule, 6 + name_space.size() + name.size());
+    key.push_back(kScheduleRule);
+    append_text(key, name_space);
+    append_text(key, name);
+    return key;
+}
+
 std::string needed_bound(bool end) {
     return begin_meta_key(static_cast<char>(kMetaNeeded + (end ? 1 : 0)), 2);
 }
@@ -236,6 +245,12 @@ std::string queue_counts_bound(bool end) {
 std::string settings_bound(bool end) {
     std::string key = begin_key(IndexTable::settings, 2);
     key.push_back(static_cast<char>(kQueueSettings + (end ? 1 : 0)));
+    return key;
+}
+
+std::string schedule_bound(bool end) {
+    std::string key = begin_key(IndexTable::schedule, 2);
+    key.push_back(static_cast<char>(kScheduleRule + (end ? 1 : 0)));
     return key;
 }
 
@@ -320,6 +335,7 @@ void encode_position(std::string& out, const IndexPosition& position) {
     append_number(out, position.totals.id_counter);
     append_instant(out, position.totals.server_time_ms);
     append_number(out, position.carried_up_to);
+    append_number(out, position.outcomes_carried_up_to);
     append_number(out, static_cast<std::uint8_t>(position.is_proven ? 1 : 0));
 }
 
@@ -465,6 +481,7 @@ Result<IndexPosition> decode_position(std::string_view value) {
     position.totals.id_counter = reader.number<std::uint64_t>();
     position.totals.server_time_ms = reader.instant();
     position.carried_up_to = reader.number<Sequence>();
+    position.outcomes_carried_up_to = reader.number<Sequence>();
     const auto proven = reader.number<std::uint8_t>();
     if (!reader.finished() || proven > 1) return damaged("position");
     position.is_proven = proven == 1;
@@ -540,6 +557,10 @@ Result<QueueOfKey> decode_queue_counts_key(std::string_view key) {
 
 Result<QueueOfKey> decode_settings_key(std::string_view key) {
     return decode_names(key, IndexTable::settings, kQueueSettings, "settings");
+}
+
+Result<QueueOfKey> decode_schedule_key(std::string_view key) {
+    return decode_names(key, IndexTable::schedule, kScheduleRule, "a schedule");
 }
 
 DueMs ended_ms_of_row(std::string_view key, std::string_view value) {

@@ -20,7 +20,8 @@
 //                e                                               ledger of the kept outcomes, in bytes of the log
 //                h                                               ledger of the history
 //   h  history  era, namespace, queue, instant, id              see store/history.h
-//   reserved     s schedules, w watchdogs, t transactions
+//   s  rules     kind (1: schedule), namespace, name             place and size of the whole record, its state
+//   reserved     w watchdogs, t transactions
 //
 // A row has the tagged form of message/record.h, with what the key says left out, and the nominal due as its distance
 // from due, which is 0 for most. `due` and `queue` hold whole rows, so that a message that falls due is read with one
@@ -41,7 +42,7 @@
 namespace duewheel {
 
 // An index of an older format is thrown away and built again.
-inline constexpr std::uint32_t kIndexFormatVersion = 2;
+inline constexpr std::uint32_t kIndexFormatVersion = 3;
 
 enum class IndexTable : char {
     settings = 'c',
@@ -65,12 +66,14 @@ struct IndexPosition {
     Totals totals;                    // at its end
     DueMs load_cursor_ms = 0;         // every row of `due` lies at or above it
     Sequence carried_up_to = 0;       // the greatest that a carry-done record said; 0: there was none
-    bool is_proven = false;           // the rows were once compared with the log's totals, since the index was begun
+    Sequence outcomes_carried_up_to = 0;  // likewise, of a record of outcomes
+    bool is_proven = false;  // the rows were once compared with the log's totals, since the index was begun
 
     bool operator==(const IndexPosition&) const = default;
 };
 
-// The settings of a queue as a row holds them: the value of its newest `conf` record, and where that stands.
+// The settings of a queue as a row holds them: the value of its newest `conf` record, and where that stands. Likewise a
+// schedule: the value of its newest `rule` record, and where the newest whole one stands.
 struct SettingsRow {
     Sequence place = 0;
     std::uint32_t record_bytes = 0;
@@ -100,6 +103,9 @@ std::string needed_bound(bool end);
 std::string queue_cursor_bound(bool end);
 std::string queue_counts_bound(bool end);
 std::string settings_bound(bool end);
+// Of schedules, whose rows have the form of settings.
+std::string schedule_key(std::string_view name_space, std::string_view name);
+std::string schedule_bound(bool end);
 
 // Values; each replaces `out`.
 void encode_due_value(std::string& out, const MessageRow& row);
@@ -142,6 +148,7 @@ struct QueueOfKey {
 Result<QueueOfKey> decode_queue_cursor_key(std::string_view key);
 Result<QueueOfKey> decode_queue_counts_key(std::string_view key);
 Result<QueueOfKey> decode_settings_key(std::string_view key);
+Result<QueueOfKey> decode_schedule_key(std::string_view key);
 
 // When the message of an outcome or of an idempotency key ended; 0 for every row that time does not remove. Quick: it
 // is asked for every row that is compacted.

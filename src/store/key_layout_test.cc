@@ -169,6 +169,7 @@ TEST(KeyLayout, the_position_comes_back_and_a_newer_one_is_refused) {
     position.load_cursor_ms = kNow;
     position.totals = {1, 2, 3, 4, 5, 6, kNow + 1};
     position.carried_up_to = 77;
+    position.outcomes_carried_up_to = 78;
     position.is_proven = true;
     std::string value;
     encode_position(value, position);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/planted_bugs.h"
+#include "message/outcome_rows.h"
 
 namespace duewheel {
 namespace {
@@ -119,6 +120,10 @@ Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequ
     for (const auto& [queue, settings] : table.effect.settings()) {
         if (settings.place_before != 0) count(settings.place_before, -1);
         if (!settings.value.empty()) count(settings.place, 1);
+    }
+    for (const auto& [key, rule] : table.effect.rules()) {
+        if (rule.place_before != 0) count(rule.place_before, -1);
+        if (!rule.value.empty()) count(rule.place, 1);
     }
     Result<std::map<Sequence, std::uint64_t>> counts = index.needed_counts();
     if (!counts) return std::move(counts).error();
@@ -271,8 +276,10 @@ Status add_history(SegmentTable& table, const Index& index) {
     return {};
 }
 
-// The effect of all records, in one walk over the file. `end` is left at the last footer.
-Result<SegmentEffect> read_effect(const SegmentFile& segment, Sequence previous_first_sequence, Totals& end) {
+// The effect of all records, in one walk over the file. `end` is left at the last footer. Outcomes that were carried
+// out of a segment before `first_segment`, the index's first, are new to it; of all others it has taken in the ends.
+Result<SegmentEffect> read_effect(const SegmentFile& segment, std::uint64_t first_segment,
+                                  Sequence previous_first_sequence, Totals& end) {
     SegmentEffect effect(segment.end().totals.sequence - segment.header().before.sequence);
     bool closed = false;
     const Status scanned = segment.scan([&](const CommitInLog& commit) -> Status {
@@ -284,6 +291,13 @@ Result<SegmentEffect> read_effect(const SegmentFile& segment, Sequence previous_
                 continue;
             }
             effect.add(*record, framed.sequence, framed.frame_bytes, commit.totals.server_time_ms);
+            if (record->kind != RecordKind::outcomes || record->segment >= first_segment) continue;
+            if (planted(PlantedBug::carried_outcomes_forgotten)) continue;
+            const Status added = for_each_outcome(record->value, [&](const Record& outcome) {
+                effect.add(outcome, framed.sequence, 0, commit.totals.server_time_ms);
+                return Status();
+            });
+            if (!added) return added;
         }
         end = commit.totals;
         closed = commit.closes_segment;
@@ -303,6 +317,8 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
     SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, {}, 0, 0, {}};
     table.position.is_proven = before.is_proven;
     table.position.carried_up_to = std::max(before.carried_up_to, table.effect.carried_up_to());
+    table.position.outcomes_carried_up_to =
+        std::max(before.outcomes_carried_up_to, table.effect.outcomes_carried_up_to());
     table.position.load_cursor_ms = std::max(load_cursor_before_ms, table.effect.load_cursor_ms());
     if (Status found = find_queue_cursors(table, index); !found) return std::move(found).error();
     if (Status counted = count_needed(table, first_sequences, index); !counted) return std::move(counted).error();
@@ -329,7 +345,7 @@ Status seal_segment(const SegmentFile& segment, const SegmentCatalog& catalog, I
     IndexPosition end;
     end.segment = segment.header().number;
     end.first_segment = before.segment == 0 ? end.segment : before.first_segment;
-    Result<SegmentEffect> effect = read_effect(segment, previous_first_sequence, end.totals);
+    Result<SegmentEffect> effect = read_effect(segment, end.first_segment, previous_first_sequence, end.totals);
     if (!effect) return std::move(effect).error();
     Result<SegmentTable> table = make_segment_table(*std::move(effect), end, first_sequences, index);
     if (!table) return std::move(table).error();

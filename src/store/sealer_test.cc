@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "message/outcome_rows.h"
 #include "store/index_recovery.h"
 #include "store/memory_rows.h"
 #include "store/trial_shard.h"
@@ -148,7 +149,7 @@ TEST_F(Sealing, a_message_that_ends_in_its_own_segment_leaves_an_outcome_and_not
     EXPECT_EQ(row->lease_attempt, 1u);
     EXPECT_EQ(row->lease_incarnation, 3u);
     EXPECT_EQ(row->record_bytes, 0u);
-    EXPECT_EQ(row->place, 3u) << "of the record that holds the outcome";
+    EXPECT_EQ(row->place, 0u) << "an outcome needs no record";
 }
 
 TEST_F(Sealing, an_end_takes_away_the_rows_of_an_earlier_segment) {
@@ -397,6 +398,33 @@ TEST_F(Sealing, a_carry_writes_all_rows_of_an_unknown_message) {
     EXPECT_EQ(find_key("mail", "order-1")->id, waiting);
     EXPECT_EQ(find_key("mail", "order-2")->ended_ms, kNow);
     EXPECT_EQ(needed(1), 2u);
+}
+
+// An index that has seen the ends themselves is told nothing new by the record that carries them; one that was begun
+// after they had left the log knows of them by that record alone.
+TEST_F(Sealing, carried_outcomes_are_taken_in_where_their_segment_is_unknown) {
+    const MessageId ended = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
+    shard_.end(ended);
+    seal();
+    const MessageRow before = *find(ended);
+    std::string rows;
+    append_outcome(rows, shard_.committed.back().record);
+    shard_.carry_outcomes({rows, 1, 1, 3});
+    seal();
+    EXPECT_EQ(find(ended), before);
+    EXPECT_EQ(index_->position().outcomes_carried_up_to, 3u);
+
+    shard_.drop_before(3);
+    MemoryRowStorage storage;
+    const auto rebuilt = *Index::open(storage, retention_);
+    ASSERT_TRUE(seal_missing(shard_.catalog(), *rebuilt).ok());
+    ASSERT_EQ(rebuilt->position().first_segment, 2u);
+    EXPECT_EQ(*rebuilt->find(ended, kNow), shard_.rows.at(ended));
+    const auto holder = *rebuilt->find_key("default", "mail", "order-1", kNow);
+    ASSERT_TRUE(holder);
+    EXPECT_EQ(holder->id, ended);
+    EXPECT_EQ(holder->ended_ms, kNow);
+    EXPECT_TRUE(rebuilt->needed_counts()->empty());
 }
 
 TEST_F(Sealing, a_carry_moves_the_need_from_the_old_place_to_its_own) {

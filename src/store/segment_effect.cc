@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "store/key_layout.h"
+
 namespace duewheel {
 namespace {
 
@@ -34,7 +36,12 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
         case RecordKind::conf:
             add_settings(record, sequence, frame_bytes);
             return;
+        case RecordKind::outcomes:
+            outcomes_carried_up_to_ = std::max(outcomes_carried_up_to_, record.up_to);
+            return;
         case RecordKind::rule:
+            add_rule(record, sequence, frame_bytes);
+            return;
         case RecordKind::epoch:
             return;  // nothing in the index depends on them
     }
@@ -122,7 +129,7 @@ void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequ
     effect.lease_attempt = ended ? record.lease_attempt : 0;
     effect.lease_incarnation = ended ? record.lease_incarnation : 0;
     if (!needs_record(record.state.state)) {
-        effect.place = sequence;
+        effect.place = 0;
         effect.record_bytes = 0;
     } else if (is_whole(record.kind)) {
         effect.place = sequence;
@@ -149,6 +156,18 @@ void SegmentEffect::add_settings(const Record& record, Sequence sequence, std::s
     if (fresh) effect.place_before = record.place;
     effect.place = sequence;
     effect.record_bytes = static_cast<std::uint32_t>(frame_bytes);
+    effect.value = record.value;
+}
+
+void SegmentEffect::add_rule(const Record& record, Sequence sequence, std::size_t frame_bytes) {
+    const auto [place, fresh] = rules_.try_emplace(schedule_key(record.state.name_space, record.name));
+    RuleEffect& effect = place->second;
+    if (fresh) {
+        effect.name = {record.state.name_space, std::string(record.name)};
+        effect.place_before = record.place;
+    }
+    effect.place = is_whole_rule(record) ? sequence : record.place;
+    effect.record_bytes = is_whole_rule(record) ? static_cast<std::uint32_t>(frame_bytes) : record.record_bytes;
     effect.value = record.value;
 }
 

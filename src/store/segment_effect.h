@@ -56,7 +56,7 @@ struct MessageEffect {
     MessageId id = 0;
     StoodBefore before;
     // As of the last record.
-    Sequence place = 0;  // of the whole record; of an outcome: of the record that holds it
+    Sequence place = 0;  // of the whole record; 0 where it needs none
     DueMs due_ms = 0;
     DueMs nominal_due_ms = 0;
     DueMs ended_ms = 0;
@@ -92,13 +92,23 @@ struct SettingsEffect {
     std::string value;  // empty: removed
 };
 
+// A schedule as of the last `rule` record of the segment.
+struct RuleEffect {
+    QueueName name;             // namespace and name of the schedule
+    Sequence place_before = 0;  // of the whole record that stood before the segment; 0: none
+    Sequence place = 0;         // of the newest whole record
+    std::uint32_t record_bytes = 0;
+    std::string value;  // empty: removed
+};
+
 class SegmentEffect {
   public:
     // `records`: how many will come at most; memory is taken for so many, and used only for the messages among them.
     explicit SegmentEffect(std::size_t records);
 
     // Takes the next record of the segment. `frame_bytes` is its size with its frame, `server_time_ms` that of its
-    // commit's footer. Average O(1).
+    // commit's footer. Of a record of outcomes that it does not know, the index has the rows taken one by one, as carry
+    // records. Average O(1).
     void add(const Record& record, Sequence sequence, std::size_t frame_bytes, DueMs server_time_ms);
 
     const std::vector<MessageEffect>& messages() const { return messages_; }
@@ -110,12 +120,16 @@ class SegmentEffect {
     // In the order of the log; a later one of the same queue replaces an earlier one.
     const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
     const std::map<QueueNumber, SettingsEffect>& settings() const { return settings_; }
+    // By the keys of their rows.
+    const std::map<std::string, RuleEffect>& rules() const { return rules_; }
     // In the order of the log, which is that of time. A message that was redriven may be there twice.
     const std::vector<EndInQueue>& ends() const { return ends_; }
     // What the records of ends take in the log that outcomes need: of all but the dead.
     std::uint64_t outcome_bytes() const { return outcome_bytes_; }
     DueMs load_cursor_ms() const { return load_cursor_ms_; }   // the greatest; 0: the segment sets none
     Sequence carried_up_to() const { return carried_up_to_; }  // of its carry-done records; 0: it has none
+    // Of its records of outcomes; 0: it has none.
+    Sequence outcomes_carried_up_to() const { return outcomes_carried_up_to_; }
 
     // The message's row as of the end of the segment; replaces `row`.
     void fill_row(const MessageEffect& message, MessageRow& row) const;
@@ -127,6 +141,8 @@ class SegmentEffect {
     void add_cursor(const Record& record);
     void add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes);
 
+    void add_rule(const Record& record, Sequence sequence, std::size_t frame_bytes);
+
     std::vector<MessageEffect> messages_;
     boost::unordered_flat_map<MessageId, std::uint32_t> by_id_;
     std::vector<RareFields> rare_{1};
@@ -134,10 +150,12 @@ class SegmentEffect {
     QueueNumber last_queue_ = kNoQueue;  // most records name the same one as the record before
     std::vector<QueueCursorRecord> queue_cursors_;
     std::map<QueueNumber, SettingsEffect> settings_;
+    std::map<std::string, RuleEffect> rules_;
     std::vector<EndInQueue> ends_;
     std::uint64_t outcome_bytes_ = 0;
     DueMs load_cursor_ms_ = 0;
     Sequence carried_up_to_ = 0;
+    Sequence outcomes_carried_up_to_ = 0;
 };
 
 }  // namespace duewheel

@@ -37,6 +37,18 @@ void write_settings(const SegmentTable& table, TableBuilder& into) {
     }
 }
 
+void write_rules(const SegmentTable& table, TableBuilder& into) {
+    std::string value;
+    for (const auto& [key, effect] : table.effect.rules()) {
+        if (effect.value.empty()) {
+            into.erase(key);
+            continue;
+        }
+        encode_settings(value, {effect.place, effect.record_bytes, effect.value});
+        into.put(key, value);
+    }
+}
+
 std::vector<Operation> in_key_order(std::vector<Operation> operations) {
     std::sort(operations.begin(), operations.end(), [](const Operation& left, const Operation& right) {
         return std::tuple(left.key(), left.put) < std::tuple(right.key(), right.put);
@@ -301,6 +313,7 @@ void write_rows(const SegmentTable& table, TableBuilder& into) {
     write_meta(table, into);
     write_orders(table, into);
     write_queues(table, into);
+    write_rules(table, into);
     write_dead(table, into);
 }
 

@@ -21,6 +21,7 @@
 #include "journal/segment.h"
 #include "journal/segment_catalog.h"
 #include "message/totals.h"
+#include "store/cleaner.h"
 #include "store/recent_tier.h"
 #include "store/sorted_rows.h"
 #include "store/store.h"
@@ -150,8 +151,17 @@ class TrialShard {
         if (whole) record.content.body = body;
         record.record_bytes = row.record_bytes;
         const std::uint32_t bytes = append(record);
-        row.place = totals_.sequence;
+        row.place = whole ? totals_.sequence : 0;
         row.record_bytes = whole ? bytes : 0;
+    }
+    void carry_outcomes(const OutcomesToCarry& outcomes) {
+        Record record;
+        record.kind = RecordKind::outcomes;
+        record.value = texts_.emplace_back(outcomes.rows);
+        record.count = outcomes.count;
+        record.segment = outcomes.segment;
+        record.up_to = outcomes.up_to;
+        append(record);
     }
     void set_load_cursor(DueMs due_ms) {
         Record record;
@@ -262,7 +272,7 @@ class TrialShard {
     }
     std::uint32_t append(Record& record) {
         ++totals_.sequence;
-        if (!record.reason.empty()) record.reason = reasons_.emplace_back(record.reason);
+        if (!record.reason.empty()) record.reason = texts_.emplace_back(record.reason);
         const auto bytes = static_cast<std::uint32_t>(append_record(pending_.records, totals_.sequence, record));
         ++pending_.count;
         add_to_totals(totals_, record, bytes);
@@ -278,7 +288,7 @@ class TrialShard {
     Totals committed_totals_;
     Commit pending_;
     std::vector<TrialRecord> written_;
-    std::deque<std::string> reasons_;  // what the records point to
+    std::deque<std::string> texts_;  // what the records point to
 };
 
 // All rows of a table, as they stand.

@@ -32,19 +32,19 @@
 // Costs. n pending timers, s slots, b the timers in one slot (n / s, if they are spread evenly). `tick` is what
 // advance_to() does for one tick beside firing; an arrow leads to what it costs to skip a long idle time.
 //
-//     scheme                     file                      schedule   cancel  tick             next_expiry
-//     unordered list             unordered_list.h          1          1       n                n
-//     ordered list               ordered_list.h            n          1       1                1
-//     binary, 4-ary heap         timer_heap.h              log n      log n   1 (log n a fire) 1
-//     simple wheel               simple_wheel.h            1          1       1 -> s           s
-//     hashed wheel, sorted       hashed_sorted_wheel.h     b          1       1 -> s           s
-//     hashed wheel with rounds   hashed_rounds_wheel.h     1          1       b -> n           n
-//     hierarchical wheel         hierarchical_wheel.h      levels     1       1 -> levels * s  levels * s + b
-//     overflow wheels            overflow_wheel.h          levels     log s   log s a slot     levels * b
-//     non-cascading wheel        non_cascading_wheel.h     levels     1       1 -> levels * s  levels * s
-//     calendar wheel             calendar_wheel.h          1          1       1 -> s           s + b
-//     per-duration lanes         duration_lanes.h          log lanes  log lanes  1             1
-//     core wheel                 duewheel/timing_wheel.h   1          1       1                1, or b once
+//  scheme                    file                     schedule        cancel     tick                  next_expiry
+//  unordered list            unordered_list.h         1               1          n                     n
+//  ordered list              ordered_list.h           n               1          1                     1
+//  binary, 4-ary heap        timer_heap.h             log n           log n      1 (log n a fire)      1
+//  simple wheel              simple_wheel.h           1               1          1 -> s                s
+//  hashed wheel, sorted      hashed_sorted_wheel.h    b               1          1 -> s                s
+//  hashed wheel with rounds  hashed_rounds_wheel.h    1               1          b -> n                n
+//  hierarchical wheel        hierarchical_wheel.h     levels          1          1 -> levels * s       levels * s + b
+//  overflow wheels           overflow_wheel.h         levels + log s  log s      log s a slot          levels * b
+//  non-cascading wheel       non_cascading_wheel.h    levels          1          1 -> levels * s       levels * s
+//  calendar wheel            calendar_wheel.h         1               1          1 -> s                s + b
+//  per-duration lanes        duration_lanes.h         log lanes       log lanes  1 (log lanes a fire)  1
+//  core wheel                duewheel/timing_wheel.h  1               1          1                     1, or b once
 //
 // Single-owner, all of them: no two calls may overlap. A scheme throws std::bad_alloc where its memory runs out; only
 // the core wheel promises that nothing has changed then.

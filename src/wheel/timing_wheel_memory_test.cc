@@ -7,6 +7,7 @@
 #include <limits>
 #include <new>
 #include <set>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,9 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include <duewheel/id_timing_wheel.h>
-#include <duewheel/intrusive_timing_wheel.h>
-#include <duewheel/timing_wheel.h>
+#include "wheel/fronts_by_id.h"
 
 namespace {
 
@@ -27,13 +26,15 @@ struct Memory {
     std::uint64_t first_refused = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t last_refused = 0;
     std::uint64_t refused = 0;
+    std::size_t bytes_refused = 0;  // blocks that are smaller are never refused
 };
 Memory memory;
 
 void* take(std::size_t bytes, std::size_t alignment) {
     if (memory.watched) {
         ++memory.asked;
-        if (memory.asked >= memory.first_refused && memory.asked <= memory.last_refused) {
+        if (memory.asked >= memory.first_refused && memory.asked <= memory.last_refused &&
+            bytes >= memory.bytes_refused) {
             ++memory.refused;
             throw std::bad_alloc();
         }
@@ -91,56 +92,20 @@ void operator delete[](void* block, std::size_t, std::align_val_t) noexcept {
 }
 
 namespace duewheel {
-namespace {
 
-using Id = std::uint32_t;
+struct TimingWheelProbe {
+    // As if there were so many timers; what they hold must not be looked at.
+    static void set_node_count(TimingWheel& wheel, std::size_t nodes) { wheel.levels_.nodes_.size_ = nodes; }
+    static std::size_t node_count(const TimingWheel& wheel) { return wheel.levels_.node_count(); }
+};
+
+namespace {
 
 struct Watched {
     Watched() { memory.watched = true; }
     Watched(const Watched&) = delete;
     Watched& operator=(const Watched&) = delete;
     ~Watched() { memory.watched = false; }
-};
-
-// The fronts, with a timer for each id.
-class Handles {
-  public:
-    explicit Handles(std::size_t ids) : handles_(ids) {}
-    void arm(Id id, Tick deadline) {
-        if (!wheel.reschedule(handles_[id], deadline)) handles_[id] = wheel.schedule(deadline, id);
-    }
-    void disarm(Id id) { static_cast<void>(wheel.cancel(handles_[id])); }
-
-    TimingWheel wheel;
-
-  private:
-    std::vector<TimerHandle> handles_;
-};
-
-class OwnIds {
-  public:
-    explicit OwnIds(std::size_t ids) : wheel(ids) {}
-    void arm(Id id, Tick deadline) { wheel.schedule(id, deadline); }
-    void disarm(Id id) { wheel.cancel(id); }
-
-    IdTimingWheel wheel;
-};
-
-class Members {
-  public:
-    explicit Members(std::size_t ids) : timers_(ids) {}
-    Members(const Members&) = delete;
-    Members& operator=(const Members&) = delete;
-    ~Members() { wheel.clear(); }
-    void arm(Id id, Tick deadline) { wheel.schedule(timers_[id], deadline); }
-    void disarm(Id id) { static_cast<void>(wheel.cancel(timers_[id])); }
-
-  private:
-    struct Timer : IntrusiveTimer {};
-    std::vector<Timer> timers_;
-
-  public:
-    IntrusiveTimingWheel<Timer> wheel;
 };
 
 // Timers that come ever nearer, are parked, late, late and parked, and cancelled, beside a model of them.
@@ -389,6 +354,99 @@ TYPED_TEST(WheelMemory, arming_late_over_and_over_takes_no_more_and_starves_nobo
         ASSERT_LE(calls, kTimers / 10 + 10) << "the entries of cancelled timers hold up what is due";
         wheel.advance_to(++now, sink, 10);
     }
+}
+
+class WheelLimits : public testing::Test {
+  protected:
+    ~WheelLimits() override { memory = Memory{}; }
+
+    // What becomes of a call when there is no memory but for the words of an exception.
+    template <class Error, class Call>
+    static void expect_throws_without_memory(Call&& call) {
+        memory = Memory{};
+        memory.first_refused = 1;
+        memory.last_refused = std::numeric_limits<std::uint64_t>::max();
+        memory.bytes_refused = 1024;
+        const Watched watched;
+        try {
+            call();
+            memory.watched = false;
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const Error&) {
+            memory.watched = false;
+        }
+    }
+};
+
+TEST_F(WheelLimits, what_was_reserved_is_asked_for_no_more) {
+    // A reserve() that did nothing passed every other test.
+    constexpr std::size_t kTimers = 100'000;
+    TimingWheel wheel;
+    const std::size_t empty = wheel.memory_bytes();
+    const Watched watched;
+    wheel.reserve(kTimers);
+    const std::uint64_t asked = memory.asked;
+    const std::size_t reserved = wheel.memory_bytes();
+    EXPECT_GE(reserved, empty + (kTimers - 8192) * 24);
+    for (std::uint64_t cookie = 0; cookie < kTimers; ++cookie) wheel.schedule(kNever, cookie);  // none needs a strip
+    EXPECT_EQ(memory.asked, asked);
+    EXPECT_EQ(wheel.memory_bytes(), reserved);
+    wheel.reserve(kTimers / 2);
+    EXPECT_EQ(memory.asked, asked) << "less than there is";
+}
+
+TEST_F(WheelLimits, ids_that_find_no_memory_are_not_added_in_part) {
+    IdTimingWheel wheel(10);
+    wheel.schedule(3, 100);
+    memory.first_refused = 4;  // a segment holds 8,192 ids, so there are four or more
+    memory.last_refused = 4;
+    {
+        const Watched watched;
+        EXPECT_THROW(wheel.grow(100'000), std::bad_alloc);
+    }
+    EXPECT_EQ(wheel.ids(), 10U);
+    wheel.check();
+    wheel.grow(100'000);
+    EXPECT_EQ(wheel.ids(), 100'000U);
+    EXPECT_EQ(wheel.deadline_of(3), 100U);
+    EXPECT_FALSE(wheel.is_pending(99'999));
+    wheel.check();
+}
+
+// As many timers as an index can name would need fifty gigabytes. Where there is no memory, the limit still shows:
+// below it that is what is wrong, beyond it the number is.
+TEST_F(WheelLimits, are_as_large_as_said_and_refuse_one_more) {
+    TimingWheel wheel;
+    expect_throws_without_memory<std::bad_alloc>([&] { wheel.reserve(TimingWheel::kTimersMax); });
+    expect_throws_without_memory<std::length_error>([&] { wheel.reserve(TimingWheel::kTimersMax + 1); });
+    IdTimingWheel ids(5);
+    expect_throws_without_memory<std::bad_alloc>([&] { ids.grow(IdTimingWheel::kIdsMax); });
+    expect_throws_without_memory<std::length_error>([&] { ids.grow(IdTimingWheel::kIdsMax + 1); });
+    EXPECT_EQ(ids.ids(), 5U);
+    EXPECT_THROW(IdTimingWheel(IdTimingWheel::kIdsMax + 1), std::length_error);
+    wheel.check();
+    ids.check();
+}
+
+TEST_F(WheelLimits, refuse_a_timer_that_no_index_could_name) {
+    TimingWheel wheel;
+    const TimerHandle first = wheel.schedule(5, 1);
+    const std::size_t nodes = TimingWheelProbe::node_count(wheel);
+    ASSERT_EQ(nodes, 2U) << "node 0 is no timer's";
+
+    TimingWheelProbe::set_node_count(wheel, TimingWheel::kTimersMax);  // one short of the limit
+    expect_throws_without_memory<std::bad_alloc>([&] { wheel.schedule(7, 2); });
+    TimingWheelProbe::set_node_count(wheel, TimingWheel::kTimersMax + 1);
+    expect_throws_without_memory<std::length_error>([&] { wheel.schedule(7, 2); });
+    TimingWheelProbe::set_node_count(wheel, nodes);
+
+    wheel.check();
+    EXPECT_EQ(wheel.size(), 1U);
+    EXPECT_EQ(wheel.deadline_of(first), 5U);
+    EXPECT_EQ(wheel.next_expiry(), 5U);
+    std::vector<TimingWheel::Fired> fired(2);
+    ASSERT_EQ(wheel.advance_to(10, fired), 1U);
+    EXPECT_EQ(fired[0], (TimingWheel::Fired{1, 5}));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The timing wheel by a script of operations, against a map: it fires what is due, once, never early, and nothing else.
+// The timing wheel by a script of operations, against a map: it fires what is due, once, never early, in order of
+// ticks, and nothing else.
 //
 // The wheel's own checker runs after every operation. The sink schedules, cancels and reschedules too.
 #include <algorithm>
@@ -32,7 +33,8 @@ class Trial {
     struct Timer {
         TimerHandle handle;
         Tick deadline = 0;
-        bool late = false;  // armed at or before the time of the call that was then running or last: waits for the next
+        bool late = false;  // armed at or before the time of the call that was then running or last
+        bool waits = late;  // for the next call
     };
 
     Tick draw_start() { return script_.chance(4) ? script_.number() : script_.byte(); }
@@ -85,7 +87,7 @@ class Trial {
         } else {
             Timer& timer = draw_timer()->second;
             timer.deadline = draw_tick();
-            timer.late = timer.deadline <= now_;
+            timer.late = timer.waits = timer.deadline <= now_;
             require(wheel_.reschedule(timer.handle, timer.deadline), "a pending timer could not be rescheduled");
         }
     }
@@ -102,8 +104,7 @@ class Trial {
     void advance(Tick to, std::size_t budget, bool busy) {
         now_ = std::max(now_, std::min(to, kNever - 1));
         const std::size_t pending = timers_.size();
-        for (auto& [cookie, timer] : timers_) timer.late = false;
-        Tick before = 0;
+        for (auto& [cookie, timer] : timers_) timer.waits = false;
         std::size_t fired = 0;
         const std::size_t told = wheel_.advance_to(
             to,
@@ -112,20 +113,22 @@ class Trial {
                 require(timer != timers_.end(), "a timer fired that is not pending");
                 require(timer->second.deadline == deadline, "a timer fired with another deadline");
                 require(deadline <= now_, "a timer fired early");
-                require(!timer->second.late, "a timer fired in the call that armed it");
+                require(!timer->second.waits, "a timer fired in the call that armed it");
+                if (!timer->second.late) {
+                    require(deadline >= last_fired_, "a timer fired after one of a later tick");
+                    last_fired_ = deadline;
+                }
                 timers_.erase(timer);
-                before = deadline;
                 ++fired;
                 if (busy && script_.chance(3)) change();
             },
             budget);
-        static_cast<void>(before);
         require(told == fired, "the wheel counted another number than it fired");
         require(fired <= budget && fired <= pending, "more fired than may");
         if (budget == TimingWheel::kUnlimited) require(wheel_.caught_up(), "a call without a budget did not finish");
         if (!wheel_.caught_up()) return;
         for (const auto& [cookie, timer] : timers_) {
-            require(timer.deadline > now_ || timer.late, "a due timer was left behind");
+            require(timer.deadline > now_ || timer.waits, "a due timer was left behind");
         }
     }
 
@@ -162,6 +165,7 @@ class Trial {
     Tick now_;
     std::map<std::uint64_t, Timer> timers_;
     std::uint64_t last_cookie_ = 0;
+    Tick last_fired_ = 0;  // the deadline of the last that fired and was not armed late
 };
 
 }  // namespace

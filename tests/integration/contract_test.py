@@ -20,7 +20,7 @@ LINES = {"Content-Type": "application/x-ndjson"}
 TOKEN = "A" * 38
 ISSUED_NEVER = "9007199254740991"
 LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-batch-max=2", "--limits-queues-max=4",
-          "--limits-waiters-per-queue-max=1", "--limits-queue-name-max=20B"]
+          "--limits-waiters-per-queue-max=1", "--limits-queue-name-max=20B", "--limits-schedules-max=2"]
 
 # What no request can bring about at will, and which test holds it.
 ELSEWHERE = {
@@ -37,9 +37,10 @@ ELSEWHERE_OF = {
 
 # A member of each call that takes it once, and one that is a duration.
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
-           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before"}
+           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before",
+           "setSchedule": "paused"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
-             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease"}
+             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every"}
 
 
 def body_of(value):
@@ -53,7 +54,7 @@ class Provocation:
         self.name = operation["operationId"].removesuffix("InNamespace")
         self.method = method.upper()
         self.path = path
-        self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN}
+        self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN, "schedule": "s"}
         self.query = "queue=q" if self.name == "history" else ""
         self.headers = dict(LINES) if self.name == "putMany" else {}
         self.body = None
@@ -80,44 +81,57 @@ class Provocation:
 
     def of_this_call(self, value):
         """The members with those that the call cannot do without."""
+        if self.name == "setSchedule":
+            return {"queue": "q", **({} if "every" in value or "at" in value else {"every": "1h"}), **value}
         return {"leases": [], **value} if self.name.endswith("Many") else value
 
 
 # code: how a request comes by it. What is not said of a call holds for all.
 HOW = {
-    "bad_base64": lambda p: p.with_body({"body_base64": "*"}),
-    "bad_content_type": lambda p: p.with_body({"content_type": "text"}),
+    "bad_base64": lambda p: p.with_body(p.of_this_call({"body_base64": "*"})),
+    "bad_content_type": lambda p: p.with_body(p.of_this_call({"content_type": "text"})),
+    "bad_cron": lambda p: p.with_body({"queue": "q", "cron": "0 24 * * *"}),
+    "bad_exclusion": lambda p: p.with_body(p.of_this_call({"closed": "NEVER"})),
+    "bad_interval": lambda p: p.with_body({"queue": "q", "iso": "R5/PT1H"}),
+    "bad_policy": lambda p: p.with_body(p.of_this_call({"misfire": "some"})),
+    "bad_schedule_name": lambda p: p.with_name("schedule", "-s"),
+    "bad_zone": lambda p: p.with_body(p.of_this_call({"zone": "Europe/Olso"})),
     "bad_cursor": lambda p: p.with_query(p.query + "&cursor=x" if p.query else "cursor=x"),
     "bad_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
     "bad_id": lambda p: p.with_query("queue=q&id=x") if p.name == "history" else p.with_name("id", "x"),
     "bad_instant": lambda p: p.with_body({"due": "x"}) if p.name in ("put", "move") else
                    p.with_body({"died_before": "x"}) if p.name == "discard" else
-                   p.with_query({"list": "due_after=x", "history": "queue=q&from=x"}[p.name]),
+                   p.with_body(p.of_this_call({"at": "x"})) if p.name == "setSchedule" else
+                   p.with_query({"list": "due_after=x", "history": "queue=q&from=x", "previewSchedule": "from=x"}[p.name]),
     "bad_json": lambda p: p.with_body(b"{"),
     "bad_key": lambda p: p.with_body({"key": ""}),
     "bad_lease_token": lambda p: p.with_name("token", "nonsense"),
     "bad_max": lambda p: p.with_body({"max": 0}),
-    "bad_message_header": lambda p: p.with_body({"headers": {"a b": "c"}}),
+    "bad_message_header": lambda p: p.with_body(p.of_this_call({"headers": {"a b": "c"}})),
     "bad_namespace": lambda p: p.with_name("namespace", "-n"),
-    "bad_order_key": lambda p: p.with_body({"order_key": ""}),
+    "bad_order_key": lambda p: p.with_body(p.of_this_call({"order_key": ""})),
     "bad_parameter": lambda p: p.with_query("x=%zz"),
-    "bad_path": lambda p: p.with_name("namespace" if "{namespace}" in p.path else "queue" if "{queue}" in p.path else "id", "%zz"),
-    "bad_queue_name": lambda p: p.with_query("queue=-q") if p.name == "history" else p.with_name("queue", "-q"),
+    "bad_path": lambda p: p.with_name("namespace" if "{namespace}" in p.path else "queue" if "{queue}" in p.path else
+                                        "schedule" if "{schedule}" in p.path else "id", "%zz"),
+    "bad_queue_name": lambda p: p.with_query("queue=-q") if p.name == "history" else
+                      p.with_body({"queue": "-q", "every": "1h"}) if p.name == "setSchedule" else p.with_name("queue", "-q"),
     "bad_request": lambda p: p.with_headers(Host=["localhost", "localhost"]),
     "bad_state": lambda p: p.with_query({"list": "state=x", "history": "queue=q&outcome=x"}[p.name]),
     "bad_utf8": lambda p: p.with_body(b'{"body":"\xff"}'),
     "batch_too_large": lambda p: p.with_body(b"{}\n{}\n{}", LINES) if p.name == "putMany" else p.with_body({"leases": [TOKEN] * 3}),
     "body_too_large": lambda p: p.with_body(b" " * ((64 << 10) + 1)),
-    "conflicting_members": lambda p: p.with_body({"due": 1, "delay": 1}),
+    "conflicting_members": lambda p: p.with_body({"queue": "q", "cron": "* * * * *", "every": 1} if p.name == "setSchedule" else
+                                                 {"due": 1, "delay": 1}),
     "delay_too_long": lambda p: p.with_body({DURATIONS[p.name]: "36500d"}),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
-    "duplicate_parameter": lambda p: p.with_query("queues=1&queues=1" if p.name == "stats" else "limit=1&limit=1"),
+    "duplicate_parameter": lambda p: p.with_query("queues=1&queues=1" if p.name == "stats" else
+                                                  "count=1&count=1" if p.name == "previewSchedule" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
     "expires_too_soon": lambda p: p.with_body({"expires_in": 0} if p.name == "put" else {"delay": "2h"}),
     "foreign_host": lambda p: p.with_headers(Host="foreign.example"),
     "foreign_origin": lambda p: p.with_headers(Origin="http://foreign.example"),
     "header_too_large": lambda p: p.with_headers(A="b" * 9000),
-    "headers_too_large": lambda p: p.with_body({"headers": {"a": "b" * 9000}}),
+    "headers_too_large": lambda p: p.with_body(p.of_this_call({"headers": {"a": "b" * 9000}})),
     "http_version": None,
     "is_loop": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
     "key_conflict": lambda p: p.with_body({"key": "taken", "priority": 1}),
@@ -126,12 +140,15 @@ HOW = {
     "missing_member": lambda p: p.with_body({}),
     "missing_parameter": lambda p: p.with_query(""),
     "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: -1})),
+    "never_due": lambda p: p.with_body({"queue": "q", "cron": "0 0 30 2 *"}),
     "not_implemented": lambda p: p.with_headers(Transfer_Encoding="gzip"),
     "not_waiting": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
     "out_of_range": lambda p: p.with_query("queues=1001") if p.name == "stats" else p.with_body(b'{"a":1e99999999999}'),
-    "queue_full": lambda p: p.with_name("queue", "full"),
-    "queue_limit": lambda p: (p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else {})),
+    "queue_full": lambda p: p.with_name("schedule" if p.name == "fireSchedule" else "queue", "full"),
+    "queue_limit": lambda p: p.with_name("schedule", "one-too-many") if p.name == "fireSchedule" else (
+        p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else {})),
     "queue_not_empty": lambda p: p.with_name("queue", "q"),
+    "schedule_limit": lambda p: (p.with_name("schedule", "third"), p.with_body(p.of_this_call({}))),
     "target_too_long": lambda p: p.with_query("x=" + "y" * 5000),
     "too_deep": lambda p: p.with_body(b"[" * 100),
     "too_many_members": lambda p: p.with_body({str(number): 1 for number in range(1101)}),
@@ -139,6 +156,7 @@ HOW = {
     "unknown_member": lambda p: p.with_headers(Duewheel_Delay="1s", **{"Content-Type": LINES["Content-Type"]})
                       if p.name == "putMany" else p.with_body({"nonsense": 1}),
     "unknown_parameter": lambda p: p.with_query("nonsense=1"),
+    "unknown_schedule": lambda p: p.with_name("schedule", "unheard-of"),
     "unknown_queue": lambda p: p.with_name("queue", "unheard-of"),
     "unsupported_content_coding": lambda p: p.with_headers(Content_Encoding="gzip"),
     "unsupported_media_type": lambda p: p.with_body(b"x", {"Content-Type": "application/x-www-form-urlencoded"}),
@@ -193,6 +211,9 @@ class Codes(unittest.TestCase):
             self.assertEqual(client.request("POST", f"/v1/leases/{token}:fail", {})[1]["outcome"], "dead")
             for name in ("full", "fourth"):  # as many queues as there may be
                 self.assertEqual(client.put(name, "x")[0], 201)
+            for name in ("full", "one-too-many"):  # as many schedules as there may be, fired into those queues
+                status, answer = client.request("PUT", f"/v1/schedules/{name}", {"queue": name, "every": "1h", "paused": True})
+                self.assertEqual(status, 201, answer)
             met = 0
             for path, method, operation in contract.operations():
                 if method == "head":
@@ -309,6 +330,25 @@ class Answers(unittest.TestCase):
         say("POST", "/queues/{queue}:resume")
         say("POST", "/queues/{queue}:purge")
         say("DELETE", "/queues/{queue}", queue="unheard-of")
+        setting = {"queue": "r", "cron": "30 2 * * *", "zone": "Europe/Oslo", "dst": "skip", "closed": "SAT SUN", "jitter": "1m",
+                   "overlap": "queue_one", "misfire": "all", "misfire_window": "1h", "expires_in": "1h", "times": 900,
+                   "end": "2150-01-01T00:00:00Z", "retry": {"attempts": 2}, "headers": {"a": "b"}, "body": "x", "priority": 1}
+        name = {"schedule": "nightly"}
+        for _ in range(2):
+            say("PUT", "/schedules/{schedule}", setting, **name)
+        say("PUT", "/schedules/{schedule}", {"queue": "r", "every": "1h", "body_base64": "/wA="}, schedule="other")
+        run = say("POST", "/schedules/{schedule}:fire", **name)["id"]
+        say("GET", "/messages/{id}", id=run)
+        self.assertEqual(say("POST", "/queues/{queue}:lease", {"wait": "20s"}, queue="r")["messages"][0]["schedule"], "nightly")
+        for method in ("GET", "HEAD"):
+            say(method, "/schedules/{schedule}", **name)
+            say(method, "/schedules/{schedule}", schedule="other")
+            say(method, "/schedules/{schedule}:preview", query="?count=3&from=2030-03-29T00:00:00Z", **name)
+            say(method, "/schedules", query="?limit=1")
+        for verb in ("pause", "resume"):
+            say("POST", "/schedules/{schedule}:" + verb, **name)
+        for _ in range(2):
+            say("DELETE", "/schedules/{schedule}", **name)
         for method in ("GET", "HEAD"):
             say(method, "/queues", query="?limit=1")
             say(method, "/queues/{queue}")

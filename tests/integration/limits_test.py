@@ -128,8 +128,25 @@ def queue_name(daemon, size):
     of_queue = code_of(client.request("POST", f"/v1/queues/{'q' * size}/messages", {}))
     of_namespace = code_of(client.request("POST", f"/v1/namespaces/{'n' * size}/queues/q/messages", {}))
     in_parameter = code_of(client.request("GET", f"/v1/history?queue={'q' * size}"))
-    assert of_queue == in_parameter and (of_queue is None) == (of_namespace is None)
-    return of_queue and {of_queue, of_namespace}
+    of_schedule = code_of(client.request("GET", f"/v1/schedules/{'s' * size}"), "unknown_schedule")
+    assert of_queue == in_parameter and (of_queue is None) == (of_namespace is None) == (of_schedule is None)
+    return of_queue and {of_queue, of_namespace, of_schedule}
+
+
+def schedule(daemon, **members):
+    return code_of(daemon.client().request("PUT", "/v1/schedules/s", {"queue": "q", **members}))
+
+
+def schedules(daemon, count):
+    codes = [code_of(daemon.client().request("PUT", f"/v1/schedules/s{number}", {"queue": "q", "every": "1h"}))
+             for number in range(count)]
+    assert codes[:-1] == [None] * (count - 1)
+    return codes[-1]
+
+
+def interval_text(daemon, size):
+    """Leading zeros make a count as long as one likes."""
+    return schedule(daemon, iso=f"R{'0' * (size - 27)}5/2030-01-01T00:00:00Z/P1D")
 
 
 def key(daemon, size):
@@ -292,6 +309,12 @@ REFUSES = {
     "limits.repeat_times_max": (["--limits-repeat-times-max=7"], 7,
                                 lambda daemon, times: put(daemon, repeat={"every": "1h", "times": times})),
     "limits.repeat_every_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, rest: put(daemon, repeat={"every": rest})),
+    "limits.schedules_max": (["--limits-schedules-max=3"], 3, schedules),
+    "limits.cron_max": ([], 1000, lambda daemon, size: schedule(daemon, cron="0" * (size - 8) + " 9 * * *")),
+    "limits.interval_text_max": ([], 200, interval_text),
+    "limits.closed_days_max": ([], 4096, lambda daemon, size: schedule(daemon, every="1h", closed="SAT" + " " * (size - 3))),
+    "limits.preview_max": ([], 1000, lambda daemon, count: (
+        schedule(daemon, every="1h"), code_of(daemon.client().request("GET", f"/v1/schedules/s:preview?count={count}")))[1]),
     "retry.redrive_max": (["--retry-redrive-max=7"], 7, redrive),
     "limits.page_max": ([], 1000, lambda daemon, count: code_of(daemon.client().request("GET", f"{PUT}?limit={count}"))),
     "limits.pending_max": ([], 10 ** 12, lambda daemon, count: code_of(
@@ -319,6 +342,7 @@ ELSEWHERE = {
     "limits.redrives_max": ("src/engine/engine_limits_test.cc", "no_more_redrives_go_on_at_one_time_than_the_limit"),
     "limits.commands_waiting_max": ("src/engine/engine_limits_test.cc",
                                     "commands_that_wait_for_the_disk_are_refused_beyond_the_limit"),
+    "limits.made_up_max": ("src/engine/schedule_plan_test.cc", "all_makes_each_up_to_its_limit_and_skips_the_rest"),
     "limits.reading_max": ("src/engine/engine_test.cc", "contents_being_read_are_bounded"),
     "store.unsealed_segments_max": ("src/engine/engine_log_test.cc", "puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not"),
     "memory.bodies_max": ("src/engine/record_cache_test.cc", "holds_so_many_bytes_and_drops_the_oldest"),

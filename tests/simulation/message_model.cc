@@ -18,7 +18,7 @@ bool MessageModel::may_be(World::Phase phase) const {
 
 bool MessageModel::shares_order_key(const MessageModel& other) const {
     return !put.order_key.empty() && put.order_key == other.put.order_key && put.queue == other.put.queue &&
-           put.name_space == other.put.name_space && serial != other.serial;
+           put.name_space == other.put.name_space && serial != other.serial && !is_loop() && !other.is_loop();
 }
 
 void MessageModel::set(LifePoint from, Worlds next) {
@@ -29,6 +29,12 @@ void MessageModel::set(LifePoint from, Worlds next) {
 
 void MessageModel::replace(Worlds next) {
     epochs.back().worlds = std::move(next);
+    const bool is_live =
+        std::any_of(worlds().begin(), worlds().end(), [](const World& world) { return world.is_live(); });
+    if (may_have_made_all && is_live) {
+        const DueMs from = loop->start.low + loop->offset_ms(*loop->last(loop->start.high));
+        add_world(epochs.back().worlds, World{World::Phase::done, {}, {}, {from, 0}});
+    }
     if (purge != Purge::no && may_be_unfinished()) add_world(epochs.back().worlds, purged_world(purged_ms));
 }
 
@@ -42,6 +48,13 @@ std::uint32_t MessageModel::seen_before(LifePoint point) const {
 
 SeenDelivery* MessageModel::delivery_of(const LeaseToken& token) {
     for (SeenDelivery& delivery : deliveries) {
+        if (delivery.token == token) return &delivery;
+    }
+    return nullptr;
+}
+
+const SeenDelivery* MessageModel::delivery_of(const LeaseToken& token) const {
+    for (const SeenDelivery& delivery : deliveries) {
         if (delivery.token == token) return &delivery;
     }
     return nullptr;

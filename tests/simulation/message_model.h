@@ -29,6 +29,9 @@ struct DueRange {
     bool operator==(const DueRange&) const = default;
 };
 
+// Of a loop: its due time is what its rule says of the occurrence that comes next (LoopModel).
+inline constexpr DueRange kAsItsRuleSays{0, INT64_MAX};
+
 struct World {
     enum class Phase : std::uint8_t { absent, live, held, dead, cancelled, done, expired };
 
@@ -86,8 +89,40 @@ struct HistoryLine {
     std::int64_t second = 0;
 };
 
+// What is known of a loop beside what is known of any message. When its occurrences are due is computed here, from what
+// the documentation says of the rule, and with nothing of the engine's.
+class LoopModel {
+  public:
+    explicit LoopModel(const RepeatChoice& choice) : choice_(choice) {}
+
+    // How long after the first the occurrence of this number is due. O(numbers not asked for before).
+    std::int64_t offset_ms(std::uint64_t number) const;
+    // The last number, where the first is due at `start_ms`; nothing: there is no end.
+    std::optional<std::uint64_t> last(DueMs start_ms) const;
+    // How many are due by then.
+    std::uint64_t due_by(DueMs start_ms, DueMs now) const;
+
+    DueRange start;                // when the first is due; exact as soon as an answer has told it
+    std::uint64_t made_least = 0;  // so many it has made surely
+    // And not more than that: since it was cancelled, purged or has ended; and since it was set aside.
+    std::uint64_t made_most = UINT64_MAX;
+    std::uint64_t held_at = UINT64_MAX;
+    std::uint64_t cancelled_step = 0;  // in which it was told for the first time
+    std::vector<std::uint64_t> seen;   // the serials of the occurrences that somebody met, by number - 1; 0: nobody did
+    std::uint64_t seen_count = 0;
+
+    bool is_exact() const { return start.low == start.high; }
+    // When the occurrence is due, where that is known.
+    DueMs due_ms(std::uint64_t number) const { return start.low + offset_ms(number); }
+
+  private:
+    RepeatChoice choice_;
+    mutable std::vector<std::int64_t> offsets_{0};
+    mutable std::int64_t rest_us_ = 0;  // the one before the last of them
+};
+
 struct MessageModel {
-    std::uint64_t serial = 0;  // of its put; stands in its body
+    std::uint64_t serial = 0;  // of its put; stands in its body, and in those of its occurrences
     MessageId id = 0;          // 0: no client knows it
     PutCommand put;
     DueMs first_put_ms = 0;  // when it was first sent
@@ -120,6 +155,11 @@ struct MessageModel {
 
     DueMs purged_ms = 0;  // at the earliest
 
+    std::optional<LoopModel> loop;
+    bool may_have_made_all = false;  // a loop: and is done then
+    std::uint64_t parent = 0;        // an occurrence: the serial of its loop
+    std::uint64_t occurrence = 0;    // and its number
+
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_unfinished() const;
     bool is_surely_unfinished() const;
@@ -133,12 +173,19 @@ struct MessageModel {
     void set(LifePoint from, Worlds worlds);
     // In place of what is possible now.
     void replace(Worlds worlds);
+    bool is_loop() const { return loop.has_value(); }
+    // Put by a client, or made by a loop, and due then.
+    World fresh(DueRange due) const {
+        const DueRange when = is_loop() ? kAsItsRuleSays : due;
+        return {World::Phase::live, when, when, {}};
+    }
     // Ended by a purge, some time from then on.
     static World purged_world(DueMs from) { return {World::Phase::cancelled, {}, {}, {from, from}}; }
     // Deliveries seen that began before this point; all of them for an attempt beyond every other.
     std::uint32_t seen_before(LifePoint point) const;
     // The delivery of a lease; null where no client saw it.
     SeenDelivery* delivery_of(const LeaseToken& token);
+    const SeenDelivery* delivery_of(const LeaseToken& token) const;
 };
 
 void add_world(Worlds& worlds, const World& world);

@@ -77,7 +77,13 @@ std::string_view name_of(const Command& command) {
                                            "kick",
                                            "redrive",
                                            "hold lease",
-                                           "discard"};
+                                           "discard",
+                                           "put schedule",
+                                           "tell schedule",
+                                           "describe schedule",
+                                           "list schedules",
+                                           "preview schedule",
+                                           "carry schedule"};
     return kNames[command.index()];
 }
 
@@ -104,6 +110,7 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
     for (const MessageModel& message : messages_) {
         const World* world = message.certain();
         if (world != nullptr && world->is_live() && world->due.high <= now_) rare_.met(Rare::due_at_start);
+        if (message.is_loop() && is_behind(message)) rare_.met(Rare::loop_behind_at_start);
     }
 }
 
@@ -116,6 +123,10 @@ void Oracle::died(std::uint64_t step) {
         // Its put was carried out by now, or never.
         if (message.expires && !message.put.expires->at_ms && !message.open.empty() && !message.answered) {
             message.expires->high = std::min(message.expires->high, now_ + message.put.expires->delay_ms);
+        }
+        if (message.is_loop() && !message.put.when.at_ms && !message.open.empty() && !message.answered) {
+            DueRange& start = message.loop->start;
+            start.high = std::min(start.high, now_ + std::max<DueMs>(message.put.when.delay_ms, 0));
         }
         if (message.open.empty()) continue;
         message.set({run_ + 1, 0}, with_open_commands(message, 0));
@@ -154,7 +165,7 @@ std::string Oracle::body_of(std::uint64_t serial, std::uint32_t bytes) {
 
 ReplyToken Oracle::submitted(const Command& command) {
     const ReplyToken token = next_token_++;
-    Request request{command, now_, 0, 0, false, step_, 0, {}, {}, 0};
+    Request request{command, now_, 0, 0, false, step_, 0, 0, {}, {}, 0};
     if (const auto* put = std::get_if<PutCommand>(&command)) {
         request.serial = put_submitted(*put, token);
     } else if (std::holds_alternative<PutBatchCommand>(command)) {
@@ -168,6 +179,7 @@ ReplyToken Oracle::submitted(const Command& command) {
     } else if (const auto* configure = std::get_if<ConfigureQueueCommand>(&command)) {
         configure_submitted(*configure, token);
     } else if (const auto* redrive = std::get_if<RedriveCommand>(&command)) {
+        queue_of(redrive->name_space, redrive->queue).redriven_ms = now_;
         for (MessageModel* each : in_queue(*redrive)) {
             each->open.push_back(token);
             ++each->returns_open;
@@ -181,6 +193,7 @@ ReplyToken Oracle::submitted(const Command& command) {
         request.serial = named->serial;
         request.epoch = named->epochs.size() - 1;
         request.forgiven_low = named->forgiven_low;
+        if (named->is_loop()) request.made_least = named->loop->made_least;
         if (const LeaseToken* lease_token = lease_of(command)) {
             if (SeenDelivery* delivery = named->delivery_of(*lease_token)) {
                 request.known_lease = true;
@@ -197,6 +210,7 @@ ReplyToken Oracle::submitted(const Command& command) {
         if (std::holds_alternative<KickCommand>(command)) {
             ++named->returns_open;
             may_come_back(*named);
+            if (named->is_loop()) named->loop->held_at = UINT64_MAX;
         }
         note(*named, name_of(command), static_cast<std::int64_t>(token));
         for (const auto& [other, open] : requests_) {
@@ -248,8 +262,7 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
     const auto retried = [&](DueMs delay) { next.due = {now.low + delay, now.high + delay}; };
     if (is_a_put(request.command)) {
         if (world.phase != World::Phase::absent) return;
-        next.phase = World::Phase::live;
-        next.due = next.nominal = due_of(of.put.when, request.submitted_ms);
+        next = of.fresh(due_of(of.put.when, request.submitted_ms));
     } else if (brings_back(request.command)) {
         // Those that died without a word were live for all that anybody knows.
         const bool is_kick = std::holds_alternative<KickCommand>(request.command);
@@ -266,7 +279,7 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         next = World{World::Phase::cancelled, {}, {}, now};
     } else if (std::holds_alternative<HoldCommand>(request.command)) {
         next.phase = World::Phase::held;
-    } else if (!world.is_live()) {
+    } else if (!world.is_live() || of.is_loop()) {
         return;
     } else if (std::holds_alternative<HoldLeaseCommand>(request.command)) {
         if (!request.known_lease) return;
@@ -420,6 +433,11 @@ std::vector<DueMs> Oracle::dues_ahead() const {
     std::vector<DueMs> dues;
     for (const MessageModel& message : messages_) {
         if (message.purge == MessageModel::Purge::surely) continue;
+        if (message.is_loop()) {
+            const std::optional<DueMs> due = message.may_be(World::Phase::live) ? next_due(message) : std::nullopt;
+            if (due && *due > now_) dues.push_back(*due);
+            continue;
+        }
         for (const World& world : message.worlds()) {
             if (world.is_live() && world.due.high > now_ && !is_over(message)) dues.push_back(world.due.high);
         }
@@ -435,6 +453,7 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
     for (const MessageModel& message : messages_) {
         if (message.is_surely_unfinished() && !may_have_died(message) && !message.may_have_expired(latest())) ++least;
         if (message.may_be_unfinished() && !(leases_are_over && message.has_expired(now_))) ++most;
+        if (message.is_loop() && !leases_are_over) most += not_met(message);
     }
     if (live_count >= least && live_count <= most) return;
     violate(live_count < least ? "C1" : "C3", std::to_string(live_count) + " messages are unfinished " +
@@ -458,6 +477,7 @@ void Oracle::check_all_answered() {
 
 void Oracle::check_nothing_lost() {
     for (const MessageModel& message : messages_) {
+        if (message.is_loop()) check_occurrences(message);
         const bool is_left = std::none_of(message.worlds().begin(), message.worlds().end(), [](const World& world) {
             return world.is_ended() || world.phase == World::Phase::absent;
         });

@@ -2,7 +2,7 @@
 // is submitted, each reply when it comes, and each death of the process; it knows the server time as the process was
 // told it, and what a client of the metrics could read. What it finds wrong names the clause of the contract:
 //
-//     C1 what was answered survives        C6 due as was asked for       C10 fail-stop
+//     C1 what was answered survives        C6 due as asked, repeats      C10 fail-stop
 //     C2 never early                       C7 order, one of an order key C11 bounded
 //     C3 no loss, nothing after its expiry C8 leases                     C12 what is another queue's stays there
 //     C4 a cancel that answers             C9 one message a key          X   the answer makes no sense
@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -50,7 +51,7 @@ class Oracle {
     void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
     void died(std::uint64_t step);
     // The engine was told this time.
-    void time_told(DueMs now) { now_ = std::max(now_, now); }
+    void time_told(DueMs now);
     void set_step(std::uint64_t step) { step_ = step; }
     // Before replies are told: the least space that there was at any time since the last ones.
     void space_seen(LogSpace least) { least_space_ = least; }
@@ -64,8 +65,9 @@ class Oracle {
     bool replied(const ReplyEffect& effect);
 
     // ---- what clients know
-    std::vector<MessageModel>& messages() { return messages_; }
-    const std::vector<MessageModel>& messages() const { return messages_; }
+    // By serial - 1. References stay valid when there are more.
+    using Messages = std::deque<MessageModel>;
+    const Messages& messages() const { return messages_; }
     DueMs now() const { return now_; }
     std::uint32_t run() const { return run_; }
     const OracleTotals& totals() const { return totals_; }
@@ -76,6 +78,10 @@ class Oracle {
     static bool share_key(const MessageModel& left, const MessageModel& right);
     // Ids of those that may be set aside.
     std::vector<const MessageModel*> maybe_held() const;
+    // Loops that may not have made all yet, and whose ids are known.
+    std::vector<const MessageModel*> loops_left() const;
+    // When it is due next, as far as that is known: of a loop, its next occurrence after now.
+    std::optional<DueMs> next_due(const MessageModel& message) const;
     // Whether some of the queue may be dead.
     bool may_hold_dead(const std::string& name_space, const std::string& queue) const;
     // When messages are due that may come, those in the future, in their order.
@@ -121,6 +127,7 @@ class Oracle {
         bool known_lease = false;            // the token is one that a client was given
         std::uint64_t step = 0;              // in which it was submitted
         std::uint32_t forgiven_low = 0;      // of that message when it was submitted
+        std::uint64_t made_least = 0;        // likewise, of a loop
         std::vector<std::uint64_t> dead{};   // redrive: those in the queue that were surely dead by then
         std::vector<std::uint64_t> batch{};  // of puts: their messages
         std::uint64_t first_of_batch = 0;    // that was not put before
@@ -151,6 +158,8 @@ class Oracle {
         std::vector<DiscardMark> discards;  // answered
         DueMs discarded_until = 0;          // who died before then may have been met by one
         bool was_purged = false;            // or may have been
+        DueMs purge_lost_ms = 0;            // the first purge whose answer was lost; 0: none was
+        DueMs redriven_ms = 0;              // when the last redrive was asked for; 0: none was
         // What may have been in force at any time.
         std::vector<RetryChoice> rules{RetryChoice{}};
         std::vector<std::int64_t> lease_times{0};
@@ -163,6 +172,7 @@ class Oracle {
     };
 
     MessageModel* message(std::uint64_t serial) { return serial == 0 ? nullptr : &messages_[serial - 1]; }
+    const MessageModel* message(std::uint64_t serial) const { return serial == 0 ? nullptr : &messages_[serial - 1]; }
     MessageModel* message_of(MessageId id);
     void note(MessageModel& message, std::string_view what, std::int64_t first = 0, std::int64_t second = 0);
 
@@ -262,22 +272,52 @@ class Oracle {
     void check_order_key(const MessageModel& message, const SeenDelivery& fresh, DueMs nominal);
     bool surely_precedes(const MessageModel& other, const MessageModel& message, DueMs nominal, DueMs at) const;
 
+    // oracle_loops.cc
+    void loop_submitted(MessageModel& fresh);
+    bool is_bad_loop(const PutCommand& put, DueMs start_ms) const;
+    bool is_refused_loop(const Request& request, const MessageModel* about, std::string_view code) const;
+    // How many it can have made by now, and how many of those nobody has met.
+    std::uint64_t made_at_most(const MessageModel& loop) const;
+    std::uint64_t not_met(const MessageModel& loop) const;
+    // Whether one is due, in this queue or in any, that nobody knows to be made.
+    bool is_behind(const MessageModel& loop) const;
+    bool some_loop_is_behind(const QueueKey* queue) const;
+    bool learn_start(MessageModel& loop, std::uint64_t number, DueMs due_ms);
+    void occurrence_made(MessageModel& loop, std::uint64_t number);
+    void loop_is_done(MessageModel& loop);
+    void loop_held(MessageModel& loop);
+    void loop_kicked(const ChangeAnswer& answer, MessageModel& loop);
+    void loop_cancelled(MessageModel& loop);
+    void loop_purged(MessageModel& loop, MessageId through);
+    void check_loop_row(MessageModel& loop, const MessageState& row, std::uint64_t made_least);
+    void loop_looked_at(const Request& request, const MessageAnswer& answer, MessageModel& loop);
+    void check_made(const MessageModel& about, const MessageAnswer& answer);
+    MessageModel* find_occurrence(const Delivered& delivery);
+    MessageModel* find_loop(const Delivered& delivery);
+    MessageModel& occurrence_met(MessageModel& loop, const Delivered& delivery);
+    void check_after_its_end(const MessageModel& loop, const MessageModel& occurrence);
+    bool may_have_vanished(const MessageModel& loop, std::uint64_t number) const;
+    void check_occurrences(const MessageModel& loop);
+
     // A listing from its first page to its last.
     struct Standing {
         std::size_t epochs = 0;        // of the message when the listing began
         std::uint64_t deliveries = 0;  // seen and unseen, then
         std::uint32_t pages = 0;       // that it was in
         bool was_due = false;
+        std::uint64_t made = 0;  // a loop: exactly so many, then
     };
     struct Listing {
         ListCommand first;
-        std::map<std::uint64_t, Standing> standing;  // by serial: who may have to be met
-        std::set<std::uint64_t> ended_before;        // the page that was asked for last
+        std::map<std::uint64_t, std::uint64_t> made_least;  // of loops, when the last page was asked for
+        std::map<std::uint64_t, Standing> standing;         // by serial: who may have to be met
+        std::set<std::uint64_t> ended_before;               // the page that was asked for last
     };
     bool is_listed_in(const MessageModel& message, const ListCommand& list) const;
     void listing_submitted(const ListCommand& list);
     void list_replied(const Request& request, const ListAnswer& answer);
     void row_listed(Listing& listing, const Request& request, const ListedMessage& listed);
+    bool stands_exactly(const MessageModel& loop) const;
     void listing_ended(const Listing& listing);
 
     struct HistoryReading {
@@ -333,7 +373,8 @@ class Oracle {
     LogSpace least_space_ = LogSpace::enough;
     // By run: its incarnation, once a delivery told it.
     std::vector<std::uint64_t> incarnation_of_run_{0};
-    std::vector<MessageModel> messages_;  // by serial - 1
+    Messages messages_;                 // by serial - 1
+    std::vector<std::uint64_t> loops_;  // serials of those that may not have made all yet
     std::map<MessageId, std::uint64_t> serial_of_id_;
     std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> serial_of_key_;
     std::map<ReplyToken, Request> requests_;

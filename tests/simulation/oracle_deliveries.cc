@@ -25,6 +25,7 @@ void Oracle::lease_replied(ReplyToken token, const Request& request, const Lease
 }
 
 MessageModel* Oracle::find_delivered(const Delivered& delivery) {
+    if (delivery.parent != 0 || delivery.occurrence != 0) return find_occurrence(delivery);
     const std::uint64_t serial = std::strtoull(delivery.body.c_str(), nullptr, 10);
     MessageModel* known = message_of(delivery.id);
     if (serial == 0 || serial > messages_.size()) {
@@ -36,6 +37,10 @@ MessageModel* Oracle::find_delivered(const Delivered& delivery) {
                                  : known == nullptr ? unknown_with_key_of(serial)
                                                     : serial;
     MessageModel& about = messages_[actual - 1];
+    if (about.put.repeat || (known != nullptr && known->parent != 0)) {
+        violate("C6", "a loop was delivered itself, or an occurrence as no such thing", &about);
+        return nullptr;
+    }
     if (known == nullptr && about.id == 0) {  // its put was never answered
         rare_.met(Rare::delivered_though_put_unanswered);
         batch_told(about, true);

@@ -38,16 +38,30 @@ void Oracle::listing_submitted(const ListCommand& list) {
     for (const MessageModel& message : messages_) {
         if (!is_listed_in(message, list)) continue;
         const World* world = message.certain();
+        if (message.is_loop()) listing.made_least[message.serial] = message.loop->made_least;
         if (world == nullptr || !message.open.empty()) continue;
+        if (first && list.states == kUnfinishedStates && stands_exactly(message)) {
+            const DueMs due = *next_due(message);
+            if (due < list.from.due_ms || due >= list.until_ms) continue;
+            listing.standing[message.serial] = {message.epochs.size(), 0, 0, false, message.loop->made_least};
+            continue;
+        }
         if (world->is_ended()) listing.ended_before.insert(message.serial);
         if (first && list.states == kDeadAlone && world->phase == World::Phase::dead && asks_for_all(list)) {
-            listing.standing[message.serial] = {message.epochs.size(), 0, 0, false};
+            listing.standing[message.serial] = {message.epochs.size(), 0, 0, false, 0};
         }
         if (!first || list.states == kDeadAlone || !world->is_live() || !is_exact(*world)) continue;
         if (world->due.low < list.from.due_ms || world->due.low >= list.until_ms) continue;
         listing.standing[message.serial] = {message.epochs.size(), unseen(message) + message.deliveries.size(), 0,
-                                            world->due.high <= now_};
+                                            world->due.high <= now_, 0};
     }
+}
+
+// Nothing of the loop is on its way.
+bool Oracle::stands_exactly(const MessageModel& about) const {
+    const World* world = about.certain();
+    return about.is_loop() && world != nullptr && world->is_live() && about.open.empty() && about.loop->is_exact() &&
+           about.loop->made_least == made_at_most(about) && next_due(about);
 }
 
 void Oracle::list_replied(const Request& request, const ListAnswer& answer) {
@@ -90,7 +104,13 @@ void Oracle::row_listed(Listing& listing, const Request& request, const ListedMe
     }
     if (row.state == State::ready && row.due_ms > now_) return violate("C2", "listed as ready before it is due", about);
     const bool waits = waits_for_due(row.state);
-    if (waits && row.due_ms <= request.submitted_ms) return violate("X", "listed as waiting although it is due", about);
+    if (about->is_loop()) {
+        rare_.met(Rare::loop_listed);
+        check_loop_row(*about, row, listing.made_least[about->serial]);
+        if (violated()) return;
+    }
+    if (waits && row.due_ms <= request.submitted_ms && !about->is_loop())
+        return violate("X", "listed as waiting although it is due", about);
     if ((row.state == State::leased) != (listed.lease_until_ms != 0))
         return violate("X", "listed with a lease that it is not in", about);
     if (row.state == State::leased) rare_.met(Rare::leased_message_listed);
@@ -122,6 +142,7 @@ void Oracle::listing_ended(const Listing& listing) {
             continue;
         }
         if (message.epochs.size() != standing.epochs || !message.open.empty() || may_have_died(message)) continue;
+        if (message.is_loop() && (!stands_exactly(message) || message.loop->made_least != standing.made)) continue;
         if (message.may_have_expired(latest()) || message.certain() == nullptr) continue;
         // Where states were chosen, a lease and the clock are changes too.
         const bool was_leased = unseen(message) + message.deliveries.size() != standing.deliveries ||
@@ -137,6 +158,7 @@ void Oracle::listing_ended(const Listing& listing) {
                 &message);
         }
         ++met;
+        if (message.is_loop()) rare_.met(Rare::loop_that_stood_through_a_listing);
     }
     rare_.met(Rare::listing_ended);
     if (met > 2) rare_.met(Rare::listing_of_several_that_stood);

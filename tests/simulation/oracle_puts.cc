@@ -62,6 +62,7 @@ MessageModel& Oracle::take_key_over(std::uint64_t serial, const PutCommand& put)
     fresh.submitted_step = messages_[serial - 1].submitted_step;
     fresh.leases_lost_before = messages_[serial - 1].leases_lost_before;
     fresh.expires = messages_[serial - 1].expires;
+    loop_submitted(fresh);
     fresh.set({run_, 0}, {World{}});
     messages_.push_back(std::move(fresh));
     learn_rule(messages_.back());
@@ -77,7 +78,7 @@ void Oracle::put_lost(std::uint64_t serial, const PutCommand& put) {
     if (put.key.empty() || !may_have_freed_its_key(about)) return;
     const DueRange due{*put.when.at_ms, *put.when.at_ms};
     MessageModel& fresh = take_key_over(serial, put);
-    fresh.set({run_ + 1, 0}, {World{}, World{World::Phase::live, due, due, {}}});
+    fresh.set({run_ + 1, 0}, {World{}, fresh.fresh(due)});
 }
 
 // Of what its body says, the youngest that no client knows the id of.
@@ -115,6 +116,7 @@ std::uint64_t Oracle::put_submitted(const PutCommand& put, ReplyToken token) {
         fresh.expires = due_of(*put.expires, now_);
         if (!put.expires->at_ms) fresh.expires->high = kNeverMs;
     }
+    loop_submitted(fresh);
     if (!put.key.empty()) serial_of_key_[{put.name_space, put.queue, put.key}] = fresh.serial;
     note(fresh, "put submitted: at, delay", put.when.at_ms.value_or(0), put.when.delay_ms);
     return fresh.serial;
@@ -158,6 +160,12 @@ void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAns
     }
     if (!due_of(about.put.when, request.submitted_ms).holds(answer.due_ms)) {
         return violate("C9", "a repeated put is answered another due time", &about);
+    }
+    if (about.is_loop()) {
+        rare_.met(Rare::loop_put_again);
+        if (answer.state == State::ready || answer.state == State::leased) {
+            return violate("C6", "a put of a loop is answered as a message that somebody may have", &about);
+        }
     }
     rare_.met(Rare::put_repeated);
     if (about.answered) {
@@ -223,7 +231,16 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     serial_of_id_[answer.id] = about.serial;
     ++totals_.messages;
     const DueRange exact{answer.due_ms, answer.due_ms};
-    about.set({run_, 0}, {World{World::Phase::live, exact, exact, {}}});
+    const bool has_no_expiry = put.expires && (put.expires->at_ms || put.expires->delay_ms < 1);
+    if (put.repeat && (!about.is_loop() || has_no_expiry || is_bad_loop(put, answer.due_ms))) {
+        return violate("C6", "a loop was accepted that makes no sense", &about);
+    }
+    if (about.is_loop()) {
+        rare_.met(Rare::loop_put);
+        about.loop->start = exact;
+        if (answer.state != State::scheduled) return violate("C6", "a loop is answered as due itself", &about);
+    }
+    about.set({run_, 0}, {about.fresh(exact)});
     check_limit(about, about.submitted_step);
 }
 
@@ -234,7 +251,7 @@ void Oracle::batch_replied(ReplyToken token, const Request& request, const PutBa
     std::size_t refused = 0;
     for (std::size_t i = 0; i < answer.results.size() && !violated(); ++i) {
         const Request part{
-            command.puts[i], request.submitted_ms, request.batch[i], 0, false, request.step, 0, {}, {}, 0};
+            command.puts[i], request.submitted_ms, request.batch[i], 0, false, request.step, 0, 0, {}, {}, 0};
         if (const auto* error = std::get_if<Error>(&answer.results[i])) {
             ++refused;
             error_replied(part, *error);
@@ -254,6 +271,7 @@ bool Oracle::is_surely_taken(const MessageModel& about, const Request& request) 
     const QueueModel& queue = queue_of(put.name_space, put.queue);
     const bool has_no_limit =
         queue.is_known && queue.open.empty() && queue.settings.pending_max == 0 && queue.settings_step < request.step;
+    if (put.repeat && (put.repeat->until_ms || is_bad_loop(put, INT64_MIN))) return false;
     return !put.expires && ahead <= options_.delay_max_ms && has_no_limit && options_.queues_max > kQueuesAtMost;
 }
 
@@ -295,7 +313,8 @@ void Oracle::check_lost_batches() {
         for (const std::uint64_t serial : batch.serials) {
             MessageModel& about = *message(serial);
             const bool may_have_ended = queue_of(about.put.name_space, about.put.queue).was_purged ||
-                                        may_be_let_go(about) || may_be_discarded(about);
+                                        may_be_let_go(about) || may_be_discarded(about) ||
+                                        (about.is_loop() && may_have_vanished(about, 1));
             if (about.id != 0 || about.lost_batch == 0 || may_have_ended) continue;
             return violate("C1",
                            "of a batch of puts one was carried out (put " + std::to_string(batch.there) +

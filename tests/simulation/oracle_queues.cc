@@ -83,6 +83,7 @@ void Oracle::queues_died() {
             queue.is_known = false;
             if (command.what == What::discard) discard_lost(queue, command);
             if (command.what != What::purge) continue;
+            if (queue.purge_lost_ms == 0) queue.purge_lost_ms = now_;
             for (MessageModel& about : messages_) {
                 if (is_in(about, name)) may_be_purged(about, now_);
             }
@@ -148,6 +149,7 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
         // What is dead stays, and may be brought back.
         const bool may_stay = may_have_died(about) || about.may_be(World::Phase::dead) || about.returns_open > 0;
         if (!may_stay) about.purge = MessageModel::Purge::surely;
+        if (about.is_loop()) loop_purged(about, through);
         if (!about.deliveries.empty() && may_be_held(about.deliveries.back(), now_))
             rare_.met(Rare::purged_while_leased);
     }
@@ -198,6 +200,7 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
         const bool stays = about.open.empty() && !about.may_have_expired(now_) && !may_have_died(about);
         if (about.is_surely_unfinished() && stays) ++count.low;
         if (about.may_be_unfinished() || !about.open.empty()) ++count.high;
+        if (about.is_loop()) count.high += static_cast<DueMs>(not_met(about));
     }
     return count;
 }
@@ -232,8 +235,10 @@ bool Oracle::may_be_full(const PutCommand& put, const Request& request) {
                           (world.phase != World::Phase::absent && world.ended.high >= request.submitted_ms);
                });
     };
-    const auto held =
-        static_cast<std::uint64_t>(std::count_if(messages_.begin(), messages_.end(), may_have_been_there));
+    auto held = static_cast<std::uint64_t>(std::count_if(messages_.begin(), messages_.end(), may_have_been_there));
+    for (const MessageModel& about : messages_) {
+        if (about.is_loop() && is_in(about, {put.name_space, put.queue})) held += not_met(about);
+    }
     return queue.settings.pending_max != 0 && held + 1 >= queue.settings.pending_max;
 }
 

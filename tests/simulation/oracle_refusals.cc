@@ -23,7 +23,10 @@ void Oracle::refused_for_space(const Request& request) {
                               std::holds_alternative<ReleaseCommand>(command) ||
                               std::holds_alternative<HoldLeaseCommand>(command);
     if (is_a_put(command)) {
-        if (least_space_ != LogSpace::enough) return rare_.met(Rare::put_refused_when_full);
+        if (least_space_ != LogSpace::enough) {
+            if (some_loop_is_behind(nullptr)) rare_.met(Rare::loop_waited_for_space);
+            return rare_.met(Rare::put_refused_when_full);
+        }
     } else if (only_changes) {
         if (least_space_ >= LogSpace::reserve) return rare_.met(Rare::change_refused_in_the_reserve);
     } else if (least_space_ == LogSpace::none && !std::holds_alternative<GetCommand>(command)) {
@@ -65,6 +68,8 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         return rare_.met(Rare::kick_found_no_room);
     }
     if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
+        const QueueKey queue{put->name_space, put->queue};
+        if (some_loop_is_behind(&queue)) rare_.met(Rare::loop_waited_for_room);
         if (!may_be_full(*put, request)) violate("C11", "a put is refused although its queue is not full", about);
         return;
     }
@@ -99,6 +104,9 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         }
     }
     if (code == "expires_too_soon" && is_refused_expiry(request, about)) return rare_.met(Rare::expires_too_soon);
+    if (is_refused_loop(request, about, code)) {
+        return rare_.met(code == "is_loop" ? Rare::loop_cannot_be_moved : Rare::loop_refused);
+    }
     if (code == "gone" && about != nullptr) {
         rare_.met(Rare::answered_gone);
         const Worlds worlds = with_open_commands(*about, 0);

@@ -23,6 +23,7 @@ std::uint32_t Oracle::must_be_counted(const MessageModel& of, LifePoint before) 
 }
 
 std::uint64_t Oracle::unseen(const MessageModel& of) const {
+    if (of.is_loop()) return 0;  // nobody gets it
     const auto leases = leases_.find(of.put.queue);
     return leases == leases_.end() ? 0 : leases->second.open + leases->second.lost - of.leases_lost_before;
 }
@@ -132,9 +133,12 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         }
         world.told = true;
         world.attempts = answer.attempts;
-        return about.set(from, {world});
+        about.set(from, {world});
+        if (about.is_loop()) loop_cancelled(about);
+        return;
     }
     const bool is_fire = answer.outcome == ChangeOutcome::fired;
+    if (about.is_loop()) return violate("C6", "a loop was moved", &about);
     const bool fits_command = is_fire ? std::holds_alternative<FireCommand>(request.command)
                                       : std::holds_alternative<RescheduleCommand>(request.command);
     if (!fits_command) return violate("X", "a command got the answer of another one", &about);
@@ -246,6 +250,7 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             "answered " + std::string(change_outcome_name(answer.outcome)) + ", but it is " + describe(about.worlds()),
             &about);
     }
+    if (about.is_loop() && answer.outcome == ChangeOutcome::delivered) return loop_is_done(about);
     for (World& world : ended) {
         if (may_be_let_go(about, world)) rare_.met(Rare::dead_message_let_go);
         if (world.is_unfinished() || world.phase == World::Phase::dead) {
@@ -474,6 +479,7 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
         std::uint32_t told_before = must_be_counted(*about, about->epochs.back().from);
         if (row.state.attempts < told_before) violate("C4", "get forgets attempts", about);
     }
+    if (about->is_loop()) loop_looked_at(request, answer, *about);
     check_content(*about, answer);
 }
 
@@ -495,7 +501,8 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
     const DueMs expires = answer.row.state.expires_ms;
     const bool may_be =
         about.expires ? about.expires->holds(expires) || (about.may_be_back && expires == 0) : expires == 0;
-    if (!is_ended(answer.row.state.state) && (!may_be || answer.row.state.order_key != put.order_key)) {
+    const std::string& order_key = about.is_loop() ? std::string() : put.order_key;  // that of its occurrences
+    if (!is_ended(answer.row.state.state) && (!may_be || answer.row.state.order_key != order_key)) {
         return violate("C1", "get answers another expiry or order key than was put", &about);
     }
     if (is_ended(answer.row.state.state) && !is_dead) {
@@ -505,7 +512,8 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
     const bool same = answer.has_content && answer.body == put.body && answer.content_type == put.content_type &&
                       answer.headers == put.headers && answer.traceparent == put.traceparent &&
                       answer.row.state.priority == put.priority;
-    if (!same) violate("C1", "get answers another content than was put", &about);
+    if (!same) return violate("C1", "get answers another content than was put", &about);
+    check_made(about, answer);
 }
 
 }  // namespace duewheel

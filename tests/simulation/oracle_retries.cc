@@ -185,6 +185,7 @@ World Oracle::returned(const World& world, DueRange now) const {
     World next = world;
     next.phase = World::Phase::live;
     next.ended = {};
+    if (world.due == kAsItsRuleSays) return next;
     next.due = {std::max(world.due.low, now.low), std::max(world.due.high, now.high)};
     return next;
 }
@@ -284,6 +285,7 @@ void Oracle::held(ReplyToken token, const ChangeAnswer& answer, MessageModel& ab
         add_world(next, world);
     }
     about.set({run_, answer.attempts}, next);
+    if (about.is_loop()) loop_held(about);
 }
 
 void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
@@ -308,11 +310,12 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
     for (World world : before) {
         world.phase = World::Phase::live;
         world.ended = {};
-        world.due = {answer.due_ms, answer.due_ms};
+        if (!about.is_loop()) world.due = {answer.due_ms, answer.due_ms};
         add_world(next, world);
     }
     const bool was_dead = before.front().phase == World::Phase::dead && before.size() == 1;
     about.set({run_, answer.attempts}, next);
+    if (about.is_loop()) loop_kicked(answer, about);
     if (was_dead) check_limit(about, request.step);
 }
 

@@ -56,6 +56,14 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(pause_lets_one_through),
     DUEWHEEL_BUG(order_key_overtaken_by_retry),
     DUEWHEEL_BUG(discard_forgotten_in_crash),
+    DUEWHEEL_BUG(occurrence_number_reused),
+    DUEWHEEL_BUG(interval_drifts),
+    DUEWHEEL_BUG(last_occurrence_fired_twice),
+    DUEWHEEL_BUG(occurrence_skipped_after_restart),
+    DUEWHEEL_BUG(occurrence_after_cancel),
+    DUEWHEEL_BUG(loop_count_off_by_one),
+    DUEWHEEL_BUG(occurrence_outlives_purge),
+    DUEWHEEL_BUG(carried_outcomes_forgotten),
 };
 #undef DUEWHEEL_BUG
 

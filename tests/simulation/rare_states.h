@@ -155,8 +155,30 @@ namespace duewheel {
     X(queue_full)                         \
     X(queue_not_empty)                    \
     X(settings_removed)                   \
+    X(loop_put)                           \
+    X(loop_put_again)                     \
+    X(loop_refused)                       \
+    X(loop_cannot_be_moved)               \
+    X(loop_done)                          \
+    X(loop_ended_by_its_time)             \
+    X(loop_cancelled)                     \
+    X(loop_held)                          \
+    X(loop_kicked)                        \
+    X(loop_purged)                        \
+    X(loop_listed)                        \
+    X(loop_that_stood_through_a_listing)  \
+    X(loop_waited_for_room)               \
+    X(loop_waited_for_space)              \
+    X(loop_behind_at_start)               \
+    X(occurrence_met)                     \
+    X(occurrence_of_a_growing_loop)       \
+    X(occurrence_of_an_unanswered_loop)   \
+    X(occurrence_ended_unmet)             \
+    X(occurrences_in_one_commit)          \
+    X(died_with_occurrences_in_flight)    \
     X(nothing_to_remove)                  \
     X(settings_carried)                   \
+    X(outcomes_carried)                   \
     X(queue_unknown)                      \
     X(expired_with_its_lease)             \
     X(dead_message_listed)                \

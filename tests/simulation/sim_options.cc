@@ -8,9 +8,9 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kOpNames[kOpCount] = {
-    "put",    "get",     "cancel", "reschedule", "fire",    "lease",     "lease_wait", "ack",    "fail",
-    "extend", "release", "repeat", "forge",      "forget",  "burst",     "collide",    "expire", "list",
-    "queue",  "hold",    "kick",   "hold_lease", "redrive", "put_batch", "end_batch",  "discard"};
+    "put",    "get",     "cancel", "reschedule", "fire",    "lease",     "lease_wait", "ack",     "fail",
+    "extend", "release", "repeat", "forge",      "forget",  "burst",     "collide",    "expire",  "list",
+    "queue",  "hold",    "kick",   "hold_lease", "redrive", "put_batch", "end_batch",  "discard", "loop"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -105,6 +105,12 @@ void draw_later_ones(SimOptions& options) {
     options.reuses_keys = options.keyed_per_million > 0 && random.chance(300'000);
     if (options.reuses_keys) options.keep_ms = pick<std::int64_t>(random, {20, 5'000, 3'600'000});
     options.engine.keys_kept_ms = options.keep_ms;
+    options.op_weights[static_cast<std::size_t>(Op::loop)] = pick<std::uint32_t>(random, {0, 0, 4, 10, 40});
+    options.engine.spawn_chunk = pick<std::uint32_t>(random, {1, 2, 5, 100});
+    options.engine.spawn_loops = pick<std::uint32_t>(random, {1, 2, 256});
+    // Not so short that those that wait in a full queue never come to rest, where a turn touches one timer.
+    options.engine.spawn_again_ms = pick<std::int64_t>(random, {200, 1000, 5000});
+    options.engine.repeat_times_max = pick<std::uint64_t>(random, {4, 1'000'000'000, 1'000'000'000});
 }
 
 }  // namespace

@@ -46,8 +46,9 @@ enum class Op : std::uint8_t {
     put_batch,  // many puts in one request
     end_batch,  // many leases end or are extended with one request
     discard,    // a dead message, or those of a queue, end for good
+    loop,       // a message that comes again and again is put, or changed at the time of its next occurrence
 };
-inline constexpr std::size_t kOpCount = 26;
+inline constexpr std::size_t kOpCount = 27;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

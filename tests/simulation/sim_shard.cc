@@ -61,7 +61,7 @@ void SimShard::carry_out(Effects effects) {
             continue;
         }
         if (const auto* answer = std::get_if<CarryAnswer>(&effect.reply)) {
-            rare_.met(answer->carried ? Rare::carried : Rare::carry_overtaken);
+            rare_.met(answer->sequence != 0 ? Rare::carried : Rare::carry_overtaken);
         }
         if (Status taken = cleaning_->reply(effect.reply); !taken) broken_ = taken.error();
         cleaning_moved = true;
@@ -105,6 +105,14 @@ void SimShard::count_commit(const Commit& commit) {
     }
     if (commit.records.size() > options_.engine.segment_bytes) rare_.met(Rare::commit_larger_than_a_segment);
     if (commit.count >= 10) rare_.met(Rare::batch_of_ten_or_more);
+    if (!options_.has(Op::loop)) return;
+    occurrences_ = 0;
+    for (std::string_view rest = commit.records; !rest.empty();) {
+        const FramedRecord frame = *read_frame(rest);
+        rest.remove_prefix(frame.frame_bytes);
+        if (frame.kind == RecordKind::spawn) ++occurrences_;
+    }
+    if (occurrences_ > 1) rare_.met(Rare::occurrences_in_one_commit);
 }
 
 std::vector<SimShard::Choice> SimShard::choices() const {
@@ -189,7 +197,7 @@ void SimShard::run(Step step, Random& random) {
             break;
         case Step::tell_clean:
             if (found_->step == LogCleaning::Step::drop) rare_.met(Rare::segment_dropped);
-            for (const CarryCandidate& candidate : found_->candidates)
+            for (const CarryCandidate& candidate : found_->cleanings.candidates)
                 tell("to carry", candidate.row.id, candidate.row.place);
             cleaning_->done(*std::exchange(found_, std::nullopt));
             next_clean();
@@ -265,7 +273,7 @@ void SimShard::run_tell_space() {
     if (!full && full_before) rare_.met(Rare::puts_taken_again);
     see_space();
     if (parts_->space().is_close()) tending_wanted_ = true;
-    if (full) next_clean();
+    next_clean();
 }
 
 void SimShard::see_space() {
@@ -285,9 +293,10 @@ void SimShard::run_clean() {
     clean_ = LogCleaning::Step::none;
     if (found) {
         found_ = *std::move(found);
-        for (const CarryCandidate& candidate : found_->candidates) {
+        for (const CarryCandidate& candidate : found_->cleanings.candidates) {
             if (candidate.is_settings()) rare_.met(Rare::settings_carried);
         }
+        if (found_->cleanings.outcomes.count > 0) rare_.met(Rare::outcomes_carried);
         tell("cleaning: step, front now", static_cast<std::uint64_t>(found_->step), parts_->journal().first_sequence());
     } else {
         broken_ = found.error();

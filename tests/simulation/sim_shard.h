@@ -72,6 +72,8 @@ class SimShard {
     // A commit is on its way, or durable and not yet told.
     bool commit_under_way() const { return commit_.has_value(); }
     bool commit_is_durable() const { return commit_durable_; }
+    // Those that loops made, in the commit under way.
+    std::uint64_t occurrences_under_way() const { return commit_ ? occurrences_ : 0; }
     // It was tried, and there was no space for its segment.
     bool commit_waits_for_space() const { return commit_ && commit_waits_; }
     // The least space that the engine was told of since the last call.
@@ -82,6 +84,9 @@ class SimShard {
     // Cleaning begins no step while it rests. Where outcomes are kept long it would never end by itself: in segments of
     // a few blocks, each carry of one takes a block and more than it frees.
     void rest_cleaning(bool rests) { cleaning_rests_ = rests; }
+    // As the server does every few seconds.
+    void tend() { tending_wanted_ = true; }
+    const LogCleaning& cleaning() const { return *cleaning_; }
 
   private:
     struct Choice {
@@ -114,6 +119,7 @@ class SimShard {
     std::optional<LogCleaning> cleaning_;
 
     std::optional<Commit> commit_;
+    std::uint64_t occurrences_ = 0;  // in it
     bool commit_durable_ = false;
     bool commit_waits_ = false;
     std::deque<Question> questions_;

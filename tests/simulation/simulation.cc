@@ -373,6 +373,7 @@ void Simulation::count_death() {
             break;
     }
     if (shard_->commit_is_durable()) rare_.met(Rare::died_after_commit_before_answer);
+    if (shard_->occurrences_under_way() > 0) rare_.met(Rare::died_with_occurrences_in_flight);
 }
 
 void Simulation::die(bool power_cut) {

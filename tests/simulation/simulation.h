@@ -89,6 +89,9 @@ class Simulation final : private Surroundings {
     void rebuild_and_compare();
     void tell_queues(ConfigureQueueCommand::What what);
     void end_purges();
+    bool log_is_short() const;
+    void check_log_length();
+    void end_loops(bool endless_only);
     void drain();
     void drain_round(std::uint64_t& progress);
     void bring_back();

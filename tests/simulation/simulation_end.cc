@@ -33,6 +33,7 @@ Result<Rows> all_rows(const Index& index, SortedRows& rows, std::optional<DueMs>
         // then there once more. A carry-done may have left it too, when a newer one is there.
         position.load_cursor_ms = 0;
         position.carried_up_to = 0;
+        position.outcomes_carried_up_to = 0;
         all.erase(all.lower_bound(queue_cursor_bound(false)), all.lower_bound(queue_cursor_bound(true)));
         all.erase(all.lower_bound(due_bound({0, 0})), all.lower_bound(due_bound({*front_gone_before, 0})));
         // How messages ended before the front is gone with it.
@@ -86,10 +87,14 @@ void Simulation::finish() {
     if (!wrong()) ask_for_all();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
-    if (!wrong()) tell_queues(ConfigureQueueCommand::What::resume);
+    // Where there are loops, the limit of a queue goes too: one alone may fill it, and wait for ever.
+    using What = ConfigureQueueCommand::What;
+    if (!wrong()) tell_queues(options_.has(Op::loop) ? What::set : What::resume);
+    if (!wrong() && options_.has(Op::loop)) end_loops(false);
     if (!wrong()) drain();
     if (!wrong()) end_purges();
     if (!wrong()) ask_for_all();
+    if (!wrong()) check_log_length();
     if (!wrong()) tell_queues(ConfigureQueueCommand::What::remove);
     if (!wrong()) check_emptiness();
     if (!wrong() && has(Fault::damage)) damage();
@@ -182,6 +187,54 @@ void Simulation::end_purges() {
     oracle_.purges_are_over();
 }
 
+// The newest segments aside, of whatever size: the open one, and what waits until that is full.
+bool Simulation::log_is_short() const {
+    constexpr std::size_t kNewest = 3;
+    const ShardParts& parts = shard_->parts();
+    const std::vector<SegmentSummary> segments = parts.journal().catalog().list();
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i + kNewest < segments.size(); ++i) bytes += segments[i].bytes;
+    const std::uint64_t needed = parts.engine().totals().needed_bytes + parts.index().outcome_bytes();
+    return bytes <= 2 * needed + LogCleaning::kSegmentsLeft * options_.engine.segment_bytes;
+}
+
+// Nobody asks for anything any more; time alone goes on, and with it the log has to come back to its bound.
+void Simulation::check_log_length() {
+    constexpr int kTends = 60;
+    constexpr std::uint64_t kSegmentBytesOfSense = 32'768;
+    for (int i = 0; i < kTends && !wrong(); ++i) {
+        // An index that never saw the log's front does not count all that is needed; and in small segments a batch that
+        // has to be whole leaves half of one empty.
+        const bool may_rest = shard_->parts().index().position().first_segment > 1 ||
+                              options_.engine.segment_bytes < kSegmentBytesOfSense;
+        if (log_is_short() || (may_rest && shard_->cleaning().is_resting())) return;
+        shard_->tend();
+        clock_ = std::max(clock_, shard_->engine().now()) + LogCleaning::kWaitForSegmentMs;
+        turn();
+        if (!wrong()) settle_without_cleaning();
+    }
+    if (wrong()) return;
+    oracle_.violate("C11", "the log stays " + std::to_string(shard_->parts().journal().catalog().bytes()) +
+                               " bytes long, of which " + std::to_string(shard_->engine().totals().needed_bytes) +
+                               " are needed and " + std::to_string(shard_->parts().index().outcome_bytes()) +
+                               " are of outcomes");
+}
+
+// Cancels those without an end, and some others.
+void Simulation::end_loops(bool endless_only) {
+    std::vector<Command> commands;
+    for (const MessageModel* loop : oracle_.loops_left()) {
+        const bool has_end = loop->put.repeat->times || loop->put.repeat->until_ms;
+        if (has_end && (endless_only || random_.chance(600'000))) continue;
+        commands.emplace_back(CancelCommand{loop->put.name_space, loop->id});
+    }
+    for (std::size_t i = 0; i < commands.size() && !wrong(); ++i) {
+        submit(commands[i]);
+        if (i % 16 == 15) settle();
+    }
+    if (!wrong() && !commands.empty()) settle();
+}
+
 // ---- the drain
 
 // What is dead or set aside, so that it can be drained too.
@@ -202,6 +255,15 @@ void Simulation::bring_back() {
         if (i % 16 == 15) settle();
     }
     if (!wrong() && !kicks.empty()) settle();
+    // Nobody is told that a loop has made its last occurrence.
+    std::vector<Command> looks;
+    for (const MessageModel* loop : oracle_.loops_left())
+        looks.emplace_back(GetCommand{loop->put.name_space, loop->id});
+    for (std::size_t i = 0; i < looks.size() && !wrong(); ++i) {
+        submit(looks[i]);
+        if (i % 16 == 15) settle();
+    }
+    if (!wrong() && !looks.empty()) settle();
 }
 
 void Simulation::drain_round(std::uint64_t& progress) {
@@ -234,6 +296,7 @@ void Simulation::drain() {
     while (!wrong() && idle_rounds < kIdleRoundsMax) {
         std::uint64_t progress = 0;
         drain_round(progress);
+        if (!wrong() && options_.has(Op::loop)) end_loops(true);
         if (wrong()) return;
         if (progress > 0) {
             idle_rounds = 0;

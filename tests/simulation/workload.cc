@@ -93,6 +93,8 @@ void Workload::act(Op op) {
             return end_batch();
         case Op::discard:
             return discard();
+        case Op::loop:
+            return loop();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;
@@ -131,7 +133,7 @@ DueMs Workload::draw_delay() {
 
 When Workload::draw_when() {
     When when;
-    const std::vector<MessageModel>& messages = oracle_.messages();
+    const Oracle::Messages& messages = oracle_.messages();
     switch (random_.below(10)) {
         case 0:  // in the past
             when.at_ms = surroundings_.clock() - random_.between(0, options_.due_scale_ms);
@@ -209,6 +211,7 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
         command.when.delay_ms = 0;
         if (command.expires && !command.expires->at_ms) command.expires.reset();
     }
+    if (options_.has(Op::loop) && random_.chance(100'000)) make_loop(command);
     const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
     command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(bytes));
     if (random_.chance(200'000)) command.retry = draw_retry();
@@ -222,7 +225,7 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
 // request. Not while the first try is under way; and not later than its key is kept for sure, unless keys are reused:
 // then it may be another message.
 std::optional<PutCommand> Workload::draw_put_again() {
-    const std::vector<MessageModel>& messages = oracle_.messages();
+    const Oracle::Messages& messages = oracle_.messages();
     if (messages.empty()) return std::nullopt;
     const std::uint64_t newest = std::min<std::uint64_t>(messages.size(), 40);
     std::uint64_t back = 1 + random_.below(newest);
@@ -278,7 +281,7 @@ void Workload::put_batch() {
 // ---- what is known
 
 const MessageModel* Workload::pick_message() {
-    const std::vector<MessageModel>& messages = oracle_.messages();
+    const Oracle::Messages& messages = oracle_.messages();
     if (messages.empty()) return nullptr;
     const std::uint64_t drawn = random_.below(10);
     std::uint64_t serial = 1 + random_.below(messages.size());
@@ -291,7 +294,7 @@ const MessageModel* Workload::pick_message() {
 
 // One that somebody may have to bring back, if there is one among the last.
 const MessageModel* Workload::pick_aside_or_dead() {
-    const std::vector<MessageModel>& messages = oracle_.messages();
+    const Oracle::Messages& messages = oracle_.messages();
     if (random_.chance(200'000)) return pick_message();
     for (std::size_t back = 1; back <= std::min<std::size_t>(messages.size(), 40); ++back) {
         const MessageModel& message = messages[messages.size() - back];
@@ -529,7 +532,7 @@ void Workload::collide() {
     if (message == nullptr || message->certain() == nullptr || !message->certain()->is_live()) return;
     const Command command = draw_change(*message);
     const bool at_its_expiry = message->expires && random_.chance(500'000);
-    const DueMs due = at_its_expiry ? message->expires->low : message->certain()->due.low;
+    const DueMs due = at_its_expiry ? message->expires->low : oracle_.next_due(*message).value_or(0);
     const bool first = random_.chance(500'000);
     if (first) surroundings_.submit(command);
     surroundings_.wait_until(due + random_.between(-1, 1));

@@ -53,6 +53,11 @@ class Workload {
     void put_batch();
     PutCommand draw_put(const QueueOf& queue, std::uint64_t serial);
     std::optional<PutCommand> draw_put_again();
+    void loop();
+    void make_loop(PutCommand& command);
+    RepeatChoice draw_repeat(const When& first);
+    void spoil(PutCommand& loop);
+    const MessageModel* pick_loop();
     When draw_when();
     When draw_expiry(const When& due);
     DueMs draw_delay();

@@ -1,7 +1,7 @@
 //! tokio's timer wheel, through tokio_util's DelayQueue, under the workloads of bench/wheel/workload.h. The clock of the
 //! runtime is paused and told the time.
 //!
-//!     PROGRAM tokio A0|A1|B|CU N [--quick] [--check]
+//!     PROGRAM tokio A0|A1|B|CU|D3 N [--quick] [--check]
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -12,6 +12,7 @@ use tokio_util::time::DelayQueue;
 
 const TIMEOUT_MAX: u32 = 60_000;
 const REFRESH: u64 = 30_000;
+const FAR_TIMER: u64 = 350_000;
 
 fn mixed(mut value: u64) -> u64 {
     value = (value ^ (value >> 30)).wrapping_mul(0xbf58476d1ce4e5b9);
@@ -89,6 +90,35 @@ impl Run {
         }
     }
 
+    /// Waits for what expires until no timer is left; how often the waiting task was woken up, not counting what the
+    /// runtime's own timers do. A paused clock goes on by itself when there is nothing to do but to wait.
+    async fn sleep_and_wake(&mut self) -> u64 {
+        let mut wake_ups = 0;
+        loop {
+            let expired = poll_fn(|context| {
+                let polled = self.queue.poll_expired(context);
+                wake_ups += u64::from(polled.is_pending());
+                polled
+            })
+            .await;
+            let Some(expired) = expired else { return wake_ups };
+            self.keys[expired.into_inner() as usize] = None;
+            self.fired += 1;
+            self.now = self.start.elapsed().as_millis() as u64;
+        }
+    }
+
+    async fn wake_ups(&mut self) -> [u64; 2] {
+        self.arm(0, FAR_TIMER);
+        let until_it_fires = self.sleep_and_wake().await;
+        assert!(self.fired == 1 && self.now == FAR_TIMER, "the timer did not fire, or not in its tick: {}", self.now);
+        self.arm(0, FAR_TIMER);
+        self.stop(0);
+        let after_its_cancel = self.sleep_and_wake().await;
+        assert!(self.fired == 1, "a cancelled timer fired");
+        [until_it_fires, after_its_cancel]
+    }
+
     fn fill(&mut self) {
         for id in 0..self.n {
             let delay = self.timeout();
@@ -128,8 +158,8 @@ fn cpu_seconds() -> f64 {
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
-    if words.len() < 4 || words[1] != "tokio" || !["A0", "A1", "B", "CU"].contains(&words[2].as_str()) {
-        eprintln!("usage: tokio A0|A1|B|CU N [--quick] [--check]");
+    if words.len() < 4 || words[1] != "tokio" || !["A0", "A1", "B", "CU", "D3"].contains(&words[2].as_str()) {
+        eprintln!("usage: tokio A0|A1|B|CU|D3 N [--quick] [--check]");
         std::process::exit(2);
     }
     let workload = words[2].clone();
@@ -156,6 +186,11 @@ fn main() {
             early: 0,
             latest: 0,
         };
+        if workload == "D3" {
+            let wake_ups = run.wake_ups().await;
+            println!("{{\"subject\": \"tokio\", \"workload\": \"D3\", \"n\": {n}, \"wake_ups\": {wake_ups:?}}}");
+            return;
+        }
         let operations;
         let (mut wall, mut cpu) = (std::time::Instant::now(), cpu_seconds());
         if workload == "CU" {

@@ -1,0 +1,16 @@
+// --header NAME=VALUE, as often as one likes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <boost/json.hpp>
+
+#include "base/status.h"
+
+namespace duewheel {
+
+// Adds the member `headers` where there are any. Codes: bad_header, duplicate_member.
+Status put_headers_into(const std::vector<std::string>& headers, boost::json::object& request);
+
+}  // namespace duewheel

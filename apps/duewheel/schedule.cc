@@ -1,0 +1,360 @@
+// duewheel schedule: messages that are made by the calendar. Each verb of `schedule` is one call.
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "arguments.h"
+#include "body_argument.h"
+#include "calendar/instant_text.h"
+#include "header_arguments.h"
+#include "local_time.h"
+#include "pages.h"
+#include "plain_text.h"
+#include "retry_arguments.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+namespace json = boost::json;
+
+struct NameArguments {
+    std::string name;
+};
+struct PutArguments {
+    std::string name;
+    std::string queue;
+    std::string body;
+    // Members of the request that are texts as they are given, by their names there.
+    std::vector<std::pair<const char*, std::optional<std::string>>> texts;
+    std::optional<std::string> start;
+    std::optional<std::string> end;
+    std::optional<std::uint64_t> times;
+    std::optional<std::string> closed;
+    std::optional<std::int32_t> priority;
+    bool paused = false;
+    RetryArguments retry;
+    std::vector<std::string> headers;  // "name=value"
+};
+struct PreviewArguments {
+    std::string name;
+    std::uint64_t count = 10;
+    std::optional<std::string> from;
+    std::optional<std::string> zone;
+};
+struct ListArguments {
+    std::uint64_t limit = 100;
+};
+
+const json::object* object_of(const json::object& object, std::string_view member) {
+    const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
+    return found != nullptr && found->is_object() ? &found->get_object() : nullptr;
+}
+
+std::string count(const json::object& object, std::string_view member) {
+    return std::to_string(number_of(object, member));
+}
+
+// "cron 0 9 * * MON-FRI, Europe/Oslo"
+std::string times_of(const json::object& schedule) {
+    const json::object* settings = object_of(schedule, "settings");
+    if (settings == nullptr) return "";
+    std::string words;
+    for (const char* kind : {"cron", "iso", "at"}) {
+        const std::string_view text = word_of(*settings, kind);
+        if (!text.empty()) words = std::string(kind) + " " + printable(text);
+    }
+    if (const std::int64_t every_ms = number_of(*settings, "every"); every_ms != 0) {
+        words = "every " + format_span(every_ms);
+    }
+    const std::string_view zone = word_of(*settings, "zone");
+    return zone.empty() ? words : words + ", " + printable(zone);
+}
+
+std::string next_of(const json::object& schedule) {
+    const std::int64_t next_ms = number_of(schedule, "next_ms");
+    return next_ms == 0 ? "-" : format_when(next_ms);
+}
+
+void print(const json::object& schedule) {
+    Rows rows = {{"schedule", printable(word_of(schedule, "schedule"))},
+                 {"state", printable(word_of(schedule, "state"))},
+                 {"times", times_of(schedule)},
+                 {"next", next_of(schedule)}};
+    if (const json::object* runs = object_of(schedule, "runs")) {
+        rows.push_back({"runs", count(*runs, "made") + " made, " + count(*runs, "late") + " of them late; " +
+                                    count(*runs, "by_hand") + " by hand; " + count(*runs, "skipped") + " skipped, " +
+                                    count(*runs, "merged") + " merged"});
+    }
+    if (const json::object* last = object_of(schedule, "last_run")) {
+        rows.push_back(
+            {"last run", printable(word_of(*last, "id")) + " of " + format_when(number_of(*last, "nominal_ms"))});
+    }
+    if (const json::object* waiting = object_of(schedule, "waiting_run")) {
+        rows.push_back({"waits", "the run of " + format_when(number_of(*waiting, "nominal_ms")) +
+                                     ", for the end of the last one"});
+    }
+    if (const json::object* passed = object_of(schedule, "last_passed_over")) {
+        rows.push_back({"passed over", count(*passed, "count") + " from " + format_when(number_of(*passed, "from_ms")) +
+                                           " to " + format_when(number_of(*passed, "to_ms")) + ": " +
+                                           printable(word_of(*passed, "why"))});
+    }
+    rows.push_back({"zone data", printable(word_of(schedule, "zone_data"))});
+    if (const json::object* settings = object_of(schedule, "settings")) {
+        for (const auto& [key, value] : *settings) {
+            const std::string member(key.data(), key.size());
+            if (member == "cron" || member == "every" || member == "iso" || member == "at" || member == "zone")
+                continue;
+            const std::string text =
+                value.is_string() ? std::string(word_of(*settings, member)) : json::serialize(value);
+            rows.push_back({member, printable(text)});
+        }
+    }
+    std::printf("%s", fields(rows).c_str());
+}
+
+int show_schedule(const Session& session, const ServerAnswer& answer) {
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] { print(answer.members); });
+}
+
+// An instant in the schedule's own zone, unless it says another.
+Status put_instant(const PutArguments& arguments, const char* member, const std::optional<std::string>& text,
+                   json::object& request) {
+    if (!text) return {};
+    std::optional<std::string> zone;
+    for (const auto& [name, value] : arguments.texts) {
+        if (std::string_view(name) == "zone") zone = value;
+    }
+    const Result<InstantMs> instant = parse_local_instant(*text, zone);
+    if (!instant) return Error{instant.error().code, instant.error().message, "--" + std::string(member)};
+    request[member] = format_instant(*instant);
+    return {};
+}
+
+int put(Session& session, const PutArguments& arguments) {
+    json::object request;
+    request["queue"] = json_text(arguments.queue);
+    Status read = put_headers_into(arguments.headers, request);
+    if (read) read = arguments.retry.put_into(request);
+    if (read) read = put_instant(arguments, "start", arguments.start, request);
+    if (read) read = put_instant(arguments, "end", arguments.end, request);
+    if (!read) return session.complain(read.error(), kExitUsage);
+    for (const auto& [name, text] : arguments.texts) {
+        if (text) request[name] = json_text(*text);
+    }
+    if (arguments.times) request["times"] = *arguments.times;
+    if (arguments.priority) request["priority"] = *arguments.priority;
+    if (arguments.paused) request["paused"] = true;
+    if (arguments.closed) {
+        const Result<std::string> closed = read_body_argument(*arguments.closed);
+        if (!closed) return session.complain(closed.error(), kExitUsage);
+        request["closed"] = json_text(*closed);
+    }
+    const Result<std::string> body = read_body_argument(arguments.body);
+    if (!body) return session.complain(body.error(), kExitUsage);
+    put_body_into(*body, request);
+    return show_schedule(session, session.ask("PUT", session.path("schedules", arguments.name), request));
+}
+
+int get(Session& session, const NameArguments& arguments) {
+    return show_schedule(session, session.ask("GET", session.path("schedules", arguments.name)));
+}
+
+int pause(Session& session, const NameArguments& arguments) {
+    return show_schedule(session, session.ask("POST", session.path("schedules", arguments.name, ":pause")));
+}
+
+int resume(Session& session, const NameArguments& arguments) {
+    return show_schedule(session, session.ask("POST", session.path("schedules", arguments.name, ":resume")));
+}
+
+int fire(Session& session, const NameArguments& arguments) {
+    const ServerAnswer answer = session.ask("POST", session.path("schedules", arguments.name, ":fire"));
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        std::printf("%s  %s, due %s\n", printable(answer.word("id")).c_str(), printable(answer.word("state")).c_str(),
+                    format_when(answer.number("due_ms")).c_str());
+    });
+}
+
+int remove(Session& session, const NameArguments& arguments) {
+    const ServerAnswer answer = session.ask("DELETE", session.path("schedules", arguments.name));
+    if (!answer) return answer.exit_code;
+    const json::value* removed = answer.members.if_contains("removed");
+    const bool was_there = removed != nullptr && removed->is_bool() && removed->get_bool();
+    return session.show(answer, [&] {
+        std::printf(was_there ? "removed; messages that it made stay\n" : "there was none of this name\n");
+    });
+}
+
+int list(Session& session, const ListArguments& arguments) {
+    Rows rows = {{"schedule", "state", "times", "next", "made", "skipped", "merged"}};
+    const PagesShown shown =
+        show_pages(session, session.path("schedules"), "schedules", arguments.limit, [&](const json::object& schedule) {
+            if (session.json) return void(std::printf("%s\n", json::serialize(schedule).c_str()));
+            const json::object none;
+            const json::object* runs = object_of(schedule, "runs");
+            if (runs == nullptr) runs = &none;
+            rows.push_back({printable(word_of(schedule, "schedule")), printable(word_of(schedule, "state")),
+                            times_of(schedule), next_of(schedule), count(*runs, "made"), count(*runs, "skipped"),
+                            count(*runs, "merged")});
+        });
+    if (!session.json) print_pages(shown, rows, 2, "no schedules");
+    return shown.exit_code;
+}
+
+// "2027-01-01T09:00:00.000+01:00" as people read it.
+std::string local_words(const json::object& time) {
+    std::string local = printable(word_of(time, "local"));
+    if (local.size() < 24) return local;
+    local[10] = ' ';
+    const std::string fraction = local.substr(19, 4);
+    local.replace(19, 4, fraction == ".000" ? " " : fraction + " ");
+    return local;
+}
+
+std::string words_for(std::string_view note) {
+    if (note == "shifted") return "clocks skip its time: at the end of the gap";
+    if (note == "first_pass") return "clocks show this time twice: the first";
+    if (note == "second_pass") return "clocks show this time twice: the second";
+    if (note == "closed_day") return "not made: a closed day";
+    if (note == "skipped_time") return "not made: clocks skip its time";
+    if (note == "repeated_time") return "not made: clocks show this time for the second time";
+    return printable(note);
+}
+
+int preview(Session& session, const PreviewArguments& arguments) {
+    std::string path = session.path("schedules", arguments.name, ":preview");
+    add_parameter(path, "count", std::to_string(arguments.count));
+    if (arguments.from) {
+        const Result<InstantMs> from = parse_local_instant(*arguments.from, arguments.zone);
+        if (!from) return session.complain({from.error().code, from.error().message, "--from"}, kExitUsage);
+        add_parameter(path, "from", format_instant(*from));
+    }
+    const ServerAnswer answer = session.ask("GET", path);
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        std::vector<std::pair<std::int64_t, std::vector<std::string>>> lines;
+        for (const char* member : {"times", "left_out"}) {
+            const json::value* found = answer.members.if_contains(member);
+            if (found == nullptr || !found->is_array()) continue;
+            for (const json::value& each : found->get_array()) {
+                if (!each.is_object()) continue;
+                const json::object& time = each.get_object();
+                const std::int64_t number = number_of(time, "occurrence");
+                std::string why = words_for(word_of(time, "clocks"));
+                if (why.empty()) why = words_for(word_of(time, "why"));
+                const std::int64_t delay_ms = number_of(time, "due_ms") - number_of(time, "nominal_ms");
+                if (time.contains("due_ms") && delay_ms > 0) why += (why.empty() ? "+" : "; +") + format_span(delay_ms);
+                lines.push_back({number_of(time, "nominal_ms"),
+                                 {number == 0 ? "" : std::to_string(number), local_words(time), why}});
+            }
+        }
+        std::stable_sort(lines.begin(), lines.end(),
+                         [](const auto& left, const auto& right) { return left.first < right.first; });
+        Rows rows = {{"", "local time", ""}};
+        for (auto& [at, cells] : lines) rows.push_back(std::move(cells));
+        std::printf("%s", rows.size() == 1 ? "never again\n" : table(rows).c_str());
+        if (const json::value* paused = answer.members.if_contains("paused");
+            paused != nullptr && paused->is_bool() && paused->get_bool()) {
+            std::printf("It is paused: none of these is made until it is resumed.\n");
+        }
+    });
+}
+
+void add_verb(CLI::App& parent, Session& session, const char* name, const char* description, const char* example,
+              int (*run)(Session&, const NameArguments&)) {
+    Verb<NameArguments> verb(parent, session, name, description, example, run);
+    verb.app->add_option("NAME", verb.options->name, "The schedule's name")->required();
+}
+
+void add_setting(CLI::App& parent, Session& session) {
+    Verb<PutArguments> verb(
+        parent, session, "put", "Set a schedule, or all of one that is there",
+        "duewheel schedule put report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
+        "  duewheel schedule put beat pulses tick --every 10s --misfire skip\n"
+        "  duewheel schedule put closing books 'Close them' --iso R/2026-01-31T18:00:00/P1M --tz Europe/Oslo",
+        put);
+    PutArguments& options = *verb.options;
+    options.texts.reserve(16);  // options keep pointers into it
+    const auto text = [&](const char* option, const char* member, const char* help, const char* type) {
+        options.texts.emplace_back(member, std::nullopt);
+        return verb.app->add_option(option, options.texts.back().second, help)->type_name(type);
+    };
+    verb.app->add_option("NAME", options.name, "The schedule's name")->required();
+    verb.app->add_option("QUEUE", options.queue, "The queue that gets the messages")->required();
+    verb.app->add_option("BODY", options.body, "Their content: a text, - for standard input, @FILE for a file")
+        ->required();
+    CLI::Option* cron = text("--cron", "cron", "A cron expression, of 5 to 7 fields", "FIELDS");
+    CLI::Option* every = text("--every", "every", "A rest that is always the same: 10s, 1h", "DURATION");
+    CLI::Option* iso = text("--iso", "iso", "An ISO 8601 repeating interval: R5/2027-01-01T09:00:00/P1M", "INTERVAL");
+    CLI::Option* at =
+        text("--at", "at", "Once, at an instant, or a local time of the zone: 2027-01-01T06:00:00", "TIME");
+    for (CLI::Option* kind : {cron, every, iso, at}) {
+        for (CLI::Option* other : {cron, every, iso, at}) {
+            if (kind != other) kind->excludes(other);
+        }
+    }
+    text("--tz", "zone", "Its time zone, such as Europe/Oslo; default UTC", "ZONE");
+    text("--dst", "dst", "What becomes of a local time that clocks skip: shift (default), skip", "POLICY");
+    text("--dst-repeat", "dst_repeat", "Of one that comes twice: first (default), both", "POLICY");
+    text("--misfire", "misfire", "Of times that were missed: once (default), all, skip", "POLICY");
+    text("--misfire-window", "misfire_window", "How late a run may still be made; else however late", "DURATION");
+    text("--overlap", "overlap", "While the run before is unfinished: allow (default), skip, queue_one", "POLICY");
+    text("--jitter", "jitter", "Makes each run due up to this much later", "DURATION");
+    text("--expires-in", "expires_in", "A run ends by itself if nobody has taken it after this time", "DURATION");
+    text("--order-key", "order_key", "Runs go out one after the other", "KEY");
+    text("--content-type", "content_type", "Media type of the content", "TYPE");
+    verb.app->add_option("--start", options.start, "No run before this time")->type_name("TIME");
+    verb.app->add_option("--end", options.end, "No run after this time")->type_name("TIME");
+    verb.app->add_option("--times", options.times, "How many runs in all; else without end");
+    verb.app
+        ->add_option("--closed", options.closed,
+                     "Days without a run, such as 'SAT SUN 12-25'; @FILE reads them from one")
+        ->type_name("DAYS");
+    verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
+    verb.app->add_flag("--paused", options.paused, "Make no runs until it is resumed");
+    options.retry.add_to(*verb.app);
+    verb.app->add_option("--header", options.headers, "Handed out with each message; as often as you like")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_schedule(CLI::App& program, Session& session) {
+    CLI::App* schedule = program.add_subcommand("schedule", "Messages that are made by the calendar");
+    schedule->fallthrough();
+    schedule->require_subcommand(1);
+    schedule->footer(
+        "Example:\n"
+        "  duewheel schedule put report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
+        "  duewheel schedule preview report\n"
+        "  duewheel schedule list");
+    add_setting(*schedule, session);
+    constexpr const char* kExample = "duewheel schedule put beat pulses tick --every 1h\n  duewheel schedule ";
+    const std::string examples[] = {std::string(kExample) + "get beat", std::string(kExample) + "pause beat",
+                                    std::string(kExample) + "resume beat", std::string(kExample) + "fire beat",
+                                    std::string(kExample) + "delete beat"};
+    add_verb(*schedule, session, "get", "Show a schedule: its rule and how far it has come", examples[0].c_str(), get);
+    Verb<ListArguments> listing(*schedule, session, "list", "List schedules by name; with --json one a line",
+                                "duewheel schedule list --limit 1000", list);
+    takes_limit(*listing.app, listing.options->limit);
+    Verb<PreviewArguments> seen(*schedule, session, "preview", "Show the next times, and what clocks do to them",
+                                "duewheel schedule put report reports 'Make it' --cron '30 2 * * *' --tz Europe/Oslo\n"
+                                "  duewheel schedule preview report --count 5 --from 2027-03-27T00:00 --tz Europe/Oslo",
+                                preview);
+    seen.app->add_option("NAME", seen.options->name, "The schedule's name")->required();
+    seen.app->add_option("--count", seen.options->count, "How many")->capture_default_str();
+    seen.app->add_option("--from", seen.options->from, "From this time on instead of now")->type_name("TIME");
+    seen.app->add_option("--tz", seen.options->zone, "The zone of --from")->type_name("ZONE");
+    add_verb(*schedule, session, "pause", "Make no runs until it is resumed", examples[1].c_str(), pause);
+    add_verb(*schedule, session, "resume", "Make runs again; those of the pause are skipped", examples[2].c_str(),
+             resume);
+    add_verb(*schedule, session, "fire", "Make one run now", examples[3].c_str(), fire);
+    add_verb(*schedule, session, "delete", "Take a schedule away; messages that it made stay", examples[4].c_str(),
+             remove);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,256 @@
+// What schedules make when their times come (schedule_plan.h decides what that is).
+//
+// A run is a message of its own, written whole, that names its schedule, its nominal time and its number. One batch
+// holds the runs that are made and what the schedule becomes by them, so a crash leaves either both or none: no nominal
+// time makes two runs, and none is forgotten. A schedule that is due waits like a put: for the disk while that is full,
+// for segments to be sealed, for room in its queue, for the queue's name. What comes too late by that was missed.
+#include <algorithm>
+#include <cassert>
+
+#include "engine/engine.h"
+#include "engine/schedule_plan.h"
+#include <duewheel/jitter.h>
+
+namespace duewheel {
+
+// Where a schedule belongs whose record has just been applied, or that a start has found: on the wheel, or due.
+void Engine::settle_schedule(Schedule& schedule) {
+    if (schedule.stands_still()) {
+        static_cast<void>(wheel_.cancel(schedule.timer));
+        return;
+    }
+    if (schedule.state.waiting_ms != 0) {
+        const std::optional<bool> unfinished = is_unfinished(schedule.state.last_id);
+        if (!unfinished || !*unfinished) return begin_run(schedule);
+        schedules_.wait_for(schedule.state.last_id, schedule);
+    }
+    if (schedule.state.next_ms == 0) {
+        static_cast<void>(wheel_.cancel(schedule.timer));
+    } else if (schedule.state.next_ms <= now_) {
+        begin_run(schedule);
+    } else {
+        arm(schedule, schedule.state.next_ms);
+    }
+}
+
+void Engine::arm(Schedule& schedule, DueMs at) {
+    if (wheel_.reschedule(schedule.timer, static_cast<Tick>(at))) return;
+    schedule.timer = wheel_.schedule(static_cast<Tick>(at), kScheduleCookie | schedule.number, 0);
+}
+
+void Engine::wake_schedule(ScheduleNumber number) {
+    if (Schedule* schedule = schedules_.find(number)) begin_run(*schedule);
+}
+
+void Engine::begin_run(Schedule& schedule) {
+    static_cast<void>(wheel_.cancel(schedule.timer));
+    if (schedule.is_due) return;
+    schedule.is_due = true;
+    schedules_.due.push_back(schedule.number);
+}
+
+// What memory knows of a message; nothing where it may stand in the index.
+std::optional<bool> Engine::is_unfinished(MessageId id) const {
+    if (id == 0) return false;
+    if (const EntryNumber number = recent_.find(id); number != kNoEntry) {
+        return !is_ended(recent_.entry(number).durable_state);
+    }
+    if (recent_.outcome(id) != nullptr) return false;
+    return std::nullopt;
+}
+
+bool Engine::has_runs_to_read() const {
+    return !schedules_.due.empty() && schedules_.preparing.empty() && schedules_.asks == 0;
+}
+
+bool Engine::has_runs_to_add() const {
+    return !schedules_.preparing.empty() && schedules_.asks == 0 && !puts_held_back();
+}
+
+// Takes the next schedules that are due, and has read what memory does not hold.
+void Engine::read_runs() {
+    if (!has_runs_to_read()) return;
+    std::vector<Sequence> places;
+    std::size_t bytes = 0;
+    while (schedules_.preparing.size() < options_.spawn_loops && !schedules_.due.empty()) {
+        Schedule* schedule = schedules_.find(schedules_.due.front());
+        if (schedule != nullptr && bytes != 0 && bytes + schedule->record_bytes > options_.batch_bytes_max) break;
+        schedules_.due.pop_front();
+        if (schedule == nullptr) continue;
+        if (schedule->in_batch || schedule->stands_still()) {  // what is applied settles it
+            schedule->is_due = false;
+            continue;
+        }
+        bytes += schedule->record_bytes;
+        RunInPreparation& run = schedules_.preparing.emplace_back();
+        run.schedule = schedule->number;
+        run.place = schedule->place;
+        if (const std::string* body = cache_.find(schedule->place)) {
+            run.record_body = *body;
+        } else {
+            places.push_back(schedule->place);
+        }
+        if (schedule->state.rule.overlap == Overlap::allow || is_unfinished(schedule->state.last_id)) continue;
+        run.last_id = schedule->state.last_id;
+        Asked asked;
+        asked.what = Ask::last_run;
+        asked.run = schedules_.preparing.size() - 1;
+        ++schedules_.asks;
+        ask(Question{0, FindMessage{run.last_id}}, std::move(asked));
+    }
+    if (places.empty()) return;
+    std::sort(places.begin(), places.end());
+    Asked asked;
+    asked.what = Ask::runs;
+    ++schedules_.asks;
+    ask(Question{0, ReadRecords{std::move(places)}}, std::move(asked));
+}
+
+void Engine::take_last_run(std::size_t number, const std::optional<MessageRow>& row, Generation generation) {
+    --schedules_.asks;
+    RunInPreparation& run = schedules_.preparing.at(number);
+    run.last_is_unfinished = row && !is_ended(row->state.state);
+    run.generation = generation;
+}
+
+void Engine::take_run_records(const std::vector<RecordBytes>& records) {
+    --schedules_.asks;
+    for (RunInPreparation& run : schedules_.preparing) {
+        if (!run.record_body.empty()) continue;
+        const auto read = std::lower_bound(records.begin(), records.end(), run.place,
+                                           [](const RecordBytes& record, Sequence at) { return record.place < at; });
+        if (read == records.end() || read->place != run.place) {
+            effects_.broken =
+                Error{"damaged_log", "record " + std::to_string(run.place) +
+                                         " of a schedule that is due is not in the log: run `duewheel check`"};
+            return;
+        }
+        run.record_body = read->body;
+        cache_.insert(run.place, read->body);
+    }
+}
+
+// What one run takes in a batch, with what its schedule becomes by it.
+std::size_t Engine::run_bytes(std::size_t record_bytes) const {
+    return record_bytes + kScheduleBytesMax + 2 * kRecordOverheadMax;
+}
+
+// At most half of a batch, as for loops.
+void Engine::add_runs() {
+    read_runs();
+    const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
+    std::size_t steps_left = options_.run_steps_max;
+    for (std::size_t left = schedules_.preparing.size(); left > 0 && steps_left > 0 && has_runs_to_add(); --left) {
+        if (batch_->count() + 2 > share || !has_room(run_bytes(schedules_.preparing.front().record_body.size())))
+            return;
+        RunInPreparation run = std::move(schedules_.preparing.front());
+        schedules_.preparing.pop_front();
+        Schedule* schedule = schedules_.find(run.schedule);
+        if (schedule == nullptr) continue;
+        schedule->is_due = false;
+        if (schedule->in_batch) continue;  // what is applied settles it
+        if (schedule->stands_still()) {
+            settle_schedule(*schedule);
+            continue;
+        }
+        if (refuses_puts()) {
+            arm(*schedule, now_ + options_.spawn_again_ms);
+            continue;
+        }
+        make_runs(*schedule, run, share, steps_left);
+    }
+}
+
+void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share, std::size_t& steps_left) {
+    const ScheduleState& state = schedule.state;
+    PlanLimits limits;
+    limits.on_time_ms = options_.run_on_time_ms;
+    limits.made_up_max = options_.runs_made_up_max;
+    limits.steps_max = steps_left;
+    if (state.rule.overlap != Overlap::allow) {
+        std::optional<bool> unfinished = is_unfinished(state.last_id);
+        const bool is_fresh = run.last_id == state.last_id && run.last_is_unfinished &&
+                              run.generation == generation_.load(std::memory_order_relaxed);
+        if (!unfinished && is_fresh) unfinished = run.last_is_unfinished;
+        if (!unfinished) return begin_run(schedule);
+        limits.last_is_unfinished = *unfinished;
+    }
+    if (run.place != schedule.place) return begin_run(schedule);
+    const Result<Record> whole = decode_record(RecordKind::rule, run.record_body);
+    if (!whole) {
+        effects_.broken = whole.error();
+        return;
+    }
+    // As many as the batch has room for.
+    const std::size_t each = run_bytes(run.record_body.size());
+    limits.runs_max = 1;
+    while (limits.runs_max < options_.spawn_chunk && batch_->count() + limits.runs_max + 2 <= share &&
+           (limits.runs_max + 1) * each <= options_.batch_bytes_max && has_room((limits.runs_max + 1) * each)) {
+        ++limits.runs_max;
+    }
+    SchedulePlan plan = plan_runs(state, *schedule.times, now_, limits);
+    std::size_t roomy = 0;
+    while (roomy < plan.runs.size() && check_run_room(schedule)) ++roomy;
+    const bool is_crowded = roomy < plan.runs.size();
+    if (is_crowded) {
+        limits.runs_max = roomy;
+        plan = plan_runs(state, *schedule.times, now_, limits);
+    }
+    steps_left -= std::min(steps_left, plan.steps);
+    if (plan.changes_nothing()) {
+        if (is_crowded) return arm(schedule, now_ + options_.spawn_again_ms);
+        if (state.waiting_ms != 0) schedules_.wait_for(state.last_id, schedule);
+        if (state.next_ms != 0) arm(schedule, std::max(state.next_ms, now_ + 1));
+        return;
+    }
+    for (const PlannedRun& planned : plan.runs) {
+        plan.after.last_id = add_run(schedule, *whole, planned, due_of_run(schedule, planned.nominal_ms));
+    }
+    add_rule(schedule, std::move(plan.after), nullptr, {plan.passed_from_ms, plan.passed_to_ms}, 0, Error{});
+}
+
+// Its nominal time and the jitter, which follows from the schedule's name and that time alone.
+DueMs Engine::due_of_run(const Schedule& schedule, DueMs nominal_ms) const {
+    const Jitter jitter{std::chrono::milliseconds(schedule.state.rule.jitter_ms), 0};
+    const std::string name = schedule.name_space + "/" + schedule.name;
+    return with_jitter(Instant(std::chrono::milliseconds(nominal_ms)), name, jitter).time_since_epoch().count();
+}
+
+// Whether its queue takes one more message; counts it if so.
+Status Engine::check_run_room(const Schedule& schedule) {
+    const QueueNumber number = recent_.queues().find(schedule.name_space, schedule.state.rule.queue);
+    if (number != kNoQueue) return check_room(number);
+    if (recent_.queues().in_use() >= options_.queues_max) return refuse_name();
+    return {};
+}
+
+// Adds the record of a run. `whole` is that of its schedule.
+MessageId Engine::add_run(const Schedule& schedule, const Record& whole, const PlannedRun& run, DueMs due) {
+    const ScheduleRule& rule = schedule.state.rule;
+    const QueueNumber queue = recent_.queues().find(schedule.name_space, rule.queue);
+    Record record;
+    record.kind = RecordKind::spawn;
+    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
+    record.state.due_ms = due;
+    record.state.nominal_due_ms = run.nominal_ms;
+    if (rule.expires_after_ms != 0) record.state.expires_ms = due + rule.expires_after_ms;
+    record.state.priority = rule.priority;
+    if (!rule.retry.is_empty()) {
+        // It fitted when it was set; where the queue's rule has changed since and they do not go together any more, the
+        // queue's holds.
+        if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue)))
+            record.state.retry = *retry;
+    }
+    record.state.name_space = schedule.name_space;
+    record.state.queue = rule.queue;
+    record.state.order_key = rule.order_key;
+    record.content = whole.content;
+    record.content.put_ms = now_;
+    record.content.schedule = schedule.name;
+    record.content.occurrence = run.number;
+    const MessageId id = record.id;
+    add(kNoEntry, std::move(record), 0, Error{});
+    return id;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,422 @@
+// Schedules by name: set, paused, resumed, fired by hand, removed, looked at, carried. What becomes of their times
+// stands in engine_runs.cc.
+//
+// A schedule's records are `rule` records. A whole one holds what its messages hold; all others say where that one
+// stands. One command touches a schedule in a batch, like messages and queues.
+//
+// Set again in place, a schedule keeps its name, the numbers of its runs, its counts, and whether it is paused unless
+// the command says so. Where its times are other ones they begin anew at this instant: whatever had come by the old
+// rule and was not decided is not made any more. Where they are the same they go on. The same schedule set once more
+// changes nothing.
+#include <algorithm>
+#include <cassert>
+
+#include "calendar/instant_text.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+Error unknown_schedule() {
+    return {"unknown_schedule", "there is no schedule of this name: check the name, or set it with a PUT", "schedule"};
+}
+
+Error never_due(const TimesRule& rule) {
+    std::string why = "no nominal time follows from this rule";
+    if (rule.kind == TimesKind::cron) why = "no day and time ever match `" + rule.text + "`";
+    if (rule.kind == TimesKind::at || rule.kind == TimesKind::iso)
+        why = "all of its times have passed, or are excluded";
+    if (rule.end_ms != 0) why += ", at least none before its `end`";
+    return {"never_due",
+            "the schedule would never make a message: " + why + ": change the rule, its `start`, `end` or " +
+                "`closed` days",
+            rule.kind == TimesKind::cron ? "cron" : ""};
+}
+
+Error out_of_range(std::string field, std::string what) {
+    return {"out_of_range", "`" + field + "` is " + std::move(what), field};
+}
+
+}  // namespace
+
+// What begins with a start: all schedules, each armed for what comes next.
+void Engine::begin_schedules(std::vector<ScheduleStart> all) {
+    for (ScheduleStart& start : all) {
+        Schedule& schedule = schedules_.add(std::move(start.name_space), std::move(start.name));
+        schedule.term = rule_term(kSubjectSchedule, schedule.name_space, schedule.name, encode_schedule(start.state));
+        schedule.state = std::move(start.state);
+        schedule.place = start.place;
+        schedule.record_bytes = start.record_bytes;
+        schedule.times = std::move(start.times);
+        keep_to_zone_data(schedule);
+    }
+}
+
+// Other zone data than its next time was reckoned with may say another time. What was decided is not decided again.
+void Engine::keep_to_zone_data(Schedule& schedule) const {
+    ScheduleState& state = schedule.state;
+    if (!schedule.times || state.next_ms == 0 || state.zone_data == zone_data_) return;
+    if (schedule.times->depends_on_zone()) {
+        const std::optional<DueMs> next =
+            state.last_ms == 0 || state.last_ms <= state.from_ms
+                ? schedule.times->next(state.from_ms, state.from_ms)
+                : schedule.times->next_after_change(state.last_ms, state.last_offset_s, state.from_ms);
+        state.next_ms = next.value_or(0);
+    }
+    state.zone_data = zone_data_;
+}
+
+// ---- commands
+
+Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& command) {
+    Schedule* schedule = schedules_.find(command.name_space, command.name);
+    if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
+    if (Status legal = check_schedule(command); !legal) {
+        return reply(pending.token, std::move(legal).error()), Verdict::settled;
+    }
+    if (schedule != nullptr && schedule->state.rule == command.rule && schedule->times &&
+        (!command.paused || *command.paused == schedule->state.paused)) {
+        return reply(pending.token, describe(*schedule)), Verdict::settled;
+    }
+    ScheduleState next = schedule != nullptr ? schedule->state : ScheduleState{};
+    const bool has_same_times = schedule != nullptr && schedule->times && next.rule.times == command.rule.times;
+    next.rule = std::move(command.rule);
+    if (command.paused && next.paused && !*command.paused) next.pass_until_ms = now_;
+    if (command.paused) next.paused = *command.paused;
+    if (next.created_ms == 0) next.created_ms = now_;
+    if (!has_same_times) {
+        next.from_ms = now_;
+        next.pass_until_ms = 0;
+        next.made_up = 0;
+        const std::uint64_t most = next.rule.times.times;
+        const std::optional<DueMs> first = command.times.next(now_, now_);
+        next.next_ms = most != 0 && next.next_run > most ? 0 : first.value_or(0);
+        if (!first) return reply(pending.token, never_due(next.rule.times)), Verdict::settled;
+        if (next.next_ms == 0) {
+            return reply(pending.token, out_of_range("times", "the number of all its runs, of which " +
+                                                                  std::to_string(next.next_run - 1) +
+                                                                  " have come already: give more, or leave it out")),
+                   Verdict::settled;
+        }
+    }
+    if (schedule == nullptr && schedules_.size() >= options_.schedules_max) {
+        reply(pending.token, Error{"schedule_limit",
+                                   "there are " + std::to_string(options_.schedules_max) +
+                                       " schedules already: delete one that is not needed, or raise the setting "
+                                       "limits.schedules_max",
+                                   "schedule"});
+        return Verdict::settled;
+    }
+    if (refuses_puts()) {
+        ++counters_.refused_full;
+        return reply(pending.token, store_full()), Verdict::settled;
+    }
+    MessageContent content;
+    content.put_ms = now_;
+    content.content_type = command.content_type;
+    content.headers = command.headers;
+    content.traceparent = command.traceparent;
+    content.body = command.body;
+    ScheduleAnswer answer;
+    answer.created = schedule == nullptr;
+    if (schedule == nullptr) schedule = &schedules_.add(command.name_space, command.name);
+    schedule->coming = std::move(command.times);
+    add_rule(*schedule, std::move(next), &content, {}, pending.token, std::move(answer));
+    return Verdict::settled;
+}
+
+Status Engine::check_schedule(const PutScheduleCommand& command) const {
+    const ScheduleRule& rule = command.rule;
+    if (rule.times.times > options_.repeat_times_max) {
+        return out_of_range("times",
+                            "the number of all its runs: at most " + std::to_string(options_.repeat_times_max));
+    }
+    if (rule.jitter_ms > options_.delay_max_ms) {
+        return out_of_range("jitter", "at most " + std::to_string(options_.delay_max_ms) + " ms");
+    }
+    if (rule.expires_after_ms > options_.delay_max_ms) {
+        return out_of_range("expires_in", "at most " + std::to_string(options_.delay_max_ms) + " ms");
+    }
+    if (rule.times.end_ms != 0 && rule.times.end_ms < rule.times.start_ms) {
+        return out_of_range("end", "before `start`: no time lies between them");
+    }
+    const QueueNumber queue = recent_.queues().find(command.name_space, rule.queue);
+    if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue)); !retry) return retry.error();
+    return {};
+}
+
+Engine::Verdict Engine::tell_schedule(Pending& pending, TellScheduleCommand& command) {
+    using What = TellScheduleCommand::What;
+    Schedule* schedule = schedules_.find(command.name_space, command.name);
+    if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
+    if (schedule == nullptr) {
+        if (command.what != What::remove) return reply(pending.token, unknown_schedule()), Verdict::settled;
+        ScheduleAnswer nothing;
+        nothing.name_space = command.name_space;
+        nothing.name = command.name;
+        nothing.removed = false;
+        return reply(pending.token, std::move(nothing)), Verdict::settled;
+    }
+    ScheduleState next = schedule->state;
+    switch (command.what) {
+        case What::remove: {
+            if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
+            ScheduleAnswer answer = describe(*schedule);
+            answer.removed = true;
+            add_rule(*schedule, ScheduleState{}, nullptr, {}, pending.token, std::move(answer));
+            return Verdict::settled;
+        }
+        case What::pause:
+        case What::resume: {
+            const bool pauses = command.what == What::pause;
+            if (next.paused == pauses) return reply(pending.token, describe(*schedule)), Verdict::settled;
+            // What is paused makes no messages: a pause may always be written.
+            if (refuse_for_space(pending, pauses ? Adds::end : Adds::change)) return Verdict::settled;
+            next.paused = pauses;
+            if (!pauses) next.pass_until_ms = now_;
+            add_rule(*schedule, std::move(next), nullptr, {}, pending.token, ScheduleAnswer{});
+            return Verdict::settled;
+        }
+        case What::fire:
+            return fire_schedule(pending, command, *schedule);
+    }
+    return Verdict::settled;
+}
+
+// A run by hand: now, whatever its rule, its pause and the runs before it say. It has no number.
+Engine::Verdict Engine::fire_schedule(Pending& pending, TellScheduleCommand& command, Schedule& schedule) {
+    if (refuses_puts()) {
+        ++counters_.refused_full;
+        return reply(pending.token, store_full()), Verdict::settled;
+    }
+    if (command.place != schedule.place) {
+        command.place = schedule.place;
+        const std::string* body = cache_.find(schedule.place);
+        if (body == nullptr) {
+            const Sequence place = schedule.place;
+            Asked asked;
+            asked.what = Ask::schedule_fire;
+            asked.pending = std::move(pending);
+            ask(Question{0, ReadRecords{{place}}}, std::move(asked));
+            return Verdict::asked;
+        }
+        command.record_body = *body;
+        if (!has_room(run_bytes(command.record_body.size()))) return Verdict::deferred;
+    }
+    const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
+    if (!whole) {
+        effects_.broken = whole.error();
+        return Verdict::settled;
+    }
+    if (Status fits = check_run_room(schedule); !fits) {
+        return reply(pending.token, std::move(fits).error()), Verdict::settled;
+    }
+    ScheduleState next = schedule.state;
+    const MessageId id = add_run(schedule, *whole, {now_, 0}, now_);
+    next.fired += 1;
+    next.last_id = id;
+    next.last_run_ms = now_;
+    add_rule(schedule, std::move(next), nullptr, {}, pending.token, PutAnswer{id, State::ready, now_, false});
+    return Verdict::settled;
+}
+
+// Cleaning asks for the schedule to be written again, whole; it says what it said.
+Engine::Verdict Engine::carry_schedule(Pending& pending, const CarryScheduleCommand& command) {
+    Schedule* schedule = schedules_.find(command.name_space, command.name);
+    if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
+    if (schedule == nullptr || schedule->place != command.place) {
+        return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    }
+    const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
+    if (!whole) {
+        effects_.broken = whole.error();
+        return Verdict::settled;
+    }
+    add_rule(*schedule, schedule->state, &whole->content, {}, pending.token,
+             CarryAnswer{true, batch_->next_sequence()});
+    return Verdict::settled;
+}
+
+// ---- records
+
+// Writes what the schedule becomes: without a revision it is removed. `content`: null but in a whole record. `passed`:
+// the nominal times that it passes over.
+void Engine::add_rule(Schedule& schedule, ScheduleState next, const MessageContent* content, PassedTimes passed,
+                      ReplyToken token, Reply with) {
+    const bool removes = next.rule.queue.empty();
+    if (!removes) {
+        next.revision = schedule.state.revision + 1;
+        if (schedule.times || schedule.coming) next.zone_data = zone_data_;
+    }
+    const std::string value = encode_schedule(next);
+    assert(value.size() <= kScheduleBytesMax);
+    Record record;
+    record.kind = RecordKind::rule;
+    record.time_ms = now_;
+    record.subject = kSubjectSchedule;
+    record.state.name_space = schedule.name_space;
+    record.name = schedule.name;
+    record.value = value;
+    record.next_ms = next.next_ms;
+    record.count = next.made;
+    record.skipped_from = static_cast<std::uint64_t>(passed.from_ms);
+    record.skipped_to = static_cast<std::uint64_t>(passed.to_ms);
+    if (content != nullptr) record.content = *content;
+    if (schedule.exists()) {
+        record.place = schedule.place;
+        record.record_bytes = schedule.record_bytes;
+        record.previous.version = schedule.state.revision;
+        record.previous.term = schedule.term;
+    }
+    schedule.in_batch = true;
+    batch_->add(record, kNoEntry, token, std::move(with));
+}
+
+void Engine::apply_rule(std::string_view record_body, Operation& operation) {
+    const Result<Record> record = decode_record(RecordKind::rule, record_body);
+    Result<ScheduleState> state = record ? decode_schedule(record->value) : record.error();
+    if (!state) {
+        effects_.broken = state.error();
+        return;
+    }
+    Schedule* found = schedules_.find(record->state.name_space, record->name);
+    assert(found != nullptr && found->in_batch);
+    Schedule& schedule = *found;
+    schedule.in_batch = false;
+    schedules_.forget_waiting(schedule);
+    if (record->value.empty()) {
+        static_cast<void>(wheel_.cancel(schedule.timer));
+        cache_.erase(schedule.place);
+        return schedules_.remove(schedule);
+    }
+    counters_.schedule_runs += state->made - schedule.state.made;
+    counters_.schedule_runs_late += state->late - schedule.state.late;
+    counters_.schedule_runs_by_hand += state->fired - schedule.state.fired;
+    counters_.schedule_times_skipped += state->skipped - schedule.state.skipped;
+    counters_.schedule_times_merged += state->merged - schedule.state.merged;
+    schedule.state = *std::move(state);
+    if (schedule.coming) schedule.times = std::exchange(schedule.coming, std::nullopt);
+    schedule.term = rule_term(kSubjectSchedule, schedule.name_space, schedule.name, record->value);
+    if (is_whole_rule(*record)) {
+        cache_.erase(schedule.place);
+        schedule.place = operation.sequence;
+        schedule.record_bytes = operation.frame_bytes;
+        cache_.insert(schedule.place, record_body);
+    }
+    settle_schedule(schedule);
+    auto* answer = std::get_if<ScheduleAnswer>(&operation.reply);
+    if (operation.token == 0 || answer == nullptr) return;
+    const bool created = answer->created;
+    *answer = describe(schedule);
+    answer->created = created;
+}
+
+// ---- what is known of them
+
+ScheduleAnswer Engine::describe(const Schedule& schedule) const {
+    ScheduleAnswer answer;
+    answer.name_space = schedule.name_space;
+    answer.name = schedule.name;
+    answer.state = schedule.state;
+    answer.stands_still = !schedule.times.has_value();
+    answer.zone_data = zone_data_;
+    return answer;
+}
+
+void Engine::describe(const DescribeScheduleCommand& command, ReplyToken token) {
+    const Schedule* schedule = schedules_.find(command.name_space, command.name);
+    if (schedule == nullptr || !schedule->exists()) return reply(token, unknown_schedule());
+    Asked asked;
+    asked.what = Ask::schedule_look;
+    asked.schedule = ScheduleRead{token, describe(*schedule), schedule->record_bytes};
+    if (const std::string* body = cache_.find(schedule->place)) {
+        return finish_schedule_look(*std::move(asked.schedule), *body);
+    }
+    if (reading_bytes_ + schedule->record_bytes > options_.reading_bytes_max) return reply(token, too_busy());
+    reading_bytes_ += schedule->record_bytes;
+    ask(Question{0, ReadRecords{{schedule->place}}}, std::move(asked));
+}
+
+void Engine::finish_schedule_look(ScheduleRead read, std::string_view record_body) {
+    const Result<Record> whole = decode_record(RecordKind::rule, record_body);
+    if (!whole) {
+        effects_.broken = whole.error();
+        return;
+    }
+    read.answer.has_content = true;
+    read.answer.body = whole->content.body;
+    read.answer.content_type = whole->content.content_type;
+    read.answer.headers = whole->content.headers;
+    read.answer.traceparent = whole->content.traceparent;
+    reply(read.token, std::move(read.answer));
+}
+
+void Engine::list_schedules(const ListSchedulesCommand& command, ReplyToken token) {
+    if (command.limit < 1 || command.limit > options_.list_limit_max) {
+        return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
+    }
+    ScheduleListAnswer answer;
+    std::string_view after = command.after;
+    while (const Schedule* schedule = schedules_.next_of(command.name_space, after)) {
+        after = schedule->name;
+        if (!schedule->exists()) continue;
+        if (answer.schedules.size() == command.limit) {
+            answer.complete = false;
+            break;
+        }
+        answer.schedules.push_back(describe(*schedule));
+    }
+    reply(token, std::move(answer));
+}
+
+// What the next times are, and what the rule would say without its policies and is left out by them.
+void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token) {
+    const Schedule* schedule = schedules_.find(command.name_space, command.name);
+    if (schedule == nullptr || !schedule->exists()) return reply(token, unknown_schedule());
+    if (command.count < 1 || command.count > options_.preview_max) {
+        return reply(token, out_of_range("count", "from 1 to " + std::to_string(options_.preview_max)));
+    }
+    PreviewAnswer answer;
+    answer.name_space = schedule->name_space;
+    answer.name = schedule->name;
+    answer.paused = schedule->state.paused;
+    answer.zone = schedule->state.rule.times.zone;
+    answer.zone_data = zone_data_;
+    if (!schedule->times) return reply(token, std::move(answer));
+    const ScheduleTimes& times = *schedule->times;
+    const ScheduleState& state = schedule->state;
+    const std::uint64_t most = state.rule.times.times;
+    const auto left_out = times.without_policies();
+    DueMs seen = command.from_ms ? *command.from_ms - 1 : state.next_ms != 0 ? state.next_ms - 1 : now_;
+    std::uint64_t number = command.from_ms ? 0 : state.next_run;  // 0: not known, as it may lie anywhere
+    const bool has_next = state.next_ms != 0 || command.from_ms.has_value();
+    while (has_next && answer.times.size() < command.count && (most == 0 || number <= most)) {
+        const std::optional<DueMs> next = times.next(seen, state.from_ms);
+        if (left_out) {
+            for (std::optional<DueMs> other = left_out->next(seen, state.from_ms);
+                 other && (!next || *other < *next) && answer.left_out.size() < command.count;
+                 other = left_out->next(*other, state.from_ms)) {
+                answer.left_out.push_back({*other, times.local_text(*other), times.why_left_out(*other)});
+            }
+        }
+        if (!next) break;
+        answer.times.push_back(
+            {number, *next, due_of_run(*schedule, *next), times.local_text(*next), times.note(*next)});
+        seen = *next;
+        if (number != 0) ++number;
+    }
+    reply(token, std::move(answer));
+}
+
+std::vector<Engine::ScheduleCounters> Engine::schedules_by_name(std::size_t most) const {
+    std::vector<ScheduleCounters> all;
+    schedules_.for_each([&](const Schedule& schedule) {
+        if (all.size() == most || !schedule.exists()) return;
+        all.push_back({schedule.name_space, schedule.name, schedule.state.made, schedule.state.late,
+                       schedule.state.fired, schedule.state.skipped, schedule.state.merged, schedule.state.next_ms,
+                       schedule.state.paused});
+    });
+    return all;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,496 @@
+// Schedules: what they make, when, over crashes and changes, and what is said of them.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+PutScheduleCommand schedule(const TimesRule& times, std::string name = "s") {
+    ScheduleRule rule;
+    rule.times = times;
+    rule.queue = "q";
+    PutScheduleCommand command{
+        .name = std::move(name), .rule = rule, .times = *ScheduleTimes::make(times, &Zone::load)};
+    command.body = "again";
+    command.headers = R"({"a":"b"})";
+    return command;
+}
+
+PutScheduleCommand every(std::int64_t every_ms, std::uint64_t times = 0, std::string name = "s") {
+    return schedule({.kind = TimesKind::every, .every_ms = every_ms, .times = times}, std::move(name));
+}
+
+ScheduleAnswer look(TrialEngine& shard, const std::string& name = "s") {
+    return shard.ask<ScheduleAnswer>(DescribeScheduleCommand{"default", name});
+}
+
+ScheduleAnswer tell(TrialEngine& shard, TellScheduleCommand::What what) {
+    return shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", what});
+}
+
+std::vector<std::uint64_t> numbers_of(const std::vector<Delivered>& messages) {
+    std::vector<std::uint64_t> numbers;
+    for (const Delivered& message : messages) numbers.push_back(message.occurrence);
+    return numbers;
+}
+
+using Numbers = std::vector<std::uint64_t>;
+using What = TellScheduleCommand::What;
+
+TEST(Schedules, each_run_is_a_message_at_its_time_that_names_its_schedule) {
+    TrialEngine shard;
+    const ScheduleAnswer put = shard.ask<ScheduleAnswer>(every(100, 3));
+    EXPECT_TRUE(put.created);
+    EXPECT_EQ(put.state.next_ms, kStart + 100);
+    shard.turn(99);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1);
+    const std::vector<Delivered> first = shard.lease();
+    ASSERT_EQ(first.size(), 1u);
+    EXPECT_EQ(first[0].schedule, "s");
+    EXPECT_EQ(first[0].occurrence, 1u);
+    EXPECT_EQ(first[0].due_ms, kStart + 100);
+    EXPECT_EQ(first[0].body, "again");
+    EXPECT_EQ(first[0].headers, R"({"a":"b"})");
+    EXPECT_EQ(first[0].parent, 0u);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", first[0].id}).schedule, "s");
+    shard.turn(100);
+    shard.turn(100);
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2, 3}));
+    shard.turn(1'000);
+    EXPECT_TRUE(shard.lease().empty());
+    const ScheduleAnswer ended = look(shard);
+    EXPECT_TRUE(ended.state.has_ended());
+    EXPECT_EQ(ended.state.made, 3u);
+    EXPECT_EQ(ended.body, "again");
+    EXPECT_EQ(shard.engine().counters().schedule_runs, 3u);
+}
+
+TEST(Schedules, the_same_once_more_changes_nothing) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(every(1'000));
+    shard.turn(500);
+    const std::size_t records = shard.log().size();
+    const ScheduleAnswer again = shard.ask<ScheduleAnswer>(every(1'000));
+    EXPECT_FALSE(again.created);
+    EXPECT_EQ(again.state.revision, 1u);
+    EXPECT_EQ(again.state.next_ms, kStart + 1'000);
+    EXPECT_EQ(shard.log().size(), records);
+}
+
+TEST(Schedules, set_anew_it_keeps_its_numbers_and_begins_its_times_anew_where_they_are_others) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(every(1'000));
+    shard.turn(1'500);
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{1}));
+    PutScheduleCommand other = every(1'000);
+    other.body = "other";
+    other.rule.content_hash = 5;
+    const ScheduleAnswer same_times = shard.ask<ScheduleAnswer>(other);
+    EXPECT_EQ(same_times.state.next_ms, kStart + 2'000) << "its times go on";
+    shard.turn(500);
+    const std::vector<Delivered> second = shard.lease();
+    ASSERT_EQ(second.size(), 1u);
+    EXPECT_EQ(second[0].body, "other");
+    EXPECT_EQ(second[0].occurrence, 2u);
+    const ScheduleAnswer faster = shard.ask<ScheduleAnswer>(every(100));
+    EXPECT_EQ(faster.state.next_ms, kStart + 2'100);
+    shard.turn(100);
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{3}));
+    EXPECT_EQ(shard.ask<Error>(every(200, 3)).code, "out_of_range") << "all three have come";
+    EXPECT_EQ(shard.ask<ScheduleAnswer>(every(200, 4)).state.next_ms, kStart + 2'300);
+}
+
+TEST(Schedules, one_that_would_never_make_a_message_is_refused_at_once) {
+    TrialEngine shard;
+    const Error never = shard.ask<Error>(schedule({.kind = TimesKind::cron, .text = "0 0 30 2 *"}));
+    EXPECT_EQ(never.code, "never_due");
+    EXPECT_EQ(never.field, "cron");
+    EXPECT_EQ(shard.ask<Error>(schedule({.kind = TimesKind::at, .text = "1970-01-01T00:00:01Z"})).code, "never_due");
+    EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"default", "s"}).code, "unknown_schedule");
+}
+
+TEST(Schedules, unknown_ones_are_told_so) {
+    TrialEngine shard;
+    for (const What what : {What::pause, What::resume, What::fire}) {
+        EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", what}).code, "unknown_schedule");
+    }
+    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s"}).code, "unknown_schedule");
+    EXPECT_EQ(tell(shard, What::remove).removed, false);
+    shard.ask<ScheduleAnswer>(every(1'000));
+    EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"other", "s"}).code, "unknown_schedule") << "of a namespace";
+}
+
+TEST(Schedules, there_are_no_more_than_so_many) {
+    EngineOptions options;
+    options.schedules_max = 2;
+    TrialEngine shard(options);
+    shard.ask<ScheduleAnswer>(every(1'000, 0, "a"));
+    shard.ask<ScheduleAnswer>(every(1'000, 0, "b"));
+    EXPECT_EQ(shard.ask<Error>(every(1'000, 0, "c")).code, "schedule_limit");
+    EXPECT_FALSE(shard.ask<ScheduleAnswer>(every(2'000, 0, "b")).created) << "one that is there may be changed";
+    EXPECT_EQ(shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "a", What::remove}).removed, true);
+    EXPECT_TRUE(shard.ask<ScheduleAnswer>(every(1'000, 0, "c")).created);
+}
+
+TEST(Schedules, a_pause_makes_no_runs_and_what_came_in_it_is_skipped) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(every(100));
+    EXPECT_TRUE(tell(shard, What::pause).state.paused);
+    shard.turn(450);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_FALSE(tell(shard, What::resume).state.paused);
+    EXPECT_EQ(look(shard).state.skipped, 4u);
+    EXPECT_EQ(look(shard).state.passed_why, PassedWhy::paused);
+    shard.turn(50);
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{5}));
+}
+
+TEST(Schedules, fired_by_hand_it_makes_a_run_without_a_number_also_in_a_pause) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(every(1'000));
+    tell(shard, What::pause);
+    const PutAnswer fired = shard.ask<PutAnswer>(TellScheduleCommand{"default", "s", What::fire});
+    const std::vector<Delivered> run = shard.lease();
+    ASSERT_EQ(run.size(), 1u);
+    EXPECT_EQ(run[0].id, fired.id);
+    EXPECT_EQ(run[0].occurrence, 0u);
+    EXPECT_EQ(run[0].schedule, "s");
+    EXPECT_EQ(look(shard).state.fired, 1u);
+    EXPECT_EQ(look(shard).state.made, 0u);
+    EXPECT_EQ(look(shard).state.next_ms, kStart + 1'000);
+}
+
+TEST(Schedules, two_commands_on_one_do_not_meet_in_a_batch) {
+    TrialEngine shard;
+    const ReplyToken put = shard.submit(every(1'000));
+    const ReplyToken pause = shard.submit(TellScheduleCommand{"default", "s", What::pause});
+    const ReplyToken fire = shard.submit(TellScheduleCommand{"default", "s", What::fire});
+    const ReplyToken remove = shard.submit(TellScheduleCommand{"default", "s", What::remove});
+    const ReplyToken again = shard.submit(every(2'000));
+    shard.turn();
+    EXPECT_TRUE(shard.take<ScheduleAnswer>(put).created);
+    EXPECT_TRUE(shard.take<ScheduleAnswer>(pause).state.paused);
+    EXPECT_NE(shard.take<PutAnswer>(fire).id, 0u);
+    EXPECT_EQ(shard.take<ScheduleAnswer>(remove).removed, true);
+    EXPECT_TRUE(shard.take<ScheduleAnswer>(again).created);
+    EXPECT_EQ(look(shard).state.revision, 1u);
+    shard.turn(1'999);
+    EXPECT_EQ(shard.lease().size(), 1u) << "the one by hand; the removed one makes no more";
+    shard.turn(1);
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{1}));
+}
+
+TEST(Schedules, the_runs_and_what_the_schedule_becomes_are_durable_together) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(every(100));
+    shard.hold_commits = true;
+    shard.turn(100);
+    EXPECT_EQ(look(shard).state.made, 0u) << "nothing is told before it is on the disk";
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_EQ(look(shard).state.made, 1u);
+    EXPECT_EQ(shard.lease().size(), 1u);
+}
+
+// The run and the schedule that has moved on stand in one commit: whatever is the last one that is durable, each
+// nominal time makes one run.
+TEST(Schedules, a_crash_at_any_commit_makes_none_twice_and_none_never) {
+    EngineOptions options;
+    options.spawn_chunk = 2;
+    for (int lost = 0; lost < 24; ++lost) {
+        TrialEngine first(options);
+        PutScheduleCommand command = every(100, 12);
+        command.rule.misfire = Misfire::all;
+        first.ask<ScheduleAnswer>(std::move(command));
+        for (int step = 0; step < lost; ++step) first.turn(step % 3 == 0 ? 130 : 20);
+        first.hold_commits = true;  // this one dies on its way
+        first.turn(130);
+        TrialEngine second(options, first);
+        for (int step = 0; step < 12; ++step) second.turn(200);
+        std::map<std::uint64_t, DueMs> nominal;
+        std::size_t runs = 0;
+        for (const Record& record : second.log()) {
+            if (record.kind != RecordKind::spawn) continue;
+            ++runs;
+            nominal[record.content.occurrence] = record.state.nominal_due_ms;
+        }
+        EXPECT_EQ(runs, 12u) << lost;
+        EXPECT_EQ(nominal.size(), 12u) << lost;
+        for (const auto& [number, due] : nominal) EXPECT_EQ(due, kStart + static_cast<DueMs>(100 * number));
+        EXPECT_TRUE(look(second).state.has_ended());
+        EXPECT_EQ(look(second).body, "again");
+    }
+}
+
+TEST(Schedules, after_a_stop_missed_times_follow_the_policy) {
+    for (const Misfire misfire : {Misfire::once, Misfire::all, Misfire::skip}) {
+        TrialEngine first;
+        PutScheduleCommand command = every(60'000);
+        command.rule.misfire = misfire;
+        first.ask<ScheduleAnswer>(std::move(command));
+        TrialEngine second(EngineOptions{}, first);
+        second.turn(5 * 60'000 + 30'000);
+        const std::size_t made = misfire == Misfire::all ? 5 : misfire == Misfire::once ? 1 : 0;
+        EXPECT_EQ(second.lease().size(), made);
+        const ScheduleState state = look(second).state;
+        EXPECT_EQ(state.merged, misfire == Misfire::once ? 4u : 0u);
+        EXPECT_EQ(state.skipped, misfire == Misfire::skip ? 5u : 0u);
+        EXPECT_EQ(state.late, made);
+        EXPECT_EQ(state.next_ms, kStart + 6 * 60'000);
+    }
+}
+
+TEST(Schedules, missed_times_without_number_are_walked_in_shares) {
+    EngineOptions options;
+    options.run_steps_max = 7;
+    TrialEngine shard(options);
+    PutScheduleCommand command = every(1'000);
+    command.rule.misfire = Misfire::skip;
+    shard.ask<ScheduleAnswer>(std::move(command));
+    shard.turn(100'500);
+    EXPECT_EQ(look(shard).state.skipped, 95u) << "the newest five seconds are on time";
+    EXPECT_EQ(look(shard).state.made, 5u);
+    EXPECT_EQ(look(shard).state.passed_count, 95u);
+}
+
+TEST(Schedules, a_queue_without_room_makes_the_run_wait) {
+    TrialEngine shard;
+    ConfigureQueueCommand settings{.queue = "q"};
+    settings.settings.pending_max = 2;
+    shard.ask<QueueAnswer>(settings);
+    shard.ask<ScheduleAnswer>(every(100));
+    for (int i = 0; i < 10; ++i) shard.turn(50);
+    EXPECT_EQ(look(shard).state.made, 2u);
+    const std::vector<Delivered> first = shard.lease();
+    ASSERT_EQ(first.size(), 2u);
+    EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", What::fire}).code, "queue_full");
+    shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
+    shard.turn(1'000);
+    EXPECT_EQ(look(shard).state.made, 3u);
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{3}));
+}
+
+TEST(Schedules, overlap_skip_makes_no_run_beside_an_unfinished_one) {
+    TrialEngine shard;
+    PutScheduleCommand command = every(100);
+    command.rule.overlap = Overlap::skip;
+    shard.ask<ScheduleAnswer>(std::move(command));
+    shard.turn(100);
+    const std::vector<Delivered> first = shard.lease();
+    ASSERT_EQ(first.size(), 1u);
+    shard.turn(100);
+    shard.turn(100);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(look(shard).state.skipped, 2u);
+    shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
+    shard.turn(100);
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{4}));
+}
+
+TEST(Schedules, queue_one_makes_the_run_that_waits_when_the_one_before_ends) {
+    TrialEngine shard;
+    PutScheduleCommand command = every(100);
+    command.rule.overlap = Overlap::queue_one;
+    shard.ask<ScheduleAnswer>(std::move(command));
+    shard.turn(100);
+    const std::vector<Delivered> first = shard.lease();
+    ASSERT_EQ(first.size(), 1u);
+    shard.turn(100);
+    shard.turn(100);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(look(shard).state.merged, 1u);
+    EXPECT_EQ(look(shard).state.waiting_run, 2u);
+    shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
+    shard.turn();
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2})) << "at once, not at the next time";
+    EXPECT_EQ(look(shard).state.waiting_ms, 0);
+}
+
+TEST(Schedules, a_run_that_waits_is_made_after_a_crash_too) {
+    TrialEngine first;
+    PutScheduleCommand command = every(100, 2);
+    command.rule.overlap = Overlap::queue_one;
+    first.ask<ScheduleAnswer>(std::move(command));
+    first.turn(100);
+    first.turn(100);
+    EXPECT_EQ(look(first).state.waiting_run, 2u);
+    TrialEngine second(EngineOptions{}, first);
+    second.turn(1'000);
+    const std::vector<Delivered> run = second.lease();
+    ASSERT_EQ(numbers_of(run), (Numbers{1}));
+    TrialEngine third(EngineOptions{}, second);
+    const std::vector<Delivered> again = third.lease();
+    ASSERT_EQ(numbers_of(again), (Numbers{1}));
+    third.hold_commits = true;
+    third.submit(AckCommand{again[0].lease});
+    third.turn();
+    third.hold_commits = false;
+    third.settle();
+    third.turn();
+    EXPECT_EQ(numbers_of(third.lease()), (Numbers{2}));
+    TrialEngine fourth(EngineOptions{}, third);
+    fourth.turn(1'000);
+    EXPECT_EQ(look(fourth).state.made, 2u);
+}
+
+// The newest run may have left memory: the index says then how it stands.
+TEST(Schedules, an_overlap_is_seen_where_the_run_is_in_the_index_alone) {
+    EngineOptions options;
+    options.segment_bytes = 64 << 10;
+    for (const bool ends : {false, true}) {
+        TrialEngine shard(options);
+        PutScheduleCommand command = every(3'000'000);
+        command.rule.overlap = Overlap::skip;
+        command.rule.jitter_ms = 900'000;
+        shard.ask<ScheduleAnswer>(std::move(command));
+        shard.turn(3'000'000);
+        const MessageId run = look(shard).state.last_id;
+        ASSERT_NE(run, 0u);
+        if (ends) shard.ask<ChangeAnswer>(CancelCommand{"default", run});
+        shard.move_to_index();
+        for (int i = 0; i < 40; ++i) shard.turn();
+        if (!ends) shard.ask<ChangeAnswer>(HoldCommand{"default", run});
+        shard.move_to_index();
+        shard.turn(3'000'000);
+        EXPECT_EQ(look(shard).state.skipped, ends ? 0u : 1u);
+        EXPECT_EQ(look(shard).state.made, ends ? 2u : 1u);
+    }
+}
+
+TEST(Schedules, jitter_makes_a_run_due_later_by_the_same_time_always) {
+    TrialEngine shard;
+    PutScheduleCommand command = every(100'000);
+    command.rule.jitter_ms = 50'000;
+    shard.ask<ScheduleAnswer>(std::move(command));
+    const PreviewAnswer seen = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 3, {}});
+    ASSERT_EQ(seen.times.size(), 3u);
+    shard.turn(100'000);
+    const MessageAnswer run = shard.ask<MessageAnswer>(GetCommand{"default", look(shard).state.last_id});
+    EXPECT_EQ(run.row.state.nominal_due_ms, seen.times[0].nominal_ms);
+    EXPECT_EQ(run.row.state.due_ms, seen.times[0].due_ms);
+    EXPECT_NE(seen.times[0].due_ms - seen.times[0].nominal_ms, seen.times[1].due_ms - seen.times[1].nominal_ms);
+    EXPECT_TRUE(shard.lease().empty() || run.row.state.due_ms <= kStart + 100'000);
+    shard.turn(50'000);
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{1}));
+}
+
+TEST(Schedules, a_preview_shows_what_will_be_made_and_changes_nothing) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(every(100, 4));
+    shard.turn(100);
+    const std::size_t records = shard.log().size();
+    const PreviewAnswer seen = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 10, {}});
+    ASSERT_EQ(seen.times.size(), 3u) << "one of four is made";
+    EXPECT_EQ(seen.times[0].number, 2u);
+    EXPECT_EQ(seen.times[0].nominal_ms, kStart + 200);
+    EXPECT_EQ(seen.times[2].number, 4u);
+    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 0, {}}).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 1'001, {}}).code, "out_of_range");
+    EXPECT_EQ(shard.log().size(), records);
+}
+
+TEST(Schedules, a_list_goes_by_name_in_pages) {
+    TrialEngine shard;
+    for (const char* name : {"c", "a", "b"}) shard.ask<ScheduleAnswer>(every(1'000, 0, name));
+    const ScheduleListAnswer first = shard.ask<ScheduleListAnswer>(ListSchedulesCommand{"default", "", 2});
+    ASSERT_EQ(first.schedules.size(), 2u);
+    EXPECT_EQ(first.schedules[1].name, "b");
+    EXPECT_FALSE(first.complete);
+    const ScheduleListAnswer rest = shard.ask<ScheduleListAnswer>(ListSchedulesCommand{"default", "b", 2});
+    ASSERT_EQ(rest.schedules.size(), 1u);
+    EXPECT_TRUE(rest.complete);
+    EXPECT_TRUE(shard.ask<ScheduleListAnswer>(ListSchedulesCommand{"other", "", 2}).schedules.empty());
+}
+
+// A zone is moved by its government: the times that are yet to come follow, and what was made is not made again.
+TEST(Schedules, other_zone_data_move_the_times_to_come_and_repeat_none) {
+    const auto shifted = [](std::string_view name) { return Zone::load(name == "Europe/Oslo" ? "Etc/GMT-3" : name); };
+    TrialEngine first;
+    const TimesRule times{.kind = TimesKind::cron, .text = "*/5 1 * * *", .zone = "Europe/Oslo"};
+    first.ask<ScheduleAnswer>(schedule(times));  // local clocks show 01:16:40, an hour ahead of UTC
+    first.turn(200'000);                         // 01:20
+    EXPECT_EQ(look(first).state.made, 1u);
+    TrialEngine same(EngineOptions{}, first);
+    EXPECT_EQ(look(same).state.next_ms, kStart + 500'000) << "the same data: nothing moves";
+    TrialEngine second(EngineOptions{}, first, shifted, "9999z");
+    const ScheduleAnswer moved = look(second);
+    EXPECT_EQ(moved.zone_data, "9999z");
+    EXPECT_EQ(moved.state.next_ms, 22LL * 3600 * 1000) << "01:00 of the next day, three hours ahead of UTC";
+    second.turn(10'000'000);
+    EXPECT_EQ(look(second).state.made, 1u);
+}
+
+TEST(Schedules, one_whose_zone_is_gone_stands_still_until_it_is_set_anew) {
+    const auto none = [](std::string_view) -> Result<Zone> { return Error{"bad_zone", "gone", "zone"}; };
+    TrialEngine first;
+    first.ask<ScheduleAnswer>(schedule({.kind = TimesKind::cron, .text = "* * * * *", .zone = "Europe/Oslo"}));
+    TrialEngine second(EngineOptions{}, first, none);
+    EXPECT_TRUE(look(second).stands_still);
+    second.turn(600'000);
+    EXPECT_EQ(look(second).state.made, 0u);
+    EXPECT_TRUE(second.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s"}).times.empty());
+    const ScheduleAnswer mended =
+        second.ask<ScheduleAnswer>(schedule({.kind = TimesKind::cron, .text = "* * * * *", .zone = "UTC"}));
+    EXPECT_FALSE(mended.stands_still);
+    second.turn(60'000);
+    EXPECT_EQ(look(second).state.made, 1u);
+}
+
+TEST(Schedules, a_carry_writes_it_again_and_the_old_record_is_needed_no_more) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(every(1'000));
+    shard.turn(1'000);
+    const std::uint64_t needed = shard.engine().totals().needed_bytes;
+    Sequence place = 0;
+    std::string body;
+    Sequence sequence = 0;
+    for (const Record& record : shard.log()) {
+        ++sequence;
+        if (is_whole_rule(record)) place = sequence;
+    }
+    body = shard.record_body(place);
+    EXPECT_TRUE(shard.ask<CarryAnswer>(CarryScheduleCommand{"default", "s", place, body}).carried);
+    EXPECT_FALSE(shard.ask<CarryAnswer>(CarryScheduleCommand{"default", "s", place, body}).carried) << "it moved";
+    EXPECT_LT(shard.engine().totals().needed_bytes, needed + 100) << "the new record, and not the old one";
+    shard.turn(1'000);
+    const std::vector<Delivered> runs = shard.lease();
+    ASSERT_EQ(runs.size(), 2u);
+    EXPECT_EQ(runs[1].body, "again");
+}
+
+TEST(Schedules, on_a_full_disk_none_is_set_and_none_makes_a_run_until_there_is_space) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(every(1'000));
+    shard.engine().set_log_space(LogSpace::scarce);
+    EXPECT_EQ(shard.ask<Error>(every(2'000, 0, "t")).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", What::fire}).code, "store_full");
+    shard.turn(1'500);
+    EXPECT_EQ(look(shard).state.made, 0u);
+    shard.engine().set_log_space(LogSpace::enough);
+    shard.turn(1'000);
+    EXPECT_EQ(look(shard).state.made, 2u) << "both are on time within five seconds";
+    shard.engine().set_log_space(LogSpace::reserve);
+    EXPECT_TRUE(tell(shard, What::pause).state.paused) << "a pause may always be written";
+    EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", What::resume}).code, "store_full");
+    EXPECT_EQ(tell(shard, What::remove).removed, true);
+}
+
+TEST(Schedules, contents_larger_than_a_batch_go_one_by_one) {
+    EngineOptions options;
+    options.batch_bytes_max = 64 << 10;
+    options.segment_bytes = 256 << 10;
+    TrialEngine shard(options);
+    PutScheduleCommand command = every(100, 8);
+    command.body = std::string(100 << 10, 'x');
+    shard.ask<ScheduleAnswer>(std::move(command));
+    for (int i = 0; i < 20; ++i) {
+        shard.turn(100);
+        if (shard.engine().counters().unsealed_segments > 2) shard.engine().table_taken(100);
+    }
+    EXPECT_EQ(look(shard).state.made, 8u);
+}
+
+}  // namespace
+}  // namespace duewheel

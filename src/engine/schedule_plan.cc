@@ -1,0 +1,134 @@
+#include "engine/schedule_plan.h"
+
+#include <cassert>
+
+namespace duewheel {
+namespace {
+
+enum class Fate : std::uint8_t { run, skip, merge };
+
+class Planner {
+  public:
+    Planner(const ScheduleState& state, const ScheduleTimes& times, DueMs now, const PlanLimits& limits)
+        : times_(times), now_(now), limits_(limits), unfinished_(limits.last_is_unfinished) {
+        plan_.after = state;
+    }
+
+    SchedulePlan plan() {
+        ScheduleState& state = plan_.after;
+        if (state.waiting_ms != 0 && !run_waiting()) return std::move(plan_);
+        while (state.next_ms != 0 && state.next_ms <= now_ && plan_.steps < limits_.steps_max) {
+            const DueMs after_next = time_after_next(state, times_);
+            PassedWhy why = PassedWhy::none;
+            const Fate fate = fate_of(state.next_ms, after_next, why);
+            if (fate == Fate::run && !run(state.next_ms, state.next_run)) break;
+            if (fate != Fate::run) pass(state.next_ms, fate, why);
+            ++plan_.steps;
+            state.last_ms = state.next_ms;
+            state.last_offset_s = times_.offset_s(state.next_ms);
+            state.next_ms = after_next;
+            state.next_run += 1;
+        }
+        return std::move(plan_);
+    }
+
+  private:
+    bool is_late(DueMs nominal) const { return now_ - nominal > limits_.on_time_ms; }
+
+    // The run that waits for the end of the one before. False: it still does not go, and nothing behind it needs a run.
+    bool run_waiting() {
+        ScheduleState& state = plan_.after;
+        if (state.rule.overlap == Overlap::queue_one && unfinished_) return true;
+        if (plan_.runs.size() >= limits_.runs_max) return false;
+        plan_.runs.push_back({state.waiting_ms, state.waiting_run});
+        ++plan_.steps;
+        count_run(state.waiting_late);
+        state.last_run_ms = state.waiting_ms;
+        state.waiting_ms = 0;
+        state.waiting_run = 0;
+        state.waiting_late = false;
+        unfinished_ = true;
+        return true;
+    }
+
+    Fate fate_of(DueMs nominal, DueMs after_next, PassedWhy& why) {
+        const ScheduleState& state = plan_.after;
+        const ScheduleRule& rule = state.rule;
+        if (nominal < state.pass_until_ms) return why = PassedWhy::paused, Fate::skip;
+        if (is_late(nominal)) {
+            if (rule.misfire_window_ms != 0 && now_ - nominal > rule.misfire_window_ms) {
+                return why = PassedWhy::too_old, Fate::skip;
+            }
+            why = PassedWhy::missed;
+            if (rule.misfire == Misfire::skip) return Fate::skip;
+            if (rule.misfire == Misfire::once && after_next != 0 && is_late(after_next)) return Fate::merge;
+            if (rule.misfire == Misfire::all && state.made_up >= limits_.made_up_max) return Fate::skip;
+            why = PassedWhy::none;
+        }
+        if (!unfinished_ || rule.overlap == Overlap::allow) return Fate::run;
+        if (rule.overlap == Overlap::skip) return why = PassedWhy::overlap, Fate::skip;
+        if (state.waiting_ms == 0) return Fate::run;  // to wait
+        return why = PassedWhy::overlap, Fate::merge;
+    }
+
+    // False: there is no room for it in this plan.
+    bool run(DueMs nominal, std::uint64_t number) {
+        ScheduleState& state = plan_.after;
+        const bool late = is_late(nominal);
+        if (unfinished_ && state.rule.overlap == Overlap::queue_one) {
+            state.waiting_ms = nominal;
+            state.waiting_run = number;
+            state.waiting_late = late;
+        } else {
+            if (plan_.runs.size() >= limits_.runs_max) return false;
+            plan_.runs.push_back({nominal, number});
+            count_run(late);
+            state.last_run_ms = nominal;
+            unfinished_ = true;
+        }
+        state.made_up = late ? state.made_up + 1 : 0;
+        return true;
+    }
+
+    void count_run(bool late) {
+        plan_.after.made += 1;
+        if (late) plan_.after.late += 1;
+    }
+
+    void pass(DueMs nominal, Fate fate, PassedWhy why) {
+        ScheduleState& state = plan_.after;
+        (fate == Fate::skip ? state.skipped : state.merged) += 1;
+        const bool goes_on = state.passed_why == why && state.passed_to_ms != 0 && state.passed_to_ms == state.last_ms;
+        if (!goes_on) {
+            state.passed_from_ms = nominal;
+            state.passed_count = 0;
+            state.passed_why = why;
+        }
+        state.passed_to_ms = nominal;
+        state.passed_count += 1;
+        if (plan_.passed_from_ms == 0) plan_.passed_from_ms = nominal;
+        plan_.passed_to_ms = nominal;
+        if (why != PassedWhy::missed && why != PassedWhy::too_old) state.made_up = 0;
+    }
+
+    const ScheduleTimes& times_;
+    const DueMs now_;
+    const PlanLimits& limits_;
+    bool unfinished_;
+    SchedulePlan plan_;
+};
+
+}  // namespace
+
+DueMs time_after_next(const ScheduleState& state, const ScheduleTimes& times) {
+    assert(state.next_ms != 0);
+    const std::uint64_t most = state.rule.times.times;
+    if (most != 0 && state.next_run >= most) return 0;
+    return times.next(state.next_ms, state.from_ms).value_or(0);
+}
+
+SchedulePlan plan_runs(const ScheduleState& state, const ScheduleTimes& times, DueMs now, const PlanLimits& limits) {
+    return Planner(state, times, now, limits).plan();
+}
+
+}  // namespace duewheel

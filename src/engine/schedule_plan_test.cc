@@ -1,0 +1,183 @@
+// What becomes of nominal times that have come: on time, missed, overlapping, paused.
+#include "engine/schedule_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace duewheel {
+namespace {
+
+constexpr DueMs kMinute = 60'000;
+
+ScheduleState every_minute(Misfire misfire = Misfire::once, Overlap overlap = Overlap::allow) {
+    ScheduleState state;
+    state.revision = 1;
+    state.rule.queue = "q";
+    state.rule.times = {.kind = TimesKind::every, .every_ms = kMinute, .start_ms = kMinute};
+    state.rule.misfire = misfire;
+    state.rule.overlap = overlap;
+    state.next_ms = kMinute;
+    return state;
+}
+
+ScheduleTimes times_of(const ScheduleState& state) {
+    return *ScheduleTimes::make(state.rule.times, &Zone::load);
+}
+
+SchedulePlan plan(const ScheduleState& state, DueMs now, const PlanLimits& limits = {}) {
+    return plan_runs(state, times_of(state), now, limits);
+}
+
+std::vector<std::uint64_t> numbers(const SchedulePlan& plan) {
+    std::vector<std::uint64_t> all;
+    for (const PlannedRun& run : plan.runs) all.push_back(run.number);
+    return all;
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+TEST(SchedulePlan, what_is_on_time_makes_a_run_and_moves_the_schedule_on) {
+    EXPECT_TRUE(plan(every_minute(), kMinute - 1).changes_nothing());
+    const SchedulePlan made = plan(every_minute(), kMinute + 5'000);
+    EXPECT_EQ(made.runs, (std::vector<PlannedRun>{{kMinute, 1}}));
+    EXPECT_EQ(made.after.next_ms, 2 * kMinute);
+    EXPECT_EQ(made.after.next_run, 2u);
+    EXPECT_EQ(made.after.made, 1u);
+    EXPECT_EQ(made.after.late, 0u);
+}
+
+TEST(SchedulePlan, once_makes_one_run_for_all_that_were_missed) {
+    const SchedulePlan made = plan(every_minute(Misfire::once), 5 * kMinute + 30'000);
+    EXPECT_EQ(made.runs, (std::vector<PlannedRun>{{5 * kMinute, 5}}));
+    EXPECT_EQ(made.after.merged, 4u);
+    EXPECT_EQ(made.after.late, 1u);
+    EXPECT_EQ(made.after.passed_from_ms, kMinute);
+    EXPECT_EQ(made.after.passed_to_ms, 4 * kMinute);
+    EXPECT_EQ(made.after.passed_count, 4u);
+    EXPECT_EQ(made.after.passed_why, PassedWhy::missed);
+    // One that is on time beside it is a run of its own.
+    EXPECT_EQ(numbers(plan(every_minute(Misfire::once), 5 * kMinute + 2'000)), (Numbers{4, 5}));
+}
+
+TEST(SchedulePlan, all_makes_each_up_to_its_limit_and_skips_the_rest) {
+    PlanLimits limits;
+    limits.made_up_max = 3;
+    const SchedulePlan made = plan(every_minute(Misfire::all), 5 * kMinute + 30'000, limits);
+    EXPECT_EQ(numbers(made), (Numbers{1, 2, 3}));
+    EXPECT_EQ(made.after.skipped, 2u);
+    EXPECT_EQ(made.after.passed_from_ms, 4 * kMinute);
+    // The count begins anew once one was on time.
+    const SchedulePlan later = plan(made.after, 6 * kMinute, limits);
+    EXPECT_EQ(numbers(later), (Numbers{6}));
+    EXPECT_EQ(numbers(plan(later.after, 9 * kMinute + 30'000, limits)), (Numbers{7, 8, 9}));
+}
+
+TEST(SchedulePlan, skip_makes_none_that_was_missed) {
+    const SchedulePlan made = plan(every_minute(Misfire::skip), 5 * kMinute + 30'000);
+    EXPECT_TRUE(made.runs.empty());
+    EXPECT_EQ(made.after.skipped, 5u);
+    EXPECT_EQ(made.after.next_ms, 6 * kMinute);
+    EXPECT_EQ(made.passed_from_ms, kMinute);
+    EXPECT_EQ(made.passed_to_ms, 5 * kMinute);
+}
+
+TEST(SchedulePlan, a_window_skips_what_is_older_than_it) {
+    ScheduleState state = every_minute(Misfire::all);
+    state.rule.misfire_window_ms = 2 * kMinute;
+    const SchedulePlan made = plan(state, 5 * kMinute + 30'000);
+    EXPECT_EQ(numbers(made), (Numbers{4, 5}));
+    EXPECT_EQ(made.after.passed_why, PassedWhy::too_old);
+    state.rule.misfire = Misfire::once;
+    state.rule.misfire_window_ms = 20'000;
+    EXPECT_TRUE(plan(state, 5 * kMinute + 30'000).runs.empty()) << "even the last one is too old";
+}
+
+TEST(SchedulePlan, times_are_counted_whatever_becomes_of_them) {
+    ScheduleState state = every_minute(Misfire::once);
+    state.rule.times.times = 3;
+    const SchedulePlan made = plan(state, 60 * kMinute);
+    EXPECT_EQ(made.runs, (std::vector<PlannedRun>{{3 * kMinute, 3}}));
+    EXPECT_EQ(made.after.next_ms, 0);
+    EXPECT_TRUE(made.after.has_ended());
+}
+
+TEST(SchedulePlan, what_came_in_a_pause_is_skipped) {
+    ScheduleState state = every_minute(Misfire::all);
+    state.pass_until_ms = 3 * kMinute + 1;
+    const SchedulePlan made = plan(state, 4 * kMinute);
+    EXPECT_EQ(numbers(made), (Numbers{4}));
+    EXPECT_EQ(made.after.passed_why, PassedWhy::paused);
+    EXPECT_EQ(made.after.skipped, 3u);
+}
+
+TEST(SchedulePlan, overlap_skip_makes_no_run_beside_an_unfinished_one) {
+    PlanLimits limits;
+    limits.last_is_unfinished = true;
+    const SchedulePlan made = plan(every_minute(Misfire::once, Overlap::skip), kMinute, limits);
+    EXPECT_TRUE(made.runs.empty());
+    EXPECT_EQ(made.after.skipped, 1u);
+    EXPECT_EQ(made.after.passed_why, PassedWhy::overlap);
+    // Nor beside one that the same plan makes.
+    EXPECT_EQ(numbers(plan(every_minute(Misfire::all, Overlap::skip), 4 * kMinute)), (Numbers{1}));
+    EXPECT_EQ(numbers(plan(every_minute(Misfire::once, Overlap::allow), kMinute, limits)), (Numbers{1}));
+}
+
+TEST(SchedulePlan, queue_one_keeps_one_run_waiting_and_merges_the_rest) {
+    PlanLimits busy;
+    busy.last_is_unfinished = true;
+    const ScheduleState start = every_minute(Misfire::all, Overlap::queue_one);
+    const SchedulePlan waits = plan(start, kMinute, busy);
+    EXPECT_TRUE(waits.runs.empty());
+    EXPECT_EQ(waits.after.waiting_ms, kMinute);
+    EXPECT_EQ(waits.after.waiting_run, 1u);
+    EXPECT_EQ(waits.after.made, 0u);
+    const SchedulePlan merged = plan(waits.after, 2 * kMinute, busy);
+    EXPECT_TRUE(merged.runs.empty());
+    EXPECT_EQ(merged.after.merged, 1u);
+    EXPECT_TRUE(plan(merged.after, 2 * kMinute + 1, busy).changes_nothing());
+    const SchedulePlan goes = plan(merged.after, 2 * kMinute + 10);
+    EXPECT_EQ(goes.runs, (std::vector<PlannedRun>{{kMinute, 1}}));
+    EXPECT_EQ(goes.after.waiting_ms, 0);
+    EXPECT_EQ(goes.after.made, 1u);
+    const SchedulePlan again = plan(goes.after, 3 * kMinute, busy);
+    EXPECT_EQ(again.after.waiting_run, 3u);
+    ScheduleState relaxed = again.after;
+    relaxed.rule.overlap = Overlap::allow;
+    EXPECT_EQ(numbers(plan(relaxed, 3 * kMinute, busy)), (Numbers{3})) << "the policy was changed while one waited";
+}
+
+// The oracle of shares: however small the steps in which missed times are walked, the end is the same.
+TEST(SchedulePlan, walked_in_shares_it_gives_the_same_as_in_one_go) {
+    Random random(20261122);
+    for (int round = 0; round < 400; ++round) {
+        ScheduleState state =
+            every_minute(static_cast<Misfire>(random.below(3)), static_cast<Overlap>(random.below(2)));
+        if (random.below(2) == 0) state.rule.misfire_window_ms = static_cast<std::int64_t>(random.below(20)) * kMinute;
+        if (random.below(3) == 0) state.rule.times.times = 1 + random.below(30);
+        if (random.below(3) == 0) state.pass_until_ms = static_cast<DueMs>(random.below(20)) * kMinute;
+        PlanLimits limits;
+        limits.made_up_max = static_cast<std::uint32_t>(random.below(30));
+        const DueMs now = static_cast<DueMs>(random.below(40)) * kMinute + static_cast<DueMs>(random.below(10'000));
+        const SchedulePlan whole = plan(state, now, limits);
+
+        ScheduleState walked = state;
+        std::vector<PlannedRun> runs;
+        bool unfinished = false;
+        for (int shares = 0; shares < 200; ++shares) {
+            limits.steps_max = 1 + random.below(5);
+            limits.runs_max = 1 + random.below(3);
+            limits.last_is_unfinished = unfinished;
+            const SchedulePlan share = plan(walked, now, limits);
+            if (share.changes_nothing()) break;
+            runs.insert(runs.end(), share.runs.begin(), share.runs.end());
+            unfinished |= !share.runs.empty();
+            walked = share.after;
+        }
+        ASSERT_EQ(runs, whole.runs) << "round " << round;
+        ASSERT_TRUE(walked == whole.after) << "round " << round;
+    }
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,135 @@
+// The schedules of a shard: all of them, by number and by name, and which of them wait to make a run.
+//
+// They are in memory whole but for what their messages hold: that is read from the log when a run is made. A number is
+// given once and never again, so whoever holds one may ask for a schedule that is gone. Names that a command of the
+// batch in flight brings are there already, with revision 0.
+//
+// Single-threaded; it decides nothing.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "message/schedule_state.h"
+#include "message/schedule_times.h"
+#include <duewheel/timing_wheel.h>
+
+namespace duewheel {
+
+using ScheduleNumber = std::uint64_t;  // from 1
+
+struct Schedule {
+    ScheduleNumber number = 0;
+    std::string name_space;
+    std::string name;
+    ScheduleState state;                 // revision 0: its first record is not durable yet
+    std::optional<ScheduleTimes> times;  // none: its zone cannot be loaded any more, so it stands still
+    Sequence place = 0;                  // of its newest whole record
+    std::uint32_t record_bytes = 0;
+    std::uint64_t term = 0;  // of its newest record: its share of the digest
+    TimerHandle timer;
+    bool in_batch = false;
+    bool is_due = false;                  // waits among `due` or `preparing`
+    std::optional<ScheduleTimes> coming;  // of the record in the batch, where that changes them
+
+    bool exists() const { return state.revision != 0; }
+    bool stands_still() const { return state.paused || !times || state.has_ended(); }
+};
+
+// A run on its way: what it takes from the log and the index is being read, or there.
+struct RunInPreparation {
+    ScheduleNumber schedule = 0;
+    Sequence place = 0;
+    std::string record_body;  // of the whole record; empty: being read
+    // What the index says of the newest run, where memory does not know it and an overlap policy asks.
+    MessageId last_id = 0;
+    std::optional<bool> last_is_unfinished;
+    std::uint64_t generation = 0;
+};
+
+class ScheduleTable {
+  public:
+    // Null where there is none; one of revision 0 is not there for who asks from outside.
+    Schedule* find(std::string_view name_space, std::string_view name) {
+        const auto found = by_name_.find(Key{name_space, name});
+        return found == by_name_.end() ? nullptr : by_number_.at(found->second).get();
+    }
+    Schedule* find(ScheduleNumber number) {
+        const auto found = by_number_.find(number);
+        return found == by_number_.end() ? nullptr : found->second.get();
+    }
+    // The name must be free.
+    Schedule& add(std::string name_space, std::string name) {
+        auto schedule = std::make_unique<Schedule>();
+        schedule->number = ++newest_;
+        schedule->name_space = std::move(name_space);
+        schedule->name = std::move(name);
+        Schedule& added = *schedule;
+        by_name_.emplace(std::pair(added.name_space, added.name), added.number);
+        by_number_.emplace(added.number, std::move(schedule));
+        return added;
+    }
+    void remove(const Schedule& schedule) {
+        forget_waiting(schedule);
+        by_name_.erase(std::pair(schedule.name_space, schedule.name));
+        by_number_.erase(schedule.number);
+    }
+    // Those whose first record is not durable yet count.
+    std::size_t size() const { return by_number_.size(); }
+
+    // In the order of names, from the first one of the namespace after `after` on; null where there is none.
+    Schedule* next_of(std::string_view name_space, std::string_view after) {
+        const auto found = by_name_.upper_bound(Key{name_space, after});
+        if (found == by_name_.end() || found->first.first != name_space) return nullptr;
+        return by_number_.at(found->second).get();
+    }
+    template <class F>
+    void for_each(F&& visit) const {
+        for (const auto& [name, number] : by_name_) visit(*by_number_.at(number));
+    }
+
+    // The schedule waits for this run to end before it makes the next.
+    void wait_for(MessageId run, const Schedule& schedule) { waiting_for_[run] = schedule.number; }
+    void forget_waiting(const Schedule& schedule) {
+        const auto found = waiting_for_.find(schedule.state.last_id);
+        if (found != waiting_for_.end() && found->second == schedule.number) waiting_for_.erase(found);
+    }
+    bool awaits(MessageId run) const { return waiting_for_.contains(run); }
+    // Who waits for this run, which has ended; 0: nobody.
+    ScheduleNumber ended(MessageId run) {
+        if (waiting_for_.empty()) return 0;
+        const auto found = waiting_for_.find(run);
+        if (found == waiting_for_.end()) return 0;
+        const ScheduleNumber number = found->second;
+        waiting_for_.erase(found);
+        return number;
+    }
+
+    std::deque<ScheduleNumber> due;          // in the order in which their times came
+    std::deque<RunInPreparation> preparing;  // the first of them
+    std::size_t asks = 0;                    // questions that these wait for
+
+  private:
+    using Key = std::pair<std::string_view, std::string_view>;
+    struct Less {
+        using is_transparent = void;
+        template <class L, class R>
+        bool operator()(const L& left, const R& right) const {
+            return Key(left.first, left.second) < Key(right.first, right.second);
+        }
+    };
+
+    std::map<std::pair<std::string, std::string>, ScheduleNumber, Less> by_name_;
+    std::unordered_map<ScheduleNumber, std::unique_ptr<Schedule>> by_number_;
+    std::unordered_map<MessageId, ScheduleNumber> waiting_for_;
+    ScheduleNumber newest_ = 0;
+};
+
+}  // namespace duewheel

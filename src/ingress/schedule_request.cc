@@ -1,0 +1,211 @@
+#include "ingress/schedule_request.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "ingress/field_syntax.h"
+#include "ingress/json_request.h"
+#include "ingress/list_request.h"
+#include "ingress/put_request.h"
+#include "ingress/query_request.h"
+#include "ingress/request_command.h"
+#include "ingress/request_members.h"
+#include "ingress/schedule_text.h"
+#include "message/request_hash.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kScheduleMembers[] = {
+    "queue",          "cron",      "every",      "iso",   "at",          "zone",    "dst",
+    "dst_repeat",     "start",     "end",        "times", "closed",      "jitter",  "misfire",
+    "misfire_window", "overlap",   "paused",     "body",  "body_base64", "headers", "content_type",
+    "priority",       "order_key", "expires_in", "retry"};
+
+// A member that is one of a few words; `names` are those of the values from 0 on.
+template <class T>
+Status read_word(const JsonRequest& json, std::string_view member, std::initializer_list<std::string_view> names,
+                 T& into) {
+    const Result<std::optional<std::string_view>> text = json.text(member);
+    if (!text) return text.error();
+    if (!*text) return {};
+    const auto* found = std::find(names.begin(), names.end(), **text);
+    if (found != names.end()) {
+        into = static_cast<T>(found - names.begin());
+        return {};
+    }
+    std::string known;
+    for (const std::string_view name : names) known += (known.empty() ? "\"" : ", \"") + std::string(name) + "\"";
+    return Error{"bad_policy", "`" + std::string(member) + "` is one of " + known, std::string(member)};
+}
+
+Status read_kind(const JsonRequest& json, TimesRule& times) {
+    constexpr std::pair<std::string_view, TimesKind> kKinds[] = {
+        {"cron", TimesKind::cron}, {"every", TimesKind::every}, {"iso", TimesKind::iso}, {"at", TimesKind::at}};
+    std::string_view given;
+    for (const auto& [name, kind] : kKinds) {
+        if (!json.has(name)) continue;
+        if (!given.empty()) {
+            return Error{"conflicting_members",
+                         "give `" + std::string(given) + "` or `" + std::string(name) +
+                             "`, not both: a schedule has one rule; make two schedules",
+                         std::string(name)};
+        }
+        given = name;
+        times.kind = kind;
+    }
+    if (given.empty()) {
+        return Error{"missing_member",
+                     "say when: `cron` (\"0 9 * * MON-FRI\"), `every` (\"10m\"), `iso` (\"R/2027-01-01T09:00:00/P1M\") "
+                     "or `at` (\"2027-01-01T06:00:00\")",
+                     "cron"};
+    }
+    if (times.kind == TimesKind::every) return take(json.duration_ms("every"), times.every_ms);
+    if (Status read = take(json.text(given), times.text); !read) return read;
+    if (times.kind != TimesKind::cron && times.text.size() > kIntervalBytesMax) {
+        return Error{times.kind == TimesKind::iso ? "bad_interval" : "bad_instant",
+                     "`" + std::string(given) + "` has at most " + std::to_string(kIntervalBytesMax) + " bytes",
+                     std::string(given)};
+    }
+    return {};
+}
+
+Status read_times(const JsonRequest& json, TimesRule& times) {
+    Status read = read_kind(json, times);
+    if (read) read = take(json.text("zone"), times.zone);
+    if (read) read = read_word(json, "dst", {"shift", "skip"}, times.skips_gaps);
+    if (read) read = read_word(json, "dst_repeat", {"first", "both"}, times.repeats_folds);
+    if (read) read = take(json.text("closed"), times.closed);
+    if (read && times.closed.size() > kClosedDaysBytesMax) {
+        read = Error{"bad_exclusion",
+                     "`closed` has at most " + std::to_string(kClosedDaysBytesMax) +
+                         " bytes: leave out comments and days that have passed, or name ranges",
+                     "closed"};
+    }
+    if (read) read = take(json.instant_ms("start"), times.start_ms);
+    if (read) read = take(json.instant_ms("end"), times.end_ms);
+    std::optional<std::int64_t> count;
+    if (read) read = take(json.integer("times"), count);
+    if (read && count && *count < 1) {
+        read = Error{"out_of_range", "`times` is how many runs there are in all, at least 1; leave it out for no end",
+                     "times"};
+    }
+    if (read && count) times.times = static_cast<std::uint64_t>(*count);
+    return read;
+}
+
+Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
+    Status read = take(json.duration_ms("jitter"), rule.jitter_ms);
+    if (read) read = read_word(json, "misfire", {"once", "all", "skip"}, rule.misfire);
+    std::optional<std::int64_t> window;
+    if (read) read = take(json.duration_ms("misfire_window"), window);
+    if (read && window && *window < 1) {
+        read =
+            Error{"out_of_range",
+                  "`misfire_window` is how late a run may still be made, at least 1 ms; with `\"misfire\": \"skip\"` "
+                  "none that was missed is made",
+                  "misfire_window"};
+    }
+    if (read) rule.misfire_window_ms = window.value_or(0);
+    if (read) read = read_word(json, "overlap", {"allow", "skip", "queue_one"}, rule.overlap);
+    std::optional<std::int64_t> expires;
+    if (read) read = take(json.duration_ms("expires_in"), expires);
+    if (read && expires && *expires < 1) {
+        read = Error{"out_of_range", "`expires_in` is how long a run waits for a consumer at most, at least 1 ms",
+                     "expires_in"};
+    }
+    if (read) rule.expires_after_ms = expires.value_or(0);
+    return read;
+}
+
+Result<Command> read_put_schedule(const HttpRequest& request, std::string name_space, std::string name,
+                                  const HttpApiOptions& options) {
+    const Result<JsonRequest> json = read_members(request, kScheduleMembers);
+    if (!json) return json.error();
+    ScheduleRule rule;
+    PutCommand content;
+    const Result<std::optional<std::string_view>> queue = json->text("queue");
+    if (!queue) return queue.error();
+    if (!*queue) return Error{"missing_member", "say which queue gets the messages: `queue`", "queue"};
+    Result<std::string> queue_name = check_queue_name(std::string(**queue), options);
+    if (!queue_name) return std::move(queue_name).error();
+    Status read = read_times(*json, rule.times);
+    if (read) read = read_policies(*json, rule);
+    std::optional<bool> paused;
+    if (read) read = take(json->boolean("paused"), paused);
+    if (read) read = read_content_members(*json, options, content);
+    if (!read) return std::move(read).error();
+    rule.queue = *std::move(queue_name);
+    rule.order_key = std::move(content.order_key);
+    rule.priority = content.priority;
+    rule.retry = content.retry;
+    rule.content_hash = hash_request(content.content_type, hash_request(content.headers, hash_request(content.body)));
+    Result<ScheduleTimes> times = ScheduleTimes::make(rule.times, options.find_zone);
+    if (!times) return std::move(times).error();
+    PutScheduleCommand put{std::move(name_space), std::move(name), std::move(rule), *std::move(times), paused};
+    put.body = std::move(content.body);
+    put.content_type = std::move(content.content_type);
+    put.headers = std::move(content.headers);
+    put.traceparent = traceparent_of(request);
+    return Command(std::move(put));
+}
+
+Result<Command> read_preview(const HttpRequest& request, PreviewScheduleCommand preview) {
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"count", "from"});
+    if (!query) return query.error();
+    Status read = take(query->integer("count", 1, kPreviewMax), preview.count);
+    if (read) read = take(query->instant_ms("from"), preview.from_ms);
+    if (!read) return std::move(read).error();
+    return Command(std::move(preview));
+}
+
+}  // namespace
+
+Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What what, std::string name_space,
+                                   std::string name, const HttpApiOptions& options) {
+    using What = TellScheduleCommand::What;
+    if (what == CallPath::What::schedule && request.method == "PUT") {
+        return read_put_schedule(request, std::move(name_space), std::move(name), options);
+    }
+    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+    switch (what) {
+        case CallPath::What::pause_schedule:
+            return Command(TellScheduleCommand{std::move(name_space), std::move(name), What::pause});
+        case CallPath::What::resume_schedule:
+            return Command(TellScheduleCommand{std::move(name_space), std::move(name), What::resume});
+        case CallPath::What::fire_schedule:
+            return Command(TellScheduleCommand{std::move(name_space), std::move(name), What::fire});
+        case CallPath::What::preview_schedule:
+            return read_preview(request, {.name_space = std::move(name_space), .name = std::move(name)});
+        default:
+            break;
+    }
+    if (request.method == "DELETE") {
+        return Command(TellScheduleCommand{std::move(name_space), std::move(name), What::remove});
+    }
+    return Command(DescribeScheduleCommand{std::move(name_space), std::move(name)});
+}
+
+Result<Command> read_schedule_list(const HttpRequest& request, std::string name_space) {
+    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
+    if (!query) return query.error();
+    ListSchedulesCommand list;
+    list.name_space = std::move(name_space);
+    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
+        return std::move(read).error();
+    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
+        std::optional<std::string> after = parse_schedule_cursor(*cursor, list.name_space);
+        if (!after) {
+            return Error{"bad_cursor",
+                         "this is not a cursor of a list of schedules: pass on the one of the page before of the same "
+                         "namespace, or begin without one",
+                         "cursor"};
+        }
+        list.after = *std::move(after);
+    }
+    return Command(std::move(list));
+}
+
+}  // namespace duewheel

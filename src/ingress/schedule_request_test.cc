@@ -1,0 +1,220 @@
+// What calls about schedules become, what is refused, and what is shown of them.
+#include "ingress/schedule_request.h"
+
+#include <gtest/gtest.h>
+
+#include "ingress/answer_text.h"
+#include "ingress/call_fixture.h"
+#include "ingress/request_command.h"
+#include "ingress/schedule_text.h"
+
+namespace duewheel {
+namespace {
+
+Result<Command> command_of(const Call& call) {
+    const CallRequest request(call);
+    const std::optional<CallPath> path = find_call(request.request().segments);
+    if (!path) return Error{"unknown_path", "no such call"};
+    if (!allows(allowed_methods(*path), call.method)) return Error{"method_not_allowed", "not with this method"};
+    return read_command(request.request(), *path, {});
+}
+
+std::string refusal(const Call& call) {
+    const Result<Command> command = command_of(call);
+    if (command) return "taken";
+    return std::string(command.error().code) + " " + command.error().field;
+}
+
+std::string put(const std::string& members) {
+    return refusal({"PUT", "/v1/schedules/s", R"({"queue": "q")" + members + "}"});
+}
+
+TEST(ScheduleRequest, a_put_is_read_whole) {
+    const Result<Command> command = command_of({"PUT",
+                                                "/v1/namespaces/team/schedules/a%2Fb",
+                                                R"({
+        "queue": "q", "cron": "30 2 * * *", "zone": "Europe/Oslo", "dst": "skip", "dst_repeat": "both",
+        "closed": "SAT SUN", "start": "2027-01-01T00:00:00Z", "end": 1830000000000, "times": 9, "jitter": "30s",
+        "misfire": "all", "misfire_window": "1h", "overlap": "queue_one", "paused": true, "body": "go",
+        "headers": {"a": "b"}, "content_type": "text/plain", "priority": -1, "order_key": "k", "expires_in": "5m",
+        "retry": {"attempts": 2}})",
+                                                "",
+                                                {{"traceparent", "x"}}});
+    ASSERT_TRUE(command) << command.error().message;
+    const auto& schedule = std::get<PutScheduleCommand>(*command);
+    EXPECT_EQ(schedule.name_space, "team");
+    EXPECT_EQ(schedule.name, "a/b");
+    const ScheduleRule& rule = schedule.rule;
+    const TimesRule times{TimesKind::cron, "30 2 * * *",  0, "Europe/Oslo", true, true, "SAT SUN",
+                          1798761600000,   1830000000000, 9};
+    EXPECT_TRUE(rule.times == times);
+    EXPECT_EQ(rule.jitter_ms, 30'000);
+    EXPECT_EQ(rule.misfire, Misfire::all);
+    EXPECT_EQ(rule.misfire_window_ms, 3'600'000);
+    EXPECT_EQ(rule.overlap, Overlap::queue_one);
+    EXPECT_EQ(rule.queue, "q");
+    EXPECT_EQ(rule.priority, -1);
+    EXPECT_EQ(rule.order_key, "k");
+    EXPECT_EQ(rule.expires_after_ms, 300'000);
+    EXPECT_EQ(rule.retry.attempts, 2);
+    EXPECT_EQ(schedule.paused, true);
+    EXPECT_EQ(schedule.body, "go");
+    EXPECT_EQ(schedule.content_type, "text/plain");
+    EXPECT_EQ(schedule.headers, R"({"a":"b"})");
+}
+
+TEST(ScheduleRequest, what_its_messages_hold_is_part_of_what_it_is) {
+    const auto hash = [](const std::string& members) {
+        return std::get<PutScheduleCommand>(
+                   *command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "every": "1h")" + members + "}"}))
+            .rule.content_hash;
+    };
+    EXPECT_EQ(hash(""), hash(R"(, "body": "")"));
+    EXPECT_NE(hash(""), hash(R"(, "body": "a")"));
+    EXPECT_NE(hash(R"(, "body": "a")"), hash(R"(, "body": "a", "headers": {"a": "b"})"));
+    EXPECT_NE(hash(R"(, "body": "a")"), hash(R"(, "body": "a", "content_type": "text/plain")"));
+}
+
+TEST(ScheduleRequest, other_calls_become_their_commands) {
+    using What = TellScheduleCommand::What;
+    const auto told = [](const Call& call) { return std::get<TellScheduleCommand>(*command_of(call)).what; };
+    EXPECT_EQ(told({"POST", "/v1/schedules/s:pause"}), What::pause);
+    EXPECT_EQ(told({"POST", "/v1/schedules/s:resume"}), What::resume);
+    EXPECT_EQ(told({"POST", "/v1/schedules/s:fire"}), What::fire);
+    EXPECT_EQ(told({"DELETE", "/v1/schedules/s"}), What::remove);
+    EXPECT_EQ(std::get<DescribeScheduleCommand>(*command_of({"GET", "/v1/schedules/s"})).name, "s");
+    const auto preview =
+        std::get<PreviewScheduleCommand>(*command_of({"GET", "/v1/schedules/s:preview?count=3&from=77"}));
+    EXPECT_EQ(preview.count, 3u);
+    EXPECT_EQ(preview.from_ms, 77);
+    const std::string cursor = schedule_cursor("default", "a/b");
+    const auto list = std::get<ListSchedulesCommand>(*command_of({"GET", "/v1/schedules?limit=5&cursor=" + cursor}));
+    EXPECT_EQ(list.after, "a/b");
+    EXPECT_EQ(list.limit, 5u);
+    EXPECT_EQ(refusal({"GET", "/v1/namespaces/team/schedules?cursor=" + cursor}), "bad_cursor cursor");
+    EXPECT_EQ(refusal({"POST", "/v1/schedules/s"}), "method_not_allowed ");
+    EXPECT_EQ(refusal({"GET", "/v1/schedules/s:fire"}), "method_not_allowed ");
+    EXPECT_EQ(refusal({"GET", "/v1/schedules/s?count=3"}), "unknown_parameter ");
+    EXPECT_EQ(refusal({"GET", "/v1/schedules/s:preview?count=1001"}), "out_of_range count");
+    EXPECT_EQ(refusal({"POST", "/v1/schedules/s:fire", R"({"at": 1})"}), "unknown_member at");
+    EXPECT_EQ(refusal({"GET", "/v1/schedules/-s"}), "bad_schedule_name schedule");
+    EXPECT_EQ(refusal({"GET", "/v1/schedules/" + std::string(201, 's')}), "bad_schedule_name schedule");
+    EXPECT_EQ(refusal({"GET", "/v1/schedules/" + std::string(200, 's')}), "taken");
+}
+
+TEST(ScheduleRequest, what_is_wrong_is_named) {
+    EXPECT_EQ(refusal({"PUT", "/v1/schedules/s", R"({"every": "1h"})"}), "missing_member queue");
+    EXPECT_EQ(refusal({"PUT", "/v1/schedules/s", R"({"queue": "-q", "every": "1h"})"}), "bad_queue_name queue");
+    EXPECT_EQ(put(""), "missing_member cron");
+    EXPECT_EQ(put(R"(, "cron": "* * * * *", "every": "1h")"), "conflicting_members every");
+    EXPECT_EQ(put(R"(, "cron": "0 24 * * *")"), "bad_cron cron");
+    EXPECT_EQ(put(R"(, "every": 0)"), "out_of_range every");
+    EXPECT_EQ(put(R"(, "every": "often")"), "bad_duration every");
+    EXPECT_EQ(put(R"(, "iso": "R5/PT1H")"), "bad_interval iso");
+    EXPECT_EQ(put(R"(, "iso": ")" + std::string(201, '1') + R"(")"), "bad_interval iso");
+    EXPECT_EQ(put(R"(, "at": "noon")"), "bad_instant at");
+    EXPECT_EQ(put(R"(, "at": ")" + std::string(201, '1') + R"(")"), "bad_instant at");
+    EXPECT_EQ(put(R"(, "every": "1h", "times": 0)"), "out_of_range times");
+    EXPECT_EQ(put(R"(, "every": "1h", "closed": "NEVER")"), "bad_exclusion closed");
+    EXPECT_EQ(put(R"(, "every": "1h", "closed": ")" + std::string(4097, ' ') + R"(")"), "bad_exclusion closed");
+    EXPECT_EQ(put(R"(, "every": "1h", "dst": "never")"), "bad_policy dst");
+    EXPECT_EQ(put(R"(, "every": "1h", "misfire": "some")"), "bad_policy misfire");
+    EXPECT_EQ(put(R"(, "every": "1h", "overlap": 1)"), "wrong_type overlap");
+    EXPECT_EQ(put(R"(, "every": "1h", "misfire_window": 0)"), "out_of_range misfire_window");
+    EXPECT_EQ(put(R"(, "every": "1h", "expires_in": 0)"), "out_of_range expires_in");
+    EXPECT_EQ(put(R"(, "every": "1h", "body": "a", "body_base64": "YQ==")"), "conflicting_members body_base64");
+    EXPECT_EQ(put(R"(, "every": "1h", "repeat": {})"), "unknown_member repeat");
+}
+
+TEST(ScheduleRequest, an_unknown_zone_is_answered_with_the_nearest_one) {
+    const Result<Command> command =
+        command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "cron": "0 9 * * *", "zone": "Europe/Olso"})"});
+    ASSERT_FALSE(command);
+    EXPECT_EQ(command.error().code, "bad_zone");
+    EXPECT_EQ(command.error().field, "zone");
+    EXPECT_NE(command.error().message.find("Europe/Oslo"), std::string::npos) << command.error().message;
+}
+
+ScheduleAnswer shown() {
+    ScheduleAnswer answer;
+    answer.name = "nightly";
+    answer.state.revision = 3;
+    answer.state.rule.times = {.kind = TimesKind::cron, .text = "30 2 * * *", .zone = "Europe/Oslo"};
+    answer.state.rule.queue = "q";
+    answer.state.created_ms = 1'000;
+    answer.state.next_ms = 2'000;
+    answer.state.next_run = 4;
+    answer.state.made = 2;
+    answer.state.skipped = 1;
+    answer.state.last_id = 1025;
+    answer.state.last_run_ms = 1'500;
+    answer.state.waiting_ms = 1'700;
+    answer.state.waiting_run = 3;
+    answer.state.passed_why = PassedWhy::overlap;
+    answer.state.passed_count = 1;
+    answer.state.passed_from_ms = answer.state.passed_to_ms = 1'600;
+    answer.zone_data = "2026a";
+    answer.has_content = true;
+    answer.body = "go";
+    return answer;
+}
+
+TEST(ScheduleRequest, what_is_shown_keeps_to_the_contract) {
+    ApiServer server;
+    const std::string looked = server.ask({"GET", "/v1/schedules/nightly"}, shown());
+    EXPECT_EQ(status_of(looked), 200);
+    EXPECT_EQ(member_of(looked, "state"), "active");
+    EXPECT_EQ(member_of(looked, "next_ms"), "2000");
+    ScheduleAnswer created = shown();
+    created.created = true;
+    created.has_content = false;
+    const std::string put_body = R"({"queue": "q", "cron": "30 2 * * *"})";
+    EXPECT_EQ(status_of(server.ask({"PUT", "/v1/schedules/nightly", put_body}, created)), 201);
+    EXPECT_EQ(status_of(server.ask({"PUT", "/v1/schedules/nightly", put_body}, shown())), 200);
+    EXPECT_EQ(status_of(server.ask({"POST", "/v1/schedules/nightly:pause"}, shown())), 200);
+    EXPECT_EQ(status_of(server.ask({"POST", "/v1/schedules/nightly:resume"}, shown())), 200);
+    EXPECT_EQ(status_of(server.ask({"POST", "/v1/schedules/nightly:fire"}, PutAnswer{1025, State::ready, 5, false})),
+              201);
+    ScheduleAnswer removed = shown();
+    removed.removed = true;
+    EXPECT_EQ(member_of(server.ask({"DELETE", "/v1/schedules/nightly"}, removed), "removed"), "true");
+    ScheduleListAnswer list{{shown()}, false};
+    const std::string page = server.ask({"GET", "/v1/schedules"}, list);
+    EXPECT_EQ(parse_schedule_cursor(member_of(page, "cursor"), "default"), "nightly");
+    PreviewAnswer preview;
+    preview.name = "nightly";
+    preview.zone_data = "2026a";
+    preview.times.push_back({4, 2'000, 2'001, "1970-01-01T01:00:02.000+01:00", ClockNote::shifted});
+    preview.left_out.push_back({3'000, "1970-01-01T01:00:03.000+01:00", "closed_day"});
+    const std::string seen = server.ask({"GET", "/v1/schedules/nightly:preview"}, preview);
+    EXPECT_NE(seen.find(R"("clocks":"shifted")"), std::string::npos);
+    EXPECT_NE(seen.find(R"("why":"closed_day")"), std::string::npos);
+    EXPECT_EQ(member_of(server.ask({"GET", "/v1/schedules/x"}, Error{"unknown_schedule", "none"}), "code"),
+              "unknown_schedule");
+}
+
+// What is read can be sent back.
+TEST(ScheduleRequest, the_settings_that_are_shown_are_those_of_a_put) {
+    ScheduleAnswer answer = shown();
+    answer.state.rule.times.skips_gaps = true;
+    answer.state.rule.times.closed = "SAT SUN";
+    answer.state.rule.times.start_ms = 1'000;
+    answer.state.rule.times.times = 7;
+    answer.state.rule.jitter_ms = 5;
+    answer.state.rule.misfire = Misfire::skip;
+    answer.state.rule.overlap = Overlap::queue_one;
+    answer.state.rule.expires_after_ms = 9;
+    answer.state.rule.retry.attempts = 4;
+    answer.headers = R"({"a":"b"})";
+    const HttpResponse response = answer_text(answer);
+    const boost::json::value members = boost::json::parse(response.body);
+    const std::string settings = boost::json::serialize(members.at("settings"));
+    const Result<Command> command = command_of({"PUT", "/v1/schedules/nightly", settings});
+    ASSERT_TRUE(command) << command.error().message << settings;
+    ScheduleRule read = std::get<PutScheduleCommand>(*command).rule;
+    read.content_hash = answer.state.rule.content_hash;
+    EXPECT_TRUE(read == answer.state.rule) << settings;
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,152 @@
+#include "ingress/schedule_text.h"
+
+#include <cstring>
+
+#include "calendar/instant_text.h"
+#include "ingress/base64.h"
+#include "ingress/content_text.h"
+#include "ingress/list_request.h"
+#include "ingress/rule_text.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::size_t kCheckBytes = 8;
+
+std::string check_of(std::string_view name_space, std::string_view name) {
+    constexpr std::uint64_t kListOfSchedules = std::uint64_t{1} << 62;  // nor has any set of states this bit
+    const std::uint64_t check = list_query(name_space, name, kListOfSchedules, 0, 0);
+    std::string bytes(kCheckBytes, '\0');
+    std::memcpy(bytes.data(), &check, kCheckBytes);
+    return bytes;
+}
+
+void write_instant(JsonWriter& json, std::string_view name, std::string_view name_ms, DueMs at_ms) {
+    json.text(name, format_instant(at_ms)).number(name_ms, at_ms);
+}
+
+void write_times(JsonWriter& json, const TimesRule& times) {
+    switch (times.kind) {
+        case TimesKind::cron:
+            json.text("cron", times.text);
+            break;
+        case TimesKind::every:
+            json.number("every", times.every_ms);
+            break;
+        case TimesKind::iso:
+            json.text("iso", times.text);
+            break;
+        case TimesKind::at:
+            json.text("at", times.text);
+            break;
+    }
+    if (!times.zone.empty()) json.text("zone", times.zone);
+    if (times.skips_gaps) json.text("dst", "skip");
+    if (times.repeats_folds) json.text("dst_repeat", "both");
+    if (!times.closed.empty()) json.text("closed", times.closed);
+    if (times.start_ms != 0) json.text("start", format_instant(times.start_ms));
+    if (times.end_ms != 0) json.text("end", format_instant(times.end_ms));
+    if (times.times != 0) json.number("times", times.times);
+}
+
+// As a PUT takes them, so that what was read can be changed and sent back.
+void write_settings(JsonWriter& json, const ScheduleAnswer& answer) {
+    const ScheduleRule& rule = answer.state.rule;
+    json.open("settings").text("queue", rule.queue);
+    write_times(json, rule.times);
+    if (rule.jitter_ms != 0) json.number("jitter", rule.jitter_ms);
+    json.text("misfire", misfire_name(rule.misfire));
+    if (rule.misfire_window_ms != 0) json.number("misfire_window", rule.misfire_window_ms);
+    json.text("overlap", overlap_name(rule.overlap));
+    if (rule.priority != 0) json.number("priority", rule.priority);
+    if (!rule.order_key.empty()) json.text("order_key", rule.order_key);
+    if (rule.expires_after_ms != 0) json.number("expires_in", rule.expires_after_ms);
+    write_retry(json, rule.retry);
+    if (answer.has_content) write_content(json, answer);
+    json.close();
+}
+
+std::string_view state_of(const ScheduleAnswer& answer) {
+    if (answer.stands_still) return "stands_still";
+    if (answer.state.has_ended()) return "ended";
+    return answer.state.paused ? "paused" : "active";
+}
+
+void write_progress(JsonWriter& json, const ScheduleState& state) {
+    json.open("runs").number("made", state.made).number("late", state.late).number("by_hand", state.fired);
+    json.number("skipped", state.skipped).number("merged", state.merged).close();
+    if (state.last_id != 0) {
+        json.open("last_run").text("id", std::to_string(state.last_id));
+        json.text("nominal", format_instant(state.last_run_ms)).number("nominal_ms", state.last_run_ms).close();
+    }
+    if (state.waiting_ms != 0) {
+        json.open("waiting_run").number("occurrence", state.waiting_run);
+        json.text("nominal", format_instant(state.waiting_ms)).number("nominal_ms", state.waiting_ms).close();
+    }
+    if (state.passed_why == PassedWhy::none) return;
+    json.open("last_passed_over").text("why", passed_why_name(state.passed_why)).number("count", state.passed_count);
+    json.text("from", format_instant(state.passed_from_ms)).number("from_ms", state.passed_from_ms);
+    json.text("to", format_instant(state.passed_to_ms)).number("to_ms", state.passed_to_ms).close();
+}
+
+}  // namespace
+
+void write_schedule(JsonWriter& json, const ScheduleAnswer& answer) {
+    json.open();
+    if (answer.name_space != kDefaultNamespace) json.text("namespace", answer.name_space);
+    json.text("schedule", answer.name);
+    if (answer.removed) {
+        json.boolean("removed", *answer.removed).close();
+        return;
+    }
+    const ScheduleState& state = answer.state;
+    json.text("state", state_of(answer)).boolean("paused", state.paused);
+    json.number("revision", state.revision);
+    write_instant(json, "created", "created_ms", state.created_ms);
+    if (state.next_ms != 0 && !answer.stands_still) {
+        write_instant(json, "next", "next_ms", state.next_ms);
+        json.number("next_occurrence", state.next_run);
+    }
+    write_progress(json, state);
+    json.text("zone_data", answer.zone_data);
+    write_settings(json, answer);
+    json.close();
+}
+
+void write_preview(JsonWriter& json, const PreviewAnswer& answer) {
+    json.open();
+    if (answer.name_space != kDefaultNamespace) json.text("namespace", answer.name_space);
+    json.text("schedule", answer.name).boolean("paused", answer.paused);
+    json.text("zone", answer.zone.empty() ? "UTC" : answer.zone).text("zone_data", answer.zone_data);
+    json.open_array("times");
+    for (const PreviewAnswer::Time& time : answer.times) {
+        json.open();
+        if (time.number != 0) json.number("occurrence", time.number);
+        write_instant(json, "nominal", "nominal_ms", time.nominal_ms);
+        json.text("local", time.local);
+        write_instant(json, "due", "due_ms", time.due_ms);
+        if (time.note != ClockNote::none) json.text("clocks", clock_note_name(time.note));
+        json.close();
+    }
+    json.close_array().open_array("left_out");
+    for (const PreviewAnswer::LeftOut& time : answer.left_out) {
+        json.open();
+        write_instant(json, "nominal", "nominal_ms", time.nominal_ms);
+        json.text("local", time.local).text("why", time.why).close();
+    }
+    json.close_array().close();
+}
+
+std::string schedule_cursor(std::string_view name_space, std::string_view name) {
+    return base64url(check_of(name_space, name).append(name));
+}
+
+std::optional<std::string> parse_schedule_cursor(std::string_view text, std::string_view name_space) {
+    std::optional<std::string> bytes = parse_base64url(text);
+    if (!bytes || bytes->size() <= kCheckBytes) return std::nullopt;
+    std::string name = bytes->substr(kCheckBytes);
+    if (bytes->substr(0, kCheckBytes) != check_of(name_space, name)) return std::nullopt;
+    return name;
+}
+
+}  // namespace duewheel

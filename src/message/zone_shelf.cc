@@ -1,0 +1,12 @@
+#include "message/zone_shelf.h"
+
+namespace duewheel {
+
+Result<Zone> ZoneShelf::find(std::string_view name) {
+    if (const auto known = zones_.find(name); known != zones_.end()) return known->second;
+    Result<Zone> zone = name == "UTC" ? Zone::utc() : Zone::load(name);
+    if (zone) zones_.emplace(name, *zone);
+    return zone;
+}
+
+}  // namespace duewheel

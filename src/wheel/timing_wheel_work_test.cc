@@ -1,0 +1,124 @@
+// What the fronts of the wheel say about their work: how much a call may do, and that touched() tells it. Bounds that
+// are stated in touched() mean nothing if it does not count, and a budget means nothing if something is free of charge.
+#include <cstddef>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "wheel/fronts_by_id.h"
+
+namespace duewheel {
+namespace {
+
+constexpr auto kIgnoreAny = [](const auto&...) {};
+
+template <class Front>
+class WheelWork : public testing::Test {};
+
+using Fronts = testing::Types<Handles, OwnIds, Members>;
+TYPED_TEST_SUITE(WheelWork, Fronts);
+
+TYPED_TEST(WheelWork, counts_each_timer_that_fires) {
+    constexpr Id kTimers = 500;
+    TypeParam front(kTimers);
+    for (Id id = 0; id < kTimers; ++id) front.arm(id, 1 + id % 60);  // all within 64 ticks: nothing is moved down
+    EXPECT_EQ(front.wheel.advance_to(60, kIgnoreAny), kTimers);
+    EXPECT_EQ(front.wheel.touched(), kTimers);
+}
+
+TYPED_TEST(WheelWork, counts_each_timer_that_is_moved_down) {
+    constexpr Id kTimers = 500;
+    TypeParam front(kTimers);
+    for (Id id = 0; id < kTimers; ++id) front.arm(id, 3 * 64 + 1 + id % 60);
+    EXPECT_EQ(front.wheel.advance_to(3 * 64 + 60, kIgnoreAny), kTimers);
+    EXPECT_EQ(front.wheel.touched(), 2 * kTimers) << "once to move it, once to fire it";
+}
+
+TYPED_TEST(WheelWork, charges_the_budget_for_what_is_moved_down) {
+    // An intrusive front that did not take what it moves down off its budget passed every other test: a call with a
+    // budget of ten moved a thousand timers.
+    constexpr Id kTimers = 1000;
+    constexpr std::size_t kBudget = 10;
+    TypeParam front(kTimers);
+    for (Id id = 0; id < kTimers; ++id) front.arm(id, 8192 + 1 + id);
+    std::size_t calls = 0;
+    do {
+        const std::uint64_t before = front.wheel.touched();
+        EXPECT_EQ(front.wheel.advance_to(8192, kIgnoreAny, kBudget), 0U);
+        ASSERT_LE(front.wheel.touched() - before, kBudget);
+        ASSERT_LT(++calls, kTimers);
+    } while (!front.wheel.caught_up());
+    EXPECT_GE(calls, kTimers / kBudget) << "each of them moves once at least";
+    EXPECT_EQ(front.wheel.advance_to(10'000, kIgnoreAny), kTimers);
+}
+
+TYPED_TEST(WheelWork, charges_one_budget_for_moving_down_and_for_firing) {
+    constexpr Id kTimers = 40;
+    TypeParam front(kTimers);
+    for (Id id = 0; id < kTimers; ++id) front.arm(id, 3 * 64);  // all due in the first tick of an upper slot
+    std::size_t fired = 0;
+    while (front.wheel.now() < 3 * 64 || !front.wheel.caught_up()) {
+        const std::uint64_t before = front.wheel.touched();
+        fired += front.wheel.advance_to(3 * 64, kIgnoreAny, 7);
+        ASSERT_LE(front.wheel.touched() - before, 7U);
+    }
+    EXPECT_EQ(fired, kTimers);
+    EXPECT_EQ(front.wheel.touched(), 2 * kTimers);
+}
+
+TYPED_TEST(WheelWork, looks_for_the_next_expiry_once) {
+    // A wheel that looked for it at every question passed every other test, and cost its owner O(n) a turn of its loop.
+    constexpr Id kTimers = 1000;
+    TypeParam front(kTimers + 2);
+    auto& wheel = front.wheel;
+    for (Id id = 0; id < kTimers; ++id) front.arm(id, 5 * 4096 + 1 + id);
+    EXPECT_EQ(wheel.next_expiry(), Tick{5 * 4096 + 1});
+    const auto costs = [&wheel] {
+        const std::uint64_t before = wheel.touched();
+        static_cast<void>(wheel.next_expiry());
+        return wheel.touched() - before;
+    };
+    EXPECT_EQ(costs(), 0U) << "it is known";
+    front.arm(kTimers, 6 * 4096);
+    EXPECT_EQ(costs(), 0U) << "a later one changes nothing";
+    front.disarm(7);
+    EXPECT_EQ(costs(), 0U) << "nor does that one of the others goes";
+    front.arm(kTimers + 1, 5 * 4096);
+    EXPECT_EQ(costs(), 0U) << "an earlier one is the answer itself";
+    wheel.advance_to(100, kIgnoreAny);
+    EXPECT_EQ(costs(), 0U) << "and time that passes changes nothing";
+    front.disarm(kTimers + 1);
+    const std::uint64_t search = costs();
+    EXPECT_GE(search, kTimers - 1) << "the earliest has gone: its slot is read, and that is counted";
+    EXPECT_LE(search, 4 * kTimers);
+    EXPECT_EQ(wheel.next_expiry(), Tick{5 * 4096 + 1});
+    EXPECT_EQ(costs(), 0U) << "and known again";
+}
+
+TYPED_TEST(WheelWork, reads_one_slot_once_when_the_earliest_has_fired) {
+    constexpr Id kTimers = 1000;
+    TypeParam front(kTimers + 1);
+    auto& wheel = front.wheel;
+    front.arm(kTimers, 10);
+    for (Id id = 0; id < kTimers; ++id) front.arm(id, 5 * 4096 + 1 + id);
+    EXPECT_EQ(wheel.next_expiry(), 10U);
+    EXPECT_EQ(wheel.advance_to(10, kIgnoreAny), 1U);
+    for (const std::uint64_t reads : {kTimers, Id{0}}) {
+        const std::uint64_t before = wheel.touched();
+        EXPECT_EQ(wheel.next_expiry(), Tick{5 * 4096 + 1});
+        EXPECT_EQ(wheel.touched() - before, reads);
+    }
+}
+
+TYPED_TEST(WheelWork, does_nothing_for_ticks_on_which_nothing_is_due) {
+    TypeParam front(1);
+    front.arm(0, Tick{1} << 40);
+    for (Tick now = 1; now < 10'000; ++now) front.wheel.advance_to(now, kIgnoreAny);
+    EXPECT_EQ(front.wheel.touched(), 0U);
+    // As far ahead as an hour in milliseconds, a thousand times.
+    for (Tick hour = 1; hour <= 1000; ++hour) front.wheel.advance_to(10'000 + hour * 3'600'000, kIgnoreAny);
+    EXPECT_EQ(front.wheel.touched(), 0U);
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,379 @@
+"""Schedules of the real daemon: what the interfaces take and say, that kill -9 makes no run twice and none never, and
+what other zone data do to times that are still to come.
+
+The nominal times of a schedule follow from its rule alone, so they are compared exactly.
+"""
+
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from daemon import Daemon
+
+KILLS = 12
+SEED = 20261122
+BIN = pathlib.Path(os.environ["DUEWHEEL_BIN"])
+
+
+def set_schedule(client, name, **members):
+    return client.request("PUT", f"/v1/schedules/{name}", {"queue": "q", **members})
+
+
+def look(client, name):
+    return client.request("GET", f"/v1/schedules/{name}")[1]
+
+
+class Interface(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon()
+        self.addCleanup(self.daemon.__exit__, None, None, None)
+        self.daemon.start()
+        self.client = self.daemon.client()
+
+    def take(self, count, queue="q"):
+        taken = []
+        while len(taken) < count:
+            messages = self.client.lease(queue, count - len(taken), "10s")
+            self.assertTrue(messages, f"only {len(taken)} of {count} came")
+            taken += messages
+        return taken
+
+    def test_runs_come_with_their_schedule_number_and_time(self):
+        status, schedule = set_schedule(self.client, "beat", every="20ms", times=4, body="go", headers={"a": "b"},
+                                        misfire="all")
+        self.assertEqual((status, schedule["state"], schedule["revision"]), (201, "active", 1))
+        taken = self.take(4)
+        self.assertEqual([message["occurrence"] for message in taken], [1, 2, 3, 4])
+        self.assertEqual([message["due_ms"] for message in taken], [schedule["next_ms"] + 20 * step for step in range(4)])
+        for message in taken:
+            self.assertEqual((message["schedule"], message["body"], message["headers"]), ("beat", "go", {"a": "b"}))
+            self.assertNotIn("parent", message)
+        status, run = self.client.get(taken[1]["id"])
+        self.assertEqual((run["schedule"], run["occurrence"], run["state"]), ("beat", 2, "leased"))
+        ended = look(self.client, "beat")
+        self.assertEqual((ended["state"], ended["runs"]["made"]), ("ended", 4))
+        self.assertEqual(ended["last_run"]["id"], taken[3]["id"])
+        self.assertNotIn("next", ended)
+
+    def test_the_settings_that_are_shown_can_be_sent_back_and_change_nothing(self):
+        set_schedule(self.client, "s", cron="30 2 * * *", zone="Europe/Oslo", dst="skip", dst_repeat="both", closed="SAT 12-25",
+                     start="2030-01-01T00:00:00Z", end="2040-01-01T00:00:00Z", times=100, jitter="1m", misfire="all",
+                     misfire_window="2h", overlap="queue_one", priority=4, order_key="o", expires_in="1h",
+                     retry={"attempts": 3, "jitter": 0}, body="x", headers={"a": "b"}, content_type="text/plain")
+        seen = look(self.client, "s")
+        status, again = self.client.request("PUT", "/v1/schedules/s", seen["settings"])
+        self.assertEqual((status, again["revision"]), (200, 1), again)
+        changed = {**seen["settings"], "body": "y"}
+        status, other = self.client.request("PUT", "/v1/schedules/s", changed)
+        self.assertEqual((status, other["revision"], other["next_ms"]), (200, 2, seen["next_ms"]))
+        self.assertEqual(look(self.client, "s")["settings"]["body"], "y")
+
+    def test_pause_resume_fire_and_delete(self):
+        set_schedule(self.client, "s", every="1h", body="x")
+        self.assertEqual(self.client.request("POST", "/v1/schedules/s:pause")[1]["state"], "paused")
+        status, fired = self.client.request("POST", "/v1/schedules/s:fire")
+        self.assertEqual((status, fired["state"]), (201, "ready"))
+        run = self.take(1)[0]
+        self.assertEqual((run["id"], run["occurrence"], run["schedule"]), (fired["id"], 0, "s"))
+        self.assertEqual(set_schedule(self.client, "s", every="1h", body="y")[1]["state"], "paused", "a pause stays")
+        self.assertEqual(self.client.request("POST", "/v1/schedules/s:resume")[1]["state"], "active")
+        self.assertEqual(look(self.client, "s")["runs"], {"made": 0, "late": 0, "by_hand": 1, "skipped": 0, "merged": 0})
+        self.assertEqual(self.client.request("DELETE", "/v1/schedules/s"), (200, {"schedule": "s", "removed": True}))
+        self.assertEqual(self.client.request("DELETE", "/v1/schedules/s"), (200, {"schedule": "s", "removed": False}))
+        for method, call in (("GET", ""), ("POST", ":pause"), ("POST", ":resume"), ("POST", ":fire"), ("GET", ":preview")):
+            status, problem = self.client.request(method, "/v1/schedules/s" + call)
+            self.assertEqual((status, problem["code"]), (404, "unknown_schedule"))
+
+    def test_what_makes_no_sense_is_refused_by_name(self):
+        for members, code, field in (
+                ({}, "missing_member", "cron"), ({"cron": "0 24 * * *"}, "bad_cron", "cron"),
+                ({"cron": "0 0 30 2 *"}, "never_due", "cron"), ({"every": 0}, "out_of_range", "every"),
+                ({"every": "1h", "iso": "R/2030-01-01T00:00:00Z/P1D"}, "conflicting_members", "iso"),
+                ({"at": "2001-01-01T00:00:00Z"}, "never_due", None), ({"every": "1h", "times": 0}, "out_of_range", "times"),
+                ({"every": "1h", "zone": "Europe/Olso"}, "bad_zone", "zone"),
+                ({"every": "1h", "start": "2030-01-01T00:00:00Z", "end": "2029-01-01T00:00:00Z"}, "out_of_range", "end"),
+                ({"every": "1h", "closed": "SOMEDAY"}, "bad_exclusion", "closed"),
+                ({"every": "1h", "overlap": "maybe"}, "bad_policy", "overlap"),
+                ({"every": "1h", "retry": {"attempts": 0}}, "out_of_range", "retry.attempts"),
+                ({"every": "1h", "body": "x" * ((1 << 20) + 1)}, "body_too_large", "body")):
+            with self.subTest(code=code, field=field):
+                status, problem = set_schedule(self.client, "s", **members)
+                self.assertEqual((problem.get("code"), problem.get("field")), (code, field), problem)
+        self.assertIn("Europe/Oslo", set_schedule(self.client, "s", every="1h", zone="Europe/Olso")[1]["detail"])
+        self.assertEqual(self.client.request("GET", "/v1/schedules")[1], {"schedules": []})
+
+    def test_a_preview_marks_what_clocks_do(self):
+        set_schedule(self.client, "s", cron="30 2 * * *", zone="Europe/Oslo", dst_repeat="both", closed="2030-03-30")
+        path = "/v1/schedules/s:preview?count=2&from=2030-03-29T12:00:00Z"
+        seen = self.client.request("GET", path)[1]
+        self.assertEqual([(time_["local"], time_.get("clocks")) for time_ in seen["times"]],
+                         [("2030-03-31T03:00:00.000+02:00", "shifted"), ("2030-04-01T02:30:00.000+02:00", None)])
+        self.assertEqual([(time_["local"], time_["why"]) for time_ in seen["left_out"]],
+                         [("2030-03-30T02:30:00.000+01:00", "closed_day")])
+        autumn = self.client.request("GET", "/v1/schedules/s:preview?count=2&from=2030-10-26T12:00:00Z")[1]["times"]
+        self.assertEqual([time_["clocks"] for time_ in autumn], ["first_pass", "second_pass"])
+        self.assertEqual(autumn[1]["nominal_ms"] - autumn[0]["nominal_ms"], 3600_000)
+
+    def test_lists_go_by_name_in_pages_and_metrics_tell_of_each(self):
+        for name in ("c", "a/b", "b"):
+            self.client.request("PUT", f"/v1/schedules/{name.replace('/', '%2F')}", {"queue": "q", "every": "1h", "body": "x"})
+        names, cursor = [], ""
+        while True:
+            page = self.client.request("GET", f"/v1/schedules?limit=2{cursor}")[1]
+            names += [schedule["schedule"] for schedule in page["schedules"]]
+            self.assertTrue(all("body" not in schedule["settings"] for schedule in page["schedules"]))
+            if "cursor" not in page:
+                break
+            cursor = "&cursor=" + page["cursor"]
+        self.assertEqual(names, ["a/b", "b", "c"])
+        self.assertEqual(self.client.request("GET", "/v1/namespaces/other/schedules")[1], {"schedules": []})
+        self.client.request("POST", "/v1/schedules/b:fire")
+        page = self.client.request("GET", "/metrics")[1]
+        self.assertIn('duewheel_schedule_by_hand_total{namespace="default",schedule="b"} 1\n', page)
+        self.assertIn("duewheel_schedules 3\n", page)
+
+    def test_missed_times_follow_the_policy_over_a_stop(self):
+        for policy in ("once", "all", "skip"):
+            set_schedule(self.client, policy, every="1s", misfire=policy, queue=policy)
+        self.daemon.kill()
+        time.sleep(9)
+        self.daemon.start()
+        self.client = self.daemon.client()
+        deadline = time.monotonic() + 20
+        while any(look(self.client, policy)["next_occurrence"] < 9 for policy in ("once", "all", "skip")):
+            self.assertLess(time.monotonic(), deadline)
+        once, all_, skip = (look(self.client, policy) for policy in ("once", "all", "skip"))
+        for schedule in (once, all_, skip):
+            runs = schedule["runs"]
+            self.assertEqual(runs["made"] + runs["skipped"] + runs["merged"], schedule["next_occurrence"] - 1)
+        self.assertEqual((all_["runs"]["skipped"], all_["runs"]["merged"]), (0, 0))
+        self.assertGreater(all_["runs"]["late"], 1)
+        self.assertEqual(once["runs"]["late"], 1)
+        self.assertGreater(once["runs"]["merged"], 0)
+        self.assertGreater(skip["runs"]["skipped"], 1)
+        self.assertEqual((skip["runs"]["late"], skip["last_passed_over"]["why"]), (0, "missed"))
+
+    def test_a_run_that_overlaps_waits_or_is_skipped(self):
+        for policy in ("skip", "queue_one"):
+            set_schedule(self.client, policy, every="50ms", overlap=policy, queue=policy)
+        for policy in ("skip", "queue_one"):
+            first = self.take(1, policy)[0]
+            counted = {"skip": "skipped", "queue_one": "merged"}[policy]
+            while look(self.client, policy)["runs"][counted] < 3:
+                pass
+            self.assertEqual(self.client.lease(policy), [])
+            waits = look(self.client, policy).get("waiting_run")
+            self.assertEqual(waits is not None, policy == "queue_one")
+            self.client.ack(first["lease"])
+            second = self.take(1, policy)[0]
+            if waits:
+                self.assertEqual(second["occurrence"], waits["occurrence"])
+                self.assertEqual(second["due_ms"], waits["nominal_ms"])
+
+    def test_the_command_line_does_all_of_it(self):
+        def run(*arguments, code=0):
+            done = subprocess.run([BIN / "duewheel", "--server", f"http://127.0.0.1:{self.daemon.port}", "schedule", *arguments],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+            return done.stdout + done.stderr
+
+        self.assertIn("Europe/Oslo", run("put", "report", "reports", "Make it", "--cron", "30 2 * * *", "--tz", "Europe/Oslo",
+                                         "--overlap", "skip", "--header", "a=b", "--closed", "SAT SUN"))
+        spring = ("preview", "report", "--from", "2031-03-29T12:00", "--tz", "Europe/Oslo", "--count", "1")
+        self.assertIn("not made: a closed day", run(*spring))
+        run("put", "report", "reports", "Make it", "--cron", "30 2 * * *", "--tz", "Europe/Oslo")
+        self.assertIn("at the end of the gap", run(*spring))
+        self.assertIn("paused", run("pause", "report"))
+        self.assertIn("It is paused", run("preview", "report"))
+        self.assertIn("active", run("resume", "report"))
+        self.assertIn("ready", run("fire", "report"))
+        self.assertIn("1 by hand", run("get", "report"))
+        self.assertIn("report", run("list"))
+        self.assertEqual(json.loads(run("list", "--json"))["schedule"], "report")
+        self.assertIn("removed", run("delete", "report"))
+        self.assertIn("there was none", run("delete", "report"))
+        self.assertIn("no schedule of this name", run("get", "report", code=1))
+        run("put", "x", "q", "b", "--every", "1h", "--cron", "* * * * *", code=2)
+
+
+class ZoneData(unittest.TestCase):
+    """The same name of a zone says another offset after a restart, as after an update of the system's zone data."""
+
+    def test_times_to_come_follow_and_nothing_comes_twice(self):
+        real = pathlib.Path("/usr/share/zoneinfo")
+        with tempfile.TemporaryDirectory() as place:
+            zones = pathlib.Path(place)
+            for zone in ("Etc/GMT-1", "Etc/GMT-3"):
+                (zones / zone).parent.mkdir(exist_ok=True)
+                shutil.copy(real / zone, zones / zone)
+            (zones / "Europe").mkdir()
+
+            def data(version, offset):
+                (zones / "tzdata.zi").write_text(f"# version {version}\nZ Europe/Oslo 1 - CET\n")
+                shutil.copy(zones / "Etc" / offset, zones / "Europe" / "Oslo")
+
+            data("2026x", "GMT-1")
+            with Daemon(environment={"TZDIR": place}) as daemon:
+                daemon.start()
+                client = daemon.client()
+                set_schedule(client, "yearly", cron="0 9 1 1 *", zone="Europe/Oslo")
+                set_schedule(client, "paused", cron="0 9 1 1 *", zone="Europe/Oslo", paused=True)
+                before = look(client, "yearly")
+                self.assertEqual(before["zone_data"], "2026x")
+                self.assertTrue(before["next"].endswith("-01-01T08:00:00.000Z"))
+                daemon.kill()
+                data("2026y", "GMT-3")
+                daemon.start()
+                client = daemon.client()
+                for name in ("yearly", "paused"):
+                    after = look(client, name)
+                    self.assertEqual(after["zone_data"], "2026y")
+                    self.assertEqual(before["next_ms"] - after["next_ms"], 2 * 3600_000)
+                self.assertEqual(client.request("GET", "/v1/schedules/yearly:preview?count=1")[1]["times"][0]["nominal"],
+                                 after["next"])
+                daemon.kill()
+                (zones / "Europe" / "Oslo").unlink()
+                daemon.start()
+                client = daemon.client()
+                self.assertEqual(look(client, "yearly")["state"], "stands_still")
+                self.assertIn("schedule_stands_still", daemon.log_text())
+                self.assertEqual(set_schedule(client, "yearly", cron="0 9 1 1 *", zone="UTC")[1]["state"], "active")
+                self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+
+
+class Cleaning(unittest.TestCase):
+    """A schedule's record is carried along when the log's front goes, again and again, and an index that is thrown away is
+    built from what is left."""
+
+    def test_a_schedule_outlives_the_segments_it_was_written_to(self):
+        with Daemon(arguments=["--store-segment-size=1MiB"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            set_schedule(client, "far", every="1d", body="far" + "y" * 50_000, headers={"a": "b"})
+            set_schedule(client, "near", every="100ms", queue="near", body="near")
+            first = look(client, "near")["next_ms"]
+            gone = set_schedule(client, "gone", every="1d", body="gone")[0]
+            self.assertEqual(gone, 201)
+            self.assertTrue(client.request("DELETE", "/v1/schedules/gone")[1]["removed"])
+            for round_ in range(3):
+                dropped = 0
+                deadline = time.monotonic() + 60
+                while dropped < 6:
+                    self.assertLess(time.monotonic(), deadline, "nothing is cleaned away")
+                    made = client.put("filler", "x" * 900_000, delay="1d")[1]["id"]
+                    self.assertEqual(client.cancel(made)[1]["outcome"], "cancelled")
+                    page = client.request("GET", "/metrics")[1]
+                    dropped = int(re.search(r"^duewheel_log_segments_dropped_total (\d+)", page, re.MULTILINE)[1])
+                if round_ == 1:
+                    daemon.kill()
+                else:
+                    self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+                checked = subprocess.run([BIN / "duewheel", "check", daemon.data], capture_output=True, text=True, timeout=60)
+                self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+                if round_ == 2:
+                    shutil.rmtree(daemon.data / "index")
+                daemon.start()
+                client = daemon.client()
+                far = look(client, "far")
+                self.assertEqual((far["settings"]["body"], far["settings"]["headers"]), ("far" + "y" * 50_000, {"a": "b"}))
+            near = look(client, "near")
+            self.assertEqual(near["next_ms"], first + 100 * (near["next_occurrence"] - 1))
+            self.assertEqual(client.lease("near", 1, "10s")[0]["body"], "near")
+            self.assertEqual([each["schedule"] for each in client.request("GET", "/v1/schedules")[1]["schedules"]], ["far", "near"])
+            self.assertEqual(client.request("POST", "/v1/schedules/far:fire")[0], 201)
+            self.assertTrue(client.lease("q", 1, "10s")[0]["body"].startswith("fary"))
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+
+
+class Kills(unittest.TestCase):
+    """Schedules are set, told things and removed while the process is killed again and again, with files of the log so
+    small that they are sealed and cleaned away meanwhile. In the end each nominal time has made one run or was counted."""
+
+    def test_each_time_makes_one_run(self):
+        random_ = random.Random(SEED)
+        every = {f"s{number}": random_.choice([5, 20, 50]) for number in range(12)}
+        with Daemon(arguments=["--store-segment-size=1MiB"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            first = {}
+            for name, rest in every.items():
+                status, answer = set_schedule(client, name, every=rest, misfire="all", body=name + "x" * random_.choice([1, 3000]))
+                self.assertEqual(status, 201)
+                first[name] = answer["next_ms"]
+            stop = threading.Event()
+            seen = {}  # (schedule, number): (message, nominal time)
+
+            def work():
+                client = daemon.client()
+                while not stop.is_set():
+                    try:
+                        for message in client.lease("q", 500, "100ms", "2s"):
+                            place = (message["schedule"], message["occurrence"])
+                            found = seen.setdefault(place, (message["id"], message["due_ms"]))
+                            assert found == (message["id"], message["due_ms"]), f"{place}: two messages"
+                            assert message["body"].startswith(message["schedule"] + "x")
+                            client.ack(message["lease"])
+                    except AssertionError as error:
+                        failures.append(error)
+                        return
+                    except Exception:  # the process is gone
+                        time.sleep(0.02)
+                        if daemon.process is not None and not stop.is_set():
+                            client = daemon.client()
+
+            failures = []
+            working = threading.Thread(target=work)
+            working.start()
+            for _ in range(KILLS):
+                time.sleep(random_.uniform(0.1, 0.6))
+                daemon.kill()
+                daemon.start()
+                teller = daemon.client()
+                name = random_.choice(list(every))
+                for verb in ("pause", "resume"):
+                    self.assertEqual(teller.request("POST", f"/v1/schedules/{name}:{verb}")[0], 200)
+            stop.set()
+            working.join()
+            self.assertEqual(failures, [])
+            client = daemon.client()
+            for name in every:
+                self.assertEqual(client.request("POST", f"/v1/schedules/{name}:pause")[0], 200)
+            quiet_since = time.monotonic()
+            while time.monotonic() - quiet_since < 3:
+                for message in client.lease("q", 1000, "500ms", "30s"):
+                    place = (message["schedule"], message["occurrence"])
+                    found = seen.setdefault(place, (message["id"], message["due_ms"]))
+                    self.assertEqual(found, (message["id"], message["due_ms"]), "one number, two messages")
+                    client.ack(message["lease"])
+                    quiet_since = time.monotonic()
+            passed = 0
+            for name, rest in every.items():
+                schedule = look(client, name)
+                runs = schedule["runs"]
+                passed += runs["skipped"]
+                self.assertEqual(runs["made"] + runs["skipped"] + runs["merged"], schedule["next_occurrence"] - 1)
+                self.assertEqual(schedule["next_ms"], first[name] + rest * (schedule["next_occurrence"] - 1))
+                numbers = {number: nominal for (of, number), (_, nominal) in seen.items() if of == name}
+                self.assertEqual(len(numbers), runs["made"], f"{name}: a run that was made never came, or came under two numbers")
+                for number, nominal in numbers.items():
+                    self.assertEqual(nominal, first[name] + rest * (number - 1))
+                self.assertTrue(schedule["settings"]["body"].startswith(name + "x"))
+            self.assertEqual(len({message for message, _ in seen.values()}), len(seen))
+            dropped = re.search(r"^duewheel_log_segments_dropped_total (\d+)", client.request("GET", "/metrics")[1], re.MULTILINE)
+            print(f"{len(seen)} runs, each once, {passed} times skipped in pauses, over {KILLS} kills; "
+                  f"{dropped[1]} segments dropped since the last")
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+            checked = subprocess.run([BIN / "duewheel", "check", daemon.data], capture_output=True, text=True, timeout=60)
+            self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

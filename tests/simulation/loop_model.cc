@@ -1,0 +1,42 @@
+// When the occurrences of a loop are due, by what the documentation says of its rule alone.
+#include <algorithm>
+
+#include "simulation/message_model.h"
+
+namespace duewheel {
+
+// The first rest is `every`; each later one is the one before times `factor`, in whole microseconds, and none is longer
+// than `most`. It counts in whole milliseconds, and is one at least.
+std::int64_t LoopModel::offset_ms(std::uint64_t number) const {
+    const std::int64_t most_us = choice_.most_ms.value_or(kRepeatEveryMaxMs) * 1000;
+    while (offsets_.size() < number) {
+        if (rest_us_ == 0) {
+            rest_us_ = choice_.every_ms * 1000;
+        } else if (choice_.factor_permille) {
+            const std::int64_t whole_ms = rest_us_ / 1000;
+            rest_us_ =
+                whole_ms * *choice_.factor_permille + (rest_us_ - whole_ms * 1000) * *choice_.factor_permille / 1000;
+        }
+        if (choice_.factor_permille) rest_us_ = std::min(rest_us_, most_us);
+        offsets_.push_back(offsets_.back() + std::max<std::int64_t>(rest_us_ / 1000, 1));
+    }
+    return offsets_[number - 1];
+}
+
+std::optional<std::uint64_t> LoopModel::last(DueMs start_ms) const {
+    if (!choice_.until_ms && !choice_.times) return std::nullopt;
+    const std::uint64_t times = choice_.times ? static_cast<std::uint64_t>(*choice_.times) : UINT64_MAX;
+    if (!choice_.until_ms) return times;
+    std::uint64_t number = 1;
+    while (number < times && offset_ms(number + 1) <= *choice_.until_ms - start_ms) ++number;
+    return number;
+}
+
+std::uint64_t LoopModel::due_by(DueMs start_ms, DueMs now) const {
+    const std::uint64_t most = last(start_ms).value_or(UINT64_MAX);
+    std::uint64_t number = 0;
+    while (number < most && offset_ms(number + 1) <= now - start_ms) ++number;
+    return number;
+}
+
+}  // namespace duewheel
