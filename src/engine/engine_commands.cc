@@ -81,7 +81,6 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
         return expire_or(known);
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
-        if (is_forgotten(outcome->ended_ms)) return known.what = What::gone, known;
         if (is_foreign(outcome->queue)) return known.what = What::unknown, known;
         known.what = What::ended;
         known.ended.id = id;

@@ -67,7 +67,7 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     content.body = text();
     record.subject = static_cast<std::uint32_t>(random() % 4);
     record.name = text();
-    if (record.kind == RecordKind::conf) {  // of something
+    if (record.kind == RecordKind::conf || record.kind == RecordKind::rule) {  // of something
         record.subject = 1;
         record.name = "q";
     }

@@ -92,7 +92,7 @@ void LogCleaning::begin_next_segment() {
         if (pass_until_ == 0) {
             pass_until_ = parts_.engine().totals().sequence + 1;
             pass_bytes_ = pass_carried_bytes_ = 0;
-            pass_digest_ = parts_.engine().totals().digest;
+            pass_begin_ = parts_.engine().totals();
         }
         const SegmentEnd end = segment->end();
         carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, 0, 0, false, segment};
@@ -105,7 +105,8 @@ void LogCleaning::end_pass() {
     pass_until_ = 0;
     rest_until_bytes_ = 0;
     const std::uint64_t most = pass_bytes_ - pass_bytes_ / 4;
-    const bool was_alone = parts_.engine().totals().digest == pass_digest_;
+    const Totals& totals = parts_.engine().totals();
+    const bool was_alone = totals.digest == pass_begin_.digest && totals.id_counter == pass_begin_.id_counter;
     const bool gained_little = pass_carried_bytes_ > most || (was_alone && log_bytes() > most);
     if (gained_little) rest_until_bytes_ = log_bytes() + log_bytes() / 4;
 }

@@ -127,7 +127,7 @@ class LogCleaning {
     Sequence pass_until_ = 0;              // what stood in the log when the pass began that is going on; 0: none is
     std::uint64_t pass_bytes_ = 0;         // of the segments that it has gone over
     std::uint64_t pass_carried_bytes_ = 0;
-    std::uint64_t pass_digest_ = 0;       // when it began: the same at its end, and nobody else has changed anything
+    Totals pass_begin_;                   // digest and ids the same at its end: nobody else has changed anything
     std::uint64_t rest_until_bytes_ = 0;  // of the log: the last pass gained too little
     std::uint64_t segments_dropped_ = 0;
     std::uint64_t carried_bytes_ = 0;

@@ -66,6 +66,7 @@ std::string_view name_of(const Command& command) {
                                            "extend",
                                            "release",
                                            "carry",
+                                           "carry outcomes",
                                            "carry done",
                                            "list",
                                            "history",
