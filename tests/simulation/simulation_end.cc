@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "message/outcome_rows.h"
 #include "simulation/simulation.h"
 #include "store/index_recovery.h"
 
@@ -43,6 +44,33 @@ Result<Rows> all_rows(const Index& index, SortedRows& rows, std::optional<DueMs>
     }
     encode_position(all[position_key()], position);
     return all;
+}
+
+// Outcomes whose record stands in the segment that is still open, and nowhere else: the index that saw them end has
+// their rows, one that is built now is told of them by the replay.
+Status leave_out_carried_last(const LocalJournal& journal, const Index& rebuilt, Rows& grown_rows, Rows& fresh_rows) {
+    const IndexPosition position = rebuilt.position();
+    const std::uint64_t front = journal.catalog().snapshot().front()->header().number;
+    const std::uint64_t first_segment = position.segment == 0 ? front : position.first_segment;
+    const Sequence from = std::max(position.totals.sequence + 1, journal.first_sequence());
+    return journal.replay(from, [&](const CommitInLog& commit) -> Status {
+        for (const FramedRecord& framed : commit.records) {
+            if (framed.sequence < from || framed.kind != RecordKind::outcomes) continue;
+            const Result<Record> record = decode_record(framed.kind, framed.body);
+            if (!record) return record.error();
+            if (record->segment >= first_segment) continue;
+            const Status walked = for_each_outcome(record->value, [&](const Record& outcome) {
+                const MessageState& state = outcome.state;
+                for (Rows* rows : {&grown_rows, &fresh_rows}) {
+                    rows->erase(id_key(outcome.id));
+                    if (!state.key.empty()) rows->erase(key_key(state.name_space, state.queue, state.key));
+                }
+                return Status();
+            });
+            if (!walked) return walked;
+        }
+        return {};
+    });
 }
 
 std::string readable(std::string_view bytes) {
@@ -159,9 +187,12 @@ void Simulation::rebuild_and_compare() {
         }
         std::optional<DueMs> front;
         if ((*journal)->first_sequence() > 1) front = grown->index->position().load_cursor_ms;
-        const auto grown_rows = all_rows(*grown->index, grown->index->rows(), front);
-        const auto fresh_rows = all_rows(*rebuilt->index, rebuilt->index->rows(), front);
+        auto grown_rows = all_rows(*grown->index, grown->index->rows(), front);
+        auto fresh_rows = all_rows(*rebuilt->index, rebuilt->index->rows(), front);
         if (!grown_rows || !fresh_rows) return oracle_.violate("C10", "an index cannot be read");
+        if (Status left_out = leave_out_carried_last(**journal, *rebuilt->index, *grown_rows, *fresh_rows); !left_out) {
+            return oracle_.violate("C10", left_out.error().message);
+        }
         const std::string differs = difference(*grown_rows, *fresh_rows);
         if (!differs.empty()) return oracle_.violate("C3", "a rebuilt index is another one: " + differs);
     }
