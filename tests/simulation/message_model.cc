@@ -64,6 +64,29 @@ void add_world(Worlds& worlds, const World& world) {
     if (std::find(worlds.begin(), worlds.end(), world) == worlds.end()) worlds.push_back(world);
 }
 
+void merge_alike(Worlds& worlds) {
+    const auto hull = [](DueRange& range, const DueRange& other) {
+        range = {std::min(range.low, other.low), std::max(range.high, other.high)};
+    };
+    Worlds merged;
+    for (const World& world : worlds) {
+        const auto alike = std::find_if(merged.begin(), merged.end(), [&](World other) {
+            other.due = world.due;
+            other.nominal = world.nominal;
+            other.ended = world.ended;
+            return other == world;
+        });
+        if (alike == merged.end()) {
+            merged.push_back(world);
+            continue;
+        }
+        hull(alike->due, world.due);
+        hull(alike->nominal, world.nominal);
+        hull(alike->ended, world.ended);
+    }
+    worlds = std::move(merged);
+}
+
 std::string describe(const Worlds& worlds) {
     constexpr std::string_view kPhases[] = {"absent", "live", "held", "dead", "cancelled", "done", "expired"};
     std::string text;

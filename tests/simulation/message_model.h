@@ -189,6 +189,9 @@ struct MessageModel {
 };
 
 void add_world(Worlds& worlds, const World& world);
+// Worlds that differ in nothing but when the message is due or ended become one, which spans them: the judge then
+// allows more than may be.
+void merge_alike(Worlds& worlds);
 std::string describe(const Worlds& worlds);
 
 }  // namespace duewheel
