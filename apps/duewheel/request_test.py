@@ -315,7 +315,7 @@ class CommandLineTest(unittest.TestCase):
     def test_the_word_that_is_wrong_is_named(self):
         for arguments, named in ((["pt", "q", "b"], "There is no verb pt;"), (["--jsno", "stats"], "no option --jsno here"),
                                  (["put", "q", "b", "--prioritty", "3"], "no option --prioritty here"), ([], "Say what to do"),
-                                 (["pt\x1b"], "no verb pt\\x1b;"), (["put", "q"], "BODY is required"),
+                                 (["pt\x1b"], "no verb pt\\x1b;"), (["put", "q"], "Say what the message is: BODY"),
                                  (["put", "q", "b", "--priority", "x"], "--priority = x: a whole number")):
             with self.subTest(arguments=arguments):
                 code, output, error = self.run_program(*arguments)
@@ -335,7 +335,7 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
         self.assertEqual(verbs, ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend",
-                                 "release", "hold", "kick", "discard", "queue", "stats", "top", "bench", "check"])
+                                 "release", "hold", "kick", "discard", "queue", "schedule", "stats", "top", "bench", "check"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")
             self.assertEqual(code, 0)

@@ -68,7 +68,8 @@ void judge(const Command& command, const HttpApiOptions& options) {
                 require(is_name(one.name_space, options.queue_name_bytes_max), "a namespace is none");
             }
             if constexpr (requires { one.id; }) {
-                require(one.id >= 1 && one.id <= kMessageIdMax, "an id is none");
+                const bool may_be_none = std::is_same_v<One, HistoryCommand>;  // of all
+                require((may_be_none || one.id >= 1) && one.id <= kMessageIdMax, "an id is none");
             }
             if constexpr (requires { one.lease_ms; }) {
                 const std::optional<std::int64_t> lease_ms = one.lease_ms;
