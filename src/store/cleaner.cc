@@ -13,10 +13,6 @@ namespace {
 // What a record weighs in a chunk whose bytes are small and unknown.
 constexpr std::size_t kSmallBytes = 128;
 
-bool has_body(const CarryCandidate& candidate) {
-    return !candidate.is_settings();
-}
-
 }  // namespace
 
 Result<Cleanings> Cleaner::next(std::size_t most_bytes) {
@@ -139,14 +135,14 @@ Result<bool> Cleaner::is_needed(const Seen& record, MessageRow& row) const {
 Status Cleaner::read_bodies(std::vector<CarryCandidate>& candidates) const {
     std::vector<Sequence> places;
     for (const CarryCandidate& candidate : candidates) {
-        if (has_body(candidate)) places.push_back(candidate.row.place);
+        if (!candidate.is_settings()) places.push_back(candidate.row.place);
     }
     std::vector<OwnedRecord> records;
     if (Status read_all = segment_->read_records(places, records); !read_all) return read_all;
     assert(records.size() == places.size());
     std::size_t next = 0;
     for (CarryCandidate& candidate : candidates) {
-        if (has_body(candidate)) candidate.body = std::move(records[next++].body);
+        if (!candidate.is_settings()) candidate.body = std::move(records[next++].body);
     }
     return {};
 }
