@@ -67,9 +67,24 @@ inline std::size_t put_bytes(const Command& command) {
     return bytes;
 }
 
+// Puts come a thousand in a command, so what each might have and has not would close segments that are half empty.
+inline std::size_t record_bytes_at_most(const PutCommand& put) {
+    constexpr std::size_t kNumbers = 192;  // the frame, and the tags and lengths of its texts, too
+    constexpr std::size_t kRetryNumbers = 80;
+    constexpr std::size_t kLoopNumbers = 128;
+    const std::size_t texts = put.name_space.size() + put.queue.size() + put.order_key.size() + put.key.size();
+    return kNumbers + (put.retry.is_empty() ? 0 : kRetryNumbers) + (put.repeat ? kLoopNumbers : 0) + texts +
+           content_bytes(put);
+}
+
 // `overhead`: what a record takes at most, its texts of any length aside.
 inline std::size_t record_bytes_at_most(const Command& command, std::size_t overhead) {
-    if (is_a_put(command)) return record_count(command) * overhead + put_bytes(command);
+    if (const auto* put = std::get_if<PutCommand>(&command)) return record_bytes_at_most(*put);
+    if (const auto* batch = std::get_if<PutBatchCommand>(&command)) {
+        std::size_t bytes = 0;
+        for (const PutCommand& put : batch->puts) bytes += record_bytes_at_most(put);
+        return bytes;
+    }
     if (const auto* carry = std::get_if<CarryCommand>(&command)) {
         return overhead + carry->record_body.size() + carry->row.reason.size();
     }

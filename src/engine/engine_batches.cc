@@ -116,11 +116,15 @@ void Engine::take_commands(std::deque<Pending>& from, bool puts) {
         const bool is_full = batch_->count() + record_count(from.front().command) > options_.batch_operations_max;
         if (is_full && !batch_->empty()) break;
         if (puts && puts_held_back()) break;
-        if (!has_room(record_bytes_at_most(from.front().command, kRecordOverheadMax))) break;
+        const std::size_t at_most = record_bytes_at_most(from.front().command, kRecordOverheadMax);
+        if (!has_room(at_most)) break;
         Pending pending = std::move(from.front());
         from.pop_front();
         const std::size_t bytes = pending.bytes;
-        switch (validate(pending)) {
+        [[maybe_unused]] const std::size_t before = batch_->bytes();
+        const Verdict verdict = validate(pending);
+        assert(batch_->bytes() <= before + at_most);
+        switch (verdict) {
             case Verdict::settled:
                 waiting_bytes_ -= bytes;
                 break;

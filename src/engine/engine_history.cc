@@ -71,9 +71,11 @@ void Engine::finish_history(HistoryRead read, HistoryRows sealed, Generation gen
         const DuePosition on{complete_to, 0};
         answer.next = std::min(answer.next.value_or(on), on);
     }
-    std::sort(page.begin(), page.end(), is_earlier);
-    // A segment whose table was taken in stands in both until it has been swept.
-    page.erase(std::unique(page.begin(), page.end()), page.end());
+    std::stable_sort(page.begin(), page.end(), is_earlier);
+    // A segment whose table was taken in stands in both until it has been swept; and of two ends of one message within
+    // a millisecond the index keeps the later one.
+    const auto repeats = [](const EndedRow& later, const EndedRow& row) { return !is_earlier(row, later); };
+    page.erase(page.begin(), std::unique(page.rbegin(), page.rend(), repeats).base());
     if (answer.next) {
         std::erase_if(page, [&](const EndedRow& row) { return DuePosition{row.ended_ms, row.id} >= *answer.next; });
     }

@@ -213,5 +213,22 @@ TEST(History, tells_ends_that_are_not_in_the_index_yet) {
     EXPECT_TRUE(shard.ask<HistoryAnswer>(asked).ended.empty());
 }
 
+// The simulator met a message that died and was discarded within a millisecond: it stood twice in one page, at one
+// place, until its segment was sealed, and a page that ended between the two would have left one out.
+TEST(History, of_two_ends_within_a_millisecond_the_later_one_is_told) {
+    TrialEngine shard;
+    PutCommand put{.queue = "q"};
+    put.retry.attempts = 1;
+    const MessageId id = shard.ask<PutAnswer>(put).id;
+    const auto taken = shard.lease(1);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{taken.at(0).lease, "", {}}).outcome, LeaseOutcome::dead);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(DiscardCommand{"default", id}).outcome, ChangeOutcome::cancelled);
+    HistoryCommand asked;
+    asked.queue = "q";
+    const HistoryAnswer answer = shard.ask<HistoryAnswer>(asked);
+    ASSERT_EQ(answer.ended.size(), 1u);
+    EXPECT_EQ(answer.ended[0], (EndedRow{id, State::cancelled, Cause::discarded, false, 1, kStart, 0}));
+}
+
 }  // namespace
 }  // namespace duewheel

@@ -54,6 +54,21 @@ TEST(EngineLog, a_segment_that_one_commit_overfills_is_closed_by_a_small_one) {
     EXPECT_GT(shard.largest_closing_commit, 0u);
 }
 
+// Each put of a batch was reckoned with the names and numbers that one may have at most, 1,280 bytes: a thousand small
+// ones closed a segment of 1 MiB of which they filled a twentieth, and cleaning had the log's length to make up for it.
+TEST(EngineLog, batches_of_small_messages_fill_a_segment) {
+    EngineOptions options;
+    options.segment_bytes = 1 << 20;
+    options.unsealed_segments_max = 100;
+    Shard shard(options);
+    const PutBatchCommand batch{std::vector<PutCommand>(1000, PutCommand{.queue = "q", .when = {.delay_ms = 1000}})};
+    for (int i = 0; i < 15; ++i) shard.ask<PutBatchAnswer>(batch);
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 0u);
+    for (int i = 0; i < 15; ++i) shard.ask<PutBatchAnswer>(batch);
+    EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u);
+    EXPECT_LE(shard.largest_segment, options.segment_bytes);
+}
+
 // Every commit was reckoned in blocks of 512 bytes, so that a log with larger ones ran over the end of its segments.
 TEST(EngineLog, a_log_with_larger_blocks_never_overfills_a_segment) {
     EngineOptions options;

@@ -16,9 +16,8 @@ constexpr std::uint64_t kBytesTogether = 64u << 20;
 }  // namespace
 
 std::uint64_t LogCleaning::log_bytes() const {
-    std::uint64_t bytes = parts_.journal().catalog().bytes();
-    for (const Carried& carried : carried_) bytes -= std::min(bytes, carried.bytes);
-    return bytes;
+    const std::uint64_t bytes = parts_.journal().catalog().bytes();
+    return bytes - std::min(bytes, bytes_carried_over());
 }
 
 Sequence LogCleaning::begins_at() const {
@@ -55,17 +54,21 @@ bool LogCleaning::is_far_ahead() const {
     return was_full_ && bytes >= parts_.journal().segment_bytes();
 }
 
-// That a segment may go takes a commit, so small ones go together.
-bool LogCleaning::is_enough_carried() const {
+std::uint64_t LogCleaning::bytes_carried_over() const {
     std::uint64_t bytes = 0;
     for (const Carried& carried : carried_) bytes += carried.bytes;
-    return was_full_ || bytes >= kBytesTogether;
+    return bytes;
 }
 
-// Closing it early wastes its rest, so two segments at least have to go for it, and where others write too it is filled
-// soon. On a full disk the commit that says so needs another one.
+// That a segment may go takes a commit, so small ones go together.
+bool LogCleaning::is_enough_carried() const {
+    return was_full_ || bytes_carried_over() >= kBytesTogether;
+}
+
+// Closing it early wastes its rest, so two segments' worth at least has to go for it, and where others write too it is
+// filled soon. On a full disk the commit that says so needs another one.
 bool LogCleaning::waits_for_open_segment() const {
-    if (carried_.size() < 2) return false;
+    if (bytes_carried_over() < 2 * parts_.journal().segment_bytes()) return false;
     if (was_full_ ? parts_.journal().ready_spares() == 0
                   : parts_.engine().now() < carried_.front().finished_ms + kWaitForSegmentMs) {
         return false;

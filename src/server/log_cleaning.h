@@ -96,7 +96,8 @@ class LogCleaning {
         std::shared_ptr<const SegmentFile> segment;
     };
 
-    std::uint64_t log_bytes() const;  // of what is not carried yet
+    std::uint64_t bytes_carried_over() const;  // of the segments that wait to be dropped
+    std::uint64_t log_bytes() const;           // of what is not carried yet
     std::uint64_t needed_bytes() const;
     std::uint64_t left_bytes() const;
     std::size_t chunk_bytes() const;

@@ -2,8 +2,8 @@
 // the segment can go.
 //
 // Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
-// settings of a queue, the newest whole record of a schedule, and outcomes that have not expired. Of all but the last it
-// only finds candidates: the engine turns each into a carry, and leaves out those that newer records have overtaken.
+// settings of a queue, the newest whole record of a schedule, and outcomes that have not expired. Of all but the last
+// it only finds candidates: the engine turns each into a carry, and leaves out those that newer records have overtaken.
 // Passing over the segment once more is harmless.
 //
 // How a message ended never changes, so outcomes are copied as they stand, many in one record, and nothing is looked up

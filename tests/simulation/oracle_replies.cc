@@ -114,7 +114,7 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
             if (world.is_unfinished() && is_cancel && !is_over) return true;
             const bool may_be_dead =
                 world.phase == World::Phase::dead || (world.is_live() && may_be_dead_after(about, answer.attempts));
-            return !is_cancel && may_be_dead && (is_discard || may_be_discarded(about, world));
+            return may_be_dead && (is_discard || may_be_discarded(about, world));
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
         World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};
