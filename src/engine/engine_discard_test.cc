@@ -183,6 +183,25 @@ TEST(DiscardOfAQueue, holds_from_the_moment_of_its_answer) {
     EXPECT_EQ(discarded(shard), 2u);
 }
 
+// The mark spares those who died in its very millisecond, for everybody who asks: no kick and no redrive finds them gone.
+TEST(DiscardOfAQueue, those_who_died_at_its_mark_may_come_back) {
+    TrialEngine shard(options());
+    const MessageId before = dead(shard);
+    shard.turn(1);
+    const MessageId kicked = dead(shard);
+    const MessageId redriven = dead(shard);
+    shard.turn(5);
+    shard.hold_questions = true;  // the walk does not get on
+    shard.ask<QueueAnswer>(discard_all(kStart + 1));
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", before}).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", kicked}).outcome, ChangeOutcome::kicked);
+    shard.hold_questions = false;
+    shard.answer_questions();
+    EXPECT_EQ(shard.ask<RedriveAnswer>(RedriveCommand{"default", "q", std::nullopt}).redriven, 1u);
+    EXPECT_NE(state_of(shard, redriven), State::cancelled);
+    EXPECT_EQ(look(shard).counts.dead, 0u);
+}
+
 // The redrive has rows from the index in hand when the mark comes.
 TEST(DiscardOfAQueue, passes_a_redrive_that_was_under_way) {
     EngineOptions chunks = options();

@@ -105,6 +105,30 @@ TEST(EngineLog, puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not) 
     EXPECT_TRUE(shard.replies.contains(tokens.back()));
 }
 
+TEST(EngineLog, a_redrive_waits_like_puts_while_too_many_segments_are_unsealed) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 1;
+    options.retry.attempts = 1;
+    Shard shard(options);
+    shard.put(0, "body");
+    const auto taken = shard.lease(1);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{taken.at(0).lease, "", {}}).outcome, LeaseOutcome::dead);
+    for (int i = 0; i < 60; ++i) {
+        shard.submit(PutCommand{.queue = "other", .body = std::string(500, 'x')});
+        shard.turn();
+    }
+    ASSERT_TRUE(shard.engine().counters().puts_held_back);
+    const ReplyToken redrive = shard.submit(RedriveCommand{"default", "q", std::nullopt});
+    for (int i = 0; i < 5; ++i) shard.turn(1);
+    EXPECT_FALSE(shard.replies.contains(redrive));
+    for (SegmentNumber segment = 1; segment < 20; ++segment) {
+        shard.engine().table_taken(segment);
+        shard.turn();
+    }
+    EXPECT_EQ(shard.take<RedriveAnswer>(redrive).redriven, 1u);
+}
+
 // The sealer looks at the disk, where a segment is full before the engine is told so; such a segment counted as
 // unsealed for ever, and puts were held back for good.
 TEST(EngineLog, a_table_may_be_taken_before_the_commit_that_closed_its_segment_is_told) {

@@ -323,6 +323,7 @@ void Simulation::go_on_while_full() {
         if (shard_->commit_waits_for_space()) return rare_.met(Rare::reserve_used_up);
         if (!oracle_.awaits_answers()) return rare_.met(Rare::went_on_while_full);
         shard_->run_step(random_);
+        ++clock_;  // a discard may wait for the next millisecond
         if (!shard_->broken()) turn();
     }
     if (!wrong()) oracle_.violate("C11", "the disk is full and the reserve is not used up, but answers do not come");
