@@ -183,7 +183,8 @@ TEST(DiscardOfAQueue, holds_from_the_moment_of_its_answer) {
     EXPECT_EQ(discarded(shard), 2u);
 }
 
-// The mark spares those who died in its very millisecond, for everybody who asks: no kick and no redrive finds them gone.
+// The mark spares those who died in its very millisecond, for everybody who asks: no kick and no redrive finds them
+// gone.
 TEST(DiscardOfAQueue, those_who_died_at_its_mark_may_come_back) {
     TrialEngine shard(options());
     const MessageId before = dead(shard);
