@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/utf8.h"
-#include "ingress/base64.h"
+#include "base/base64.h"
 #include "ingress/json_writer.h"
 
 namespace duewheel {

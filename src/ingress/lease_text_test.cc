@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "ingress/base64.h"
+#include "base/base64.h"
 
 namespace duewheel {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/random.h"
-#include "ingress/base64.h"
+#include "base/base64.h"
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "calendar/instant_text.h"
-#include "ingress/base64.h"
+#include "base/base64.h"
 #include "ingress/list_request.h"
 #include "ingress/rule_text.h"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "fuzz/fuzz_target.h"
-#include "ingress/base64.h"
+#include "base/base64.h"
 #include "ingress/call_path.h"
 #include "net/http_target.h"
 

@@ -9,7 +9,7 @@
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "fuzz/fuzz_target.h"
-#include "ingress/base64.h"
+#include "base/base64.h"
 #include "ingress/problem.h"
 #include "ingress/put_request.h"
 
