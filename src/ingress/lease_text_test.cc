@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
 #include "base/base64.h"
+#include "base/random.h"
 
 namespace duewheel {
 namespace {
