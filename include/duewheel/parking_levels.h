@@ -85,6 +85,9 @@ class ParkingLevels {
         add_node();  // number 0, which is no timer's
         reset();
     }
+    ParkingLevels(const ParkingLevels&) = delete;
+    ParkingLevels& operator=(const ParkingLevels&) = delete;
+    ~ParkingLevels() { assert(!advancing_ && "a wheel is destroyed by its own sink"); }
 
     Node& operator[](TimerIndex timer) { return nodes_[timer]; }
     const Node& operator[](TimerIndex timer) const { return nodes_[timer]; }

@@ -2,6 +2,7 @@
 // are stated in touched() mean nothing if it does not count, and a budget means nothing if something is free of charge.
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
@@ -107,6 +108,26 @@ TYPED_TEST(WheelWork, reads_one_slot_once_when_the_earliest_has_fired) {
         const std::uint64_t before = wheel.touched();
         EXPECT_EQ(wheel.next_expiry(), Tick{5 * 4096 + 1});
         EXPECT_EQ(wheel.touched() - before, reads);
+    }
+}
+
+TYPED_TEST(WheelWork, counts_the_late_ones_that_a_question_looks_at) {
+    // A question that looked at them free of charge passed every other test, and a bound stated in touched() meant
+    // nothing beside it.
+    if constexpr (!std::is_same_v<TypeParam, Members>) {  // whose late ones are in a list of their own
+        constexpr Id kTimers = 500;
+        TypeParam front(kTimers + 1);
+        auto& wheel = front.wheel;
+        const auto costs = [&wheel](Tick answer) {
+            const std::uint64_t before = wheel.touched();
+            EXPECT_EQ(wheel.next_expiry(), answer);
+            return wheel.touched() - before;
+        };
+        for (Id id = 0; id < kTimers; ++id) front.arm(id, 0);
+        EXPECT_EQ(costs(0), 1U) << "the first one is late";
+        for (Id id = 0; id < kTimers; ++id) front.disarm(id);
+        EXPECT_EQ(costs(kNever), 2 * kTimers) << "once to see that it is late no more, once to clear it away";
+        EXPECT_EQ(costs(kNever), 0U);
     }
 }
 

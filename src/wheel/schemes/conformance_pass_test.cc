@@ -237,6 +237,34 @@ TEST_P(TimerQueuePass, fires_a_timer_once_though_its_sink_throws) {
     EXPECT_EQ(fired, (std::vector<std::uint64_t>{1, 2, 3, 3}));
 }
 
+TEST_P(TimerQueuePass, lets_others_fire_beside_one_that_always_throws_and_arms_itself_late) {
+    // Trap: a poison timer that is armed again each time it fails is the oldest for ever, and with a budget of one
+    // nobody else has a turn.
+    AnyTimerQueue queue = make(0);
+    constexpr std::uint64_t kPoison = 99;
+    const TimerHandle poison = queue.schedule(1, kPoison);
+    for (std::uint64_t cookie = 0; cookie < 20; ++cookie) queue.schedule(10 + cookie, cookie);
+    std::vector<std::uint64_t> calm;
+    std::size_t thrown = 0;
+    const auto sink = [&](std::uint64_t cookie, Tick) {
+        if (cookie != kPoison) return calm.push_back(cookie);
+        EXPECT_TRUE(queue.reschedule(poison, 0));
+        throw std::runtime_error("poison");
+    };
+    for (Tick now = 100; now < 300; ++now) {
+        try {
+            queue.advance_to(now, sink, 1);
+        } catch (const std::runtime_error&) {
+            ++thrown;
+        }
+        queue.check();
+    }
+    ASSERT_EQ(calm.size(), 20U);
+    for (std::uint64_t cookie = 0; cookie < 20; ++cookie) EXPECT_EQ(calm[cookie], cookie);
+    EXPECT_GE(thrown, 20U) << "it has its turns too";
+    EXPECT_EQ(queue.size(), 1U);
+}
+
 TEST_P(TimerQueuePass, may_be_cleared_by_its_sink) {
     // Trap: a callback that destroys its timer, and all others.
     AnyTimerQueue queue = make(0);
