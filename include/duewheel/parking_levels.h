@@ -127,8 +127,9 @@ class ParkingLevels {
 
     Tick now() const { return now_; }
     bool is_advancing() const { return advancing_; }
-    bool caught_up() const { return caught_up_; }
-    // Exact; see TimingWheel. Files what it finds parked before the answer, so that it is not found again.
+    // These two also inside fire(), where what fires is out already: as TimingWheel says.
+    bool caught_up() const { return advancing_ ? is_last_of_pass() : caught_up_; }
+    // Clears a slot that is mostly of no use away before the answer, so that it is not read again.
     Tick next_expiry();
     // Never after next_expiry(). O(1).
     Tick next_work() const { return late_is_empty() && caught_up_ ? first_slot_start() : now_; }
@@ -228,6 +229,13 @@ class ParkingLevels {
     void clear_first_late_strip();
     void find_earliest();
     void look_at_every_node();
+
+    // Inside fire().
+    bool is_last_of_pass() const;
+    bool some_are_late() const;
+    template <class Visit>
+    void visit_rest_of_strip(Visit&& visit) const;
+    Tick next_expiry_in_pass();
 
     // Time.
     Tick first_start(unsigned level) const;
@@ -712,8 +720,58 @@ void ParkingLevels<Node>::clear_first_late_strip() {
 
 template <class Node>
 Tick ParkingLevels<Node>::next_expiry() {
+    if (advancing_) return next_expiry_in_pass();
     if (!caught_up_ || (!late_is_empty() && late_is_due())) return now_;
     if (earliest_ != kNever && nodes_[earliest_timer_].deadline != earliest_) find_earliest();
+    return earliest_;
+}
+
+// ---- inside a sink ----
+
+// Calls visit(timer, node) for each of the strip being read that has an entry it needs there.
+template <class Node>
+template <class Visit>
+void ParkingLevels<Node>::visit_rest_of_strip(Visit&& visit) const {
+    const bool late = (reading_.place & kSlotMask) == kLate;
+    for (const TimerIndex* timer = reading_.next; timer != reading_.end && *timer != kNoTimer; ++timer) {
+        const Node& node = nodes_[*timer];
+        if (node.deadline != kNever && (late || node.place == reading_.place)) visit(*timer, node);
+    }
+}
+
+// Whether the pass has nothing more to do, and may only have entries of no use left in the strip being read.
+template <class Node>
+bool ParkingLevels<Node>::is_last_of_pass() const {
+    if (late_strips_due_ > 0 || late_turn_waits_ || first_slot_start() <= now_) return false;
+    bool more = false;
+    visit_rest_of_strip([&](TimerIndex, const Node& node) {
+        more = more || (node.deadline <= now_ && ((node.place & kSlotMask) != kLate || is_late_of_this_turn(node)));
+    });
+    return !more;
+}
+
+// Whether some timer has become late in this pass, of one that has nothing more to do.
+template <class Node>
+bool ParkingLevels<Node>::some_are_late() const {
+    bool late = false;
+    const auto look = [&](const Node& node) {
+        late = late || ((node.place & kSlotMask) == kLate && node.deadline != kNever);
+    };
+    visit_rest_of_strip([&](TimerIndex, const Node& node) { look(node); });
+    slots_[kLate].visit([&](TimerIndex timer) {
+        look(nodes_[timer]);
+        return !late;
+    });
+    return late;
+}
+
+template <class Node>
+Tick ParkingLevels<Node>::next_expiry_in_pass() {
+    if (!is_last_of_pass() || some_are_late()) return now_;
+    if (earliest_ == kNever || nodes_[earliest_timer_].deadline == earliest_) return earliest_;
+    find_earliest();
+    // Those parked in the strip being read lie in no slot.
+    visit_rest_of_strip([&](TimerIndex timer, const Node& node) { note_earliest(timer, node.deadline); });
     return earliest_;
 }
 

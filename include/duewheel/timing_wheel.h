@@ -130,12 +130,15 @@ class TimingWheel {
     std::size_t advance_to(Tick now, std::span<Fired> fired);
 
     // Whether the last advance_to() finished. Timers armed late since it began do not count, so a loop "until caught
-    // up" ends even if every timer arms itself again at once.
+    // up" ends even if every timer arms itself again at once. Inside the sink, where the timer that fires is out
+    // already: true when this call has nothing left to do. It is false also when all that is left is moving timers down
+    // or clearing away what is cancelled, and next_expiry() is now() then; so there both are bounds from below.
     [[nodiscard]] bool caught_up() const { return levels_.caught_up(); }
 
     // The time at which advance_to() next has something to fire: the earliest deadline, exactly, or now() if a timer is
     // late or the wheel is not caught up; never before now(). kNever when no timer can fire. A loop that sleeps until
-    // then wakes for no cancelled timer and for none that was moved away. Without memory it looks at every timer.
+    // then wakes for no cancelled timer and for none that was moved away. Inside the sink see caught_up(). Without
+    // memory it looks at every timer.
     [[nodiscard]] Tick next_expiry() const;
 
     // A time at which advance_to() may have something to fire: never after next_expiry(), at worst the beginning of the
