@@ -223,7 +223,7 @@ class ParkingLevels {
     bool choose_slot_to_sweep();
     bool rewrite_strip(unsigned number, bool settles);
     bool settle(unsigned number);
-    bool is_settled(unsigned number, Tick& earliest, TimerIndex& timer);
+    bool look_into(unsigned number, Tick& earliest, TimerIndex& timer);
     bool late_is_due();
     bool first_late_strip_is_due();
     void clear_first_late_strip();
@@ -620,25 +620,28 @@ bool ParkingLevels<Node>::settle(unsigned number) {
     return true;
 }
 
-// Whether the slot holds only what is due in its span, or on level 0 something that is; then tells the earliest of it.
+// Tells the earliest of what is due in the slot's span. False if there is none, or if most of what was read is of no
+// use there: then the slot is to be settled, and what that costs is paid for by the entries that go.
 template <class Node>
-bool ParkingLevels<Node>::is_settled(unsigned number, Tick& earliest, TimerIndex& earliest_timer) {
+bool ParkingLevels<Node>::look_into(unsigned number, Tick& earliest, TimerIndex& earliest_timer) {
     const Slot& slot = slots_[number];
     const Tick last = last_tick_of(number);
-    bool settled = true;
+    std::size_t read = 0;
+    std::size_t due_here = 0;
     earliest = kNever;
     slot.visit([&](TimerIndex timer) {
         ++touched_;
+        ++read;
         const Node& node = nodes_[timer];
         const bool here = (node.place & kSlotMask) == number && node.deadline <= last;
-        settled = settled && here;
+        due_here += here;
         if (here && node.deadline < earliest) {
             earliest = node.deadline;
             earliest_timer = timer;
         }
         return earliest != slot.start;
     });
-    return earliest == slot.start || (settled && earliest != kNever);
+    return earliest == slot.start || (earliest != kNever && 2 * due_here >= read);
 }
 
 template <class Node>
@@ -651,7 +654,7 @@ void ParkingLevels<Node>::find_earliest() {
             const unsigned number = slot_number(level, first_start(level));
             Tick earliest = kNever;
             TimerIndex timer = kNoTimer;
-            if (!is_settled(number, earliest, timer)) {
+            if (!look_into(number, earliest, timer)) {
                 if (!settle(number)) return look_at_every_node();
                 continue;
             }

@@ -29,7 +29,8 @@
 //     advance_to                O(fired + moved down); a timer is moved down at most 10 times, ahead of time and in
 //                               small shares; O(1) when nothing is to be done
 //     next_expiry               O(1) while the answer is known: until the earliest timer fires, moves or is cancelled;
-//                               else one reading of the earliest slot, each time: O(n) if all are due near together
+//                               else one reading of the earliest slot, each time: O(n) if all are due near together;
+//                               two more when most of it is of no use, which is cleared away by that
 //     memory                    24 bytes a timer and 4 for each of at most 1.75 entries of it; 50 KiB for an empty
 //                               wheel and 256 bytes for each slot in use; grows by 8,192 timers (also to the first) or
 //                               64 times 256 bytes, is reused, never shrinks
