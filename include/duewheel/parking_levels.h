@@ -552,7 +552,8 @@ void ParkingLevels<Node>::sweep() {
     }
 }
 
-// Goes round all occupied slots but the one being read. False if there is none.
+// Goes round all occupied slots but the one being read, whose entries of no use are about to go anyway. False if there
+// is none.
 template <class Node>
 bool ParkingLevels<Node>::choose_slot_to_sweep() {
     constexpr unsigned kWords = kLevelCount * kLevelSlots / 64;
@@ -731,14 +732,14 @@ Tick ParkingLevels<Node>::next_expiry() {
 
 // ---- inside a sink ----
 
-// Calls visit(timer, node) for each of the strip being read that has an entry it needs there.
+// Calls visit(timer, node) for each armed timer named in what is left of the strip being read. An entry may be of no
+// use there; then its timer is met where it lies, too.
 template <class Node>
 template <class Visit>
 void ParkingLevels<Node>::visit_rest_of_strip(Visit&& visit) const {
-    const bool late = (reading_.place & kSlotMask) == kLate;
     for (const TimerIndex* timer = reading_.next; timer != reading_.end && *timer != kNoTimer; ++timer) {
         const Node& node = nodes_[*timer];
-        if (node.deadline != kNever && (late || node.place == reading_.place)) visit(*timer, node);
+        if (node.deadline != kNever) visit(*timer, node);
     }
 }
 

@@ -344,6 +344,14 @@ TEST_P(TimerQueuePass, tells_its_sink_what_is_left_without_the_timer_that_fires)
     for (std::uint64_t cookie = 0; cookie < 2; ++cookie) queue.schedule(1, cookie);
     fire_one(41, [&](std::uint64_t, Tick) { expect_left(1, false, 41); });
     EXPECT_EQ(queue.size(), 0U);
+
+    // And one that the sink arms late once more waits for the next call.
+    for (std::uint64_t cookie = 0; cookie < 2; ++cookie) peers[cookie] = queue.schedule(1, cookie);
+    fire_one(42, [&](std::uint64_t cookie, Tick) {
+        EXPECT_TRUE(queue.reschedule(peers[1 - cookie], 2));
+        expect_left(1, true, 42);
+    });
+    EXPECT_EQ(advance_checked(queue, 42).size(), 1U);
 }
 
 TEST_P(TimerQueuePass, never_tells_its_sink_of_a_later_time_than_when_something_fires) {
