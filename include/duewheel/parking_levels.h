@@ -27,7 +27,9 @@
 //
 // Ahead of time. The slot after the one that the wheel stands in on a level takes no new timers, as a lower level
 // reaches that far; so it is moved down a few strips at a time, with every advance, and is empty when its turn comes.
-// No advance pays for a whole slot unless time jumps.
+// No advance pays for a whole slot unless time jumps over that turn. To an owner who sleeps until next_expiry() or
+// next_work() every sleep is such a jump: neither names the moving. What bounds a call of his is its budget; but one
+// below a strip, 62, leaves no room for moving ahead at all.
 //
 // What it gives up: order among equal deadlines; entries of cancelled timers cost memory until they are read (bounded,
 // see kEntriesPerNode); an empty wheel has 50 KiB beside its first 8,192 nodes, and each occupied slot 256 bytes. The
