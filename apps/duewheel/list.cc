@@ -38,7 +38,7 @@ int list(Session& session, const ListArguments& arguments) {
     std::string path = session.path("queues", arguments.queue, "/messages");
     std::string states;
     for (const std::string& state : arguments.states) states += (states.empty() ? "" : ",") + state;
-    if (!states.empty()) add_parameter(path, "state", states);
+    if (!arguments.states.empty()) add_parameter(path, "state", states);
     for (const auto& [name, text] :
          {std::pair("due_after", arguments.stretch.from), std::pair("due_before", arguments.stretch.to)}) {
         if (!text) continue;

@@ -31,8 +31,8 @@ struct PutArguments {
     std::optional<std::int32_t> priority;
     RepeatArguments repeat;
     RetryArguments retry;
-    std::string content_type;
-    std::string key;
+    std::optional<std::string> content_type;
+    std::optional<std::string> key;
     std::string traceparent;
     std::vector<std::string> headers;  // "name=value"
 };
@@ -69,8 +69,8 @@ int put(Session& session, const PutArguments& arguments) {
     if (!body) return session.complain(body.error(), kExitUsage);
     put_body_into(*body, request);
     if (arguments.priority) request["priority"] = *arguments.priority;
-    if (!arguments.content_type.empty()) request["content_type"] = arguments.content_type;
-    if (!arguments.key.empty()) request["key"] = arguments.key;
+    if (arguments.content_type) request["content_type"] = *arguments.content_type;
+    if (arguments.key) request["key"] = *arguments.key;
     const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, "/messages"), request);
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {

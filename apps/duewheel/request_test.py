@@ -93,6 +93,14 @@ class CommandLineTest(unittest.TestCase):
         body = self.put_body("Hello", "--at", "2027-01-01T06:00", "--tz", "Europe/Oslo", "--expires", "2027-01-01T07:00")
         self.assertEqual(body["expires"], "2027-01-01T06:00:00.000Z")
 
+    def test_what_is_given_empty_is_sent_empty(self):
+        """An unset variable in a script took the key away without a word, and with it what it was for."""
+        self.assertEqual(self.put_body("x", "--key", "", "--content-type", ""), {"body": "x", "key": "", "content_type": ""})
+        self.stub.answer = (200, {"messages": []})
+        self.stub.requests.clear()
+        self.run_program("list", "mail", "--state", "")
+        self.assertIn("state=", self.sent()[1])
+
     def test_a_loop_sends_its_rule(self):
         self.assertEqual(self.put_body("x", "--every", "1h")["repeat"], {"every": "1h"})
         body = self.put_body("x", "--at", "2027-01-01T06:00", "--tz", "Europe/Oslo", "--every", "1m", "--times", "10",
