@@ -73,7 +73,6 @@ TEST(ListRequest, refuses_what_it_does_not_understand) {
         {"limit=1&lim%69t=1", "duplicate_parameter", "limit"},
         {"state=done", "bad_state", "state"},
         {"state=Ready", "bad_state", "state"},
-        {"state=prepared", "bad_state", "state"},
         {"state=ready,", "bad_state", "state"},
         {"state=,ready", "bad_state", "state"},
         {"state=ready%20", "bad_state", "state"},

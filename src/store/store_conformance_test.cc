@@ -210,7 +210,7 @@ class TwoTiers {
         const DueMs until_ms = from_ms + moves_.random().between(0, 200);
         const auto belongs = [&](const MessageRow& row) {
             const MessageState& state = row.state;
-            const bool fires = waits_for_due(state.state) && state.due_ms >= from_ms && state.due_ms < until_ms;
+            const bool fires = is_timed(state.state) && state.due_ms >= from_ms && state.due_ms < until_ms;
             const bool expires = !is_ended(state.state) && state.expires_ms >= from_ms && state.expires_ms < until_ms;
             return fires || expires;
         };
@@ -365,7 +365,7 @@ TEST(Cursors, every_waiting_message_is_reached_from_them_after_each_segment) {
             ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
             const std::set<MessageId> reached = reached_from_cursors(*index);
             for (const auto& [id, row] : shard.rows) {
-                if (!waits_for_due(row.state.state)) continue;
+                if (!is_timed(row.state.state)) continue;
                 ASSERT_TRUE(reached.contains(id)) << "message " << id << " would never fire, segment " << segment;
             }
         }
