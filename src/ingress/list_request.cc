@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/base64.h"
 #include "base/random.h"
-#include "ingress/base64.h"
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/base64.h"
 #include "base/utf8.h"
-#include "ingress/base64.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/json_writer.h"

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/base64.h"
 #include "calendar/instant_text.h"
-#include "ingress/base64.h"
 #include "ingress/list_request.h"
 #include "ingress/rule_text.h"
 

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/base64.h"
 #include "base/random.h"
 #include "base/utf8.h"
 #include "calendar/instant_text.h"
-#include "ingress/base64.h"
 #include "ingress/call_fixture.h"
 #include "ingress/problem.h"
 
