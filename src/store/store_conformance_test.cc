@@ -44,7 +44,10 @@ MessageRow without_what_outcomes_lose(MessageRow row) {
     kept.state.version = row.state.version;
     kept.state.attempts = row.state.attempts;
     kept.state.maybe_delivered = row.state.maybe_delivered;
-    kept.state.due_ms = row.state.due_ms;
+    kept.state.transaction = row.state.transaction;
+    // The due time of a half was that of its answer.
+    const bool was_half = row.state.transaction >= MessageState::kOpen;
+    kept.state.due_ms = was_half ? row.state.nominal_due_ms : row.state.due_ms;
     kept.state.name_space = row.state.name_space;
     kept.state.queue = row.state.queue;
     kept.ended_ms = row.ended_ms;
@@ -140,7 +143,8 @@ class TwoTiers {
             row.state.version = outcome->version;
             row.state.attempts = outcome->attempts;
             row.state.maybe_delivered = outcome->maybe_delivered;
-            row.state.due_ms = outcome->due_ms;
+            row.state.due_ms = row.state.nominal_due_ms = outcome->due_ms;
+            row.state.transaction = outcome->transaction;
             row.state.name_space = recent_->queues().name(outcome->queue).name_space;
             row.state.queue = recent_->queues().name(outcome->queue).queue;
             row.ended_ms = outcome->ended_ms;
