@@ -456,7 +456,8 @@ TEST(Transactions, the_load_cursor_does_not_pass_a_half_that_waits_for_room) {
     while (shard.engine().counters().unsealed_segments == 0) shard.put(2'000'000, std::string(500, 'x'), "filler");
     std::vector<DueMs> load_cursors;
     for (const Record& record : shard.log()) {
-        if (record.kind == RecordKind::cursor && record.state.queue.empty()) load_cursors.push_back(record.state.due_ms);
+        if (record.kind == RecordKind::cursor && record.state.queue.empty())
+            load_cursors.push_back(record.state.due_ms);
     }
     EXPECT_EQ(load_cursors, std::vector<DueMs>{kStart + kAfter});
 }
