@@ -71,8 +71,9 @@ void add_list(CLI::App& program, Session& session) {
     ListArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     verb.app
-        ->add_option("--state", options.states,
-                     "Only these: scheduled, ready, leased, retrying, held, with commas between them; or dead alone")
+        ->add_option(
+            "--state", options.states,
+            "Only these: prepared, scheduled, ready, leased, retrying, held, with commas between them; or dead alone")
         ->delimiter(',')
         ->type_name("STATE");
     options.stretch.add_to(*verb.app, "Due");
