@@ -299,6 +299,9 @@ TEST(RequestCommand, requests_with_a_key_are_told_apart_by_what_was_sent) {
     EXPECT_NE(hash(R"({"body":"a"})"), hash(R"({"body":"b"})"));
     EXPECT_NE(hash("x", "text/plain"), hash("x", "text/html"));
     EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1s"}}), hash("x", "text/plain", {{"Duewheel-Delay", "2s"}}));
+    EXPECT_NE(hash("x", "text/plain"), hash("x", "text/plain", {{"Duewheel-Retry", "attempts=2"}}));
+    EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Retry", "attempts=3"}}),
+              hash("x", "text/plain", {{"Duewheel-Retry", "attempts=2"}}));
     EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1"}}),
               hash("x", "text/plain", {{"Duewheel-Priority", "1"}}));
     // A trace is of one try, not of the request.
