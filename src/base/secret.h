@@ -2,10 +2,11 @@
 // overwritten when it goes. What it was made from is the giver's to overwrite.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <string.h>
 
 namespace duewheel {
 
@@ -26,11 +27,9 @@ class Secret {
     bool empty() const { return bytes_.empty(); }
 
   private:
-    // Through a volatile pointer, because nobody reads the bytes any more and a compiler would leave it out.
     void wipe() {
         bytes_.resize(bytes_.capacity());
-        volatile char* const at = bytes_.data();
-        for (std::size_t i = 0; i < bytes_.size(); ++i) at[i] = 0;
+        explicit_bzero(bytes_.data(), bytes_.size());
         bytes_.clear();
     }
 

@@ -97,7 +97,6 @@ struct WebhookClient::Transfer {
     WebhookRequest request;
     Done done;
     Fields fields;
-    std::string url;
     std::string refused;  // why an address may not be reached
     std::string answer;
     std::size_t answer_bytes = 0;
@@ -323,10 +322,9 @@ std::unique_ptr<WebhookClient::Transfer> WebhookClient::Parts::fresh() {
 
 void WebhookClient::Parts::begin(std::unique_ptr<Transfer> transfer) {
     Transfer& self = *transfer;
-    self.url = self.request.url.text();
     self.fields = fields_of(self.request);
     const auto timeout_ms = std::max<std::int64_t>(1, self.request.timeout.count());
-    curl_easy_setopt(self.easy, CURLOPT_URL, self.url.c_str());
+    curl_easy_setopt(self.easy, CURLOPT_URL, self.request.url.text().c_str());
     curl_easy_setopt(self.easy, CURLOPT_POST, 1L);
     curl_easy_setopt(self.easy, CURLOPT_POSTFIELDS, self.request.body.data());
     curl_easy_setopt(self.easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(self.request.body.size()));

@@ -74,7 +74,7 @@ TEST(WebhookSignature, a_bad_secret_is_refused_and_never_told) {
     EXPECT_FALSE(WebhookSigner::from(five));
 }
 
-TEST(Secret, is_overwritten_when_it_goes) {
+TEST(Secret, is_in_one_place_at_a_time) {
     Secret secret(std::string(64, 'x'));
     const char* const at = secret.reveal().data();
     Secret moved = std::move(secret);
