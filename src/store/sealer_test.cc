@@ -343,6 +343,20 @@ TEST_F(Sealing, a_key_moves_with_its_message) {
     EXPECT_EQ(find_key("post", "order-1")->id, id);
 }
 
+// Whoever repeats the put is answered as the first time, wherever the message has been moved since.
+TEST_F(Sealing, a_key_keeps_the_due_time_that_its_put_was_answered) {
+    const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
+    shard_.reschedule(id, kNow + 900);
+    seal();
+    EXPECT_EQ(find_key("mail", "order-1")->due_ms, kNow + 500);
+    shard_.reschedule(id, kNow + 700);
+    seal();
+    EXPECT_EQ(find_key("mail", "order-1")->due_ms, kNow + 500);
+    shard_.end(id);
+    seal();
+    EXPECT_EQ(find_key("mail", "order-1")->due_ms, kNow + 500);
+}
+
 TEST_F(Sealing, of_two_messages_with_one_key_the_younger_holds_it) {
     const MessageId dead = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard_.end(dead, State::dead);
@@ -507,6 +521,10 @@ TEST_F(Sealing, a_row_that_lands_below_the_load_cursor_lowers_its_queues_cursor)
     shard_.set_queue_cursor("mail", {kNow + 80, 7});
     seal();
     EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 80, 7})) << "this segment holds no row below it";
+    shard_.attempt(held);
+    shard_.set_load_cursor(kNow + 400);
+    seal();
+    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 80, 7})) << "nobody looks for what is held";
 }
 
 // The cursor of a queue stood in a part of the log that has gone, and did not change since, because the message it
