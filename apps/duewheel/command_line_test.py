@@ -147,6 +147,7 @@ class Verbs(CommandLine):
         self.assertEqual(answer["state"], "prepared")
         self.assertEqual(self.output("lease", "q"), "no message is due\n")
         self.assertRegex(self.output("prepare", "q", "x", "--answer-in", "1h", "--in", "2h"), rf"^\d+  prepared, due {WHEN}in (2h|1h 59m)")
+        self.assertRegex(self.output("queue", "list"), r"^queue +pending .* held +prepared +dead .*\nq +2 +0 +0 +0 +0 +2 +0 ")
         for _ in range(2):
             self.assertEqual(self.output("commit", answer["id"]), f"{answer['id']}  committed\n")
         self.assertIn("(already_committed)", self.refusal("rollback", answer["id"]))
