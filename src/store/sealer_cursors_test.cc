@@ -1,6 +1,5 @@
 // What sealing makes of cursors: the load cursor sweeps `due`, and a queue's bounds what no walk of `due` finds.
 #include "store/sealer.h"
-
 #include "store/trial_sealing.h"
 
 namespace duewheel {
