@@ -710,6 +710,7 @@ class Engine {
     void load();
     bool is_crowded() const;
     DueMs next_load() const;
+    bool is_window_behind() const { return loaded_to_.due_ms <= now_; }
     void take_due_stretch(const Asked& asked, Stretch stretch, Generation generation);
     void take_queue_stretch(const Asked& asked, Stretch stretch, Generation generation);
     void read_backlog(QueueNumber number);
@@ -819,10 +820,11 @@ class Engine {
     std::uint32_t lines_asking_ = 0;
 
     // loading
-    std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms
-    std::uint64_t window_rows_ = 0;  // read for the window so far
-    DuePosition loaded_to_;          // rows before it are in memory or behind a queue cursor
-    DueMs loaded_until_ms_ = 0;      // set before its stretch is asked for; only rises
+    std::int64_t window_ms_ = 0;                   // how far ahead, between window_min_ms and window_max_ms
+    std::uint64_t window_rows_ = 0;                // read for the window so far
+    DuePosition loaded_to_;                        // rows before it are in memory or behind a queue cursor
+    std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for what is due already to be loaded
+    DueMs loaded_until_ms_ = 0;                    // set before its stretch is asked for; only rises
     bool loading_ = false;
     std::unordered_map<std::uint64_t, Asked> asked_;
     std::uint64_t next_ticket_ = 1;

@@ -572,6 +572,7 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
         if (stopping_ || !is_read_for(at)) return drop_waiter(waiter);
         waiters_.at(waiter).brief = true;
         ++at.brief_waiters;
+        if (is_window_behind()) waiting_for_window_.push_back(number);
     }
     const std::int64_t wait_ms = command.wait_ms != 0 ? command.wait_ms : options_.brief_wait_ms;
     waiters_.at(waiter).timer = wheel_.schedule(static_cast<Tick>(now_ + wait_ms), kWaiterCookie | waiter, 0);
