@@ -28,7 +28,7 @@ std::string content_of(const fs::path& path) {
 // timer library: no request is answered with these.
 const std::set<std::string, std::less<>> kInternalCodes = {
     "bad_address",    "bad_address_block", "bad_answer",         "bad_checksum",    "bad_footer", "bad_host",
-    "bad_setting",    "bad_size",          "bad_webhook_secret", "bad_webhook_url", "bad_header", "damaged_index",
+    "bad_setting",    "bad_size",          "bad_trusted_file",   "bad_header", "damaged_index",
     "damaged_log",    "damaged_record",    "forbidden",          "io_error",        "log_failed", "never_fires",
     "newer_format",   "no_space",          "not_found",          "port_in_use",     "refused",    "timers_full",
     "timers_stopped", "torn_record",       "unreachable",        "unsafe_listen"};
