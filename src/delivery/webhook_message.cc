@@ -65,8 +65,15 @@ WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const Web
     say("duewheel-due-ms", std::to_string(message.due_ms));
     say("duewheel-lateness-ms", std::to_string(attempt.lateness_ms));
     if (message.maybe_delivered) say("duewheel-maybe-delivered", "true");
-    if (message.occurrence != 0) say("duewheel-occurrence", std::to_string(message.occurrence));
-    if (message.parent != 0) say("duewheel-parent", std::to_string(message.parent));
+    if (message.check) {
+        say("duewheel-check-message", std::to_string(message.parent));
+        say("duewheel-check-number", std::to_string(message.occurrence));
+        say("duewheel-check-times", std::to_string(message.check->check_times));
+        say("duewheel-check-otherwise", message.check->otherwise_commit ? "commit" : "rollback");
+    } else if (message.parent != 0) {
+        say("duewheel-parent", std::to_string(message.parent));
+    }
+    if (message.occurrence != 0 && !message.check) say("duewheel-occurrence", std::to_string(message.occurrence));
     if (!message.schedule.empty()) say("duewheel-schedule", message.schedule);
     if (!message.traceparent.empty()) say("traceparent", message.traceparent);
     if (!message.content_type.empty()) say("Content-Type", message.content_type);

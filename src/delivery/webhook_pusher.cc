@@ -188,7 +188,9 @@ void WebhookPusher::tend(TargetNumber number) {
         return wake_at(number, rests);
     }
     if (target.asking != 0) return;
-    if (!has_room_for_all()) {
+    // Nobody passes those who wait already.
+    const bool is_its_turn = std::exchange(target.fed, false) || starved_.empty();
+    if (!has_room_for_all() || !is_its_turn) {
         if (!std::exchange(target.starved, true)) starved_.push_back(number);
         return;
     }
@@ -216,6 +218,7 @@ void WebhookPusher::feed_starved() {
         const TargetNumber number = starved_.front();
         starved_.pop_front();
         targets_.at(number)->starved = false;
+        targets_.at(number)->fed = true;
         touch(number);
     }
 }

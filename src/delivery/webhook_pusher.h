@@ -109,6 +109,7 @@ class WebhookPusher {
         DueMs wakes_at_ms = 0;      // 0: not
         bool touched = false;
         bool starved = false;  // waits for room among all
+        bool fed = false;      // and it is its turn
     };
     struct Post {
         TargetNumber target = 0;

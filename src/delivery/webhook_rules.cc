@@ -38,10 +38,12 @@ Status WebhookRules::check_url(std::string& url) const {
     if (!address && is_own_name(read->host)) address = IpAddress::from("127.0.0.1");
     const std::string_view what = address ? addresses_.refusal(*address, read->port) : std::string_view();
     if (!what.empty()) {
+        const char* const advice = what == AddressPolicy::kOwn
+                                       ? "put its messages into another queue instead"
+                                       : "give a public address, or have it allowed in the setting "
+                                         "webhooks.allowed_networks";
         return Error{"forbidden_address",
-                     read->host + " is " + std::string(what) +
-                         ", to which webhooks are not sent: give a public address, or have it allowed in the setting "
-                         "webhooks.allowed_networks",
+                     read->host + " is " + std::string(what) + ", to which webhooks are not sent: " + advice,
                      "target.webhook.url"};
     }
     url = read->text();

@@ -546,7 +546,8 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     }
     QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
-        if (command.wait_ms == 0) {  // a name that was never used holds nothing, and asking does not use it
+        // A name that was never used holds nothing, and asking does not use it.
+        if (command.wait_ms == 0 && !command.stays) {
             LeaseAnswer none;
             none.queue = command.queue;
             return reply(token, std::move(none));

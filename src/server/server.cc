@@ -235,6 +235,8 @@ std::string Server::http_address() const {
 void Server::run(std::function<void()> ready, std::function<void()> stopping) {
     parts_->ready = std::move(ready);
     parts_->when_stopping = std::move(stopping);
+    // A receiver of a webhook that hangs up, or a log that nobody reads any more, must not end the process.
+    std::signal(SIGPIPE, SIG_IGN);
     parts_->loop.on_signals({SIGTERM, SIGINT}, [this](int signal) { parts_->stop(signal); });
     {
         const DiskForbidden on_this_thread;
