@@ -84,7 +84,7 @@ void print(const json::object& queue) {
                                  count(queue, "held") + " held, " + count(queue, "prepared") + " prepared"},
                  {"dead", count(queue, "dead")},
                  {"waiting consumers", count(queue, "waiters")},
-                 {"paused", is_gone(queue) ? "yes: its target answered that it is gone (410)"
+                 {"paused", is_gone(queue)             ? "yes: its target answered that it is gone (410)"
                             : is_true(queue, "paused") ? "yes"
                                                        : "no"}};
     if (const json::object* purge = object_of(queue, "purge")) {

@@ -2,7 +2,8 @@
 //
 //     POST /in      200, at once
 //     POST /hang    no answer, ever
-//     GET /report   {"received", "hanging", "first_ms", "last_ms", "late_ms": {"p50", "p99", "most"}} since the last one
+//     GET /report   {"received", "hanging", "first_ms", "last_ms", "late_ms": {"p50", "p99", "most"}} since the last
+//     one
 //
 // Lateness is from duewheel-due-ms of a request until it was read here, by the clock on the wall of the one machine.
 #include <charconv>

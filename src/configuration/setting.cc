@@ -96,14 +96,17 @@ constexpr Setting kSettings[] = {
         {"webhooks.allowed_networks", Kind::texts,
          "Addresses beside the public ones that webhooks may be sent to, such as 10.1.0.0/16."}),
     at<kWebhooks, &Webhooks::trusted_file>(
-        {"webhooks.trusted_file", Kind::text,
-         "Certificates of those whom webhooks trust to say who others are, in PEM; the system's if it is empty."}),
+        {.name = "webhooks.trusted_file",
+         .kind = Kind::text,
+         .sentence = "Certificates of those whom webhooks trust to say who others are, in PEM; the system's if it is "
+                     "empty.",
+         .may_be_empty = true}),
     at<kWebhooks, &Webhooks::timeout_ms>({"webhooks.timeout", Kind::duration,
                                           "How long the answer to a webhook is waited for, connecting included, where "
                                           "its queue does not say.",
                                           100, kHour}),
-    at<kWebhooks, &Webhooks::concurrency>({"webhooks.concurrency", Kind::number,
-                                           "Posts under way at a time of a queue that does not say.", 1, 10'000}),
+    at<kWebhooks, &Webhooks::concurrency>(
+        {"webhooks.concurrency", Kind::number, "Posts under way at a time of a queue that does not say.", 1, 10'000}),
     at<kWebhooks, &Webhooks::retry_after_max_ms>(
         {"webhooks.retry_after_max", Kind::duration,
          "How long a target is left alone at most that asks for it with Retry-After.", kSecond, 365 * kDay}),

@@ -11,8 +11,9 @@ namespace {
 
 // They frame the request, are for the next hop alone (RFC 9110, 7.6.1), or are this program's to say.
 constexpr std::string_view kNotPassedOn[] = {
-    "connection",  "content-length", "content-type", "expect",  "host",        "keep-alive", "proxy-authenticate",
-    "proxy-authorization", "proxy-connection", "te", "trailer", "traceparent", "transfer-encoding", "upgrade"};
+    "connection", "content-length",     "content-type",        "expect",           "host",
+    "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
+    "trailer",    "traceparent",        "transfer-encoding",   "upgrade"};
 constexpr std::string_view kOwnBeginnings[] = {"webhook-", "duewheel-"};
 
 bool begins_with(std::string_view name, std::string_view beginning) {

@@ -1,8 +1,8 @@
 // A message as a webhook, and what its answer means.
 //
 // What goes out: the three fields of Standard Webhooks, of which webhook-id is the message's id, the same in every
-// attempt; what a lease would tell, in fields that begin with `duewheel-`; the message's media type and its own headers,
-// but for those that say how a request is framed or who it is for; and the body, byte for byte.
+// attempt; what a lease would tell, in fields that begin with `duewheel-`; the message's media type and its own
+// headers, but for those that say how a request is framed or who it is for; and the body, byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ struct WebhookAttempt {
 WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const WebhookAttempt& attempt);
 
 enum class WebhookMeaning : std::uint8_t {
-    delivered,     // 2xx
-    gone,          // 410: the target wants nothing more, ever
-    refused,       // another answer: the target works, and does not take this message as it is
-    unavailable,   // 429 or 5xx, or a time in which it wants to be left alone: the target does not work now
-    no_answer,     // of none of these kinds; it may have arrived
-    not_sent,      // nobody was reached, or who was may not be
+    delivered,    // 2xx
+    gone,         // 410: the target wants nothing more, ever
+    refused,      // another answer: the target works, and does not take this message as it is
+    unavailable,  // 429 or 5xx, or a time in which it wants to be left alone: the target does not work now
+    no_answer,    // of none of these kinds; it may have arrived
+    not_sent,     // nobody was reached, or who was may not be
 };
 WebhookMeaning meaning_of(const WebhookAnswer& answer);
 

@@ -96,24 +96,23 @@ TEST(WebhookMessage, a_check_names_the_half_that_it_asks_about) {
 TEST(WebhookMessage, passes_no_header_on_that_is_not_the_messages_to_choose) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
     HeaderFields own;
-    for (const char* name :
-         {"Host", "content-length", "Transfer-Encoding", "CONNECTION", "Keep-Alive", "TE", "Trailer", "Upgrade", "Expect",
-          "Proxy-Authorization", "Content-Type", "Webhook-Signature", "webhook-id", "WEBHOOK-anything", "Duewheel-Attempt",
-          "traceparent"}) {
+    for (const char* name : {"Host", "content-length", "Transfer-Encoding", "CONNECTION", "Keep-Alive", "TE", "Trailer",
+                             "Upgrade", "Expect", "Proxy-Authorization", "Content-Type", "Webhook-Signature",
+                             "webhook-id", "WEBHOOK-anything", "Duewheel-Attempt", "traceparent"}) {
         own.emplace_back(name, "mine");
     }
     own.emplace_back("Authorization", "Bearer x");
     own.emplace_back("webhooks", "kept");
     Delivered message;
-    const WebhookRequest request =
-        webhook_of(message, own, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, 0});
+    const WebhookRequest request = webhook_of(message, own, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, 0});
     const std::string text = text_of(request.fields);
     EXPECT_EQ(text.find("mine"), std::string::npos) << text;
     EXPECT_TRUE(text.ends_with("Authorization: Bearer x\nwebhooks: kept\n")) << text;
 }
 
 TEST(WebhookMessage, an_answer_is_what_it_says) {
-    for (const int status : {200, 201, 202, 204, 299}) EXPECT_EQ(meaning_of(answered(status)), WebhookMeaning::delivered);
+    for (const int status : {200, 201, 202, 204, 299})
+        EXPECT_EQ(meaning_of(answered(status)), WebhookMeaning::delivered);
     for (const int status : {100, 300, 301, 302, 307, 308, 400, 401, 404, 409, 422}) {
         EXPECT_EQ(meaning_of(answered(status)), WebhookMeaning::refused) << status;
     }
@@ -152,7 +151,8 @@ TEST(WebhookMessage, a_failure_says_why) {
     EXPECT_EQ(failure_reason(ended(Kind::timed_out, "after 5 s"), 1024), "timed out: after 5 s");
     EXPECT_EQ(failure_reason(ended(Kind::forbidden, "10.0.0.1 is a private address."), 1024),
               "forbidden: 10.0.0.1 is a private address.");
-    EXPECT_EQ(failure_reason(answered(500, 0, "\xc3\xa9\xff"), 16), "answered 500: ") << "bytes that are no text are none";
+    EXPECT_EQ(failure_reason(answered(500, 0, "\xc3\xa9\xff"), 16), "answered 500: ")
+        << "bytes that are no text are none";
     EXPECT_EQ(failure_reason(answered(500, 0, "abc\xff"), 1024), "answered 500: abc\xef\xbf\xbd");
     EXPECT_EQ(failure_reason(answered(500, 0, std::string(5'000, 'x')), 1024).size(), 1024u);
 }

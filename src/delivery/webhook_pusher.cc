@@ -76,8 +76,7 @@ void WebhookPusher::take_changes() {
 }
 
 void WebhookPusher::take_change(Engine::TargetQueue changed) {
-    const auto [place, is_new] =
-        by_name_.try_emplace({changed.name.name_space, changed.name.queue}, next_target_);
+    const auto [place, is_new] = by_name_.try_emplace({changed.name.name_space, changed.name.queue}, next_target_);
     const TargetNumber number = place->second;
     if (is_new) {
         ++next_target_;
@@ -171,8 +170,7 @@ std::uint32_t WebhookPusher::room_of(Target& target) {
     const std::uint32_t taken = target.breaker.is_open() ? target.probing : target.busy;
     if (taken >= most) return 0;
     const std::size_t free = options_.connections_max - under_way_ - queued_.size();
-    return static_cast<std::uint32_t>(
-        std::min<std::size_t>(free, std::min(most - taken, target.pace.available(now_))));
+    return static_cast<std::uint32_t>(std::min<std::size_t>(free, std::min(most - taken, target.pace.available(now_))));
 }
 
 // Sees that the target waits for messages if it may have some, and for nothing if not.
@@ -295,8 +293,7 @@ void WebhookPusher::post(Post post, Delivered message) {
                            .timeout_ms = timeout_of(target),
                            .timestamp_ms = surroundings_.wall_now_ms(),
                            .lateness_ms = std::max<std::int64_t>(now_ - message.due_ms, 0)};
-    const HeaderFields own =
-        message.headers.empty() ? HeaderFields() : surroundings_.read_headers(message.headers);
+    const HeaderFields own = message.headers.empty() ? HeaderFields() : surroundings_.read_headers(message.headers);
     WebhookRequest request = webhook_of(message, own, attempt);
     ++under_way_;
     ++counters_.posted;
@@ -334,7 +331,8 @@ void WebhookPusher::tell_breaker(Target& target, const Post& post, const Webhook
     if (!is_of_target(meaning)) {
         if (!target.breaker.worked()) return;
         --open_;
-        return tell(LogLevel::info, "webhook_target_works", "A target works again, and its messages are posted.", "answered");
+        return tell(LogLevel::info, "webhook_target_works", "A target works again, and its messages are posted.",
+                    "answered");
     }
     const std::uint64_t openings = target.breaker.openings();
     const bool opened = target.breaker.failed(post.openings, now_);
@@ -385,9 +383,10 @@ void WebhookPusher::pause_gone(const Post& post) {
     target.paused = true;  // if the engine refuses, the next change of the queue says so
     withdraw(target);
     ++counters_.targets_gone;
-    log_.warning("webhook_target_gone",
-                 "A target answered that it is gone for good (410): its queue is paused until it is resumed.",
-                 {{"namespace", target.name.name_space}, {"queue", target.name.queue}, {"target", target.url.authority()}});
+    log_.warning(
+        "webhook_target_gone",
+        "A target answered that it is gone for good (410): its queue is paused until it is resumed.",
+        {{"namespace", target.name.name_space}, {"queue", target.name.queue}, {"target", target.url.authority()}});
     ConfigureQueueCommand pause;
     pause.name_space = target.name.name_space;
     pause.queue = target.name.queue;

@@ -44,9 +44,9 @@ struct WebhookCounters {
     std::uint64_t refused = 0;    // answered otherwise
     std::uint64_t no_answer = 0;
     std::uint64_t not_sent = 0;
-    std::uint64_t forbidden = 0;    // of these: by the rules for addresses
-    std::uint64_t given_back = 0;   // leased, and not posted
-    std::uint64_t ended_late = 0;   // the lease was over before the answer could be recorded
+    std::uint64_t forbidden = 0;   // of these: by the rules for addresses
+    std::uint64_t given_back = 0;  // leased, and not posted
+    std::uint64_t ended_late = 0;  // the lease was over before the answer could be recorded
     std::uint64_t breakers_opened = 0;
     std::uint64_t targets_gone = 0;
 

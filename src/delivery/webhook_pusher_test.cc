@@ -30,12 +30,13 @@ class Trial {
     explicit Trial(WebhookOptions chosen = {}, EngineOptions engine_options = {})
         : options(std::move(chosen)), shard(engine_options) {
         pusher.emplace(shard.engine(), options, secrets,
-                       WebhookPusher::Surroundings{
-                           [this](WebhookRequest request, WebhookClient::Done done) {
-                               sent.push_back({std::move(request), std::move(done)});
-                           },
-                           [](std::string_view) { return HeaderFields{{"X-Kept", "1"}}; },
-                           [] { return std::int64_t{1'700'000'000'000}; }},
+                       WebhookPusher::Surroundings{[this](WebhookRequest request, WebhookClient::Done done) {
+                                                       sent.push_back({std::move(request), std::move(done)});
+                                                   },
+                                                   [](std::string_view) {
+                                                       return HeaderFields{{"X-Kept", "1"}};
+                                                   },
+                                                   [] { return std::int64_t{1'700'000'000'000}; }},
                        log);
     }
 
@@ -119,9 +120,8 @@ class Trial {
             pusher->reply(token, std::move(reply));
         }
         shard.turn();
-        const bool more = std::any_of(shard.replies.begin(), shard.replies.end(), [](const auto& each) {
-            return (each.first & WebhookPusher::kTokenBit) != 0;
-        });
+        const bool more = std::any_of(shard.replies.begin(), shard.replies.end(),
+                                      [](const auto& each) { return (each.first & WebhookPusher::kTokenBit) != 0; });
         if (more) hand_over();
     }
 };
@@ -404,7 +404,7 @@ TEST(WebhookPusher, shares_what_connections_there_are_among_many_targets) {
         ASSERT_FALSE(trial.sent.empty()) << i;
         ASSERT_LE(trial.sent.size(), 2u);
         ++of_each[trial.sent[0].request.body];
-        if (i == 29) EXPECT_EQ(of_each.size(), 10u) << "none is passed over while others go on";
+        EXPECT_TRUE(i < 29 || of_each.size() == 10) << "none is passed over while others go on";
         trial.answer_first(200);
     }
     EXPECT_EQ(trial.pusher->counters().delivered, 50u);

@@ -88,8 +88,8 @@ Status WebhookRules::check(WebhookTarget& target) const {
                                                ": the setting webhooks.concurrency_max");
     }
     if (target.rate > kWebhookRateMax) {
-        return out_of_range("rate", "from 1 to " + std::to_string(kWebhookRateMax) +
-                                        " posts a second; leave it out for no limit");
+        return out_of_range(
+            "rate", "from 1 to " + std::to_string(kWebhookRateMax) + " posts a second; leave it out for no limit");
     }
     return {};
 }

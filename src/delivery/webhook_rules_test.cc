@@ -55,7 +55,8 @@ TEST(WebhookSecrets, say_what_is_wrong_with_a_file_and_never_what_stands_in_it) 
     Files files;
     const std::string good = files.write("good", kKey);
     EXPECT_EQ(refusal({}), "");
-    for (const std::string& each : {std::string("good"), "=" + good, "a b=" + good, std::string(65, 'x') + "=" + good}) {
+    for (const std::string& each :
+         {std::string("good"), "=" + good, "a b=" + good, std::string(65, 'x') + "=" + good}) {
         EXPECT_TRUE(refusal({each}).starts_with("bad_webhook_secret: a webhook secret is given as NAME=FILE")) << each;
     }
     EXPECT_NE(refusal({"a=" + good, "a=" + good}).find("given twice"), std::string::npos);
@@ -65,10 +66,11 @@ TEST(WebhookSecrets, say_what_is_wrong_with_a_file_and_never_what_stands_in_it) 
         EXPECT_NE(refusal({"a=" + files.write("open", kKey, mode)}).find("chmod 600"), std::string::npos) << mode;
     }
     const std::string canary = "whsec_Y2FuYXJ5";
-    for (const std::string& bad : {canary, "canary" + canary, canary + "\nmore", std::string(5'000, 'c'), std::string()}) {
+    for (const std::string& bad :
+         {canary, "canary" + canary, canary + "\nmore", std::string(5'000, 'c'), std::string()}) {
         const std::string said = refusal({"a=" + files.write("bad", bad)});
         EXPECT_NE(said.find("holds none: "), std::string::npos) << said;
-        if (!bad.empty()) EXPECT_EQ(said.find(bad.substr(0, 8)), std::string::npos) << said;
+        EXPECT_TRUE(bad.empty() || said.find(bad.substr(0, 8)) == std::string::npos) << said;
     }
 }
 
@@ -106,9 +108,9 @@ TEST(WebhookRules, refuse_what_is_no_url_and_where_nothing_is_sent_to) {
     for (const char* url : {"", "ftp://example.com/", "example.com", "http://127.1/", "http://a:b@example.com/"}) {
         EXPECT_EQ(rules.check(url), "bad_webhook_url target.webhook.url") << url;
     }
-    for (const char* url :
-         {"http://127.0.0.1/", "http://10.1.2.3/", "http://[::1]/", "http://[::ffff:10.0.0.1]/", "http://169.254.169.254/",
-          "http://localhost:7420/", "http://LocalHost/", "http://a.localhost/", "https://192.168.1.1/"}) {
+    for (const char* url : {"http://127.0.0.1/", "http://10.1.2.3/", "http://[::1]/", "http://[::ffff:10.0.0.1]/",
+                            "http://169.254.169.254/", "http://localhost:7420/", "http://LocalHost/",
+                            "http://a.localhost/", "https://192.168.1.1/"}) {
         EXPECT_EQ(rules.check(url), "forbidden_address target.webhook.url") << url;
     }
     EXPECT_EQ(rules.check("http://8.8.8.8/"), "http://8.8.8.8/");
@@ -155,7 +157,8 @@ TEST(OwnListeners, of_loopback_are_loopback_and_of_others_every_address_of_this_
         const AddressPolicy policy({*IpBlock::from("0.0.0.0/0"), *IpBlock::from("::/0")}, own);
         EXPECT_EQ(policy.refusal(*IpAddress::from("127.0.0.1"), 7420), AddressPolicy::kOwn) << host;
         EXPECT_EQ(policy.refusal(*IpAddress::from("127.0.0.1"), 7421), "") << host;
-        for (const AddressPolicy::Listener& each : own) EXPECT_EQ(policy.refusal(each.address, 7420), AddressPolicy::kOwn);
+        for (const AddressPolicy::Listener& each : own)
+            EXPECT_EQ(policy.refusal(each.address, 7420), AddressPolicy::kOwn);
     }
 }
 

@@ -33,7 +33,8 @@ Result<Secret> read_file(const std::string& name, const std::string& path) {
         return bad(which + " cannot be read: look at its path and its permissions");
     }
     if ((about.st_mode & (S_IWGRP | S_IRWXO)) != 0) {
-        return bad(which + " may be read or changed by others: chmod 600 it, and change the secret if they are strangers");
+        return bad(which +
+                   " may be read or changed by others: chmod 600 it, and change the secret if they are strangers");
     }
     std::array<char, kFileBytesMax + 1> bytes{};
     const ssize_t size = ::read(file.fd, bytes.data(), bytes.size());

@@ -81,7 +81,8 @@ TEST(EngineTargets, a_lease_that_stays_waits_until_it_is_withdrawn_and_nobody_wa
     EXPECT_FALSE(shard.engine().withdraw(second)) << "it has got something";
     const LeaseAnswer answer = shard.take<LeaseAnswer>(second);
     ASSERT_EQ(answer.messages.size(), 1u);
-    EXPECT_EQ(answer.messages[0].lease_until_ms, shard.engine().now() + *lease.lease_ms) << "longer than others may have it";
+    EXPECT_EQ(answer.messages[0].lease_until_ms, shard.engine().now() + *lease.lease_ms)
+        << "longer than others may have it";
 }
 
 TEST(EngineTargets, a_lease_that_stays_ends_when_the_server_stops) {

@@ -2,8 +2,8 @@
 // twice. Whatever is wrong is named: the member, what was found, what would be right.
 //
 // No tree is built. One pass over the text lists the members of the object, and those of objects and arrays in it, down
-// to the fourth level; a text without escapes stays where it is. Numbers are kept as they are written and understood exactly: a
-// binary fraction would round 9007199254740993.0 before anybody could object.
+// to the fourth level; a text without escapes stays where it is. Numbers are kept as they are written and understood
+// exactly: a binary fraction would round 9007199254740993.0 before anybody could object.
 #pragma once
 
 #include <cstddef>

@@ -23,9 +23,10 @@ Status read_positive(const Result<std::optional<std::int64_t>>& read, const char
     if (!read) return read.error();
     if (!*read) return {};
     if (**read < 1) {
-        return Error{"out_of_range",
-                     "`target.webhook." + std::string(member) + "` is at least 1; leave it out for what the server says",
-                     "target.webhook." + std::string(member)};
+        return Error{
+            "out_of_range",
+            "`target.webhook." + std::string(member) + "` is at least 1; leave it out for what the server says",
+            "target.webhook." + std::string(member)};
     }
     into = static_cast<Number>(std::min<std::int64_t>(**read, std::numeric_limits<Number>::max()));
     return {};

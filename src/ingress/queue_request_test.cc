@@ -59,11 +59,12 @@ TEST(QueueRequest, a_webhook_is_read_with_all_that_is_said_of_it) {
     EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"target": {"webhook": {"url": "https://example.com/in"}}})"}),
               "set queue default mail as paused pending=0 lease=0 webhook=https://example.com/in secrets=0 timeout=0 "
               "concurrency=0 rate=0");
-    EXPECT_EQ(read({"PUT", "/v1/queues/mail",
-                    R"({"target": {"webhook": {"url": "u", "secrets": ["new", "old"], "timeout": "5s", "concurrency": 8,)"
-                    R"( "rate": 99999999999}}})"}),
-              "set queue default mail as paused pending=0 lease=0 webhook=u secrets=2 timeout=5000 concurrency=8 "
-              "rate=4294967295");
+    EXPECT_EQ(
+        read({"PUT", "/v1/queues/mail",
+              R"({"target": {"webhook": {"url": "u", "secrets": ["new", "old"], "timeout": "5s", "concurrency": 8,)"
+              R"( "rate": 99999999999}}})"}),
+        "set queue default mail as paused pending=0 lease=0 webhook=u secrets=2 timeout=5000 concurrency=8 "
+        "rate=4294967295");
 }
 
 TEST(QueueRequest, whether_a_webhook_may_be_is_asked_of_who_knows) {
@@ -95,7 +96,8 @@ TEST(QueueRequest, what_is_wrong_with_settings_is_named) {
     EXPECT_EQ(put(R"({"target": {"webhook": "https://example.com"}})"), "wrong_type target.webhook");
     EXPECT_EQ(put(R"({"target": {"webhook": {}}})"), "missing_member target.webhook.url");
     EXPECT_EQ(put(R"({"target": {"webhook": {"url": 5}}})"), "wrong_type target.webhook.url");
-    EXPECT_EQ(put(R"({"target": {"webhook": {"url": "x", "secret": "whsec_"}}})"), "unknown_member target.webhook.secret");
+    EXPECT_EQ(put(R"({"target": {"webhook": {"url": "x", "secret": "whsec_"}}})"),
+              "unknown_member target.webhook.secret");
     EXPECT_EQ(put(R"({"target": {"webhook": {"url": "x", "secrets": "a"}}})"), "wrong_type target.webhook.secrets");
     EXPECT_EQ(put(R"({"target": {"webhook": {"url": "x", "secrets": [1]}}})"), "wrong_type target.webhook.secrets[0]");
     for (const char* member : {"timeout", "concurrency", "rate"}) {

@@ -26,8 +26,8 @@ enum class PausedBy : std::uint8_t {
 };
 
 struct QueueSettings {
-    std::uint32_t revision = 0;     // of the record: rises with each change; 0: the queue has no settings
-    bool paused = false;            // nothing is handed out
+    std::uint32_t revision = 0;  // of the record: rises with each change; 0: the queue has no settings
+    bool paused = false;         // nothing is handed out
     PausedBy paused_by = PausedBy::user;
     std::uint64_t pending_max = 0;  // puts beyond so many unfinished messages are refused; 0: no limit
     std::int64_t lease_ms = 0;      // of a lease that names no time; 0: as the server says

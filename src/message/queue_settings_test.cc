@@ -51,15 +51,15 @@ TEST(QueueSettings, with_a_webhook_are_read_no_further_than_they_make_sense) {
     WebhookTarget target{"https://example.com/in", {}, 0, 0, 0};
     EXPECT_EQ(decode_webhook_target(encode_webhook_target(target)).value(), target);
     EXPECT_EQ(decode_webhook_target(encode_webhook_target(target) + "\xc8\x01\x05").error().code, "newer_format");
-    for (const std::vector<std::string>& names : {std::vector<std::string>{"a", ""}, {std::string(65, 'x')},
-                                                  {"a", "b", "c", "d", "e"}, {"../key"}}) {
+    for (const std::vector<std::string>& names :
+         {std::vector<std::string>{"a", ""}, {std::string(65, 'x')}, {"a", "b", "c", "d", "e"}, {"../key"}}) {
         target.secrets = names;
         EXPECT_EQ(decode_webhook_target(encode_webhook_target(target)).error().code, "damaged_record") << names.back();
     }
     EXPECT_EQ(decode_webhook_target("").error().code, "damaged_record") << "without a URL";
     target = {std::string(kWebhookUrlBytesMax, 'u'),
-              std::vector<std::string>(kWebhookSecretsMax, std::string(kWebhookSecretNameBytesMax, 's')),
-              INT64_MAX, UINT32_MAX, UINT32_MAX};
+              std::vector<std::string>(kWebhookSecretsMax, std::string(kWebhookSecretNameBytesMax, 's')), INT64_MAX,
+              UINT32_MAX, UINT32_MAX};
     EXPECT_LE(encode_webhook_target(target).size(), kWebhookTargetBytesMax);
 }
 
