@@ -1,5 +1,6 @@
 // How many posts a target gets a second: a bucket of tokens that fills evenly and holds a tenth of a second's, one at
-// least. In thousandths of a token, so that any whole rate is kept to the millisecond. Told the time; O(1).
+// least. In thousandths of a token, so that any whole rate is kept, but for what a millisecond rounds off. Told the
+// time; O(1).
 #pragma once
 
 #include <algorithm>
