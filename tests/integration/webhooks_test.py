@@ -120,6 +120,28 @@ class Posts(Webhooks):
         self.assertEqual([message["body"] for message in client.take("q", 1)], ["x"])
         self.assertEqual(receiver.posts, [])
 
+    def test_the_command_line_sets_and_shows_a_webhook(self):
+        daemon = self.daemon("--webhooks-secrets=new=new,old=old")
+        daemon.start()
+
+        def duewheel(*arguments):
+            return subprocess.run([BIN / "duewheel", "queue", *arguments], capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "DUEWHEEL_SERVER": f"http://127.0.0.1:{daemon.port}"})
+        run = duewheel("set", "q", "--webhook", "https://Receiver.example", "--webhook-secret", "new", "--webhook-secret", "old",
+                       "--webhook-timeout", "5s", "--webhook-concurrency", "8", "--webhook-rate", "100")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(daemon.client().request("GET", "/v1/queues/q")[1]["settings"]["target"], {"webhook": {
+            "url": "https://receiver.example/", "secrets": ["new", "old"], "timeout": 5000, "concurrency": 8, "rate": 100}})
+        shown = duewheel("get", "q").stdout
+        for words in ("https://receiver.example/", '["new","old"]', "5s", "8", "100"):
+            self.assertIn(words, shown)
+        run = duewheel("set", "q", "--webhook-rate", "100")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("--webhook", run.stderr)
+        run = duewheel("set", "q", "--webhook", "http://10.0.0.1/")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("forbidden_address", run.stderr + duewheel("set", "q", "--webhook", "http://10.0.0.1/", "--json").stdout)
+
     def test_a_stop_waits_for_what_is_being_posted(self):
         def slowly(post):
             time.sleep(0.5)
@@ -155,6 +177,7 @@ class Posts(Webhooks):
         half = client.put("orders", "ship it", transaction={"check_back": {"queue": "checks", "after": "200ms", "times": 3}})[1]["id"]
         self.assertEqual([message["id"] for message in client.take("orders", 1)], [half])
         post = receiver.posts[0]
+        wait_until(lambda: settled)  # the answer to a commit may come after what it let go
         self.assertEqual((settled[0], post.body), ((half, "committed"), b"ship it"))
         self.assertEqual([post.headers[f"duewheel-check-{name}"] for name in ("number", "times", "otherwise")], ["1", "3", "rollback"])
 
