@@ -181,6 +181,9 @@ class Engine {
     // ready again. Commands that change something are carried out all the same.
     void forget(ReplyToken token);
 
+    // A lease that still waits does so no more, and is not answered: true. False: messages are on their way to it.
+    bool withdraw(ReplyToken token);
+
     // Whoever waits for a message gets an empty answer, and nobody waits from now on.
     void stop_waiting();
 
@@ -274,6 +277,17 @@ class Engine {
     // By name: at most so many. O(schedules).
     std::vector<ScheduleCounters> schedules_by_name(std::size_t most) const;
     const Lateness& lateness() const { return lateness_; }
+
+    // A queue whose messages are posted, or were until now.
+    struct TargetQueue {
+        QueueName name;
+        std::optional<WebhookTarget> webhook;
+        bool paused = false;
+    };
+    // Those that changed since this was last called, each once; those of the start at first.
+    std::vector<TargetQueue> take_changed_targets();
+    bool have_targets_changed() const { return !changed_targets_.empty(); }
+    std::uint64_t webhook_queues() const { return webhook_queues_; }
 
     // Verifies every invariant; aborts with a message. Slow: for tests and the simulator.
     void check() const;
@@ -493,6 +507,7 @@ class Engine {
     Status check_room(QueueNumber number);
     void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
     void apply_settings(std::string_view record_body, Operation& operation);
+    void note_target(QueueNumber number, bool had_webhook);
     void take_settings(QueueNumber number, const QueueSettings& settings, Sequence place, std::uint32_t record_bytes);
     QueueAnswer describe(QueueNumber number) const;
     QueueCounters counters_of(QueueNumber number) const;
@@ -794,6 +809,8 @@ class Engine {
     std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
     DueMs names_looked_at_ms_ = 0;  // whether some could be released
     std::vector<QueueNumber> marked_;
+    std::vector<QueueNumber> changed_targets_;
+    std::uint64_t webhook_queues_ = 0;
     bool serving_left_ = false;  // the last turn handed out enough before it came to all of these
     std::unordered_map<MessageId, Lease> leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;

@@ -412,6 +412,13 @@ void Engine::forget(ReplyToken token) {
     give_back(delivery);
 }
 
+bool Engine::withdraw(ReplyToken token) {
+    const auto waiter = waiter_of_reply_.find(token);
+    if (waiter == waiter_of_reply_.end()) return false;
+    forget(token);
+    return true;
+}
+
 // Who was to have them is gone: its messages are ready again.
 void Engine::give_back(const Delivery& delivery) {
     for (const Delivered& message : delivery.answer.messages) {

@@ -265,7 +265,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::discard: {
             Result<std::string> queue = read_queue(path, options);
             if (!queue) return std::move(queue).error();
-            return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue));
+            return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue), options);
         }
         case CallPath::What::put:
         case CallPath::What::lease:
