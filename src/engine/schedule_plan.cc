@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "base/planted_bugs.h"
+
 namespace duewheel {
 namespace {
 
@@ -97,7 +99,9 @@ class Planner {
 
     void pass(DueMs nominal, Fate fate, PassedWhy why) {
         ScheduleState& state = plan_.after;
-        (fate == Fate::skip ? state.skipped : state.merged) += 1;
+        const bool counts = !planted(PlantedBug::skipped_run_not_recorded) || fate != Fate::skip;
+        const bool twice = planted(PlantedBug::missed_times_counted_twice) && why == PassedWhy::missed;
+        (fate == Fate::skip ? state.skipped : state.merged) += twice ? 2u : counts ? 1u : 0u;
         const bool goes_on = state.passed_why == why && state.passed_to_ms != 0 && state.passed_to_ms == state.last_ms;
         if (!goes_on) {
             state.passed_from_ms = nominal;
