@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -29,7 +30,7 @@ def machine():
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             model = line.split(":", 1)[1].strip()
-    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "load": os.getloadavg()[0]}
+    return {"cpu": model, "cores": os.cpu_count(), "kernel": re.match(r"[\d.]*\d", platform.release())[0], "load": os.getloadavg()[0]}
 
 
 DURABLE = {"puts": store_groups.puts, "lateness": store_groups.lateness, "pending": store_groups.pending,

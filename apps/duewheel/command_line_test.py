@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unittest
 import zoneinfo
 
@@ -29,7 +30,7 @@ from daemon import BIN, Daemon  # noqa: E402
 DONE, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 PROGRAM = BIN / "duewheel"
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, "
-VERBS = ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend", "release",
+VERBS = ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend", "release",
          "hold", "kick", "discard", "queue", "queue discard", "stats", "top", "bench", "check"]
 
 
@@ -140,6 +141,34 @@ class Verbs(CommandLine):
         self.assertRegex(self.output("fire", number), rf"^fired, due {WHEN}(\d+ms ago|now)\n$")
         self.assertEqual(self.lease_one("q")["id"], number)
         self.assertEqual(self.run_program("fire", number)[:2], (REFUSED, "too late: in_flight, 1 attempt\n"))
+
+    def test_prepare_waits_for_a_commit_and_rollback_is_for_good(self):
+        answer = self.answer("prepare", "q", "half", "--answer-in", "1h", "--header", "a=b", "--key", "mine")
+        self.assertEqual(answer["state"], "prepared")
+        self.assertEqual(self.output("lease", "q"), "no message is due\n")
+        self.assertRegex(self.output("prepare", "q", "x", "--answer-in", "1h", "--in", "2h"), rf"^\d+  prepared, due {WHEN}in (2h|1h 59m)")
+        for _ in range(2):
+            self.assertEqual(self.output("commit", answer["id"]), f"{answer['id']}  committed\n")
+        self.assertIn("(already_committed)", self.refusal("rollback", answer["id"]))
+        self.assertEqual(self.lease_one("q")["headers"], {"a": "b"})
+        other = self.answer("prepare", "q", "half", "--answer-in", "1h", "--otherwise", "commit")["id"]
+        for _ in range(2):
+            self.assertEqual(self.output("rollback", other), f"{other}  rolled back\n")
+        self.assertIn("(already_rolled_back)", self.refusal("commit", other))
+        self.assertIn("(not_transactional)", self.refusal("commit", self.put("q", "x")))
+        self.assertIn("--answer-in", self.refusal("prepare", "q", "x", code=USAGE))
+        self.refusal("prepare", "q", "x", "--answer-in", "soon", code=USAGE)
+        self.assertIn("(bad_policy", self.refusal("prepare", "q", "x", "--answer-in", "1m", "--otherwise", "forget"))
+
+    def test_a_worker_answers_checks(self):
+        half = self.answer("prepare", "q", "order 7", "--answer-in", "20ms", "--check-queue", "checks", "--check-times", "1000")["id"]
+        self.assertRegex(self.output("lease", "checks", "--wait", "20s", "--lease", "1s"),
+                         rf"(?m)^check of +{half}, number \d+ of 1000, otherwise rollback$")
+        self.assertEqual(self.run_program("lease", "checks", "--exec", 'duewheel commit "$DUEWHEEL_MESSAGE_CHECK_OF"', "--drain")[0], DONE)
+        deadline = time.monotonic() + 20
+        while self.answer("get", half)["state"] == "prepared" and time.monotonic() < deadline:
+            self.run_program("lease", "checks", "--exec", 'duewheel commit "$DUEWHEEL_MESSAGE_CHECK_OF"', "--drain")
+        self.assertEqual(self.lease_one("q")["body"], "order 7")
 
     def test_lease_prints_messages_with_their_tokens(self):
         self.assertEqual(self.output("lease", "q"), "no message is due\n")

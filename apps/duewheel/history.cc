@@ -33,7 +33,7 @@ int history(Session& session, const HistoryArguments& arguments) {
     if (arguments.id) add_parameter(path, "id", *arguments.id);
     std::string outcomes;
     for (const std::string& outcome : arguments.outcomes) outcomes += (outcomes.empty() ? "" : ",") + outcome;
-    if (!outcomes.empty()) add_parameter(path, "outcome", outcomes);
+    if (!arguments.outcomes.empty()) add_parameter(path, "outcome", outcomes);
     for (const auto& [name, text] :
          {std::pair("from", arguments.stretch.from), std::pair("to", arguments.stretch.to)}) {
         if (!text) continue;

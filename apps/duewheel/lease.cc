@@ -33,6 +33,13 @@ void print(const boost::json::object& message) {
                     " late, attempt " + std::to_string(number_of(message, "attempt"))},
         {"yours until", format_when(number_of(message, "lease_until_ms"))},
     };
+    if (const boost::json::value* check = message.if_contains("check"); check != nullptr && check->is_object()) {
+        const boost::json::object& of = check->get_object();
+        rows.push_back({"check of", printable(word_of(of, "message")) + ", number " +
+                                        std::to_string(number_of(of, "number")) + " of " +
+                                        std::to_string(number_of(of, "times")) + ", otherwise " +
+                                        printable(word_of(of, "otherwise"))});
+    }
     if (const boost::json::value* headers = message.if_contains("headers");
         headers != nullptr && headers->is_object()) {
         for (const auto& [name, value] : headers->get_object()) {

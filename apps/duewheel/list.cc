@@ -38,7 +38,7 @@ int list(Session& session, const ListArguments& arguments) {
     std::string path = session.path("queues", arguments.queue, "/messages");
     std::string states;
     for (const std::string& state : arguments.states) states += (states.empty() ? "" : ",") + state;
-    if (!states.empty()) add_parameter(path, "state", states);
+    if (!arguments.states.empty()) add_parameter(path, "state", states);
     for (const auto& [name, text] :
          {std::pair("due_after", arguments.stretch.from), std::pair("due_before", arguments.stretch.to)}) {
         if (!text) continue;
@@ -71,8 +71,9 @@ void add_list(CLI::App& program, Session& session) {
     ListArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     verb.app
-        ->add_option("--state", options.states,
-                     "Only these: scheduled, ready, leased, retrying, held, with commas between them; or dead alone")
+        ->add_option(
+            "--state", options.states,
+            "Only these: prepared, scheduled, ready, leased, retrying, held, with commas between them; or dead alone")
         ->delimiter(',')
         ->type_name("STATE");
     options.stretch.add_to(*verb.app, "Due");

@@ -1,4 +1,4 @@
-// duewheel put: hands a message in.
+// duewheel put: hands a message in. duewheel prepare: the same for one that waits for a commit.
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
@@ -13,38 +13,72 @@
 #include "put_lines.h"
 #include "repeat_arguments.h"
 #include "retry_arguments.h"
+#include "transaction_arguments.h"
 #include "verbs.h"
 
 namespace duewheel {
 namespace {
 
-struct PutArguments {
+// What `put` and `prepare` take.
+struct MessageArguments {
     std::string queue;
     std::string body;
     const CLI::Option* body_given = nullptr;  // an empty body is one too
-    std::optional<std::string> lines;         // many messages instead: the file with a JSON object a line
-    std::uint32_t batch = 1'000;              // of those in a request
     WhenArguments when;
     std::optional<std::string> expires_in;
     std::optional<std::string> expires;
     std::optional<std::string> order_key;
     std::optional<std::int32_t> priority;
-    RepeatArguments repeat;
     RetryArguments retry;
-    std::string content_type;
-    std::string key;
+    std::optional<std::string> content_type;
+    std::optional<std::string> key;
     std::string traceparent;
     std::vector<std::string> headers;  // "name=value"
+
+    void add_to(CLI::App& verb);
+};
+
+struct PutArguments : MessageArguments {
+    std::optional<std::string> lines;  // many messages instead: the file with a JSON object a line
+    std::uint32_t batch = 1'000;       // of those in a request
+    RepeatArguments repeat;
+};
+
+struct PrepareArguments : MessageArguments {
+    TransactionArguments transaction;
 };
 
 // Adds when the message expires; a time of day is one in the zone of --at, where that is given.
-Status put_expiry_into(const PutArguments& arguments, boost::json::object& request) {
+Status put_expiry_into(const MessageArguments& arguments, boost::json::object& request) {
     if (arguments.expires_in) request["expires_in"] = *arguments.expires_in;
     if (!arguments.expires) return {};
     const Result<InstantMs> instant = parse_local_instant(*arguments.expires, arguments.when.zone);
     if (!instant) return Error{instant.error().code, instant.error().message, "--expires"};
     request["expires"] = format_instant(*instant);
     return {};
+}
+
+// `request`: what its verb alone has to say.
+int put_message(Session& session, const MessageArguments& arguments, boost::json::object request) {
+    if (Status read = put_headers_into(arguments.headers, request); !read) {
+        return session.complain(read.error(), kExitUsage);
+    }
+    if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
+    if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
+    if (Status read = put_expiry_into(arguments, request); !read) return session.complain(read.error(), kExitUsage);
+    if (arguments.order_key) request["order_key"] = json_text(*arguments.order_key);
+    const Result<std::string> body = read_body_argument(arguments.body);
+    if (!body) return session.complain(body.error(), kExitUsage);
+    put_body_into(*body, request);
+    if (arguments.priority) request["priority"] = *arguments.priority;
+    if (arguments.content_type) request["content_type"] = *arguments.content_type;
+    if (arguments.key) request["key"] = *arguments.key;
+    const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, "/messages"), request);
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        std::printf("%s  %s, due %s\n", printable(answer.word("id")).c_str(), printable(answer.word("state")).c_str(),
+                    format_when(answer.number("due_ms")).c_str());
+    });
 }
 
 int put(Session& session, const PutArguments& arguments) {
@@ -55,28 +89,17 @@ int put(Session& session, const PutArguments& arguments) {
                                 kExitUsage);
     }
     boost::json::object request;
-    if (Status read = put_headers_into(arguments.headers, request); !read) {
-        return session.complain(read.error(), kExitUsage);
-    }
-    if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
-    if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     if (Status read = arguments.repeat.put_into(arguments.when.zone, request); !read) {
         return session.complain(read.error(), kExitUsage);
     }
-    if (Status read = put_expiry_into(arguments, request); !read) return session.complain(read.error(), kExitUsage);
-    if (arguments.order_key) request["order_key"] = json_text(*arguments.order_key);
-    const Result<std::string> body = read_body_argument(arguments.body);
-    if (!body) return session.complain(body.error(), kExitUsage);
-    put_body_into(*body, request);
-    if (arguments.priority) request["priority"] = *arguments.priority;
-    if (!arguments.content_type.empty()) request["content_type"] = arguments.content_type;
-    if (!arguments.key.empty()) request["key"] = arguments.key;
-    const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, "/messages"), request);
-    if (!answer) return answer.exit_code;
-    return session.show(answer, [&] {
-        std::printf("%s  %s, due %s\n", printable(answer.word("id")).c_str(), printable(answer.word("state")).c_str(),
-                    format_when(answer.number("due_ms")).c_str());
-    });
+    return put_message(session, arguments, std::move(request));
+}
+
+int prepare(Session& session, const PrepareArguments& arguments) {
+    if (!arguments.traceparent.empty()) session.trace(arguments.traceparent);
+    boost::json::object request;
+    arguments.transaction.put_into(request);
+    return put_message(session, arguments, std::move(request));
 }
 
 // What --ndjson says in its lines, and no option can say beside it.
@@ -101,6 +124,31 @@ std::string check_traceparent(const std::string& text) {
     return fits ? std::string() : "a traceparent looks like 00-<32 hexadecimal digits>-<16>-<2>, in small letters";
 }
 
+void MessageArguments::add_to(CLI::App& verb) {
+    verb.add_option("QUEUE", queue, "The queue's name")->required();
+    body_given = verb.add_option("BODY", body, "The content: a text, - for standard input, @FILE for a file");
+    when.add_to(verb);
+    CLI::Option* duration = verb.add_option("--expires-in", expires_in,
+                                            "Ends by itself if nobody has taken it after this time: 250ms, 10m, PT1H");
+    takes_duration(duration);
+    verb.add_option("--expires", expires, "The same at a time, written as for --at, whose --tz it shares")
+        ->type_name("TIME")
+        ->excludes(duration);
+    verb.add_option("--order-key", order_key,
+                    "Messages of the queue with the same key go out one after the other, never two at once")
+        ->type_name("KEY");
+    verb.add_option("--priority", priority, "Among due messages the smaller goes first; default 0");
+    retry.add_to(verb);
+    verb.add_option("--content-type", content_type, "Media type of the content")->type_name("TYPE");
+    verb.add_option("--key", key, "Makes the put safe to repeat: the same key and request is one message");
+    verb.add_option("--header", headers, "Handed out with the message; as often as you like")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option("--traceparent", traceparent, "Trace that the message belongs to; whoever takes it is told")
+        ->type_name("TEXT")
+        ->check(CLI::Validator(check_traceparent, ""));
+}
+
 }  // namespace
 
 void add_put(CLI::App& program, Session& session) {
@@ -115,38 +163,27 @@ void add_put(CLI::App& program, Session& session) {
         "  printf '{\"body\":\"one\"}\\n{\"body\":\"two\",\"delay\":\"1h\"}\\n' | duewheel put mail --ndjson -",
         put);
     PutArguments& options = *verb.options;
-    CLI::Option* queue = verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
-    options.body_given =
-        verb.app->add_option("BODY", options.body, "The content: a text, - for standard input, @FILE for a file");
-    options.when.add_to(*verb.app);
-    CLI::Option* expires_in = verb.app->add_option(
-        "--expires-in", options.expires_in, "Ends by itself if nobody has taken it after this time: 250ms, 10m, PT1H");
-    takes_duration(expires_in);
-    verb.app->add_option("--expires", options.expires, "The same at a time, written as for --at, whose --tz it shares")
-        ->type_name("TIME")
-        ->excludes(expires_in);
-    verb.app
-        ->add_option("--order-key", options.order_key,
-                     "Messages of the queue with the same key go out one after the other, never two at once")
-        ->type_name("KEY");
-    verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
+    options.add_to(*verb.app);
     options.repeat.add_to(*verb.app);
-    options.retry.add_to(*verb.app);
-    verb.app->add_option("--content-type", options.content_type, "Media type of the content")->type_name("TYPE");
-    verb.app->add_option("--key", options.key, "Makes the put safe to repeat: the same key and request is one message");
-    verb.app->add_option("--header", options.headers, "Handed out with the message; as often as you like")
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
-    CLI::Option* traceparent = verb.app->add_option("--traceparent", options.traceparent,
-                                                    "Trace that the message belongs to; whoever takes it is told");
-    traceparent->type_name("TEXT")->check(CLI::Validator(check_traceparent, ""));
     CLI::Option* lines = verb.app->add_option("--ndjson", options.lines,
                                               "Instead of BODY: a file of messages, one JSON object a line as the HTTP "
                                               "API takes it; - for standard input");
     lines->type_name("FILE");
     CLI::Option* batch = verb.app->add_option("--batch", options.batch, "Of those in one request; default 1000");
     batch->check(CLI::Range(1, 1'000'000))->needs(lines);
-    exclude_all_but(*verb.app, lines, {queue, traceparent, batch});
+    exclude_all_but(*verb.app, lines, {verb.app->get_option("QUEUE"), verb.app->get_option("--traceparent"), batch});
+}
+
+void add_prepare(CLI::App& program, Session& session) {
+    Verb<PrepareArguments> verb(
+        program, session, "prepare", "Hand in a message that nobody gets before you `commit` it",
+        "ID=$(duewheel prepare mail 'Your order' --answer-in 10m --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+        "  duewheel commit \"$ID\"\n"
+        "  duewheel prepare mail 'Tomorrow' --in 1d --answer-in 1m --check-queue checks --check-times 3",
+        prepare);
+    verb.options->add_to(*verb.app);
+    verb.app->get_option("BODY")->required();
+    verb.options->transaction.add_to(*verb.app);
 }
 
 }  // namespace duewheel

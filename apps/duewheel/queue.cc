@@ -57,13 +57,13 @@ std::string state(const json::object& queue) {
 }
 
 void print(const json::object& queue) {
-    Rows rows = {
-        {"queue", printable(word_of(queue, "queue"))},
-        {"pending", count(queue, "pending") + ": " + count(queue, "scheduled") + " scheduled, " + ready(queue) +
-                        " ready, " + count(queue, "leased") + " leased, " + count(queue, "held") + " held"},
-        {"dead", count(queue, "dead")},
-        {"waiting consumers", count(queue, "waiters")},
-        {"paused", is_true(queue, "paused") ? "yes" : "no"}};
+    Rows rows = {{"queue", printable(word_of(queue, "queue"))},
+                 {"pending", count(queue, "pending") + ": " + count(queue, "scheduled") + " scheduled, " +
+                                 ready(queue) + " ready, " + count(queue, "leased") + " leased, " +
+                                 count(queue, "held") + " held, " + count(queue, "prepared") + " prepared"},
+                 {"dead", count(queue, "dead")},
+                 {"waiting consumers", count(queue, "waiters")},
+                 {"paused", is_true(queue, "paused") ? "yes" : "no"}};
     if (const json::object* purge = object_of(queue, "purge")) {
         rows.push_back({"purge", "begun " + format_when(number_of(*purge, "started_ms")) + ", " +
                                      count(*purge, "purged") + " ended so far"});

@@ -93,6 +93,14 @@ class CommandLineTest(unittest.TestCase):
         body = self.put_body("Hello", "--at", "2027-01-01T06:00", "--tz", "Europe/Oslo", "--expires", "2027-01-01T07:00")
         self.assertEqual(body["expires"], "2027-01-01T06:00:00.000Z")
 
+    def test_what_is_given_empty_is_sent_empty(self):
+        """An unset variable in a script took the key away without a word, and with it what it was for."""
+        self.assertEqual(self.put_body("x", "--key", "", "--content-type", ""), {"body": "x", "key": "", "content_type": ""})
+        self.stub.answer = (200, {"messages": []})
+        self.stub.requests.clear()
+        self.run_program("list", "mail", "--state", "")
+        self.assertIn("state=", self.sent()[1])
+
     def test_a_loop_sends_its_rule(self):
         self.assertEqual(self.put_body("x", "--every", "1h")["repeat"], {"every": "1h"})
         body = self.put_body("x", "--at", "2027-01-01T06:00", "--tz", "Europe/Oslo", "--every", "1m", "--times", "10",
@@ -334,7 +342,7 @@ class CommandLineTest(unittest.TestCase):
         code, output, _ = self.run_program("--help")
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
-        self.assertEqual(verbs, ["put", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend",
+        self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend",
                                  "release", "hold", "kick", "discard", "queue", "schedule", "stats", "top", "bench", "check"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")

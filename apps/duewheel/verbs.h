@@ -11,6 +11,9 @@ namespace duewheel {
 class Session;
 
 void add_put(CLI::App& program, Session& session);
+void add_prepare(CLI::App& program, Session& session);
+void add_commit(CLI::App& program, Session& session);
+void add_rollback(CLI::App& program, Session& session);
 void add_get(CLI::App& program, Session& session);
 void add_cancel(CLI::App& program, Session& session);
 void add_move(CLI::App& program, Session& session);

@@ -88,6 +88,9 @@ std::vector<std::string> variables_of(const boost::json::object& message) {
                                        {"LATENESS_MS", "lateness_ms"}}) {
         add(name, std::to_string(number_of(message, member)));
     }
+    if (const boost::json::value* check = message.if_contains("check"); check != nullptr && check->is_object()) {
+        add("CHECK_OF", word_of(check->get_object(), "message"));
+    }
     add("CONTENT_TYPE", word_of(message, "content_type"));
     const boost::json::value* headers = message.if_contains("headers");
     add("HEADERS", headers == nullptr ? "{}" : boost::json::serialize(*headers));

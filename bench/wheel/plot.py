@@ -24,7 +24,8 @@ def panel(title, bars, top):
 
 def draw(result, path):
     """False if the run has none of these rows."""
-    rows = [row for row in result["rows"] if row["unit"] == "ns of processor time" and " " not in row["workload"]]
+    rows = [row for row in result["rows"] if row["unit"] == "ns of processor time" and " " not in row["workload"]
+            and row["median"] is not None]
     panels = sorted({(row["workload"], row["n"]) for row in rows})
     if not panels:
         return False

@@ -37,9 +37,17 @@ SPOKEN = {"go": ("A0",), "netty": ("A0",), "kafka": ("A0",), "executor": ("A0",)
           "tokio": ("A0", "A1", "B", "CU", "D3")}
 SPEAKERS = {"LM": (*OWN, "heap", "multimap", "asio")}
 SYSTEM_CLOCK = "it sleeps by the system's clock alone, which would take the 350 s"
+NOT_WRITTEN = "its adapter, in its own language, does not have this row"
+NOT_TIMED = "single calls are timed in C and C++ only, by the thread's clock"
 # Why a subject has a dash in a row in which others stand.
-WHY_NOT = {"D3": {"agrona": "nothing says when it next has something to do: it is polled each tick", "go": SYSTEM_CLOCK,
+WHY_NOT = {"A2": {"agrona": NOT_WRITTEN, "tokio": NOT_WRITTEN}, "CL": {"agrona": NOT_WRITTEN, "tokio": NOT_WRITTEN},
+           "D1": {"agrona": "it is polled each tick: what would be timed is the adapter's loop",
+                  "tokio": "what would be timed is its clock for tests, which takes some 200 ns a tick"},
+           "D2": {"agrona": "it is polled each tick, also over an hour", "tokio": NOT_WRITTEN},
+           "D3": {"agrona": "nothing says when it next has something to do: it is polled each tick", "go": SYSTEM_CLOCK,
                   "netty": SYSTEM_CLOCK, "kafka": SYSTEM_CLOCK, "executor": SYSTEM_CLOCK},
+           "E": {"agrona": "the heap of its virtual machine is of a fixed size", "tokio": NOT_WRITTEN},
+           **{row: {"agrona": NOT_TIMED, "tokio": NOT_TIMED} for row in ("LS", "LC", "LA")},
            "LM": {name: "it fires all that is due in one call" for name in ("libev", "libevent", "libuv", "agrona", "tokio")}}
 
 SCHEMES = ("unordered_list", "ordered_list", "binary_heap", "quaternary_heap", "simple_wheel", "hashed_sorted_wheel",
@@ -56,16 +64,18 @@ CURVE_ENDS = {("growth", "ordered_list"): 10_000, ("expiry", "ordered_list"): 10
               ("A1", "hashed_sorted_wheel"): 100_000, ("expiry", "hashed_rounds_wheel"): 100_000}
 
 
-def subjects():
-    """{subject: command}, of what is built here; what is not is named."""
+def subjects(wanted):
+    """{subject: command}, of what is built here; what is not is named. Of other languages only what is wanted is built;
+    nothing said is all."""
     found = {name: [str(BIN / "duewheel_wheel_bench"), name] for name in (*OWN, "heap", "multimap")}
     for peer in LIBRARIES:
         program = BIN / f"duewheel_{peer}_bench"
         if program.exists():
             found[peer] = [str(program), peer]
         else:
-            print(f"skipped: {peer} (its library was not there when this was built)", file=sys.stderr)
-    return {**found, **toolchains.subjects()}
+            print(f"skipped: {peer} (there is no {program.name}: its library was not there, or it was not built)",
+                  file=sys.stderr)
+    return {**found, **toolchains.subjects(wanted)}
 
 
 def pin():
@@ -164,8 +174,11 @@ def dashes(workload, n, found):
             continue
         if workload == "D3":
             rows += [dash(what, 1, name, "wake-ups", why) for what in SLEEPS]
+        elif workload == "E":
+            rows.append(dash(workload, n, name, "bytes after set-up", why))
         else:
-            rows.append(dash(f"{workload} {LATENCY[workload]}", n, name, "ns of processor time", why))
+            what = f"{workload} {LATENCY[workload]}" if workload in LATENCY else workload
+            rows.append(dash(what, n, name, "ns of processor time", why))
     return rows
 
 
@@ -190,7 +203,7 @@ def scheme_curves(found, rounds, quick):
 
 def wheel(rows, options, keep):
     """Measures what `options` asks for, adds to `rows` and calls keep() after each workload."""
-    found = check_contract({name: command for name, command in subjects().items()
+    found = check_contract({name: command for name, command in subjects(options.subjects).items()
                             if not options.subjects or name in options.subjects or name == "duewheel"})
     rounds = 1 if options.quick else options.rounds
     if "schemes" in options.only:

@@ -12,6 +12,7 @@ NAMES = {"duewheel": "own ids", "duewheel-handles": "handles", "duewheel-posted"
          "duewheel-intrusive": "intrusive", "asio": "Asio", "executor": "ScheduledThreadPoolExecutor", "kafka": "Kafka",
          "go": "Go"}
 NS = "ns of processor time"
+NONE = "-"  # of a cell without a figure, for a reason that the README gives
 MILLION = 1_000_000
 ALL = definition.OWN
 # What a ratio to a peer may be at a million timers: (row, peer, {subject: at most}).
@@ -20,6 +21,8 @@ RATIOS = (("A1", "libev", {"duewheel": 0.2, "duewheel-posted": 0.22, "duewheel-h
           ("A2", "heap", {"duewheel": 0.6, "duewheel-handles": 1.0}),
           ("B", "libev", {"duewheel": 0.24, "duewheel-handles": 0.42}),
           ("CU", "libev", dict.fromkeys(ALL, 0.09)), ("CL", "libev", dict.fromkeys(ALL, 0.12)))
+# The same, of what would be better still.
+STRETCHES = (("A1", "libev", {"duewheel-handles": 0.25}),)
 # What a figure of each front may be: (words, row, timers, unit, at most, how it is shown).
 FIGURES = (("bytes a timer, after set-up", "E", MILLION, "bytes after set-up", 32.5, "{:.1f}"),
            ("bytes a timer, after 2N more pairs", "E", MILLION, "bytes after 2n pairs", 32.5, "{:.1f}"),
@@ -79,11 +82,11 @@ def medians_page(run):
             cells = [run.get(workload, n, name) for name in subjects]
             if any(cells):
                 size = f", {n:,}" if len(definition.SIZES[workload]) > 1 else ""
-                lines.append([workload + size, *(rounded(cell["median"]) if cell else "" for cell in cells)])
+                lines.append([workload + size, *(rounded(cell["median"]) if cell else NONE for cell in cells)])
     for what in definition.SLEEPS:
         cells = [run.get(what, 1, name, "wake-ups") for name in subjects]
         if any(cells):
-            lines.append([f"{what}: wake-ups", *(f"{cell['median']:.0f}" if cell else "-" for cell in cells)])
+            lines.append([f"{what}: wake-ups", *(f"{cell['median']:.0f}" if cell else NONE for cell in cells)])
     page = table(["row, timers", *map(name_of, subjects)], lines)
     only = [name for name in ("go", "netty", "kafka", "executor") if run.get("A0", 10_000, name)]
     if only:
@@ -102,34 +105,30 @@ def span(row, shown):
 
 
 def judged(row, shown, met):
-    """A cell; `met` is whether the target was, in words where that is not all."""
-    if row is None:
-        return ""
-    words = met if isinstance(met, str) else "met" if met else "**missed**"
-    return f"{span(row, shown)}: {words}"
+    """A cell; `met` is whether the target was."""
+    return f"{span(row, shown)}: {'met' if met else '**missed**'}" if row else NONE
 
 
 def ratio_lines(run):
-    for workload, peer, limits in RATIOS:
+    for workload, peer, limits in (*RATIOS, *STRETCHES):
         found = {name: run.get(workload, MILLION, name, f"of {peer}") for name in ALL}
         if not any(found.values()):
             continue
+        beyond = (workload, peer, limits) in STRETCHES
         same = len(limits) == len(ALL)
         target = f"<= {limits[ALL[0]]:g}" if same else ", ".join(f"{name_of(name)} <= {limit:g}"
                                                                 for name, limit in limits.items())
         cells = [judged(row, "{:.3f}", row["median"] <= limits[name]) if row and name in limits else
-                 span(row, "{:.3f}") if row else "" for name, row in found.items()]
-        yield [f"{workload}, of {name_of(peer)}", target, *cells, ""]
+                 span(row, "{:.3f}") if row and not beyond else NONE for name, row in found.items()]
+        yield [f"{workload}, of {name_of(peer)}" + ", a goal beyond that" * beyond, target, *cells, NONE]
 
 
 def ten_million_lines(run):
     for workload in ("A1", "B", "CU"):
         far, near = (run.get(workload, n, "duewheel", "of libev") for n in (10 * MILLION, MILLION))
         if far and near:
-            within = far["median"] > near["median"] and far["min"] <= near["max"]  # the rounds' spread
-            met = "met within the spread" if within else far["median"] <= near["median"]
-            yield [f"{workload} at ten million, of libev", f"as at a million: {near['median']:.3f}",
-                   judged(far, "{:.3f}", met), "", "", "", ""]
+            yield [f"{workload} at ten million, of libev", f"as at a million: {span(near, '{:.3f}')}",
+                   judged(far, "{:.3f}", far["median"] <= near["median"]), *[NONE] * 4]
 
 
 def small_lines(run):
@@ -149,7 +148,7 @@ def small_lines(run):
     if front and all(schemes.values()):
         best = min(schemes, key=lambda name: schemes[name]["median"])
         least = schemes[best]["median"]
-        yield ["A1 at 10,000, ns", "intrusive < every scheme", "", "", "",
+        yield ["A1 at 10,000, ns", "intrusive < every scheme", *[NONE] * 3,
                judged(front, "{:.1f}", front["median"] < least), f"{best} {least:.1f}"]
 
 

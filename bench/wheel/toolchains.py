@@ -31,11 +31,15 @@ def go():
     return {"go": [str(program), "go"]}
 
 
-def subjects():
+def subjects(wanted=None):
+    """{subject: command}. Builds those that are among the wanted ones; all, if nothing is said."""
     found = {}
     OUT.mkdir(parents=True, exist_ok=True)
-    for name, tools, build in (("Java: agrona, netty, kafka, executor", ("java", "javac", "mvn"), java),
-                               ("Rust: tokio", ("cargo",), rust), ("Go", ("go",), go)):
+    for language, names, tools, build in (("Java", ("agrona", "netty", "kafka", "executor"), ("java", "javac", "mvn"), java),
+                                          ("Rust", ("tokio",), ("cargo",), rust), ("Go", ("go",), ("go",), go)):
+        if wanted and not set(wanted) & set(names):
+            continue
+        name = f"{language}: {', '.join(names)}"
         missing = [tool for tool in tools if shutil.which(tool) is None]
         if missing:
             print(f"skipped: {name} (there is no {', '.join(missing)})", file=sys.stderr)

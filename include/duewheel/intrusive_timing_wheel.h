@@ -78,7 +78,10 @@ class IntrusiveTimingWheel {
     explicit IntrusiveTimingWheel(Tick now = 0) : position_(std::min(now, kLastTick)), now_(position_) {}
     IntrusiveTimingWheel(const IntrusiveTimingWheel&) = delete;
     IntrusiveTimingWheel& operator=(const IntrusiveTimingWheel&) = delete;
-    ~IntrusiveTimingWheel() { clear(); }
+    ~IntrusiveTimingWheel() {
+        assert(!advancing_ && "a wheel is destroyed by its own sink");
+        clear();
+    }
 
     // Arms the timer, or moves it if it is pending here. kNever makes one that only waits for another deadline. O(1).
     void schedule(Timer& timer, Tick deadline);

@@ -27,7 +27,9 @@
 //
 // Ahead of time. The slot after the one that the wheel stands in on a level takes no new timers, as a lower level
 // reaches that far; so it is moved down a few strips at a time, with every advance, and is empty when its turn comes.
-// No advance pays for a whole slot unless time jumps.
+// No advance pays for a whole slot unless time jumps over that turn. To an owner who sleeps until next_expiry() or
+// next_work() every sleep is such a jump: neither names the moving. What bounds a call of his is its budget; but one
+// below a strip, 62, leaves no room for moving ahead at all.
 //
 // What it gives up: order among equal deadlines; entries of cancelled timers cost memory until they are read (bounded,
 // see kEntriesPerNode); an empty wheel has 50 KiB beside its first 8,192 nodes, and each occupied slot 256 bytes. The
@@ -85,6 +87,9 @@ class ParkingLevels {
         add_node();  // number 0, which is no timer's
         reset();
     }
+    ParkingLevels(const ParkingLevels&) = delete;
+    ParkingLevels& operator=(const ParkingLevels&) = delete;
+    ~ParkingLevels() { assert(!advancing_ && "a wheel is destroyed by its own sink"); }
 
     Node& operator[](TimerIndex timer) { return nodes_[timer]; }
     const Node& operator[](TimerIndex timer) const { return nodes_[timer]; }
@@ -124,8 +129,9 @@ class ParkingLevels {
 
     Tick now() const { return now_; }
     bool is_advancing() const { return advancing_; }
-    bool caught_up() const { return caught_up_; }
-    // Exact; see TimingWheel. Files what it finds parked before the answer, so that it is not found again.
+    // These two also inside fire(), where what fires is out already: as TimingWheel says.
+    bool caught_up() const { return advancing_ ? is_last_of_pass() : caught_up_; }
+    // Clears a slot that is mostly of no use away before the answer, so that it is not read again.
     Tick next_expiry();
     // Never after next_expiry(). O(1).
     Tick next_work() const { return late_is_empty() && caught_up_ ? first_slot_start() : now_; }
@@ -219,12 +225,19 @@ class ParkingLevels {
     bool choose_slot_to_sweep();
     bool rewrite_strip(unsigned number, bool settles);
     bool settle(unsigned number);
-    bool is_settled(unsigned number, Tick& earliest, TimerIndex& timer);
+    bool look_into(unsigned number, Tick& earliest, TimerIndex& timer);
     bool late_is_due();
     bool first_late_strip_is_due();
     void clear_first_late_strip();
     void find_earliest();
     void look_at_every_node();
+
+    // Inside fire().
+    bool is_last_of_pass() const;
+    bool some_are_late() const;
+    template <class Visit>
+    void visit_rest_of_strip(Visit&& visit) const;
+    Tick next_expiry_in_pass();
 
     // Time.
     Tick first_start(unsigned level) const;
@@ -541,7 +554,8 @@ void ParkingLevels<Node>::sweep() {
     }
 }
 
-// Goes round all occupied slots but the one being read. False if there is none.
+// Goes round all occupied slots but the one being read, whose entries of no use are about to go anyway. False if there
+// is none.
 template <class Node>
 bool ParkingLevels<Node>::choose_slot_to_sweep() {
     constexpr unsigned kWords = kLevelCount * kLevelSlots / 64;
@@ -609,25 +623,28 @@ bool ParkingLevels<Node>::settle(unsigned number) {
     return true;
 }
 
-// Whether the slot holds only what is due in its span, or on level 0 something that is; then tells the earliest of it.
+// Tells the earliest of what is due in the slot's span. False if there is none, or if most of what was read is of no
+// use there: then the slot is to be settled, and what that costs is paid for by the entries that go.
 template <class Node>
-bool ParkingLevels<Node>::is_settled(unsigned number, Tick& earliest, TimerIndex& earliest_timer) {
+bool ParkingLevels<Node>::look_into(unsigned number, Tick& earliest, TimerIndex& earliest_timer) {
     const Slot& slot = slots_[number];
     const Tick last = last_tick_of(number);
-    bool settled = true;
+    std::size_t read = 0;
+    std::size_t due_here = 0;
     earliest = kNever;
     slot.visit([&](TimerIndex timer) {
         ++touched_;
+        ++read;
         const Node& node = nodes_[timer];
         const bool here = (node.place & kSlotMask) == number && node.deadline <= last;
-        settled = settled && here;
+        due_here += here;
         if (here && node.deadline < earliest) {
             earliest = node.deadline;
             earliest_timer = timer;
         }
         return earliest != slot.start;
     });
-    return earliest == slot.start || (settled && earliest != kNever);
+    return earliest == slot.start || (earliest != kNever && 2 * due_here >= read);
 }
 
 template <class Node>
@@ -640,7 +657,7 @@ void ParkingLevels<Node>::find_earliest() {
             const unsigned number = slot_number(level, first_start(level));
             Tick earliest = kNever;
             TimerIndex timer = kNoTimer;
-            if (!is_settled(number, earliest, timer)) {
+            if (!look_into(number, earliest, timer)) {
                 if (!settle(number)) return look_at_every_node();
                 continue;
             }
@@ -709,8 +726,58 @@ void ParkingLevels<Node>::clear_first_late_strip() {
 
 template <class Node>
 Tick ParkingLevels<Node>::next_expiry() {
+    if (advancing_) return next_expiry_in_pass();
     if (!caught_up_ || (!late_is_empty() && late_is_due())) return now_;
     if (earliest_ != kNever && nodes_[earliest_timer_].deadline != earliest_) find_earliest();
+    return earliest_;
+}
+
+// ---- inside a sink ----
+
+// Calls visit(timer, node) for each armed timer named in what is left of the strip being read. An entry may be of no
+// use there; then its timer is met where it lies, too.
+template <class Node>
+template <class Visit>
+void ParkingLevels<Node>::visit_rest_of_strip(Visit&& visit) const {
+    for (const TimerIndex* timer = reading_.next; timer != reading_.end && *timer != kNoTimer; ++timer) {
+        const Node& node = nodes_[*timer];
+        if (node.deadline != kNever) visit(*timer, node);
+    }
+}
+
+// Whether the pass has nothing more to do, and may only have entries of no use left in the strip being read.
+template <class Node>
+bool ParkingLevels<Node>::is_last_of_pass() const {
+    if (late_strips_due_ > 0 || late_turn_waits_ || first_slot_start() <= now_) return false;
+    bool more = false;
+    visit_rest_of_strip([&](TimerIndex, const Node& node) {
+        more = more || (node.deadline <= now_ && ((node.place & kSlotMask) != kLate || is_late_of_this_turn(node)));
+    });
+    return !more;
+}
+
+// Whether some timer has become late in this pass, of one that has nothing more to do.
+template <class Node>
+bool ParkingLevels<Node>::some_are_late() const {
+    bool late = false;
+    const auto look = [&](const Node& node) {
+        late = late || ((node.place & kSlotMask) == kLate && node.deadline != kNever);
+    };
+    visit_rest_of_strip([&](TimerIndex, const Node& node) { look(node); });
+    slots_[kLate].visit([&](TimerIndex timer) {
+        look(nodes_[timer]);
+        return !late;
+    });
+    return late;
+}
+
+template <class Node>
+Tick ParkingLevels<Node>::next_expiry_in_pass() {
+    if (!is_last_of_pass() || some_are_late()) return now_;
+    if (earliest_ == kNever || nodes_[earliest_timer_].deadline == earliest_) return earliest_;
+    find_earliest();
+    // Those parked in the strip being read lie in no slot.
+    visit_rest_of_strip([&](TimerIndex timer, const Node& node) { note_earliest(timer, node.deadline); });
     return earliest_;
 }
 

@@ -28,7 +28,9 @@ constexpr Tick tick_after(Tick now, Tick delay) {
 
 // The roundest tick from `deadline` to `deadline + slack`, both included: for timers that may be up to `slack` late and
 // are never early. Deadlines that may share a tick then do, so a loop wakes less often: a thousand timers a minute
-// ahead with a slack of a second fire at sixteen ticks. Round is meant in digits of base 64, the wheels' own.
+// ahead with a slack of a second fire at sixteen ticks. Round is meant in digits of base 64, the wheels' own. What it
+// gives is a deadline like any other: the wheel knows of no slack, tells the rounder tick to the sink, and moves the
+// timer down as often as others of that tick.
 //
 // Example: relaxed_tick(1000, 50) is 1024 = 16 * 64, relaxed_tick(1000, 10) is 1010, as no multiple of 64 is near.
 constexpr Tick relaxed_tick(Tick deadline, Tick slack) {

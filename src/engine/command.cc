@@ -58,6 +58,8 @@ std::string_view cause_name(Cause cause) {
             return "discarded";
         case Cause::lease_lost:
             return "lease_lost";
+        case Cause::unanswered:
+            return "unanswered";
         default:
             return "other";
     }

@@ -48,9 +48,10 @@ struct PutCommand {
     When when;
     std::optional<When> expires;  // a message that nobody has taken by then ends; its delay counts from the put
     std::int32_t priority = 0;
-    std::string order_key;               // empty: none
-    RetryChoice retry;                   // empty: its queue's rule, whatever that is when it fails
-    std::optional<RepeatChoice> repeat;  // the message is a loop; `when` is its first occurrence
+    std::string order_key;                       // empty: none
+    RetryChoice retry;                           // empty: its queue's rule, whatever that is when it fails
+    std::optional<RepeatChoice> repeat;          // the message is a loop; `when` is its first occurrence
+    std::optional<TransactionRule> transaction;  // it is a half until it is committed
     std::string body;
     std::string content_type;
     std::string headers;
@@ -74,6 +75,12 @@ struct RescheduleCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
     When when;
+};
+// Commits a message that was put in a transaction, or rolls it back (engine_transactions.cc).
+struct SettleCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+    bool commits = true;
 };
 // Makes a waiting message due now.
 struct FireCommand {
@@ -259,7 +266,7 @@ using Command =
                  CarryDoneCommand, ListCommand, HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand,
                  ListQueuesCommand, CarrySettingsCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand,
                  DiscardCommand, PutScheduleCommand, TellScheduleCommand, DescribeScheduleCommand, ListSchedulesCommand,
-                 PreviewScheduleCommand, CarryScheduleCommand>;
+                 PreviewScheduleCommand, CarryScheduleCommand, SettleCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -281,8 +288,9 @@ struct MessageAnswer {
     std::string content_type;
     std::string headers;
     std::string traceparent;
-    std::optional<RepeatRule> repeat;  // of a loop
-    MessageId parent = 0;              // of an occurrence: its loop
+    std::optional<RepeatRule> repeat;            // of a loop
+    std::optional<TransactionRule> transaction;  // of a message put in one; and of a check that of its half
+    MessageId parent = 0;                        // of an occurrence: its loop; of a check: the half
     std::uint64_t occurrence = 0;
     std::string schedule;  // of a run: its schedule
 };
@@ -304,6 +312,12 @@ enum class ChangeOutcome : std::uint8_t {
 };
 std::string_view change_outcome_name(ChangeOutcome outcome);
 
+// The same for every repetition of the call.
+struct SettleAnswer {
+    MessageId id = 0;
+    bool committed = true;  // else rolled back
+};
+
 struct ChangeAnswer {
     ChangeOutcome outcome = ChangeOutcome::gone;
     std::uint32_t attempts = 0;
@@ -317,9 +331,10 @@ struct Delivered {
     DueMs due_ms = 0;  // nominal
     DueMs delivered_ms = 0;
     std::uint32_t attempt = 0;
-    std::uint64_t occurrence = 0;  // of a loop; 0: of none
-    MessageId parent = 0;          // that loop
-    std::string schedule;          // of a run: its schedule
+    std::uint64_t occurrence = 0;          // of a loop; 0: of none
+    MessageId parent = 0;                  // that loop; or of a check the half, which
+    std::optional<TransactionRule> check;  // has this rule, and `occurrence` is the number of the check
+    std::string schedule;                  // of a run: its schedule
     bool maybe_delivered = false;
     std::string body;
     std::string content_type;
@@ -430,7 +445,7 @@ struct PreviewAnswer {
 
 using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
                            CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
-                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer>;
+                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer, SettleAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

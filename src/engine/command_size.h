@@ -9,7 +9,8 @@
 namespace duewheel {
 
 inline std::size_t content_bytes(const PutCommand& put) {
-    return put.body.size() + put.headers.size() + put.content_type.size() + put.traceparent.size();
+    const std::size_t names = put.transaction ? put.transaction->check_queue.size() : 0;
+    return put.body.size() + put.headers.size() + put.content_type.size() + put.traceparent.size() + names;
 }
 
 inline bool is_a_put(const Command& command) {
@@ -72,9 +73,10 @@ inline std::size_t record_bytes_at_most(const PutCommand& put) {
     constexpr std::size_t kNumbers = 192;  // the frame, and the tags and lengths of its texts, too
     constexpr std::size_t kRetryNumbers = 80;
     constexpr std::size_t kLoopNumbers = 128;
+    constexpr std::size_t kTransactionNumbers = 48;
     const std::size_t texts = put.name_space.size() + put.queue.size() + put.order_key.size() + put.key.size();
-    return kNumbers + (put.retry.is_empty() ? 0 : kRetryNumbers) + (put.repeat ? kLoopNumbers : 0) + texts +
-           content_bytes(put);
+    return kNumbers + (put.retry.is_empty() ? 0 : kRetryNumbers) + (put.repeat ? kLoopNumbers : 0) +
+           (put.transaction ? kTransactionNumbers : 0) + texts + content_bytes(put);
 }
 
 // `overhead`: what a record takes at most, its texts of any length aside.

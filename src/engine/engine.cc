@@ -2,8 +2,8 @@
 // mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
 // engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
 // engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
-// letters in engine_dead_letters.cc, loops in engine_loops.cc, schedules in engine_schedules.cc and engine_runs.cc,
-// order keys in engine_order.cc, full disks in engine_space.cc.
+// letters in engine_dead_letters.cc, loops in engine_loops.cc, transactions in engine_transactions.cc, schedules in
+// engine_schedules.cc and engine_runs.cc, order keys in engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -96,7 +96,8 @@ void Engine::advance_to(DueMs now) {
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;
-            entry.from_past = !entry.is_loop && is_from_past(entry.id, entry.due_ms);
+            const bool may_go_out = !entry.is_loop && entry.state != State::prepared;
+            entry.from_past = may_go_out && is_from_past(entry.id, entry.due_ms);
             join_line(number);
         }
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
@@ -170,8 +171,7 @@ void Engine::answer(Answer answer) {
                 if (row.state.name_space != read->name_space) {
                     return reply(asked.pending->token, unknown_id(read->id));
                 }
-                row.state.maybe_delivered |=
-                    !is_ended(row.state.state) && !row.state.is_loop() && is_from_past(row.id, row.state.due_ms);
+                row.state.maybe_delivered |= !is_ended(row.state.state) && is_from_past(row.id, row.state);
                 return answer_get(std::move(row), asked.pending->token);
             }
             looked_up_.push_back(std::move(*asked.pending));
@@ -207,6 +207,8 @@ void Engine::answer(Answer answer) {
                                   answer.generation);
         case Ask::spawns:
             return take_spawn_records(std::get<std::vector<RecordBytes>>(answer.what));
+        case Ask::halves:
+            return take_half_records(std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::runs:
             return take_run_records(std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::last_run:
@@ -239,6 +241,7 @@ void Engine::answer(Answer answer) {
                 message.headers = decoded->content.headers;
                 message.traceparent = decoded->content.traceparent;
                 if (decoded->content.repeat) message.repeat = decoded->content.repeat->rule;
+                message.transaction = decoded->content.transaction;
                 message.parent = decoded->content.parent;
                 message.occurrence = decoded->content.occurrence;
                 message.schedule = decoded->content.schedule;
@@ -269,8 +272,8 @@ bool Engine::is_idle() const {
     });
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
            (attempts_.empty() || attempts_wait()) && expiries_.empty() && doomed_.empty() && redrives_.empty() &&
-           spawns_.empty() && spawning_.empty() && schedules_.due.empty() && schedules_.preparing.empty() &&
-           !in_flight_ && !looks_up;
+           spawns_.empty() && spawning_.empty() && halves_.is_idle() && schedules_.due.empty() &&
+           schedules_.preparing.empty() && !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
@@ -281,7 +284,7 @@ DueMs Engine::next_wakeup() const {
                           (attempts_wait() && !held_.empty());
     const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
                               !doomed_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read() ||
-                              has_runs_to_add() || has_runs_to_read();
+                              has_halves_to_add() || halves_.has_to_read() || has_runs_to_add() || has_runs_to_read();
     if (!in_flight_ && (is_asked || (has_own_work && !log_stands_still()))) return now_;
     if (walking_purge() < purges_.size()) return now_;
     if (!in_flight_ && has_dead_to_let_go()) return now_;
@@ -370,6 +373,13 @@ void Engine::check() const {
                                       : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
                         "a waiting message is not on the wheel at what comes next");
                 break;
+            case State::prepared:
+                require(!entry.unanswered || halves_.is_unsettled({entry.due_ms, entry.id}),
+                        "a half is overdue that the load cursor may pass");
+                if (!started_ || entry.in_batch || entry.purging || entry.unanswered) break;
+                require(deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
+                        "a half is not on the wheel at what comes next");
+                break;
             default:
                 require(!started_ || entry.in_batch || entry.purging || expires_on_wheel,
                         "a message that waits is not on the wheel at its expiry");
@@ -379,6 +389,7 @@ void Engine::check() const {
         require(!entry.doomed || waits_for_due(entry.state), "a message is both doomed and with somebody");
         require(!entry.is_loop || (entry.state != State::ready && entry.state != State::leased),
                 "a loop is handed out itself");
+        require(!entry.unanswered || entry.state == State::prepared, "what is no half waits for an answer");
         require(!entry.spawning || (entry.is_loop && waits_for_due(entry.state)), "what is no loop makes occurrences");
     });
     schedules_.for_each([&](const Schedule& schedule) {

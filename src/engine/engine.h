@@ -44,6 +44,7 @@
 #include "engine/lease_token.h"
 #include "engine/log_space.h"
 #include "engine/order_line.h"
+#include "engine/overdue_halves.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
 #include "engine/schedule_plan.h"
@@ -136,6 +137,11 @@ struct EngineCounters {
     std::uint64_t schedule_runs_by_hand = 0;
     std::uint64_t schedule_times_skipped = 0;
     std::uint64_t schedule_times_merged = 0;
+    std::uint64_t prepared = 0;  // put in transactions
+    std::uint64_t committed = 0;
+    std::uint64_t rolled_back = 0;
+    std::uint64_t unanswered = 0;  // of these two: by the default
+    std::uint64_t checks = 0;      // check messages
 
     std::uint64_t pending = 0;  // unfinished messages
     std::uint64_t ready = 0;    // in memory
@@ -249,6 +255,7 @@ class Engine {
     struct QueueSums {
         std::uint64_t dead = 0;  // dead messages that are kept, of all queues
         std::uint64_t held = 0;
+        std::uint64_t prepared = 0;
         std::uint64_t with_settings = 0;  // queues
     };
     // O(queues).
@@ -360,7 +367,8 @@ class Engine {
         runs,
         last_run,
         schedule_look,
-        schedule_fire
+        schedule_fire,
+        halves
     };
     struct Asked {
         Ask what = Ask::facts;
@@ -588,6 +596,7 @@ class Engine {
     Queue& queue(QueueNumber number);
     bool delivery_may_hide(const Entry& entry) const;
     bool is_from_past(MessageId id, DueMs due_ms) const;
+    bool is_from_past(MessageId id, const MessageState& state) const;
 
     // engine_expiry.cc
     static Error expires_too_soon(std::string field);
@@ -622,6 +631,22 @@ class Engine {
     Record occurrence_of(MessageId id, const MessageState& loop, const Record& whole, DueMs due) const;
     void make_occurrences(EntryNumber number, Spawn spawn, std::size_t share);
     void make_one_after_its_end(EntryNumber number, const Spawn& spawn);
+
+    // engine_transactions.cc
+    Status check_transaction(const PutCommand& command) const;
+    Verdict settle_transaction(Pending& pending, const SettleCommand& command);
+    Record commitment_of(const Entry& entry, Cause cause) const;
+    Record rollback_of(const Entry& entry, Cause cause) const;
+    void settle_half(EntryNumber number);
+    void look_at_half(EntryNumber number);
+    void read_halves();
+    void take_half_records(const std::vector<RecordBytes>& records);
+    bool has_halves_to_add() const;
+    std::size_t next_half_bytes() const;
+    void add_halves();
+    void add_overdue(EntryNumber number, const OverdueHalf& half);
+    bool has_room_for_check(const std::string& name_space, const std::string& queue);
+    Record check_of(MessageId id, const MessageState& half, const MessageContent& content) const;
 
     // engine_schedules.cc
     struct PassedTimes {
@@ -786,6 +811,7 @@ class Engine {
     std::deque<Spawn> spawning_;    // the first of them, with their contents unless
     bool spawns_reading_ = false;   // these are being read
     std::size_t loops_due_ = 0;     // in memory, with `spawning`
+    OverdueHalves halves_;
     ScheduleTable schedules_;
     std::string zone_data_;
     std::unordered_map<std::string, OrderLine> lines_;

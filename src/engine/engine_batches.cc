@@ -59,6 +59,7 @@ bool Engine::must_close_segment() const {
         !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
     if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
+    if (has_halves_to_add()) next = std::max(next, next_half_bytes());
     if (has_runs_to_add()) next = std::max(next, run_bytes(schedules_.preparing.front().record_body.size()));
     if (!doomed_.empty()) {
         const EntryNumber first = recent_.find(doomed_.front());
@@ -97,6 +98,7 @@ void Engine::build_batch() {
     add_purged();
     add_redrives();
     add_spawns();
+    add_halves();
     add_runs();
     take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
@@ -398,9 +400,10 @@ void Engine::count(const Record& record) {
     switch (record.kind) {
         case RecordKind::put:
             ++counters_.accepted;
+            if (record.state.state == State::prepared) ++counters_.prepared;
             break;
         case RecordKind::spawn:
-            ++counters_.spawned;
+            ++(record.cause == Cause::checked ? counters_.checks : counters_.spawned);
             break;
         case RecordKind::carry:
             ++counters_.carried;
@@ -409,6 +412,8 @@ void Engine::count(const Record& record) {
             if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
             if (record.cause == Cause::failed) ++counters_.failed;
             if (record.cause == Cause::held) ++counters_.held;
+            if (record.cause == Cause::committed || record.cause == Cause::unanswered) ++counters_.committed;
+            if (record.cause == Cause::unanswered) ++counters_.unanswered;
             if (record.cause == Cause::kicked || record.cause == Cause::redriven) ++counters_.brought_back;
             break;
         case RecordKind::end:
@@ -417,6 +422,9 @@ void Engine::count(const Record& record) {
                 ++counters_.purged;
             } else if (record.cause == Cause::discarded) {
                 ++counters_.discarded;
+            } else if (record.cause == Cause::rolled_back || record.cause == Cause::unanswered) {
+                ++counters_.rolled_back;
+                if (record.cause == Cause::unanswered) ++counters_.unanswered;
             } else if (record.state.state == State::cancelled) {
                 ++counters_.cancelled;
             }
@@ -439,6 +447,7 @@ void Engine::count(const Record& record) {
 void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     const Entry& entry = recent_.entry(number);
     if (entry.spawning && woken) return spawn_again(number);
+    if (entry.unanswered && woken) return look_at_half(number);
     const bool is_live = entry.state == State::ready || entry.state == State::leased;
     if (!keeps_live || !is_live) return settle(number);
     if (woken) return wake(number);

@@ -9,6 +9,10 @@
 namespace duewheel {
 
 Error Engine::not_waiting(State state) {
+    if (state == State::prepared) {
+        return {"not_waiting",
+                "the message is prepared, so that it can only be committed, rolled back or cancelled: commit it first"};
+    }
     return {"not_waiting", "the message is " + std::string(state_name(state)) +
                                ", so it has no due time to change: bring it back first"};
 }
@@ -40,6 +44,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, CancelCommand>) return cancel(pending, command);
             if constexpr (std::is_same_v<T, RescheduleCommand>) return reschedule(pending, command);
             if constexpr (std::is_same_v<T, FireCommand>) return fire(pending, command);
+            if constexpr (std::is_same_v<T, SettleCommand>) return settle_transaction(pending, command);
             if constexpr (std::is_same_v<T, AckCommand>) return ack(pending, command);
             if constexpr (std::is_same_v<T, FailCommand>) return fail(pending, command);
             if constexpr (std::is_same_v<T, ExtendCommand>) return extend(pending, command);
@@ -87,6 +92,7 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
         known.ended.state.state = outcome->state;
         known.ended.state.attempts = outcome->attempts;
         known.ended.state.version = outcome->version;
+        known.ended.state.transaction = outcome->transaction;
         known.ended.state.maybe_delivered = outcome->maybe_delivered;
         known.ended.ended_ms = outcome->ended_ms;
         known.ended.lease_attempt = outcome->lease_attempt;
@@ -156,6 +162,11 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
 // tells: its record may have been carried since.
 bool Engine::is_from_past(MessageId id, DueMs due_ms) const {
     return due_ms <= past_until_ms_ && id <= newest_id_before_;
+}
+
+// Nobody is handed a loop, or a half of a transaction.
+bool Engine::is_from_past(MessageId id, const MessageState& state) const {
+    return !state.is_loop() && state.state != State::prepared && is_from_past(id, state.due_ms);
 }
 
 // A record that takes the message from what the log says to the next version; the caller sets what changes.

@@ -90,7 +90,7 @@ void Engine::add_expiries() {
 bool Engine::may_leave(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
     return entry.segment == 0 && !entry.in_batch && !entry.attempt_queued && !entry.expiring && !entry.purging &&
-           !entry.doomed && !entry.spawning && expiry(number) >= loaded_until_ms_;
+           !entry.doomed && !entry.spawning && !entry.unanswered && expiry(number) >= loaded_until_ms_;
 }
 
 }  // namespace duewheel

@@ -72,6 +72,31 @@ TEST(Expiry, who_has_leased_a_message_in_time_may_acknowledge_it_later) {
     EXPECT_EQ(shard.engine().counters().expired, 0u);
 }
 
+// A start reads what is due from the load cursor on, expiries too. One that came while its message was leased is
+// recorded when the lease ends, so a crash before that has to find it again.
+TEST(Expiry, the_load_cursor_stays_below_one_that_is_not_recorded) {
+    TrialEngine shard;
+    shard.ask<PutAnswer>(expiring(0, 1000));
+    const auto messages = shard.lease(1, 60'000);
+    ASSERT_EQ(messages.size(), 1u);
+    const auto load_cursor = [&] {
+        shard.put(0);
+        shard.engine().close_segment();
+        for (int i = 0; i < 3; ++i) shard.turn(1);
+        DueMs cursor = 0;
+        for (const Record& record : shard.log()) {
+            if (record.kind == RecordKind::cursor && record.state.queue.empty()) cursor = record.state.due_ms;
+        }
+        return cursor;
+    };
+    shard.turn(5000);
+    const DueMs before = load_cursor();
+    EXPECT_GT(before, kStart);
+    EXPECT_LE(before, kStart + 1000);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{messages[0].lease}).outcome, LeaseOutcome::expired);
+    EXPECT_GE(load_cursor(), kStart + 5000);
+}
+
 TEST(Expiry, a_message_whose_lease_runs_out_or_is_given_back_too_late_expires) {
     TrialEngine shard;
     const MessageId lost = shard.ask<PutAnswer>(expiring(0, 1000)).id;

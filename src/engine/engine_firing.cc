@@ -41,6 +41,7 @@ void Engine::wake(EntryNumber number) {
         return end_lease(number);
     }
     if (entry.spawning) return spawn_again(number);
+    if (entry.unanswered) return look_at_half(number);
     if (entry.state == State::ready && planted(PlantedBug::expired_message_delivered)) return;
     if (waits_for_due(entry.state) && planted(PlantedBug::fires_with_changed_version) && !entry.is_loop) {
         return make_ready(number);
@@ -55,6 +56,7 @@ void Engine::settle(EntryNumber number) {
     const bool early = planted(PlantedBug::fires_a_tick_early) && entry.due_ms == now_ + 1;
     if (has_expired(number)) return begin_expiry(number);
     if (entry.state == State::ready) return;
+    if (entry.state == State::prepared) return settle_half(number);
     if (!waits_for_due(entry.state)) {
         may_leave(number) ? drop(number) : arm_expiry(number);
     } else if (entry.due_ms <= now_ && entry.is_loop) {
@@ -148,6 +150,8 @@ void Engine::unlist(EntryNumber number) {
     entry.doomed = false;
     if (entry.spawning) --loops_due_;
     entry.spawning = false;
+    if (entry.unanswered) halves_.settled({entry.due_ms, entry.id});
+    entry.unanswered = false;
     entry.in_fired = false;  // its key there is out of date from now on
     entry.expiring = false;
     entry.lease_lost = false;
@@ -299,6 +303,7 @@ void Engine::fill(Delivered& message, std::string_view record_body) {
     }
     message.occurrence = record->content.occurrence;
     message.parent = record->content.parent;
+    if (message.parent != 0) message.check = record->content.transaction;
     message.schedule = record->content.schedule;
     message.body = record->content.body;
     message.content_type = record->content.content_type;

@@ -197,7 +197,7 @@ ListedMessage Engine::listed(MessageRow row) const {
     ListedMessage message;
     message.row = std::move(row);
     MessageState& state = message.row.state;
-    state.maybe_delivered |= !state.is_loop() && is_from_past(message.row.id, state.due_ms);
+    state.maybe_delivered |= is_from_past(message.row.id, state);
     state.state = live_state(state.state, state.due_ms, state.is_loop());
     return message;
 }

@@ -9,7 +9,7 @@ namespace duewheel {
 
 EntryNumber Engine::admit(const MessageRow& row) {
     const EntryNumber number = recent_.admit(row);
-    recent_.entry(number).from_past = !row.state.is_loop() && is_from_past(row.id, row.state.due_ms);
+    recent_.entry(number).from_past = is_from_past(row.id, row.state);
     join_line(number);
     return number;
 }
@@ -117,7 +117,7 @@ void Engine::take_queue_stretch(const Asked& asked, Stretch stretch, Generation 
     }
     for (const MessageRow& row : stretch.rows) {
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
-        if (!waits_for_due(row.state.state) || row.state.due_ms > now_) continue;
+        if (!is_timed(row.state.state) || row.state.due_ms > now_) continue;
         ++counters_.loaded;
         settle(admit(row));  // ready; or behind the cursor again, where memory has enough
     }
@@ -149,7 +149,7 @@ void Engine::sweep() {
     const bool done = recent_.sweep(to_sweep_.front(), options_.sweep_chunk, [this](EntryNumber number) {
         Entry& entry = recent_.entry(number);
         if (!may_leave(number)) return;  // what is in a batch or expires will be swept in its turn
-        if (waits_for_due(entry.state)) {
+        if (is_timed(entry.state)) {
             if (entry.blocked || entry.due_ms >= loaded_until_ms_) drop(number);
         } else if (entry.state == State::ready) {
             Queue& at = queue(entry.queue);
@@ -173,6 +173,7 @@ DueMs Engine::load_cursor() const {
     DueMs cursor = std::min(now_, loaded_to_.due_ms);
     if (next < static_cast<Tick>(cursor)) cursor = static_cast<DueMs>(next);
     if (!unsettled_expiries_.empty()) cursor = std::min(cursor, unsettled_expiries_.begin()->due_ms);
+    cursor = std::min(cursor, halves_.bound_ms());
     return std::max(cursor, durable_load_cursor_ms_);
 }
 

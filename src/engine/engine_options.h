@@ -44,6 +44,10 @@ struct EngineOptions {
     std::uint32_t spawn_loops = 256;
     std::int64_t spawn_again_ms = 1'000;
 
+    // Transactions: how often a producer may be asked about one, and for how many contents are read at once.
+    std::uint32_t check_times_max = 1'000;
+    std::uint32_t overdue_halves_max = 256;
+
     // Schedules: how many there may be, and how many times a preview shows. A run is on time within `run_on_time_ms` of
     // its nominal time; of one schedule that has missed times at most so many runs are made up for in a row. Of all of
     // them so many nominal times are looked at for a batch.

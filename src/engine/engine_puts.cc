@@ -195,6 +195,9 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         if (*at <= std::max(*due, now_)) return expires_too_soon(command.expires->at_ms ? "expires" : "expires_in");
         expires = *at;
     }
+    if (command.transaction) {
+        if (Status fits = check_transaction(command); !fits) return std::move(fits).error();
+    }
     const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
     if (queue == kNoQueue && recent_.queues().in_use() >= options_.queues_max) return refuse_name();
     std::optional<RetryRule> retry;
@@ -225,7 +228,13 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     record.content.traceparent = command.traceparent;
     record.content.repeat = repeat;
     record.content.body = command.body;
-    const PutAnswer answer{record.id, *due <= now_ && !repeat ? State::ready : State::scheduled, *due};
+    PutAnswer answer{record.id, *due <= now_ && !repeat ? State::ready : State::scheduled, *due};
+    if (command.transaction) {
+        record.state.state = answer.state = State::prepared;
+        record.state.transaction = MessageState::kOpen;
+        record.state.due_ms = now_ + command.transaction->check_after_ms;
+        record.content.transaction = std::move(command.transaction);
+    }
     add(kNoEntry, std::move(record), 0, Error{});
     return answer;
 }

@@ -364,6 +364,7 @@ Engine::QueueSums Engine::queue_sums() const {
     for (const auto& at : queues_) {
         sums.dead += at->counts.dead;
         sums.held += at->counts.held;
+        sums.prepared += at->counts.prepared;
         sums.with_settings += at->named && at->conf != nullptr ? 1 : 0;
     }
     return sums;

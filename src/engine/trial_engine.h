@@ -275,7 +275,7 @@ class TrialEngine {
         std::map<DuePosition, const MessageRow*> rows;
         for (const auto& [id, row] : index) {
             const DuePosition at{row.state.due_ms, id};
-            if (waits_for_due(row.state.state) && at >= scan.from && at.due_ms < scan.until_ms) rows[at] = &row;
+            if (is_timed(row.state.state) && at >= scan.from && at.due_ms < scan.until_ms) rows[at] = &row;
         }
         Stretch stretch;
         for (const auto& [at, row] : rows) {

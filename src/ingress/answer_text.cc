@@ -62,8 +62,14 @@ void write_row(JsonWriter& json, const MessageRow& row) {
     write_id(json, row.id);
     if (state.name_space != kDefaultNamespace) json.text("namespace", state.name_space);
     json.text("queue", state.queue).text("state", state_name(state.state));
-    write_instant(json, "due", "due_ms", state.due_ms);
-    if (state.nominal_due_ms != state.due_ms) json.number("nominal_due_ms", state.nominal_due_ms);
+    const bool was_half = state.transaction >= MessageState::kOpen;  // and is one, unless it has ended
+    write_instant(json, "due", "due_ms", was_half ? state.nominal_due_ms : state.due_ms);
+    if (state.state == State::prepared) {
+        write_instant(json, "answer_by", "answer_by_ms", state.due_ms);
+        json.number("checks", state.checks());
+    } else if (!was_half && state.nominal_due_ms != state.due_ms) {
+        json.number("nominal_due_ms", state.nominal_due_ms);
+    }
     if (state.expires_ms != 0) write_instant(json, "expires", "expires_ms", state.expires_ms);
     if (!state.order_key.empty()) json.text("order_key", state.order_key);
     if (!state.key.empty()) json.text("key", state.key);
@@ -77,6 +83,12 @@ void write_parent(JsonWriter& json, MessageId parent) {
     if (parent != 0) json.text("parent", std::to_string(parent));
 }
 
+// Of a check message: which half it asks for, and the number of the check.
+void write_check(JsonWriter& json, MessageId half, std::uint64_t number, const TransactionRule& rule) {
+    json.open("check").text("message", std::to_string(half)).number("number", number).number("times", rule.check_times);
+    json.text("otherwise", rule.otherwise_commit ? "commit" : "rollback").close();
+}
+
 HttpResponse write(const MessageAnswer& answer) {
     std::string body;
     JsonWriter json(body);
@@ -84,9 +96,14 @@ HttpResponse write(const MessageAnswer& answer) {
     write_row(json, answer.row);
     if (answer.row.state.retry) write_retry(json, *answer.row.state.retry);
     if (answer.repeat) write_repeat(json, *answer.repeat);
-    write_parent(json, answer.parent);
+    const bool is_check = answer.transaction && answer.parent != 0;
+    if (answer.transaction) {
+        is_check ? write_check(json, answer.parent, answer.occurrence, *answer.transaction)
+                 : write_transaction(json, *answer.transaction);
+    }
+    if (!is_check) write_parent(json, answer.parent);
     if (!answer.schedule.empty()) json.text("schedule", answer.schedule);
-    if (answer.parent != 0 || !answer.schedule.empty()) json.number("occurrence", answer.occurrence);
+    if ((answer.parent != 0 && !is_check) || !answer.schedule.empty()) json.number("occurrence", answer.occurrence);
     if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
@@ -107,6 +124,15 @@ HttpResponse write(const ChangeAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+HttpResponse write(const SettleAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open();
+    write_id(json, answer.id);
+    json.text("outcome", answer.committed ? "committed" : "rolled_back").close();
+    return json_response(200, std::move(body));
+}
+
 HttpResponse write(const LeaseAnswer& answer) {
     std::string body;
     std::size_t bytes = 64;
@@ -122,9 +148,10 @@ HttpResponse write(const LeaseAnswer& answer) {
         if (!message.key.empty()) json.text("key", message.key);
         write_content(json, message);
         if (!message.traceparent.empty()) json.text("traceparent", message.traceparent);
-        write_parent(json, message.parent);
+        if (message.check) write_check(json, message.parent, message.occurrence, *message.check);
+        if (!message.check) write_parent(json, message.parent);
         if (!message.schedule.empty()) json.text("schedule", message.schedule);
-        json.number("occurrence", message.occurrence).number("due_ms", message.due_ms);
+        json.number("occurrence", message.check ? 0 : message.occurrence).number("due_ms", message.due_ms);
         json.number("delivered_ms", message.delivered_ms).number("lateness_ms", message.delivered_ms - message.due_ms);
         json.number("attempt", message.attempt).boolean("maybe_delivered", message.maybe_delivered);
         json.close();
@@ -301,7 +328,9 @@ HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine
     json.number("cancelled", counters.cancelled).number("expired", counters.expired);
     json.number("rescheduled", counters.rescheduled).number("leases_lost", counters.leases_lost);
     json.number("dead", counters.dead).number("held", counters.held).number("brought_back", counters.brought_back);
-    json.number("commits", counters.commits);
+    json.number("prepared", counters.prepared).number("committed", counters.committed);
+    json.number("rolled_back", counters.rolled_back).number("unanswered", counters.unanswered);
+    json.number("checks", counters.checks).number("commits", counters.commits);
     json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
     json.boolean("puts_held_back", counters.puts_held_back);
     json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);

@@ -202,7 +202,8 @@ TEST(AnswerText, of_the_statistics) {
     counters.queues = 18;
     const std::string levels =
         R"({"server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"accepted":5,"delivered":6,)"
-        R"("done":7,"failed":8,"cancelled":9,"expired":90,"rescheduled":10,"leases_lost":11,"dead":0,"held":0,"brought_back":0,"commits":12,"in_memory":13,)"
+        R"("done":7,"failed":8,"cancelled":9,"expired":90,"rescheduled":10,"leases_lost":11,"dead":0,"held":0,"brought_back":0,)"
+        R"("prepared":0,"committed":0,"rolled_back":0,"unanswered":0,"checks":0,"commits":12,"in_memory":13,)"
         R"("unsealed_segments":14,"puts_held_back":true,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
         R"("lateness_most_ms":17,"queue_count":18,"queues":[)";
     expect_json(stats_text(counters, {}, {5, 15, 16, 17}), 200, levels + "]}");

@@ -71,8 +71,7 @@ Result<BatchRequest> read_puts(const HttpRequest& request, const CallPath& path,
     if (!queue) return std::move(queue).error();
     common.name_space = *std::move(name_space);
     common.queue = *std::move(queue);
-    const auto traceparent = request.header("traceparent");
-    if (traceparent && is_traceparent(*traceparent)) common.traceparent = *traceparent;
+    common.traceparent = traceparent_of(request);
 
     const std::vector<std::string_view> lines = lines_of(request.body);
     if (lines.size() > options.batch_max) return batch_too_large(options);

@@ -134,6 +134,28 @@ TEST(BatchRequest, each_lease_is_a_command_and_a_result_of_its_own) {
     EXPECT_EQ(server.api().waiting(), 0u);
 }
 
+// A token that only the server finds to be forged was named `lease`, one that is none by its place.
+TEST(BatchRequest, a_lease_that_is_refused_is_named_by_its_place) {
+    ApiServer server;
+    const std::string body = "{\"leases\":[\"nonsense\",\"" + token_text(1024) + "\"]}";
+    const std::string answer =
+        server.ask({"POST", "/v1/leases:ack", body}, Error{"bad_lease_token", "forged", "lease"});
+    EXPECT_NE(answer.find(R"("field":"leases[0]")"), std::string::npos) << answer;
+    EXPECT_NE(answer.find(R"("field":"leases[1]")"), std::string::npos) << answer;
+}
+
+// A trace that was given twice was dropped from a put, and from a batch the first was kept.
+TEST(BatchRequest, puts_carry_a_trace_that_is_given_once) {
+    const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    ApiServer once;
+    static_cast<void>(once.ask(puts("{}", {{"traceparent", trace}}), PutBatchAnswer{{put_answer(1024)}}));
+    EXPECT_NE(once.command().find("trace=" + trace), std::string::npos) << once.command();
+    ApiServer twice;
+    static_cast<void>(
+        twice.ask(puts("{}", {{"traceparent", trace}, {"traceparent", trace}}), PutBatchAnswer{{put_answer(1024)}}));
+    EXPECT_EQ(twice.command().find(trace), std::string::npos) << twice.command();
+}
+
 // Ends of many leases once took whatever stood in their path for a namespace, where an end of one refused it.
 TEST(BatchRequest, ends_of_leases_are_of_a_namespace_too) {
     ApiServer server;

@@ -89,6 +89,11 @@ inline std::string describe(const Command& command) {
         if (rule->until_ms) text += " until=" + number(*rule->until_ms);
         return text;
     };
+    const auto transaction = [&](const std::optional<TransactionRule>& rule) {
+        if (!rule) return std::string();
+        return " transaction=" + rule->check_queue + "," + number(rule->check_after_ms) + "," +
+               number(rule->check_times) + (rule->otherwise_commit ? ",commit" : ",rollback");
+    };
     return std::visit(
         [&](const auto& c) -> std::string {
             using T = std::decay_t<decltype(c)>;
@@ -98,7 +103,7 @@ inline std::string describe(const Command& command) {
                        (c.order_key.empty() ? "" : " order_key=" + c.order_key) + " priority=" + number(c.priority) +
                        " body=" + c.body + " type=" + c.content_type + " headers=" + c.headers +
                        " trace=" + c.traceparent + (c.key.empty() ? "" : " key=" + c.key) + retry(c.retry) +
-                       repeat(c.repeat);
+                       repeat(c.repeat) + transaction(c.transaction);
             } else if constexpr (std::is_same_v<T, PutBatchCommand>) {
                 std::string all = "batch";
                 for (const PutCommand& put : c.puts) all += "\n" + describe(Command(put));
@@ -111,6 +116,8 @@ inline std::string describe(const Command& command) {
                 return "reschedule" + message(c) + when(c.when);
             } else if constexpr (std::is_same_v<T, FireCommand>) {
                 return "fire" + message(c);
+            } else if constexpr (std::is_same_v<T, SettleCommand>) {
+                return (c.commits ? "commit" : "rollback") + message(c);
             } else if constexpr (std::is_same_v<T, HoldCommand>) {
                 return "hold" + message(c);
             } else if constexpr (std::is_same_v<T, KickCommand>) {

@@ -51,6 +51,8 @@ constexpr Shape kShapes[] = {
     {What::fire_schedule, true, "schedules", "fire", "", "POST"},
     {What::preview_schedule, true, "schedules", "preview", "", "GET, HEAD"},
     {What::schedules, false, "schedules", "", "", "GET, HEAD"},
+    {What::commit, true, "messages", "commit", "", "POST"},
+    {What::roll_back, true, "messages", "rollback", "", "POST"},
 };
 
 // Cuts what follows the last colon off; false where nothing follows it.

@@ -45,7 +45,9 @@ struct CallPath {
         resume_schedule,
         fire_schedule,
         preview_schedule,
-        schedules  // all of them: without a name
+        schedules,  // all of them: without a name
+        commit,
+        roll_back
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
     std::string_view name;                            // of the queue or schedule, the message's id, the token

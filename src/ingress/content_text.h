@@ -1,8 +1,8 @@
 // What a message holds, as members of an object that is open: the same for all who show it.
 #pragma once
 
+#include "base/base64.h"
 #include "base/utf8.h"
-#include "ingress/base64.h"
 #include "ingress/json_writer.h"
 
 namespace duewheel {

@@ -196,7 +196,10 @@ void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
     } else if (batch.of_puts) {  // refused as a whole
         return refuse(std::move(batch.reply), batch.note, std::get<Error>(reply));
     } else {
-        batch.parts[batch.asked[part]] = std::move(reply);
+        const std::size_t place = batch.asked[part];
+        Error* const error = std::get_if<Error>(&reply);
+        if (error != nullptr && error->field == "lease") error->field = "leases[" + std::to_string(place) + "]";
+        batch.parts[place] = std::move(reply);
     }
     if (--batch.missing == 0) answer(std::move(batch.reply), batch.note, batch_text(batch.parts, batch.of_puts));
 }

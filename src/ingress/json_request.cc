@@ -1,6 +1,7 @@
 #include "ingress/json_request.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <functional>
 #include <limits>
@@ -19,6 +20,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kNameBytesShown = 64;
+constexpr std::size_t kListedDepth = 3;
 
 }  // namespace
 
@@ -59,17 +61,18 @@ class JsonRequest::Collector {
     bool on_comment(json::string_view, Code&) { return true; }
 
   private:
-    // Members of the object, and of objects and arrays directly in it.
-    bool is_listed() const { return root_ == Kind::object && (depth_ == 1 || depth_ == 2); }
+    // Members of the object, of objects and arrays in it, and of those in these.
+    bool is_listed() const { return root_ == Kind::object && depth_ >= 1 && depth_ <= kListedDepth; }
     bool enter(Kind kind, Code& code) {
         if (!add(kind, {}, code)) return false;
-        if (++depth_ == 2) second_ = kind;
+        if (++depth_ <= kListedDepth) within_[depth_] = kind;
         return true;
     }
     bool add(Kind kind, std::string_view text, Code& code) {
         if (depth_ == 0) root_ = kind;
         if (!is_listed()) return true;
-        into_.members_.push_back({depth_ == 2 && second_ == Kind::array ? "" : name_, kind, depth_ == 2, text});
+        const std::string_view name = within_[depth_] == Kind::array ? std::string_view() : name_;
+        into_.members_.push_back({name, kind, static_cast<std::uint8_t>(depth_ - 1), text});
         if (!too_many()) return true;
         code = json::error::syntax;
         return false;
@@ -98,9 +101,9 @@ class JsonRequest::Collector {
     std::string_view body_;
     JsonRequest& into_;
     Kind root_ = Kind::null;
-    Kind second_ = Kind::null;  // of the container at depth 2
-    std::size_t depth_ = 0;     // containers open
-    std::size_t pending_ = 0;   // bytes of a text that has not ended
+    std::array<Kind, kListedDepth + 1> within_{};  // of the containers open, from 1
+    std::size_t depth_ = 0;                        // containers open
+    std::size_t pending_ = 0;                      // bytes of a text that has not ended
     std::string_view name_;
 };
 
@@ -186,7 +189,7 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body, std::size_t first_
 Status JsonRequest::only(std::span<const std::string_view> known) const {
     // Ends soon whatever was sent: after as many members as are known, one is unknown or stands twice.
     for (auto member = members_.begin(); member != members_.end(); ++member) {
-        if (member->nested) continue;
+        if (member->depth != 0) continue;
         if (std::find(known.begin(), known.end(), member->name) == known.end()) {
             return unknown_member(member->name, within_, known);
         }
@@ -200,7 +203,7 @@ Status JsonRequest::only(std::span<const std::string_view> known) const {
 
 const JsonRequest::Member* JsonRequest::find(std::string_view member) const {
     for (const Member& each : members_) {
-        if (!each.nested && each.name == member) return &each;
+        if (each.depth == 0 && each.name == member) return &each;
     }
     return nullptr;
 }
@@ -289,9 +292,9 @@ Result<std::optional<JsonRequest>> JsonRequest::object(std::string_view member) 
     JsonRequest inner;
     inner.within_ = full_name(member) + ".";
     const Member* const end = members_.data() + members_.size();
-    for (const Member* each = found + 1; each != end && each->nested; ++each) {
+    for (const Member* each = found + 1; each != end && each->depth != 0; ++each) {
         inner.members_.push_back(*each);
-        inner.members_.back().nested = false;
+        --inner.members_.back().depth;
     }
     return std::optional(std::move(inner));
 }
@@ -359,7 +362,7 @@ Result<JsonRequest::Texts> JsonRequest::texts(std::string_view member) const {
     if (found == nullptr) return all;
     if (found->kind != Kind::object) return wrong_type(member, "an object of texts", found->kind);
     const Member* const end = members_.data() + members_.size();
-    for (const Member* each = found + 1; each != end && each->nested; ++each) {
+    for (const Member* each = found + 1; each != end && each->depth != 0; ++each) {
         if (each->kind != Kind::text) {
             return wrong_type(std::string(member) + "." + field_name(each->name), "a text", each->kind);
         }
@@ -377,7 +380,7 @@ Result<std::vector<std::string_view>> JsonRequest::text_list(std::string_view me
     if (found->kind != Kind::array) return wrong_type(member, "an array of texts", found->kind);
     std::vector<std::string_view> all;
     const Member* const end = members_.data() + members_.size();
-    for (const Member* each = found + 1; each != end && each->nested; ++each) {
+    for (const Member* each = found + 1; each != end && each->depth != 0; ++each) {
         if (each->kind != Kind::text) {
             return wrong_type(std::string(member) + "[" + std::to_string(all.size()) + "]", "a text", each->kind);
         }

@@ -1,8 +1,8 @@
 // Reads a JSON request body strictly: one object, only the members that the call knows, each of the right type, none
 // twice. Whatever is wrong is named: the member, what was found, what would be right.
 //
-// No tree is built. One pass over the text lists the members of the object, and those of objects and arrays directly in
-// it; a text without escapes stays where it is. Numbers are kept as they are written and understood exactly: a
+// No tree is built. One pass over the text lists the members of the object, and those of objects and arrays in it and
+// in these; a text without escapes stays where it is. Numbers are kept as they are written and understood exactly: a
 // binary fraction would round 9007199254740993.0 before anybody could object.
 #pragma once
 
@@ -61,7 +61,7 @@ class JsonRequest {
     struct Member {
         std::string_view name;
         Kind kind;
-        bool nested;            // of the object or array that comes before it; in an array without a name
+        std::uint8_t depth;     // 0: of the object itself; else in what comes before it; in an array without a name
         std::string_view text;  // of a text its letters, of a number how it is written
     };
     class Collector;

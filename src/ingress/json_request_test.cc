@@ -175,7 +175,7 @@ TEST(JsonRequest, a_text_without_escapes_is_not_copied) {
     EXPECT_EQ((*request->text("m"))->data(), body.data() + 6);
 }
 
-// What lies deeper is passed over: only its kind counts.
+// What lies deeper is passed over, or read by who asks for the object that holds it.
 TEST(JsonRequest, members_are_told_apart_by_depth) {
     const std::string body = R"({"a":[{"b":"1"},"x",[["y"]]],"o":{"p":{"q":"r"}},"e":{},"b":"2","n":[],"t":true})";
     const Result<JsonRequest> request = JsonRequest::parse(body);
@@ -185,6 +185,15 @@ TEST(JsonRequest, members_are_told_apart_by_depth) {
     EXPECT_EQ(request->texts("o").error().message, "`o.p` is an object; it has to be a text");
     EXPECT_TRUE(request->texts("e")->empty());
     EXPECT_EQ(code_of(request->texts("a").error()), "wrong_type a");
+    const std::optional<JsonRequest> outer = *request->object("o");
+    ASSERT_TRUE(outer);
+    EXPECT_TRUE(outer->only({"p"}));
+    EXPECT_FALSE(outer->has("q"));
+    const std::optional<JsonRequest> inner = *outer->object("p");
+    ASSERT_TRUE(inner);
+    EXPECT_EQ(**inner->text("q"), "r");
+    EXPECT_EQ(code_of(inner->integer("q").error()), "wrong_type o.p.q");
+    EXPECT_EQ(code_of(inner->only({"x"}).error()), "unknown_member o.p.q");
     EXPECT_EQ(request->text("t").error().message, "`t` is a boolean; it has to be a text");
 }
 
@@ -224,14 +233,14 @@ TEST(JsonRequest, counts_members_up_to_a_limit) {
     EXPECT_EQ(with(1099, "{\"o\":{", "}}"), "taken");
     EXPECT_EQ(with(1100, "{\"o\":{", "}}"), "too_many_members");
     EXPECT_EQ(with(100'000, "{", ""), "too_many_members");
-    // What an array of the object holds counts too; what is deeper does not.
+    // What arrays and objects hold counts too, and what those in them hold; what is deeper does not.
     const auto with_list = [](int elements) {
-        std::string body = R"({"deeper":{"x":[1,2,3]},"list":[0)";
+        std::string body = R"({"deeper":{"x":{"y":[1,2,3]}},"list":[0)";
         for (int i = 1; i < elements; ++i) body += ",0";
         return parsed(body + "]}");
     };
-    EXPECT_EQ(with_list(1097), "taken");
-    EXPECT_EQ(with_list(1098), "too_many_members");
+    EXPECT_EQ(with_list(1096), "taken");
+    EXPECT_EQ(with_list(1097), "too_many_members");
 }
 
 TEST(JsonRequest, says_where_json_ends_to_be_json) {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "ingress/base64.h"
+#include "base/base64.h"
 
 namespace duewheel {
 namespace {

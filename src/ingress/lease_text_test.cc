@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/base64.h"
 #include "base/random.h"
-#include "ingress/base64.h"
 
 namespace duewheel {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/base64.h"
 #include "base/random.h"
-#include "ingress/base64.h"
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
@@ -110,10 +110,10 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list) {
         QueryRequest::parse(request.query, {"state", "due_after", "due_before", "limit", "cursor"});
     if (!query) return query.error();
     if (const std::optional<std::string_view> states = query->text("state")) {
-        const Result<StateSet> read =
-            read_states(*states, kListedStates, "state",
-                        "one or more of scheduled, ready, leased, retrying and held, with commas between them, or dead "
-                        "alone");
+        const Result<StateSet> read = read_states(
+            *states, kListedStates, "state",
+            "one or more of prepared, scheduled, ready, leased, retrying and held, with commas between them, or dead "
+            "alone");
         if (!read) return read.error();
         list.states = *read;
     }

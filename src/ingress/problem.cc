@@ -8,6 +8,8 @@ namespace duewheel {
 namespace {
 
 constexpr ProblemKind kKinds[] = {
+    {"already_committed", 409, "Committed before"},
+    {"already_rolled_back", 409, "Rolled back before"},
     {"bad_base64", 400, "Not base64"},
     {"bad_content_type", 400, "Not a media type"},
     {"bad_cron", 400, "Not a cron expression"},
@@ -58,6 +60,7 @@ constexpr ProblemKind kKinds[] = {
     {"negative_duration", 400, "Negative duration"},
     {"never_due", 400, "Never due"},
     {"not_implemented", 501, "Not spoken here"},
+    {"not_transactional", 409, "No message of a transaction"},
     {"not_waiting", 409, "The message does not wait"},
     {"out_of_range", 400, "Out of range"},
     {"overloaded", 503, "Too much at once"},

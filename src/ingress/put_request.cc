@@ -6,14 +6,15 @@
 #include <optional>
 #include <utility>
 
+#include "base/base64.h"
 #include "base/utf8.h"
-#include "ingress/base64.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/json_writer.h"
 #include "ingress/repeat_request.h"
 #include "ingress/request_members.h"
 #include "ingress/retry_request.h"
+#include "ingress/transaction_request.h"
 #include "message/request_hash.h"
 
 namespace duewheel {
@@ -22,7 +23,7 @@ namespace {
 // What a put's header fields say.
 struct PutFields {
     std::optional<std::string_view> content_type, delay, due, expires_in, expires, order_key, priority, key, retry,
-        repeat;
+        repeat, transaction;
 };
 
 bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
@@ -34,7 +35,7 @@ Error unknown_field(std::string_view name) {
     return {"unknown_member",
             shown +
                 " is not known here; Duewheel-Delay, Duewheel-Due, Duewheel-Expires-In, Duewheel-Expires, "
-                "Duewheel-Order-Key, Duewheel-Priority, Duewheel-Repeat and Duewheel-Retry are",
+                "Duewheel-Order-Key, Duewheel-Priority, Duewheel-Repeat, Duewheel-Retry and Duewheel-Transaction are",
             shown};
 }
 
@@ -56,6 +57,7 @@ Result<PutFields> read_fields(const HttpRequest& request) {
             if (equal_ignoring_case(name, "Priority")) place = &fields.priority;
             if (equal_ignoring_case(name, "Retry")) place = &fields.retry;
             if (equal_ignoring_case(name, "Repeat")) place = &fields.repeat;
+            if (equal_ignoring_case(name, "Transaction")) place = &fields.transaction;
             if (place == nullptr) return unknown_field(field.name);
         }
         if (place == nullptr) continue;
@@ -246,6 +248,7 @@ std::string_view first_of_raw(const PutFields& fields) {
     if (fields.order_key) return "Duewheel-Order-Key";
     if (fields.priority) return "Duewheel-Priority";
     if (fields.repeat) return "Duewheel-Repeat";
+    if (fields.transaction) return "Duewheel-Transaction";
     return fields.retry ? "Duewheel-Retry" : "";
 }
 
@@ -266,7 +269,7 @@ Result<Command> read_json_request(const HttpRequest& request, const PutFields& f
     if (const std::string_view name = first_of_raw(fields); !name.empty()) {
         return Error{"conflicting_members",
                      "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due`, `expires_in`, "
-                     "`expires`, `order_key`, `priority`, `repeat` and `retry`",
+                     "`expires`, `order_key`, `priority`, `repeat`, `retry` and `transaction`",
                      std::string(name)};
     }
     if (fields.key) {
@@ -343,6 +346,9 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
         }
         if (fields.retry) put.request_hash = hash_request(*fields.retry, put.request_hash);
         if (fields.repeat) put.request_hash = hash_request("repeat " + std::string(*fields.repeat), put.request_hash);
+        if (fields.transaction) {
+            put.request_hash = hash_request("transaction " + std::string(*fields.transaction), put.request_hash);
+        }
     }
     if (read && fields.priority) {
         const char* end = fields.priority->data() + fields.priority->size();
@@ -354,6 +360,11 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
         const Result<RepeatChoice> repeat = read_repeat_field(*fields.repeat, "Duewheel-Repeat");
         if (!repeat) return repeat.error();
         put.repeat = *repeat;
+    }
+    if (read && fields.transaction) {
+        Result<TransactionRule> rule = read_transaction_field(*fields.transaction, "Duewheel-Transaction", options);
+        if (!rule) return std::move(rule).error();
+        put.transaction = *std::move(rule);
     }
     if (read) read = check_body(request.body, options);
     if (!read) return std::move(read).error();
@@ -376,10 +387,12 @@ std::string_view raw_field_of(std::string_view member) {
                                                                          {"priority", "Duewheel-Priority"},
                                                                          {"retry", "Duewheel-Retry"},
                                                                          {"repeat", "Duewheel-Repeat"},
+                                                                         {"transaction", "Duewheel-Transaction"},
                                                                          {"key", "Idempotency-Key"},
                                                                          {"content_type", "Content-Type"}};
     if (member.starts_with("repeat.")) return "Duewheel-Repeat";
     if (member.starts_with("retry.")) return "Duewheel-Retry";
+    if (member.starts_with("transaction.")) return "Duewheel-Transaction";
     for (const auto& [name, field] : kFields) {
         if (name == member) return field;
     }
@@ -401,10 +414,15 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
     const Result<JsonRequest> json = JsonRequest::parse(text, line);
     if (!json) return json.error();
     Status read = json->only({"body", "body_base64", "delay", "due", "expires_in", "expires", "order_key", "priority",
-                              "repeat", "retry", "headers", "content_type", "key"});
+                              "repeat", "retry", "transaction", "headers", "content_type", "key"});
     if (read) read = read_when(*json, put.when);
     if (read) read = read_expiry(*json, put.expires);
     if (read) read = take(read_repeat(*json), put.repeat);
+    if (read) {
+        Result<std::optional<TransactionRule>> transaction = read_transaction(*json, options);
+        if (!transaction) return std::move(transaction).error();
+        put.transaction = *std::move(transaction);
+    }
     if (read) read = read_key_member(*json, options, put.key);
     if (read) read = read_content_members(*json, options, put);
     if (!read) return std::move(read).error();

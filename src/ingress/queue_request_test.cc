@@ -88,9 +88,10 @@ QueueAnswer busy_queue() {
 }
 
 TEST(QueueText, of_a_queue) {
-    EXPECT_EQ(answer_text(busy_queue()).body,
-              R"({"queue":"mail","paused":false,"pending":10,"scheduled":4,"ready":3,"leased":1,"held":2,"dead":1,)"
-              R"("waiters":4,"backlog_on_disk":false,"settings":{"paused":false}})");
+    EXPECT_EQ(
+        answer_text(busy_queue()).body,
+        R"({"queue":"mail","paused":false,"pending":10,"scheduled":4,"prepared":0,"ready":3,"leased":1,"held":2,"dead":1,)"
+        R"("waiters":4,"backlog_on_disk":false,"settings":{"paused":false}})");
     QueueAnswer purged = busy_queue();
     purged.name_space = "team";
     purged.settings.paused = true;
@@ -100,20 +101,22 @@ TEST(QueueText, of_a_queue) {
     purged.settings.purge_started_ms = 1'798'783'200'250;
     purged.purged = 7;
     purged.backlog_on_disk = true;
-    EXPECT_EQ(answer_text(purged).body,
-              R"({"namespace":"team","queue":"mail","paused":true,"pending":10,"scheduled":4,"ready":3,"leased":1,)"
-              R"("held":2,"dead":1,"waiters":4,"backlog_on_disk":true,"purge":{"started":"2027-01-01T06:00:00.250Z",)"
-              R"("started_ms":1798783200250,"purged":7},"settings":{"paused":true,"lease":5000,"limits":)"
-              R"({"pending":100}}})");
+    EXPECT_EQ(
+        answer_text(purged).body,
+        R"({"namespace":"team","queue":"mail","paused":true,"pending":10,"scheduled":4,"prepared":0,"ready":3,"leased":1,)"
+        R"("held":2,"dead":1,"waiters":4,"backlog_on_disk":true,"purge":{"started":"2027-01-01T06:00:00.250Z",)"
+        R"("started_ms":1798783200250,"purged":7},"settings":{"paused":true,"lease":5000,"limits":)"
+        R"({"pending":100}}})");
     QueueAnswer discarded = busy_queue();
     discarded.settings.discard_started_ms = 1'798'783'200'250;
     discarded.settings.discard_before_ms = 1'798'783'200'000;
     discarded.discarded = 6;
-    EXPECT_EQ(answer_text(discarded).body,
-              R"({"queue":"mail","paused":false,"pending":10,"scheduled":4,"ready":3,"leased":1,"held":2,"dead":1,)"
-              R"("waiters":4,"backlog_on_disk":false,"discard":{"started":"2027-01-01T06:00:00.250Z",)"
-              R"("started_ms":1798783200250,"died_before":"2027-01-01T06:00:00.000Z","died_before_ms":1798783200000,)"
-              R"("discarded":6},"settings":{"paused":false}})");
+    EXPECT_EQ(
+        answer_text(discarded).body,
+        R"({"queue":"mail","paused":false,"pending":10,"scheduled":4,"prepared":0,"ready":3,"leased":1,"held":2,"dead":1,)"
+        R"("waiters":4,"backlog_on_disk":false,"discard":{"started":"2027-01-01T06:00:00.250Z",)"
+        R"("started_ms":1798783200250,"died_before":"2027-01-01T06:00:00.000Z","died_before_ms":1798783200000,)"
+        R"("discarded":6},"settings":{"paused":false}})");
     QueueAnswer removed;
     removed.queue = "mail";
     removed.removed = true;
@@ -127,10 +130,11 @@ TEST(QueueText, of_a_list_says_where_it_goes_on) {
     empty.queue = "a";
     list.queues = {empty};
     list.complete = false;
-    EXPECT_EQ(answer_text(list).body,
-              R"({"queues":[{"queue":"a","paused":false,"pending":0,"scheduled":0,"ready":0,"leased":0,"held":0,)"
-              R"("dead":0,"waiters":0,"backlog_on_disk":false,"settings":{"paused":false}}],"cursor":")" +
-                  queue_cursor("default", "a") + "\"}");
+    EXPECT_EQ(
+        answer_text(list).body,
+        R"({"queues":[{"queue":"a","paused":false,"pending":0,"scheduled":0,"prepared":0,"ready":0,"leased":0,"held":0,)"
+        R"("dead":0,"waiters":0,"backlog_on_disk":false,"settings":{"paused":false}}],"cursor":")" +
+            queue_cursor("default", "a") + "\"}");
 }
 
 // /v1/queues?cursor=AAAA began behind a queue of three zero bytes: any base64 was a cursor.

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/base64.h"
 #include "calendar/instant_text.h"
-#include "ingress/base64.h"
 #include "ingress/list_request.h"
 #include "ingress/rule_text.h"
 
@@ -23,7 +23,8 @@ void write_settings(JsonWriter& json, const QueueSettings& settings) {
 void write_counts(JsonWriter& json, const QueueAnswer& answer) {
     const QueueCounts& counts = answer.counts;
     json.boolean("paused", answer.settings.paused).number("pending", counts.pending);
-    json.number("scheduled", counts.pending - counts.held - answer.ready - answer.leased);
+    json.number("scheduled", counts.pending - counts.held - counts.prepared - answer.ready - answer.leased);
+    json.number("prepared", counts.prepared);
     json.number("ready", answer.ready).number("leased", answer.leased).number("held", counts.held);
     json.number("dead", counts.dead).number("waiters", answer.waiters);
     json.boolean("backlog_on_disk", answer.backlog_on_disk);

@@ -104,6 +104,9 @@ Result<Command> read_message_call(const HttpRequest& request, const CallPath& pa
     if (looks && request.method == "PATCH") return read_reschedule(request, {std::move(name_space), *id, {}});
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     if (path.what == CallPath::What::fire) return Command(FireCommand{std::move(name_space), *id});
+    if (path.what == CallPath::What::commit || path.what == CallPath::What::roll_back) {
+        return Command(SettleCommand{std::move(name_space), *id, path.what == CallPath::What::commit});
+    }
     if (path.what == CallPath::What::hold) return Command(HoldCommand{std::move(name_space), *id});
     if (path.what == CallPath::What::kick) return Command(KickCommand{std::move(name_space), *id});
     if (path.what == CallPath::What::discard_message) return Command(DiscardCommand{std::move(name_space), *id});
@@ -287,6 +290,8 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::hold:
         case CallPath::What::kick:
         case CallPath::What::discard_message:
+        case CallPath::What::commit:
+        case CallPath::What::roll_back:
             return read_message_call(request, path, *std::move(name_space));
         default:
             return read_one_lease_end(request, path);

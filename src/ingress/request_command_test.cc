@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/base64.h"
 #include "base/random.h"
 #include "base/utf8.h"
 #include "calendar/instant_text.h"
-#include "ingress/base64.h"
 #include "ingress/call_fixture.h"
 #include "ingress/problem.h"
 
@@ -299,6 +299,9 @@ TEST(RequestCommand, requests_with_a_key_are_told_apart_by_what_was_sent) {
     EXPECT_NE(hash(R"({"body":"a"})"), hash(R"({"body":"b"})"));
     EXPECT_NE(hash("x", "text/plain"), hash("x", "text/html"));
     EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1s"}}), hash("x", "text/plain", {{"Duewheel-Delay", "2s"}}));
+    EXPECT_NE(hash("x", "text/plain"), hash("x", "text/plain", {{"Duewheel-Retry", "attempts=2"}}));
+    EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Retry", "attempts=3"}}),
+              hash("x", "text/plain", {{"Duewheel-Retry", "attempts=2"}}));
     EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1"}}),
               hash("x", "text/plain", {{"Duewheel-Priority", "1"}}));
     // A trace is of one try, not of the request.

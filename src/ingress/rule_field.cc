@@ -63,10 +63,11 @@ Status read_pair(std::string_view name, std::string_view value, std::string_view
                          " are, with commas between",
                      std::string(field_name)};
     }
-    if (*member->into) {
+    if (member->kind == Kind::word ? member->word->has_value() : member->into->has_value()) {
         return Error{"duplicate_member", std::string(field_name) + ": `" + std::string(name) + "` is given twice",
                      std::string(field_name)};
     }
+    if (member->kind == Kind::word) return *member->word = value, Status();
     if (member->kind != Kind::duration && member->kind != Kind::instant) return read_number(value, *member, field_name);
     const Result<std::int64_t> time =
         member->kind == Kind::duration ? read_duration(value, field_name) : read_instant(value, field_name);

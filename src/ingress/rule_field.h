@@ -13,10 +13,11 @@
 namespace duewheel {
 
 struct RuleMember {
-    enum class Kind : std::uint8_t { whole, thousandths, duration, instant };
+    enum class Kind : std::uint8_t { whole, thousandths, duration, instant, word };
     std::string_view name;
     Kind kind = Kind::whole;
-    std::optional<std::int64_t>* into = nullptr;
+    std::optional<std::int64_t>* into = nullptr;      // of all but a word
+    std::optional<std::string_view>* word = nullptr;  // a text without commas, perhaps empty
 };
 
 // Codes: unknown_member, duplicate_member, wrong_type, those of durations and instants; all of them name the field.

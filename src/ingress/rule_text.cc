@@ -34,6 +34,14 @@ void write_retry(JsonWriter& json, const RetryRule& rule) {
                 RetryChoice{rule.attempts, rule.first_ms, rule.factor_permille, rule.most_ms, rule.jitter_permille});
 }
 
+void write_transaction(JsonWriter& json, const TransactionRule& rule) {
+    json.open("transaction").open("check_back");
+    if (!rule.check_queue.empty()) json.text("queue", rule.check_queue);
+    json.number("after", rule.check_after_ms);
+    if (!rule.check_queue.empty()) json.number("times", rule.check_times);
+    json.close().text("otherwise", rule.otherwise_commit ? "commit" : "rollback").close();
+}
+
 void write_repeat(JsonWriter& json, const RepeatRule& rule) {
     json.open("repeat");
     json.number("every", rule.every_ms);

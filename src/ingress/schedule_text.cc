@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "base/base64.h"
 #include "calendar/instant_text.h"
-#include "ingress/base64.h"
 #include "ingress/content_text.h"
 #include "ingress/list_request.h"
 #include "ingress/rule_text.h"

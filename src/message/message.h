@@ -31,9 +31,9 @@ inline constexpr std::string_view kDefaultNamespace = "default";
 // that has never heard of the message.
 struct MessageState {
     State state = State::scheduled;
-    std::uint32_t version = 1;   // rises by one with each durable change
-    std::uint32_t attempts = 0;  // deliveries begun
-    DueMs due_ms = 0;
+    std::uint32_t version = 1;     // rises by one with each durable change
+    std::uint32_t attempts = 0;    // deliveries begun
+    DueMs due_ms = 0;              // of a half: by when it is to be answered
     DueMs nominal_due_ms = 0;      // what was asked for; a retry moves due_ms and keeps this
     DueMs expires_ms = 0;          // 0: never
     std::int32_t priority = 0;     // smaller first
@@ -50,6 +50,13 @@ struct MessageState {
     // Of a loop: the number of the occurrence that it makes when it is due. 0: no loop.
     std::uint64_t next_occurrence = 0;
 
+    // Of a message that was put in a transaction, a half until it is committed: kCommitted from then on; before that,
+    // and for good where it never is, kOpen and one more for each time that its producer was asked. 0: no transaction.
+    std::uint32_t transaction = 0;
+
+    static constexpr std::uint32_t kCommitted = 1;
+    static constexpr std::uint32_t kOpen = 2;
+    std::uint32_t checks() const { return transaction >= kOpen ? transaction - kOpen : 0; }
     bool is_loop() const { return next_occurrence != 0; }
     bool operator==(const MessageState&) const = default;
 };

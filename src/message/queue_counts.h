@@ -12,9 +12,10 @@
 namespace duewheel {
 
 struct QueueCounts {
-    std::uint64_t pending = 0;  // unfinished, the held ones among them
+    std::uint64_t pending = 0;  // unfinished, the held and the prepared ones among them
     std::uint64_t held = 0;
     std::uint64_t dead = 0;
+    std::uint64_t prepared = 0;
 
     bool empty() const { return pending == 0 && dead == 0; }
 
@@ -26,6 +27,7 @@ struct QueueCounts {
         pending += other.pending;
         held += other.held;
         dead += other.dead;
+        prepared += other.prepared;
     }
 
     bool operator==(const QueueCounts&) const = default;
@@ -37,6 +39,7 @@ struct QueueCounts {
         } else if (!is_ended(state)) {
             pending += by;
             if (state == State::held) held += by;
+            if (state == State::prepared) prepared += by;
         }
     }
 };

@@ -46,7 +46,8 @@ enum Tag : std::uint32_t {
     kPreviousNominalDue = 26,
     kPreviousEnded = 27,
 
-    kNextOccurrence = 28,  // one of the changeable ones
+    kNextOccurrence = 28,  // this and the next are among the changeable ones
+    kTransaction = 29,
 
     kLeaseAttempt = 30,
     kLeaseIncarnation = 31,
@@ -181,8 +182,9 @@ void write_state(FieldWriter& to, const MessageState& state) {
 }
 
 // The rest of it, which has to come later among the fields.
-void write_loop(FieldWriter& to, const MessageState& state) {
+void write_state_end(FieldWriter& to, const MessageState& state) {
     to.number(kNextOccurrence, state.next_occurrence);
+    to.number(kTransaction, state.transaction);
 }
 
 // True when the field was one of a message's changeable ones.
@@ -236,6 +238,9 @@ bool read_state_field(FieldReader& from, MessageState& state) {
             return true;
         case kNextOccurrence:
             from.number(state.next_occurrence);
+            return true;
+        case kTransaction:
+            from.number(state.transaction);
             return true;
         default:
             return false;
@@ -399,7 +404,7 @@ void write_body(FieldWriter& to, const Record& record) {
     to.signed_number(kTime, record.time_ms);
     to.number(kCause, static_cast<std::uint64_t>(record.cause));
     write_previous(to, record.previous, record.state);
-    write_loop(to, record.state);
+    write_state_end(to, record.state);
     to.number(kLeaseAttempt, record.lease_attempt);
     to.number(kLeaseIncarnation, record.lease_incarnation);
     to.signed_number(kLateness, record.lateness_ms);
@@ -441,7 +446,7 @@ bool read_other_field(FieldReader& from, Record& record) {
             std::uint8_t cause = 0;
             from.number(cause);
             record.cause = static_cast<Cause>(cause);
-            return cause <= static_cast<std::uint8_t>(Cause::discarded);
+            return cause <= static_cast<std::uint8_t>(Cause::unanswered);
         }
         case kLeaseAttempt:
             from.number(record.lease_attempt);
@@ -648,7 +653,7 @@ std::uint64_t digest_term(MessageId id, const MessageState& state) {
     bytes.clear();
     FieldWriter writer(bytes);
     write_state(writer, state);
-    write_loop(writer, state);
+    write_state_end(writer, state);
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), id);
 }
 
@@ -658,7 +663,7 @@ void encode_row(std::string& out, const MessageRow& row) {
     writer.number(kId, row.id);
     writer.number(kPlace, row.place);
     writer.number(kRecordBytes, row.record_bytes);
-    write_loop(writer, row.state);
+    write_state_end(writer, row.state);
     writer.number(kLeaseAttempt, row.lease_attempt);
     writer.number(kLeaseIncarnation, row.lease_incarnation);
     writer.text(kReason, row.reason);

@@ -66,9 +66,11 @@ struct Repeat {
     bool operator==(const Repeat&) const = default;
 };
 
+// How a message in a transaction is settled where its producer does not say. A check message holds the rule of the half
+// that it asks for, which is its parent; its occurrence is the number of the check.
 struct TransactionRule {
-    std::string check_queue;
-    std::string check_webhook;
+    std::string check_queue;    // in the half's namespace; empty: nobody is asked
+    std::string check_webhook;  // reserved
     std::int64_t check_after_ms = 0;
     std::uint32_t check_times = 0;
     bool otherwise_commit = false;
@@ -116,6 +118,8 @@ enum class Cause : std::uint8_t {
     lease_lost = 18,
     kept_long_enough = 19,
     discarded = 20,
+    checked = 21,     // its producer was asked what becomes of it
+    unanswered = 22,  // committed or rolled back as its transaction says, because nobody answered
 };
 
 // One record, of any kind; which members mean something depends on the kind. Members of other kinds keep their default.

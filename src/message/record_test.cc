@@ -23,7 +23,7 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     record.place = number();
     record.record_bytes = static_cast<std::uint32_t>(number());
     record.time_ms = static_cast<DueMs>(number());
-    record.cause = static_cast<Cause>(random() % 19);
+    record.cause = static_cast<Cause>(random() % 23);
     record.lease_attempt = static_cast<std::uint32_t>(number());
     record.lease_incarnation = number();
     record.lateness_ms = -static_cast<std::int64_t>(number() >> 1);
@@ -46,6 +46,7 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     state.request_hash = number();
     if (chance()) state.retry = RetryRule{3, 1000, 2000, 60'000, chance() ? 200u : 0u};
     if (chance()) state.attempts_forgiven = static_cast<std::uint32_t>(number());
+    if (chance()) state.transaction = static_cast<std::uint32_t>(number());
     if (chance()) {
         record.previous = {kLive[random() % 4],
                            1 + static_cast<std::uint32_t>(number() >> 1),

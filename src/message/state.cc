@@ -19,7 +19,7 @@ constexpr std::array<std::uint16_t, kStateCount + 1> kMoves = [] {
     using enum State;
     std::array<std::uint16_t, kStateCount + 1> moves{};
     auto from = [&moves](State state) -> std::uint16_t& { return moves[static_cast<std::size_t>(state)]; };
-    from(prepared) = to(scheduled, cancelled, expired);
+    from(prepared) = to(prepared, scheduled, cancelled, expired);
     from(scheduled) = to(scheduled, ready, held, done, cancelled, expired, dead);
     from(ready) = to(scheduled, leased, held, cancelled, expired);
     from(leased) = to(ready, scheduled, retrying, held, done, dead);
@@ -75,6 +75,10 @@ bool is_durable(State state) {
 
 bool waits_for_due(State state) {
     return state == State::scheduled || state == State::retrying;
+}
+
+bool is_timed(State state) {
+    return waits_for_due(state) || state == State::prepared;
 }
 
 }  // namespace duewheel

@@ -5,8 +5,8 @@
 //                    +-------------+-------------+
 //                    v                           v
 //                prepared --commit-------->  scheduled <----------------------+
-//                    |                       |   ^   ^                        |
-//                    | rollback          due |   |   | reschedule, release    | reschedule
+//                ^   |                       |   ^   ^                        |
+//          check +---| rollback          due |   |   | reschedule, release    | reschedule
 //                    |                       v   |   | with delay             |
 //                    |        +----------> ready-+   |                        |
 //                    |        |              |       |                        |
@@ -69,5 +69,8 @@ bool is_durable(State state);
 
 // scheduled and retrying: the clock alone moves it on.
 bool waits_for_due(State state);
+
+// These and prepared: something happens at its due time. That of a half is when its answer is due, and no delivery's.
+bool is_timed(State state);
 
 }  // namespace duewheel

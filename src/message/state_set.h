@@ -35,9 +35,9 @@ class StateSet {
 inline constexpr StateSet kUnfinishedStates{State::prepared, State::scheduled, State::ready,
                                             State::leased,   State::retrying,  State::held};
 
-// Those that a queue can be asked for. No call begins a transaction, so that nothing is ever prepared.
-inline constexpr StateSet kListedStates{State::scheduled, State::ready, State::leased,
-                                        State::retrying,  State::held,  State::dead};
+// Those that a queue can be asked for.
+inline constexpr StateSet kListedStates{State::prepared, State::scheduled, State::ready, State::leased,
+                                        State::retrying, State::held,      State::dead};
 
 inline constexpr StateSet kEndedStates{State::done, State::cancelled, State::expired, State::dead};
 

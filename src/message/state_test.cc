@@ -14,13 +14,13 @@ constexpr State kAll[] = {prepared, scheduled, ready, leased, retrying, held, do
 
 // The judge: the drawing of the header once more, as plain pairs. Every pair that is not listed is illegal.
 const std::vector<std::pair<State, State>> kLegal = {
-    {prepared, scheduled}, {prepared, cancelled},  {prepared, expired},   {scheduled, scheduled}, {scheduled, ready},
-    {scheduled, held},     {scheduled, cancelled}, {scheduled, expired},  {ready, scheduled},     {ready, leased},
-    {ready, held},         {ready, cancelled},     {ready, expired},      {leased, ready},        {leased, scheduled},
-    {leased, retrying},    {leased, held},         {leased, done},        {leased, dead},         {retrying, ready},
-    {retrying, scheduled}, {retrying, held},       {retrying, cancelled}, {retrying, expired},    {held, ready},
-    {held, scheduled},     {held, cancelled},      {held, expired},       {dead, scheduled},      {dead, expired},
-    {dead, cancelled},     {scheduled, dead},      {retrying, dead},      {scheduled, done},
+    {prepared, prepared}, {prepared, scheduled}, {prepared, cancelled},  {prepared, expired},   {scheduled, scheduled},
+    {scheduled, ready},   {scheduled, held},     {scheduled, cancelled}, {scheduled, expired},  {ready, scheduled},
+    {ready, leased},      {ready, held},         {ready, cancelled},     {ready, expired},      {leased, ready},
+    {leased, scheduled},  {leased, retrying},    {leased, held},         {leased, done},        {leased, dead},
+    {retrying, ready},    {retrying, scheduled}, {retrying, held},       {retrying, cancelled}, {retrying, expired},
+    {held, ready},        {held, scheduled},     {held, cancelled},      {held, expired},       {dead, scheduled},
+    {dead, expired},      {dead, cancelled},     {scheduled, dead},      {retrying, dead},      {scheduled, done},
 };
 
 TEST(State, every_pair_of_states_is_judged_as_drawn) {

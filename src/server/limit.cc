@@ -225,6 +225,12 @@ constexpr Limit kLimits[] = {
                               .unit = Unit::milliseconds,
                               .sentence = "Rest between two occurrences of a loop, or two runs of a schedule.",
                               .codes = {"out_of_range"}}),
+    at<kEngine, &Engine::check_times_max>(
+        {.name = "limits.check_times_max",
+         .sentence = "Times that the producer of a message in a transaction is asked.",
+         .least = 1,
+         .most = 1'000'000,
+         .codes = {"out_of_range"}}),
     at<kEngine, &Engine::schedules_max>({.name = "limits.schedules_max",
                                          .sentence = "Schedules.",
                                          .least = 1,

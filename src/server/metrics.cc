@@ -110,6 +110,13 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_schedule_times_merged_total",
                  "Nominal times of schedules that were merged into another run.", counters.schedule_times_merged);
     page.gauge("duewheel_schedules", "Schedules; the first 100 by name have lines below.", counters.schedules);
+    page.counter("duewheel_prepared_total", "Messages put in a transaction.", counters.prepared);
+    page.counter("duewheel_committed_total", "Messages of transactions committed.", counters.committed);
+    page.counter("duewheel_rolled_back_total", "Messages of transactions rolled back.", counters.rolled_back);
+    page.counter("duewheel_unanswered_total", "Of these two, the ones settled by default because nobody answered.",
+                 counters.unanswered);
+    page.counter("duewheel_checks_total", "Check messages put for transactions that were not answered in time.",
+                 counters.checks);
     page.counter("duewheel_expired_total", "Messages whose time was over before anybody took them.", counters.expired);
     page.counter("duewheel_rescheduled_total", "Messages moved to another due time.", counters.rescheduled);
     page.counter("duewheel_leases_lost_total", "Leases that ran out.", counters.leases_lost);
@@ -170,6 +177,7 @@ void add_queues(Page& page, const Engine& engine) {
     const Engine::QueueSums sums = engine.queue_sums();
     page.gauge("duewheel_dead", "Dead messages that are kept, of all queues.", sums.dead);
     page.gauge("duewheel_held", "Messages that are set aside, of all queues.", sums.held);
+    page.gauge("duewheel_prepared", "Messages of open transactions, of all queues.", sums.prepared);
     page.gauge("duewheel_queues_with_settings", "Queues that have settings; the first 100 by name have lines below.",
                sums.with_settings);
     const std::vector<Engine::QueueCounters> queues = engine.queues_with_settings(kQueuesMax);

@@ -108,7 +108,7 @@ class Audit {
                 encode_expire_value(value, *row);
                 expire_.add(expire_key({state.expires_ms, row->id}), value);
             }
-            if (!waits_for_due(state.state) || state.due_ms < position_.load_cursor_ms) return {};
+            if (!is_timed(state.state) || state.due_ms < position_.load_cursor_ms) return {};
             encode_due_value(value, *row);
             if (state.due_ms > position_.totals.server_time_ms) {
                 due_.add(due_key(at), value);

@@ -354,6 +354,7 @@ void encode_queue_counts(std::string& out, const QueueCounts& counts) {
     append_number(out, counts.pending);
     append_number(out, counts.held);
     append_number(out, counts.dead);
+    if (counts.prepared != 0) append_number(out, counts.prepared);
 }
 
 void encode_settings(std::string& out, const SettingsRow& row) {
@@ -517,6 +518,7 @@ Result<QueueCounts> decode_queue_counts(std::string_view value) {
     counts.pending = reader.number<std::uint64_t>();
     counts.held = reader.number<std::uint64_t>();
     counts.dead = reader.number<std::uint64_t>();
+    if (reader.whole() && !reader.rest().empty()) counts.prepared = reader.number<std::uint64_t>();
     if (!reader.finished()) return damaged("count of a queue's messages");
     return counts;
 }

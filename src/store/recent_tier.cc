@@ -46,6 +46,7 @@ MessageState RecentTier::durable_state(const Entry& entry) const {
         state.retry = rare.retry;
         state.attempts_forgiven = rare.attempts_forgiven;
         state.next_occurrence = rare.next_occurrence;
+        state.transaction = rare.transaction;
     }
     return state;
 }
@@ -94,6 +95,10 @@ std::uint32_t RecentTier::attempts_forgiven(const Entry& entry) const {
 
 std::uint64_t RecentTier::next_occurrence(const Entry& entry) const {
     return entry.is_loop ? rare_.at(find(entry.id)).next_occurrence : 0;
+}
+
+std::uint32_t RecentTier::transaction(const Entry& entry) const {
+    return entry.has_rare ? rare_.at(find(entry.id)).transaction : 0;
 }
 
 DueMs RecentTier::ended_ms(const Entry& entry) const {
@@ -162,10 +167,12 @@ void RecentTier::end(const Record& record, SegmentNumber segment) {
     outcome.maybe_delivered = record.state.maybe_delivered;
     outcome.version = record.state.version;
     outcome.attempts = record.state.attempts;
+    outcome.transaction = record.state.transaction;
     outcome.lease_attempt = record.lease_attempt;
     outcome.lease_incarnation = record.lease_incarnation;
     outcome.ended_ms = record.kind == RecordKind::carry ? record.ended_ms : record.time_ms;
-    outcome.due_ms = record.state.due_ms;
+    const bool was_half = record.state.transaction >= MessageState::kOpen;
+    outcome.due_ms = was_half ? record.state.nominal_due_ms : record.state.due_ms;
     outcome.queue = queues_.number(record.state.name_space, record.state.queue);
     outcome.segment = segment;
     hold_key(record, outcome.ended_ms);
@@ -274,7 +281,7 @@ void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState&
 void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
     const bool needed = state.expires_ms != 0 || !state.order_key.empty() || !state.key.empty() || state.retry ||
                         state.attempts_forgiven != 0 || state.is_loop() || state.state == State::dead ||
-                        !death.reason.empty();
+                        state.transaction != 0 || !death.reason.empty();
     if (needed) {
         Rare& rare = rare_[number];
         rare.expires_ms = state.expires_ms;
@@ -285,6 +292,7 @@ void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& 
         rare.retry = state.retry;
         rare.attempts_forgiven = state.attempts_forgiven;
         rare.next_occurrence = state.next_occurrence;
+        rare.transaction = state.transaction;
         rare.lease_attempt = death.lease_attempt;
         rare.lease_incarnation = death.lease_incarnation;
         rare.ended_ms = death.ended_ms;

@@ -69,6 +69,7 @@ struct Entry {
     bool is_loop : 1 = false;         // makes occurrences, and is delivered to nobody
     bool spawning : 1 = false;        // the engine's: a loop that is due, whose occurrence is not written yet
     bool lease_lost : 1 = false;      // the engine's: its last attempt ended with its lease
+    bool unanswered : 1 = false;      // the engine's: a half whose answer is overdue, which is not written yet
 };
 
 // How an ended message ended, kept until the index has it.
@@ -78,6 +79,7 @@ struct Outcome {
     std::uint32_t version = 0;
     std::uint32_t attempts = 0;
     std::uint32_t lease_attempt = 0;
+    std::uint32_t transaction = 0;
     std::uint64_t lease_incarnation = 0;
     DueMs ended_ms = 0;
     DueMs due_ms = 0;
@@ -137,6 +139,8 @@ class RecentTier {
     std::uint32_t attempts_forgiven(const Entry& entry) const;
     // Of a loop; 0 of any other message.
     std::uint64_t next_occurrence(const Entry& entry) const;
+    // As MessageState has it.
+    std::uint32_t transaction(const Entry& entry) const;
     // Why it is dead, or why its last attempt failed, until the next one begins; empty where nobody said.
     std::string_view reason(const Entry& entry) const;
     // Since when it is dead.
@@ -189,6 +193,7 @@ class RecentTier {
         std::optional<RetryRule> retry;
         std::uint32_t attempts_forgiven = 0;
         std::uint64_t next_occurrence = 0;
+        std::uint32_t transaction = 0;
         std::string reason;  // of a dead message, and of one that rests after a failure
         // Of a dead message:
         std::uint32_t lease_attempt = 0;

@@ -100,7 +100,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
     const bool has_reason = !record.reason.empty() && (state.state == State::dead || state.state == State::retrying);
     const bool has_rare = state.expires_ms != 0 || state.request_hash != 0 || !state.order_key.empty() ||
                           !state.key.empty() || state.retry || state.attempts_forgiven != 0 || state.is_loop() ||
-                          has_reason;
+                          state.transaction != 0 || has_reason;
     if (!has_rare) {
         effect.rare = 0;
         return;
@@ -110,15 +110,8 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
         rare_.emplace_back();
     }
     RareFields& rare = rare_[effect.rare];
-    rare = {state.expires_ms,
-            state.request_hash,
-            state.first_due_ms,
-            state.order_key,
-            state.key,
-            state.retry,
-            state.attempts_forgiven,
-            state.next_occurrence,
-            {}};
+    rare = {state.expires_ms, state.request_hash,      state.first_due_ms,    state.order_key,   state.key,
+            state.retry,      state.attempts_forgiven, state.next_occurrence, state.transaction, {}};
     if (has_reason) rare.reason = record.reason;
 }
 
@@ -197,6 +190,7 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     row.state.retry = rare.retry;
     row.state.attempts_forgiven = rare.attempts_forgiven;
     row.state.next_occurrence = rare.next_occurrence;
+    row.state.transaction = rare.transaction;
     row.reason = rare.reason;
 }
 

@@ -37,6 +37,7 @@ struct RareFields {
     std::optional<RetryRule> retry;
     std::uint32_t attempts_forgiven = 0;
     std::uint64_t next_occurrence = 0;
+    std::uint32_t transaction = 0;
     std::string reason;  // of a dead message, and of one that rests after a failure
 };
 

@@ -73,7 +73,7 @@ void write_due(const SegmentTable& table, TableBuilder& into) {
         const MessageEffect& message = messages[number];
         const StoodBefore& before = message.before;
         // Below the cursor the range erase has it.
-        if (before.queue != kNoQueue && waits_for_due(before.state) && before.due_ms >= cursor_ms) {
+        if (before.queue != kNoQueue && is_timed(before.state) && before.due_ms >= cursor_ms) {
             operations.push_back({0, number, {before.due_ms, message.id}, false});
         }
         if (has_due_row(message, cursor_ms)) operations.push_back({0, number, {message.due_ms, message.id}, true});
@@ -297,7 +297,7 @@ void write_dead(const SegmentTable& table, TableBuilder& into) {
 }  // namespace
 
 bool has_due_row(const MessageEffect& message, DueMs load_cursor_ms) {
-    return waits_for_due(message.state) && message.due_ms > message.decided_ms && message.due_ms >= load_cursor_ms;
+    return is_timed(message.state) && message.due_ms > message.decided_ms && message.due_ms >= load_cursor_ms;
 }
 
 bool has_expire_row(const MessageEffect& message, DueMs expires_ms, DueMs load_cursor_ms) {

@@ -44,7 +44,10 @@ MessageRow without_what_outcomes_lose(MessageRow row) {
     kept.state.version = row.state.version;
     kept.state.attempts = row.state.attempts;
     kept.state.maybe_delivered = row.state.maybe_delivered;
-    kept.state.due_ms = row.state.due_ms;
+    kept.state.transaction = row.state.transaction;
+    // The due time of a half was that of its answer.
+    const bool was_half = row.state.transaction >= MessageState::kOpen;
+    kept.state.due_ms = was_half ? row.state.nominal_due_ms : row.state.due_ms;
     kept.state.name_space = row.state.name_space;
     kept.state.queue = row.state.queue;
     kept.ended_ms = row.ended_ms;
@@ -140,7 +143,8 @@ class TwoTiers {
             row.state.version = outcome->version;
             row.state.attempts = outcome->attempts;
             row.state.maybe_delivered = outcome->maybe_delivered;
-            row.state.due_ms = outcome->due_ms;
+            row.state.due_ms = row.state.nominal_due_ms = outcome->due_ms;
+            row.state.transaction = outcome->transaction;
             row.state.name_space = recent_->queues().name(outcome->queue).name_space;
             row.state.queue = recent_->queues().name(outcome->queue).queue;
             row.ended_ms = outcome->ended_ms;
@@ -210,7 +214,7 @@ class TwoTiers {
         const DueMs until_ms = from_ms + moves_.random().between(0, 200);
         const auto belongs = [&](const MessageRow& row) {
             const MessageState& state = row.state;
-            const bool fires = waits_for_due(state.state) && state.due_ms >= from_ms && state.due_ms < until_ms;
+            const bool fires = is_timed(state.state) && state.due_ms >= from_ms && state.due_ms < until_ms;
             const bool expires = !is_ended(state.state) && state.expires_ms >= from_ms && state.expires_ms < until_ms;
             return fires || expires;
         };
@@ -365,7 +369,7 @@ TEST(Cursors, every_waiting_message_is_reached_from_them_after_each_segment) {
             ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
             const std::set<MessageId> reached = reached_from_cursors(*index);
             for (const auto& [id, row] : shard.rows) {
-                if (!waits_for_due(row.state.state)) continue;
+                if (!is_timed(row.state.state)) continue;
                 ASSERT_TRUE(reached.contains(id)) << "message " << id << " would never fire, segment " << segment;
             }
         }

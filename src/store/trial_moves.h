@@ -62,7 +62,10 @@ class TrialMoves {
 
     void put() {
         MessageState state = TrialShard::state_of(queues()[random_.below(queues().size())], due());
-        if (random_.chance(100'000)) state.state = State::prepared;
+        if (random_.chance(100'000)) {
+            state.state = State::prepared;
+            state.transaction = MessageState::kOpen;
+        }
         if (random_.chance(200'000)) state.expires_ms = state.due_ms + 1000;
         if (random_.chance(200'000)) state.order_key = "customer-" + std::to_string(random_.below(5));
         if (random_.chance(200'000)) state.retry = RetryRule{3, 1000, 2000, 60'000, 200};
@@ -96,9 +99,27 @@ class TrialMoves {
             return random_.chance(200'000) ? shard_.end(id, State::expired) : shard_.reschedule(id, due());
         }
         if (state.state == State::prepared) {
-            return random_.chance(500'000) ? shard_.set_state(id, State::scheduled) : shard_.end(id, State::cancelled);
+            return move_half(id, state);
         }
         move_unfinished(id, state);
+    }
+
+    void move_half(MessageId id, MessageState state) {
+        switch (random_.below(5)) {
+            case 0:
+                return shard_.end(id, State::cancelled);
+            case 1:
+                return shard_.carry(id);
+            case 2:  // its producer was asked
+                state.transaction += 1;
+                state.due_ms = due();
+                return shard_.change(id, std::move(state));
+            default:
+                state.state = State::scheduled;
+                state.transaction = MessageState::kCommitted;
+                state.due_ms = due();
+                return shard_.change(id, std::move(state));
+        }
     }
 
     void move_unfinished(MessageId id, MessageState state) {

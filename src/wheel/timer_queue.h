@@ -29,6 +29,12 @@
 // in the same tick, arm its own timer again, clear the queue. What it arms at or before `now` waits for the next call,
 // so that no call runs for ever. If the sink throws, its timer counts as fired and the next call goes on after it.
 //
+// What the sink is told. The timer that fires is out: size() does not count it, and when nothing is left to do but what
+// the sink itself has armed, caught_up() is true and next_expiry() exact. While something is left, caught_up() is false
+// and next_expiry() is now(). That is always so when another timer is due; it may be so, too, when only timers that are
+// due after `now` are still to be moved, or what is cancelled to be cleared away: next_expiry() is never after the tick
+// at which something fires.
+//
 // Costs. n pending timers, s slots, b the timers in one slot (n / s, if they are spread evenly). `tick` is what
 // advance_to() does for one tick beside firing; an arrow leads to what it costs to skip a long idle time.
 //

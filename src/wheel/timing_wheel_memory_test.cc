@@ -245,6 +245,39 @@ TYPED_TEST(WheelMemory, running_out_loses_nothing_whichever_allocation_fails) {
     }
 }
 
+TYPED_TEST(WheelMemory, knows_the_next_expiry_of_a_timer_that_no_strip_could_be_had_for) {
+    // A timer that was armed late and then moved ahead lies among the late ones until it is filed. Where there was no
+    // memory for that, looking at the slots alone found nothing, and the owner slept for ever.
+    constexpr Id kParked = 0;
+    constexpr Id kEarliest = 1;
+    constexpr Id kFirstFiller = 2;
+    constexpr std::size_t kBlockStrips = 64;
+    TypeParam front(kFirstFiller + kBlockStrips);
+    auto& wheel = front.wheel;
+    const auto carry_out = [&wheel] { static_cast<void>(wheel.size()); };  // what an id is told may wait till asked
+    front.arm(kEarliest, 300);
+    carry_out();
+    front.arm(kParked, 0);
+    carry_out();
+    front.arm(kParked, 5000);
+    // Each in a slot of its own, until all strips that there are have been taken: the two above have one each.
+    for (Id id = 0; id < kBlockStrips - 2; ++id) front.arm(kFirstFiller + id, 4096 * (2 + id));
+    carry_out();
+    front.disarm(kEarliest);
+    carry_out();
+    {
+        memory.first_refused = 1;
+        memory.last_refused = std::numeric_limits<std::uint64_t>::max();
+        const Watched watched;
+        EXPECT_EQ(wheel.next_expiry(), 5000U);
+    }
+    EXPECT_GT(memory.refused, 0U) << "or nothing is tested";
+    wheel.check();
+    memory = Memory{};
+    EXPECT_EQ(wheel.next_expiry(), 5000U);
+    EXPECT_EQ(wheel.advance_to(5000, [](const auto&...) {}), 1U);
+}
+
 TYPED_TEST(WheelMemory, old_entries_take_no_more_than_the_node_says) {
     // With 1.75 entries for each timer with a handle, and 3.5 for each with an id, whatever is done.
     constexpr std::size_t kTimers = 100'000;
@@ -393,6 +426,17 @@ TEST_F(WheelLimits, what_was_reserved_is_asked_for_no_more) {
     EXPECT_EQ(wheel.memory_bytes(), reserved);
     wheel.reserve(kTimers / 2);
     EXPECT_EQ(memory.asked, asked) << "less than there is";
+}
+
+TEST_F(WheelLimits, as_many_are_reserved_as_was_said_to_the_last_one) {
+    // Node 0 is no timer's. A reserve() that forgot it broke its promise for each multiple of 8,192, and only there.
+    constexpr std::size_t kTimers = 8192;
+    TimingWheel wheel;
+    const Watched watched;
+    wheel.reserve(kTimers);
+    const std::uint64_t asked = memory.asked;
+    for (std::uint64_t cookie = 0; cookie < kTimers; ++cookie) wheel.schedule(kNever, cookie);
+    EXPECT_EQ(memory.asked, asked);
 }
 
 TEST_F(WheelLimits, ids_that_find_no_memory_are_not_added_in_part) {

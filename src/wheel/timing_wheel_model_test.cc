@@ -240,6 +240,7 @@ class History {
         }
         disarm(id);
         wheel_.check();
+        compare_in_sink();
         if (workload_.busy_sinks) act_in_sink(id, timer.handle);
         if (!timers_.contains(id)) dead_.push_back(timer.handle);
     }
@@ -253,6 +254,20 @@ class History {
             arm(id, handle, deadline);
         }
         for (std::uint64_t actions = random_.below(3); actions > 0; --actions) change_one();
+        wheel_.check();
+        compare_in_sink();
+    }
+
+    // Exact when nothing is left to do; and something is left whenever a timer is due that this call has to fire.
+    void compare_in_sink() {
+        const Tick next = wheel_.next_expiry();
+        const Tick earliest = by_turn_.empty() ? kNever : std::max(by_turn_.begin()->first, now_);
+        if (wheel_.caught_up()) {
+            expect_nothing_left();
+            ASSERT_EQ(next, earliest);
+        } else {
+            ASSERT_EQ(next, now_);
+        }
         wheel_.check();
     }
 

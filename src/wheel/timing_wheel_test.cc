@@ -109,6 +109,32 @@ TEST(TimingWheel, follows_the_placement_example_of_its_header) {
     EXPECT_EQ(advance(wheel, 5000), (Fired{{3, 5000}}));
 }
 
+TEST(TimingWheel, follows_the_example_of_its_levels) {
+    // That of parking_levels.h: when each timer is moved down, which touched() tells.
+    TimingWheel wheel(100);
+    wheel.schedule(130, 1);
+    wheel.schedule(300, 2);
+    wheel.schedule(20'000, 3);
+    wheel.check();
+    std::map<Tick, std::uint64_t> touched;  // ticks at which something was
+    std::map<Tick, Fired> fired;
+    for (Tick now = 101; now <= 20'000; ++now) {
+        const std::uint64_t before = wheel.touched();
+        const Fired part = advance(wheel, now);
+        if (wheel.touched() != before) touched[now] = wheel.touched() - before;
+        if (!part.empty()) fired[now] = part;
+    }
+    EXPECT_EQ(fired, (std::map<Tick, Fired>{{130, {{1, 130}}}, {300, {{2, 300}}}, {20'000, {{3, 20'000}}}}));
+    EXPECT_EQ(touched.size(), 6U);
+    const auto moves_within = [&touched](Tick first, Tick last) {
+        const auto found = touched.lower_bound(first);
+        return found != touched.end() && found->first <= last && found->second == 1;
+    };
+    EXPECT_TRUE(moves_within(192, 255)) << "300 to level 0";
+    EXPECT_TRUE(moves_within(12'288, 16'383)) << "20000 to level 1";
+    EXPECT_TRUE(moves_within(19'904, 19'967)) << "and to level 0";
+}
+
 TEST(TimingWheel, fires_on_the_slot_edge) {
     // Trap: truncation in upper levels, and slots that are off by one where levels meet.
     for (unsigned level = 1; level < 11; ++level) {

@@ -1,11 +1,15 @@
-// That check() of the fronts passes over no damage; that of TimingWheel is in timing_wheel_test.cc.
+// That check() of the fronts passes over no damage, that of TimingWheel is in timing_wheel_test.cc; and that a wheel
+// says so when it is destroyed in the middle of a pass.
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "wheel/fronts_by_id.h"
 #include <duewheel/id_timing_wheel.h>
 #include <duewheel/intrusive_timing_wheel.h>
+#include <duewheel/timing_wheel.h>
 
 namespace duewheel {
 
@@ -43,6 +47,32 @@ struct IntrusiveTimingWheelProbe {
 };
 
 namespace {
+
+// With timers enough that the wheel would go on with the next one.
+template <class Front>
+void destroy_in_sink() {
+    auto* const front = new Front(100);
+    for (Id id = 0; id < 100; ++id) front->arm(id, 5);
+    front->wheel.advance_to(5, [front](const auto&...) { delete front; });
+}
+
+TEST(WheelDeathTest, says_when_a_wheel_is_destroyed_by_its_own_sink) {
+    // Trap: a callback that destroys the wheel, which was forbidden in words alone: the pass went on in freed memory.
+    testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    EXPECT_DEATH(destroy_in_sink<Handles>(), "destroyed by its own sink");
+    EXPECT_DEATH(destroy_in_sink<OwnIds>(), "destroyed by its own sink");
+    EXPECT_DEATH(destroy_in_sink<Members>(), "destroyed by its own sink");
+}
+
+TEST(WheelDeathTest, is_destroyed_after_a_pass_that_stopped_or_threw) {
+    TimingWheel wheel;
+    for (std::uint64_t cookie = 0; cookie < 100; ++cookie) wheel.schedule(5, cookie);
+    EXPECT_EQ(wheel.advance_to(
+                  5, [](std::uint64_t, Tick) {}, 10),
+              10U);
+    EXPECT_THROW(wheel.advance_to(5, [](std::uint64_t, Tick) { throw std::runtime_error("poison"); }),
+                 std::runtime_error);
+}
 
 TEST(IdTimingWheelDeathTest, check_finds_damage) {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";

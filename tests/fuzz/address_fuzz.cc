@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "base/base64.h"
 #include "fuzz/fuzz_target.h"
-#include "ingress/base64.h"
 #include "ingress/call_path.h"
 #include "net/http_target.h"
 

@@ -6,10 +6,10 @@
 
 #include <boost/json.hpp>
 
+#include "base/base64.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "fuzz/fuzz_target.h"
-#include "ingress/base64.h"
 #include "ingress/problem.h"
 #include "ingress/put_request.h"
 

@@ -88,12 +88,15 @@ class Provocation:
 
 # code: how a request comes by it. What is not said of a call holds for all.
 HOW = {
+    "already_committed": lambda p: None,
+    "already_rolled_back": lambda p: None,
     "bad_base64": lambda p: p.with_body(p.of_this_call({"body_base64": "*"})),
     "bad_content_type": lambda p: p.with_body(p.of_this_call({"content_type": "text"})),
     "bad_cron": lambda p: p.with_body({"queue": "q", "cron": "0 24 * * *"}),
     "bad_exclusion": lambda p: p.with_body(p.of_this_call({"closed": "NEVER"})),
     "bad_interval": lambda p: p.with_body({"queue": "q", "iso": "R5/PT1H"}),
-    "bad_policy": lambda p: p.with_body(p.of_this_call({"misfire": "some"})),
+    "bad_policy": lambda p: p.with_body({"transaction": {"check_back": {"after": 1}, "otherwise": "some"}} if p.name == "put" else
+                                        p.of_this_call({"misfire": "some"})),
     "bad_schedule_name": lambda p: p.with_name("schedule", "-s"),
     "bad_zone": lambda p: p.with_body(p.of_this_call({"zone": "Europe/Olso"})),
     "bad_cursor": lambda p: p.with_query(p.query + "&cursor=x" if p.query else "cursor=x"),
@@ -137,11 +140,12 @@ HOW = {
     "key_conflict": lambda p: p.with_body({"key": "taken", "priority": 1}),
     "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
     "lease_too_short": lambda p: p.with_body({"lease": 1}),
-    "missing_member": lambda p: p.with_body({}),
+    "missing_member": lambda p: p.with_body({"transaction": {}} if p.name == "put" else {}),
     "missing_parameter": lambda p: p.with_query(""),
     "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: -1})),
     "never_due": lambda p: p.with_body({"queue": "q", "cron": "0 0 30 2 *"}),
     "not_implemented": lambda p: p.with_headers(Transfer_Encoding="gzip"),
+    "not_transactional": lambda p: None,
     "not_waiting": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
     "out_of_range": lambda p: p.with_query("queues=1001") if p.name == "stats" else p.with_body(b'{"a":1e99999999999}'),
     "queue_full": lambda p: p.with_name("schedule" if p.name == "fireSchedule" else "queue", "full"),
@@ -200,6 +204,11 @@ class Codes(unittest.TestCase):
             held = client.put("q", "x", delay="1h")[1]["id"]
             self.assertEqual(client.request("POST", f"/v1/messages/{held}:hold")[0], 200)
             loop = client.put("q", "x", delay="1h", repeat={"every": "1h"})[1]["id"]
+            half = {"check_back": {"after": "1h"}}
+            open_half = client.put("q", "x", transaction=half)[1]["id"]
+            settled = {end: client.put("q", "x", transaction=half)[1]["id"] for end in ("commit", "rollback")}
+            for end, each in settled.items():
+                self.assertEqual(client.request("POST", f"/v1/messages/{each}:{end}")[0], 200)
             waiter = daemon.client()
             waiter.connection.request("POST", "/v1/queues/waited-for:lease", '{"wait":"60s"}', JSON)
             while client.request("GET", "/v1/stats")[1]["waiters"] == 0:
@@ -225,8 +234,10 @@ class Codes(unittest.TestCase):
                         provocation = Provocation(path, method, operation)
                         if code == "expires_too_soon" and provocation.name == "move":
                             provocation.with_name("id", expiring)
-                        if code == "not_waiting":
-                            provocation.with_name("id", held)
+                        if code in ("already_committed", "already_rolled_back"):
+                            provocation.with_name("id", settled["commit" if code == "already_committed" else "rollback"])
+                        if code in ("not_waiting", "not_transactional"):
+                            provocation.with_name("id", open_half if provocation.name == "hold" else held)
                         if code == "queue_full" and provocation.name == "kick":
                             provocation.with_name("id", dying[1]["id"])
                         if code == "is_loop":
@@ -325,6 +336,19 @@ class Answers(unittest.TestCase):
         say("POST", "/messages/{id}:kick", id=last)
         say("POST", "/messages/{id}:kick", id=last)
         say("POST", "/messages/{id}:hold", id=last)
+        asked = {"check_back": {"queue": "checks", "after": "10ms", "times": 1000}, "otherwise": "commit"}
+        half = say("POST", put, {"body": "half", "transaction": asked})["id"]
+        raw_half = say("POST", put, headers={"Content-Type": "text/plain", "Duewheel-Transaction": "after=1h"}, body=b"h")["id"]
+        for method in ("GET", "HEAD"):
+            say(method, "/messages/{id}", id=half)
+        check = say("POST", "/queues/{queue}:lease", {"wait": "20s"}, queue="checks")["messages"][0]
+        self.assertEqual(check["check"]["message"], half)
+        self.assertEqual(say("GET", "/messages/{id}", id=check["id"])["check"]["number"], check["check"]["number"])
+        self.assertEqual(say("POST", "/leases/{token}:ack", token=check["lease"])["outcome"], "done")
+        for _ in range(2):
+            say("POST", "/messages/{id}:commit", id=half)
+            say("POST", "/messages/{id}:rollback", id=raw_half)
+        say("GET", put, query="?state=prepared,scheduled")
         say("POST", "/queues/{queue}:pause")
         say("PUT", "/queues/{queue}", {"target": "pull", "lease": "1m", "retry": {"jitter": 0.5}, "limits": {"pending": 1000}})
         say("POST", "/queues/{queue}:resume")

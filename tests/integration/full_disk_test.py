@@ -57,15 +57,6 @@ class FullDisk(unittest.TestCase):
             accepted.append(answer["id"])
         self.fail("the disk never became full")
 
-    def take_near(self, client, count):
-        """Leases so many; after a start they may come in parts, as they are read from the index."""
-        messages = []
-        while len(messages) < count:
-            more = client.lease("near", maximum=count - len(messages), wait="20s")
-            self.assertNotEqual(more, [], f"only {len(messages)} of {count} came")
-            messages += more
-        return messages
-
     def keep_full(self, daemon, disk, accepted):
         """Takes again what the daemon gave back: a table that was merged or a segment that was sealed a moment after the
         disk was filled may be enough for it to take puts, and on a slow machine that moment is long."""
@@ -97,7 +88,7 @@ class FullDisk(unittest.TestCase):
         self.assertEqual((status, ready["ready"]), (200, True))
         self.assertRegex(ready["reason"], "^puts (and moves )?are refused: the disk is ")
         self.assertEqual(metric(client, "duewheel_store_full"), 1)
-        messages = self.take_near(client, 4)
+        messages = client.take("near", 4)
         acked, failed, released, extended = (message["lease"] for message in messages)
         self.assertEqual(client.request("POST", f"/v1/leases/{extended}:extend")[1]["outcome"], "extended")
         for token in (acked, extended):
@@ -202,7 +193,7 @@ class FullDisk(unittest.TestCase):
                 print(f"{' '.join(arguments)}: puts were taken {took:.1f} s after there was space")
                 self.check_ledger(daemon, accepted, [])
                 client = daemon.client()
-                self.take_near(client, 40 + 1 - ended)
+                client.take("near", 40 + 1 - ended)
                 self.assertEqual(client.lease("near", 100), [], f"the checks ended {ended}")
                 self.check_offline(daemon)
                 self.doCleanups()
@@ -265,7 +256,7 @@ class FullDisk(unittest.TestCase):
                     self.assertEqual((status, answer["code"]), (507, "store_full"))
                     self.assertGreater(len(answer["detail"].split()), 10)
                     self.assertGreater(metric(client, "duewheel_spare_segments"), 0, "the reserve is there")
-                    lease = self.take_near(client, 1)[0]["lease"]
+                    lease = client.take("near", 1)[0]["lease"]
                     self.assertEqual(client.ack(lease)[1]["outcome"], "done")
                     self.assertEqual(client.cancel(accepted.pop())[1]["outcome"], "cancelled")
                     self.assertEqual(client.request("POST", f"/v1/queues/junk{round}:purge")[0], 200)
@@ -284,7 +275,7 @@ class FullDisk(unittest.TestCase):
                 client = daemon.client()
                 for number in moved:
                     self.assertIn(client.get(number)[1]["state"], ("scheduled", "held", "ready"))
-                self.take_near(client, 40 + 1 - 2)
+                client.take("near", 40 + 1 - 2)
                 self.check_offline(daemon)
                 self.doCleanups()
 

@@ -30,19 +30,11 @@ class Interface(unittest.TestCase):
         self.daemon.start()
         self.client = self.daemon.client()
 
-    def take(self, queue, count):
-        taken = []
-        while len(taken) < count:
-            messages = self.client.lease(queue, count - len(taken), "10s")
-            self.assertTrue(messages, f"only {len(taken)} of {count} came")
-            taken += messages
-        return taken
-
     def test_occurrences_come_with_their_parent_number_and_time(self):
         status, loop = self.client.put("q", "again", delay="20ms", headers={"a": "b"}, key="mine",
                                        repeat={"every": "10ms", "times": 4, "factor": 2, "most": "25ms"})
         self.assertEqual((status, loop["state"]), (201, "scheduled"))
-        taken = self.take("q", 4)
+        taken = self.client.take("q", 4)
         self.assertEqual([message["occurrence"] for message in taken], [1, 2, 3, 4])
         self.assertEqual([message["due_ms"] for message in taken], due_times(loop["due_ms"], 10, 4, 2, 25))
         self.assertEqual({message["parent"] for message in taken}, {loop["id"]})
@@ -106,18 +98,18 @@ class Interface(unittest.TestCase):
 
     def test_what_was_missed_while_the_server_was_away_is_made_with_its_times(self):
         loop = self.client.put("q", "x", repeat={"every": "20ms", "times": 60})[1]
-        first = self.take("q", 3)
+        first = self.client.take("q", 3)
         self.daemon.kill()
         time.sleep(0.5)  # so that some two dozen fall due meanwhile
         self.daemon.start()
         self.client = self.daemon.client()
-        taken = self.take("q", 57)  # the three are still leased, for 30 s, to a server that is gone: they may come too
+        taken = self.client.take("q", 57)  # the three are still leased, for 30 s, to a server that is gone: they may come too
         seen = {message["occurrence"]: message["due_ms"] for message in first + taken}
         due = due_times(loop["due_ms"], 20, 60)
         for number, at in seen.items():
             self.assertEqual(at, due[number - 1])
         while len(seen) < 60:
-            for message in self.take("q", 1):
+            for message in self.client.take("q", 1):
                 seen[message["occurrence"]] = message["due_ms"]
 
 

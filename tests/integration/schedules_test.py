@@ -38,19 +38,11 @@ class Interface(unittest.TestCase):
         self.daemon.start()
         self.client = self.daemon.client()
 
-    def take(self, count, queue="q"):
-        taken = []
-        while len(taken) < count:
-            messages = self.client.lease(queue, count - len(taken), "10s")
-            self.assertTrue(messages, f"only {len(taken)} of {count} came")
-            taken += messages
-        return taken
-
     def test_runs_come_with_their_schedule_number_and_time(self):
         status, schedule = set_schedule(self.client, "beat", every="20ms", times=4, body="go", headers={"a": "b"},
                                         misfire="all")
         self.assertEqual((status, schedule["state"], schedule["revision"]), (201, "active", 1))
-        taken = self.take(4)
+        taken = self.client.take("q", 4)
         self.assertEqual([message["occurrence"] for message in taken], [1, 2, 3, 4])
         self.assertEqual([message["due_ms"] for message in taken], [schedule["next_ms"] + 20 * step for step in range(4)])
         for message in taken:
@@ -81,7 +73,7 @@ class Interface(unittest.TestCase):
         self.assertEqual(self.client.request("POST", "/v1/schedules/s:pause")[1]["state"], "paused")
         status, fired = self.client.request("POST", "/v1/schedules/s:fire")
         self.assertEqual((status, fired["state"]), (201, "ready"))
-        run = self.take(1)[0]
+        run = self.client.take("q", 1)[0]
         self.assertEqual((run["id"], run["occurrence"], run["schedule"]), (fired["id"], 0, "s"))
         self.assertEqual(set_schedule(self.client, "s", every="1h", body="y")[1]["state"], "paused", "a pause stays")
         self.assertEqual(self.client.request("POST", "/v1/schedules/s:resume")[1]["state"], "active")
@@ -165,7 +157,7 @@ class Interface(unittest.TestCase):
         for policy in ("skip", "queue_one"):
             set_schedule(self.client, policy, every="50ms", overlap=policy, queue=policy)
         for policy in ("skip", "queue_one"):
-            first = self.take(1, policy)[0]
+            first = self.client.take(policy, 1)[0]
             counted = {"skip": "skipped", "queue_one": "merged"}[policy]
             while look(self.client, policy)["runs"][counted] < 3:
                 pass
@@ -173,7 +165,7 @@ class Interface(unittest.TestCase):
             waits = look(self.client, policy).get("waiting_run")
             self.assertEqual(waits is not None, policy == "queue_one")
             self.client.ack(first["lease"])
-            second = self.take(1, policy)[0]
+            second = self.client.take(policy, 1)[0]
             if waits:
                 self.assertEqual(second["occurrence"], waits["occurrence"])
                 self.assertEqual(second["due_ms"], waits["nominal_ms"])

@@ -84,7 +84,8 @@ std::string_view name_of(const Command& command) {
                                            "describe schedule",
                                            "list schedules",
                                            "preview schedule",
-                                           "carry schedule"};
+                                           "carry schedule",
+                                           "settle"};
     return kNames[command.index()];
 }
 

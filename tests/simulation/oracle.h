@@ -237,6 +237,7 @@ class Oracle {
     // Discards of its queue: some may have met it; one has surely met it that was answered before `step`.
     DueMs discarded_until(const MessageModel& about) const;
     bool may_be_discarded(const MessageModel& about) const;
+    DueMs earliest_death(const MessageModel& about, const World& world) const;
     bool may_be_discarded(const MessageModel& about, const World& world) const;
     bool is_surely_discarded(const MessageModel& about, const World& world, std::uint64_t step) const;
     void discard_answered(const Request& request, const QueueAnswer& answer);

@@ -118,9 +118,10 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
         World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};
-        // Of several cancels any may have been the one; the earliest counts.
+        // Of several cancels any may have been the one, and a discard before them; the earliest counts.
         for (const World& was : before) {
             if (!was.is_unfinished()) world.ended.low = std::min(world.ended.low, was.ended.low);
+            if (may_be_discarded(about, was)) world.ended.low = std::min(world.ended.low, earliest_death(about, was));
         }
         if (is_discard) {
             rare_.met(Rare::discarded_by_its_id);

@@ -106,15 +106,18 @@ DueMs Oracle::discarded_until(const MessageModel& about) const {
     return until;
 }
 
-bool Oracle::may_be_discarded(const MessageModel& about, const World& world) const {
-    const bool is_dead = world.phase == World::Phase::dead || (world.is_live() && may_have_died(about));
-    if (!is_dead) return false;
+// A lease that is lost was held first.
+DueMs Oracle::earliest_death(const MessageModel& about, const World& world) const {
     DueMs died = world.ended.low;
-    // A lease that is lost was held first.
     for (const SeenDelivery& delivery : about.deliveries) {
         if (delivery.run == run_ && world.is_live()) died = std::max(died, delivery.delivered_ms);
     }
-    return died < discarded_until(about);
+    return died;
+}
+
+bool Oracle::may_be_discarded(const MessageModel& about, const World& world) const {
+    const bool is_dead = world.phase == World::Phase::dead || (world.is_live() && may_have_died(about));
+    return is_dead && earliest_death(about, world) < discarded_until(about);
 }
 
 bool Oracle::may_be_discarded(const MessageModel& about) const {

@@ -19,7 +19,7 @@ std::uint64_t number_of(const Reply& reply) {
                        static_cast<std::uint64_t>(answer.state.next_ms);
             } else if constexpr (requires { answer.outcome, answer.due_ms; }) {
                 return static_cast<std::uint64_t>(answer.outcome) * 31 + static_cast<std::uint64_t>(answer.due_ms);
-            } else if constexpr (requires { answer.id; }) {
+            } else if constexpr (requires { answer.id, answer.due_ms; }) {
                 return answer.id * 31 + static_cast<std::uint64_t>(answer.due_ms);
             } else if constexpr (requires { answer.settings; }) {
                 return answer.settings.revision * 31 + answer.counts.pending + (answer.settings.paused ? 7 : 0);

@@ -1,7 +1,9 @@
 // What wheel/timer_queue.h promises about a pass, run on every scheme and on the core wheel: sinks that cancel, move
 // and arm timers, budgets that stop in the middle, sinks that throw. A test that a trap has led to says which in its
 // first line.
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -237,6 +239,34 @@ TEST_P(TimerQueuePass, fires_a_timer_once_though_its_sink_throws) {
     EXPECT_EQ(fired, (std::vector<std::uint64_t>{1, 2, 3, 3}));
 }
 
+TEST_P(TimerQueuePass, lets_others_fire_beside_one_that_always_throws_and_arms_itself_late) {
+    // Trap: a poison timer that is armed again each time it fails is the oldest for ever, and with a budget of one
+    // nobody else has a turn.
+    AnyTimerQueue queue = make(0);
+    constexpr std::uint64_t kPoison = 99;
+    const TimerHandle poison = queue.schedule(1, kPoison);
+    for (std::uint64_t cookie = 0; cookie < 20; ++cookie) queue.schedule(10 + cookie, cookie);
+    std::vector<std::uint64_t> calm;
+    std::size_t thrown = 0;
+    const auto sink = [&](std::uint64_t cookie, Tick) {
+        if (cookie != kPoison) return calm.push_back(cookie);
+        EXPECT_TRUE(queue.reschedule(poison, 0));
+        throw std::runtime_error("poison");
+    };
+    for (Tick now = 100; now < 300; ++now) {
+        try {
+            queue.advance_to(now, sink, 1);
+        } catch (const std::runtime_error&) {
+            ++thrown;
+        }
+        queue.check();
+    }
+    ASSERT_EQ(calm.size(), 20U);
+    for (std::uint64_t cookie = 0; cookie < 20; ++cookie) EXPECT_EQ(calm[cookie], cookie);
+    EXPECT_GE(thrown, 20U) << "it has its turns too";
+    EXPECT_EQ(queue.size(), 1U);
+}
+
 TEST_P(TimerQueuePass, may_be_cleared_by_its_sink) {
     // Trap: a callback that destroys its timer, and all others.
     AnyTimerQueue queue = make(0);
@@ -252,6 +282,104 @@ TEST_P(TimerQueuePass, may_be_cleared_by_its_sink) {
     EXPECT_EQ(queue.advance_to(10, sink), 1U);
     queue.check();
     EXPECT_EQ(advance_checked(queue, 100), (FiredTimers{{4, 60}}));
+}
+
+TEST_P(TimerQueuePass, tells_its_sink_what_is_left_without_the_timer_that_fires) {
+    // In the sink of the only timer two fronts of the core wheel said that something was due at once and that they were
+    // not caught up, and all other queues that nothing was left.
+    AnyTimerQueue queue = make(0);
+    const auto expect_left = [&queue](std::size_t size, bool caught_up, Tick next) {
+        EXPECT_EQ(queue.size(), size);
+        EXPECT_EQ(queue.caught_up(), caught_up);
+        EXPECT_EQ(queue.next_expiry(), next);
+        queue.check();
+        EXPECT_EQ(queue.next_expiry(), next) << "asked again";
+    };
+    const auto fire_one = [&queue](Tick now, const AnyTimerQueue::Sink& sink) {
+        std::size_t seen = 0;
+        queue.advance_to(now, [&](std::uint64_t cookie, Tick deadline) {
+            if (seen++ == 0) sink(cookie, deadline);
+        });
+        queue.check();
+    };
+    queue.schedule(5, 1);
+    fire_one(5, [&](std::uint64_t, Tick) { expect_left(0, true, kNever); });
+    EXPECT_EQ(queue.next_expiry(), kNever);
+
+    queue.schedule(10, 1);
+    queue.schedule(12, 2);
+    fire_one(10, [&](std::uint64_t, Tick) { expect_left(1, true, 12); });
+    EXPECT_EQ(queue.next_expiry(), 12U);
+    queue.schedule(12, 3);
+    fire_one(12, [&](std::uint64_t, Tick) { expect_left(1, false, 12); });
+
+    const TimerHandle own = queue.schedule(20, 1);
+    fire_one(20, [&](std::uint64_t, Tick) {
+        const TimerHandle late = queue.schedule(7, 2);
+        expect_left(1, true, 20);
+        EXPECT_TRUE(queue.cancel(late));
+        expect_left(0, true, kNever);
+        EXPECT_TRUE(queue.reschedule(own, 23));
+        expect_left(1, true, 23);
+        queue.clear();
+        expect_left(0, true, kNever);
+    });
+    EXPECT_TRUE(queue.caught_up());
+
+    // A peer of the same tick that is moved on, or cancelled, is no longer due.
+    std::map<std::uint64_t, TimerHandle> peers;
+    for (std::uint64_t cookie = 0; cookie < 3; ++cookie) peers[cookie] = queue.schedule(30, cookie);
+    fire_one(30, [&](std::uint64_t cookie, Tick) {
+        expect_left(2, false, 30);
+        peers.erase(cookie);
+        EXPECT_TRUE(queue.reschedule(peers.begin()->second, 33));
+        expect_left(2, false, 30);
+        EXPECT_TRUE(queue.cancel(peers.rbegin()->second));
+        expect_left(1, true, 33);
+    });
+    EXPECT_EQ(queue.next_expiry(), 33U);
+    EXPECT_EQ(advance_checked(queue, 40).size(), 1U);
+
+    // Of what becomes late between two calls the first is told of the others.
+    for (std::uint64_t cookie = 0; cookie < 2; ++cookie) queue.schedule(1, cookie);
+    fire_one(41, [&](std::uint64_t, Tick) { expect_left(1, false, 41); });
+    EXPECT_EQ(queue.size(), 0U);
+
+    // And one that the sink arms late once more waits for the next call.
+    for (std::uint64_t cookie = 0; cookie < 2; ++cookie) peers[cookie] = queue.schedule(1, cookie);
+    fire_one(42, [&](std::uint64_t cookie, Tick) {
+        EXPECT_TRUE(queue.reschedule(peers[1 - cookie], 2));
+        expect_left(1, true, 42);
+    });
+    EXPECT_EQ(advance_checked(queue, 42).size(), 1U);
+}
+
+TEST_P(TimerQueuePass, never_tells_its_sink_of_a_later_time_than_when_something_fires) {
+    // Over a jump, with timers before the time, beyond it, and cancelled in between.
+    AnyTimerQueue queue = make(0);
+    std::map<Tick, TimerHandle> due;  // one a tick
+    for (Tick deadline = 3; deadline < 3000; deadline += 37) due[deadline] = queue.schedule(deadline, deadline);
+    const auto sink = [&](std::uint64_t cookie, Tick deadline) {
+        due.erase(deadline);
+        if (cookie % 2 == 0 && !due.empty()) {
+            EXPECT_TRUE(queue.cancel(due.begin()->second));
+            due.erase(due.begin());
+        }
+        if (cookie % 3 == 0 && !due.empty()) {
+            EXPECT_TRUE(queue.cancel(due.rbegin()->second));
+            due.erase(std::prev(due.end()));
+        }
+        const Tick earliest = due.empty() ? kNever : std::max(due.begin()->first, queue.now());
+        if (is_exact()) {
+            EXPECT_LE(queue.next_expiry(), earliest);
+            EXPECT_EQ(queue.next_expiry(), queue.caught_up() ? earliest : queue.now());
+        }
+        EXPECT_GE(queue.next_expiry(), queue.now());
+        queue.check();
+    };
+    for (const Tick now : {200U, 210U, 700U, 3000U, 6000U}) queue.advance_to(now, sink);
+    EXPECT_EQ(queue.size(), 0U);
+    EXPECT_TRUE(due.empty());
 }
 
 TEST_P(TimerQueuePass, grows_inside_a_sink) {

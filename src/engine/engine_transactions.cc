@@ -1,0 +1,275 @@
+// Messages in transactions. Such a message is put as a half: durable, and handed to nobody, until its producer commits
+// it or rolls it back. A half that is not answered in time is asked about: a check message that names it goes to the
+// queue that its put said, again after each interval, as often as was said; then the stated default holds.
+//
+// The due time of a half is that of its answer, so that the wheel, the index and a restart meet it like anything that
+// is due; what was asked for is its nominal due, and becomes its due time with the commit, or now where that has
+// passed. A check message and the half's next time are one batch: a crash leaves both or none. Intervals count from the
+// check that was made, so that a server that was down asks once, and not for all the times that it missed. A check
+// lives until the next one, so that a queue nobody looks at holds one for each half.
+//
+// Where there is no room for a check, on the disk or in its queue, the half waits, and none of its checks is counted:
+// the default is for producers that were asked.
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+Error not_transactional() {
+    return {"not_transactional",
+            "this message was put without `transaction`, so there is nothing to commit or to roll back: check the id; "
+            "a message that waits is cancelled"};
+}
+
+Error already_committed() {
+    return {"already_committed",
+            "the message was committed before, by a call or because nobody answered in time, so it cannot be rolled "
+            "back: cancel it, if it still waits"};
+}
+
+Error already_rolled_back(State state) {
+    std::string how = "was rolled back, by a call or because nobody answered in time, or cancelled";
+    if (state == State::expired) how = "has expired";
+    return {"already_rolled_back", "the message " + how +
+                                       ", so it cannot be committed and nobody gets it: put it again, if it is still "
+                                       "wanted"};
+}
+
+}  // namespace
+
+Status Engine::check_transaction(const PutCommand& command) const {
+    const TransactionRule& rule = *command.transaction;
+    if (command.repeat) {
+        return Error{"conflicting_members",
+                     "a loop cannot be put in a transaction: put the loop when the transaction has ended, or a message "
+                     "in the transaction that makes its consumer put it",
+                     "transaction"};
+    }
+    if (rule.check_queue.empty() && rule.check_times != 0) {
+        return Error{"missing_member",
+                     "say in which `queue` the producer is asked, or leave `times` out: the default then comes after "
+                     "`after`, and nobody is asked",
+                     "transaction.check_back.queue"};
+    }
+    if (rule.check_after_ms < 1) {
+        return Error{"out_of_range", "a producer has at least 1 ms to answer: choose a longer time",
+                     "transaction.check_back.after"};
+    }
+    const Result<DueMs> answered = resolve({std::nullopt, rule.check_after_ms}, "transaction.check_back.after");
+    if (!answered) return answered.error();
+    const bool in_range = rule.check_times >= 1 && rule.check_times <= options_.check_times_max;
+    if (!rule.check_queue.empty() && !in_range) {
+        return Error{"out_of_range",
+                     "a producer is asked from 1 to " + std::to_string(options_.check_times_max) + " times",
+                     "transaction.check_back.times"};
+    }
+    return {};
+}
+
+// ---- what a producer says
+
+Engine::Verdict Engine::settle_transaction(Pending& pending, const SettleCommand& command) {
+    using What = Known::What;
+    const Known known = look(pending, command.id, &command.name_space);
+    const bool is_over = known.what == What::ended;
+    if (known.what == What::gone || (is_over && is_forgotten(known.ended.ended_ms))) {
+        return reply(pending.token, gone()), Verdict::settled;
+    }
+    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    const std::uint32_t step =
+        is_over ? known.ended.state.transaction : recent_.transaction(recent_.entry(known.entry));
+    const bool was_committed = step == MessageState::kCommitted;
+    Reply answer = SettleAnswer{command.id, command.commits};
+    if (step == 0) answer = not_transactional();
+    if (was_committed && !command.commits) answer = already_committed();
+    const bool is_half = step >= MessageState::kOpen;
+    if (is_over && is_half && command.commits) answer = already_rolled_back(known.ended.state.state);
+    if (is_over || !is_half) {
+        reply(pending.token, std::move(answer));
+        return withdraw(known), Verdict::settled;
+    }
+    const Entry& entry = recent_.entry(known.entry);
+    assert(entry.state == State::prepared);
+    if (is_purged(entry)) {
+        if (command.commits) answer = already_rolled_back(State::cancelled);
+        return purge(known, pending, std::move(answer));
+    }
+    // A message has one at most, and nothing comes of it before: it is taken as long as ends are.
+    if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
+    add(known.entry, command.commits ? commitment_of(entry, Cause::committed) : rollback_of(entry, Cause::rolled_back),
+        pending.token, std::move(answer));
+    return Verdict::settled;
+}
+
+Record Engine::commitment_of(const Entry& entry, Cause cause) const {
+    assert(is_legal_move(entry.state, State::scheduled));
+    Record record = changed(entry, RecordKind::change, cause);
+    record.state.state = State::scheduled;
+    record.state.transaction = MessageState::kCommitted;
+    record.state.due_ms = std::max(entry.nominal_due_ms, now_);
+    return record;
+}
+
+Record Engine::rollback_of(const Entry& entry, Cause cause) const {
+    assert(is_legal_move(entry.state, State::cancelled));
+    Record record = changed(entry, RecordKind::end, cause);
+    record.state.state = State::cancelled;
+    return record;
+}
+
+// ---- what time says
+
+// A half that has just come, or changed: on the wheel, overdue, or out of memory.
+void Engine::settle_half(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    if (entry.unanswered) return;
+    if (entry.due_ms <= now_) {
+        static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+        entry.unanswered = true;
+        halves_.meet({entry.due_ms, entry.id});
+    } else if (may_leave(number) && entry.due_ms >= loaded_until_ms_) {
+        drop(number);
+    } else {
+        arm(number, std::min(entry.due_ms, expiry(number)));
+    }
+}
+
+// It found no room a while ago.
+void Engine::look_at_half(EntryNumber number) {
+    if (take_for_purge(number)) return;
+    if (has_expired(number)) return begin_expiry(number);
+    halves_.meet_again(recent_.entry(number).id);
+}
+
+// Takes the next halves that are overdue, and has those contents read that are not in memory.
+void Engine::read_halves() {
+    if (!halves_.has_to_read()) return;
+    ReadRecords wanted;
+    std::size_t bytes = 0;
+    for (std::size_t taken = 0; taken < options_.overdue_halves_max && halves_.has_met(); ++taken) {
+        const MessageId id = halves_.next_met();
+        const EntryNumber number = recent_.find(id);
+        const bool is_overdue = number != kNoEntry && recent_.entry(number).unanswered;
+        if (is_overdue && bytes != 0 && bytes + recent_.entry(number).record_bytes > options_.batch_bytes_max) break;
+        halves_.pop_met();
+        if (!is_overdue) continue;
+        const Entry& entry = recent_.entry(number);
+        bytes += entry.record_bytes;
+        const std::string* body = cache_.find(entry.place);
+        halves_.prepare({id, entry.place, body != nullptr ? *body : std::string()});
+        if (body == nullptr) wanted.places.push_back(entry.place);
+    }
+    if (wanted.places.empty()) return;
+    std::sort(wanted.places.begin(), wanted.places.end());
+    halves_.begin_reading();
+    Asked asked;
+    asked.what = Ask::halves;
+    ask(Question{0, std::move(wanted)}, std::move(asked));
+}
+
+void Engine::take_half_records(const std::vector<RecordBytes>& records) {
+    halves_.end_reading();
+    for (OverdueHalf& half : halves_.in_preparation()) {
+        if (!half.record_body.empty()) continue;
+        const auto read = std::lower_bound(records.begin(), records.end(), half.place,
+                                           [](const RecordBytes& record, Sequence at) { return record.place < at; });
+        if (read == records.end() || read->place != half.place) {
+            effects_.broken =
+                Error{"damaged_log", "record " + std::to_string(half.place) +
+                                         " of a half whose answer is due is not in the log: run `duewheel check`"};
+            return;
+        }
+        half.record_body = read->body;
+    }
+}
+
+bool Engine::has_halves_to_add() const {
+    return halves_.has_ready() && !puts_held_back();
+}
+
+// What the first one takes in the batch: its check message, and what it becomes.
+std::size_t Engine::next_half_bytes() const {
+    return halves_.next_ready().record_body.size() + 2 * kRecordOverheadMax;
+}
+
+// At most half of a batch, so that a million whose producer is gone leave room for commands.
+void Engine::add_halves() {
+    read_halves();
+    const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
+    for (std::size_t left = halves_.ready_count(); left > 0 && has_halves_to_add(); --left) {
+        if (batch_->count() + 2 > share || !has_room(next_half_bytes())) return;
+        OverdueHalf half = halves_.take_ready();
+        const EntryNumber number = recent_.find(half.id);
+        if (number == kNoEntry || !recent_.entry(number).unanswered) continue;  // answered meanwhile
+        if (recent_.entry(number).in_batch) {
+            halves_.prepare(std::move(half));
+            continue;
+        }
+        if (take_for_purge(number)) continue;
+        if (has_expired(number)) {
+            begin_expiry(number);
+            continue;
+        }
+        add_overdue(number, half);
+    }
+}
+
+// Asks the producer of the half, or settles it, where it was asked often enough.
+void Engine::add_overdue(EntryNumber number, const OverdueHalf& half) {
+    const Result<Record> whole = decode_record(RecordKind::carry, half.record_body);
+    if (!whole || !whole->content.transaction) {
+        effects_.broken = !whole ? whole.error()
+                                 : Error{"damaged_log", "the record of half " + std::to_string(half.id) +
+                                                            " holds no transaction: run `duewheel check`"};
+        return;
+    }
+    const Entry& entry = recent_.entry(number);
+    const TransactionRule& rule = *whole->content.transaction;
+    Record next = changed(entry, RecordKind::change, Cause::checked);
+    if (next.state.checks() >= rule.check_times) {
+        return add(
+            number,
+            rule.otherwise_commit ? commitment_of(entry, Cause::unanswered) : rollback_of(entry, Cause::unanswered), 0,
+            Error{});
+    }
+    if (!has_room_for_check(next.state.name_space, rule.check_queue)) {
+        return arm(number, std::min(now_ + options_.spawn_again_ms, expiry(number)));
+    }
+    assert(is_legal_move(entry.state, State::prepared));
+    next.state.transaction += 1;
+    next.state.due_ms = now_ + rule.check_after_ms;
+    add(kNoEntry, check_of(half.id, next.state, whole->content), 0, Error{});
+    add(number, std::move(next), 0, Error{});
+}
+
+bool Engine::has_room_for_check(const std::string& name_space, const std::string& queue) {
+    if (refuses_puts()) return false;
+    const QueueNumber number = recent_.queues().find(name_space, queue);
+    if (number == kNoQueue && recent_.queues().in_use() >= options_.queues_max) return false;
+    return check_room(number).ok();
+}
+
+// The check message about a half that is `half` when it is made. It holds what the half holds, so that the producer
+// knows by its own body and headers which of its transactions is meant.
+Record Engine::check_of(MessageId id, const MessageState& half, const MessageContent& content) const {
+    Record record;
+    record.kind = RecordKind::spawn;
+    record.cause = Cause::checked;
+    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
+    record.state.due_ms = record.state.nominal_due_ms = now_;
+    record.state.expires_ms = half.due_ms;
+    record.state.priority = half.priority;
+    record.state.name_space = half.name_space;
+    record.state.queue = content.transaction->check_queue;
+    record.content = content;
+    record.content.put_ms = now_;
+    record.content.parent = id;
+    record.content.occurrence = half.checks();
+    return record;
+}
+
+}  // namespace duewheel

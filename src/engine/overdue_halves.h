@@ -1,0 +1,73 @@
+// Halves of transactions whose answer is overdue: what waits for the next batch, and what a restart must find again.
+//
+// A half is met when its time comes. Its content is read, because the rule of its transaction stands there, and a batch
+// then asks its producer or settles it. Until that record is durable the load cursor does not pass the half's row.
+//
+// Plain state of the engine, like its schedules; no I/O, no clock.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "message/message.h"
+#include "store/store.h"
+
+namespace duewheel {
+
+struct OverdueHalf {
+    MessageId id = 0;
+    Sequence place = 0;
+    std::string record_body;  // of its whole record; empty: being read
+};
+
+class OverdueHalves {
+  public:
+    // Its time has come: `at` is that time and its id.
+    void meet(DuePosition at) {
+        unsettled_.insert(at);
+        met_.push_back(at.id);
+    }
+    // It found no room, and is looked at once more.
+    void meet_again(MessageId id) { met_.push_back(id); }
+    // Its record is durable, or another one that changes or ends it.
+    void settled(DuePosition at) { unsettled_.erase(at); }
+    bool is_unsettled(DuePosition at) const { return unsettled_.contains(at); }
+    // The load cursor may not pass this; the greatest time where it may go anywhere.
+    DueMs bound_ms() const {
+        return unsettled_.empty() ? std::numeric_limits<DueMs>::max() : unsettled_.begin()->due_ms;
+    }
+
+    bool has_to_read() const { return !met_.empty() && ready_.empty() && !is_reading_; }
+    bool has_met() const { return !met_.empty(); }
+    MessageId next_met() const { return met_.front(); }
+    void pop_met() { met_.pop_front(); }
+
+    // Those whose contents are there or on their way, in the order in which they were met.
+    void prepare(OverdueHalf half) { ready_.push_back(std::move(half)); }
+    std::deque<OverdueHalf>& in_preparation() { return ready_; }
+    void begin_reading() { is_reading_ = true; }
+    void end_reading() { is_reading_ = false; }
+
+    bool has_ready() const { return !ready_.empty() && !is_reading_; }
+    std::size_t ready_count() const { return ready_.size(); }
+    const OverdueHalf& next_ready() const { return ready_.front(); }
+    OverdueHalf take_ready() {
+        OverdueHalf half = std::move(ready_.front());
+        ready_.pop_front();
+        return half;
+    }
+
+    bool is_idle() const { return met_.empty() && ready_.empty(); }
+
+  private:
+    std::deque<MessageId> met_;
+    std::deque<OverdueHalf> ready_;
+    bool is_reading_ = false;
+    std::set<DuePosition> unsettled_;
+};
+
+}  // namespace duewheel

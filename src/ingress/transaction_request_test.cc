@@ -1,0 +1,146 @@
+// The transaction of a put in both of its forms; what is wrong with one is named.
+#include "ingress/transaction_request.h"
+
+#include <gtest/gtest.h>
+
+#include "ingress/call_fixture.h"
+#include "ingress/request_command.h"
+
+namespace duewheel {
+namespace {
+
+const HttpApiOptions kOptions;
+
+std::string told(const Result<TransactionRule>& rule) {
+    if (!rule) return std::string(rule.error().code) + " " + rule.error().field;
+    return rule->check_queue + " " + std::to_string(rule->check_after_ms) + " " + std::to_string(rule->check_times) +
+           (rule->otherwise_commit ? " commit" : " rollback");
+}
+
+// Of {"transaction": ...}.
+std::string told_of(const std::string& json) {
+    const std::string body = "{\"transaction\":" + json + "}";
+    const Result<JsonRequest> request = JsonRequest::parse(body);
+    if (!request) return "no JSON";
+    const Result<std::optional<TransactionRule>> read = read_transaction(*request, kOptions);
+    if (!read) return told(Result<TransactionRule>(read.error()));
+    return *read ? told(**read) : "none";
+}
+std::string told_of_field(std::string_view text) {
+    return told(read_transaction_field(text, "Duewheel-Transaction", kOptions));
+}
+
+TEST(TransactionRequest, both_forms_say_the_same) {
+    EXPECT_EQ(told_of(R"({"check_back":{"queue":"checks","after":"1m","times":3},"otherwise":"commit"})"),
+              "checks 60000 3 commit");
+    EXPECT_EQ(told_of_field("queue=checks, after=1m, times=3, otherwise=commit"), "checks 60000 3 commit");
+    EXPECT_EQ(told_of_field("otherwise = rollback ,after=60000,queue = a/b"), "a/b 60000 5 rollback");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":250}})"), " 250 0 rollback");
+    EXPECT_EQ(told_of_field("after=250"), " 250 0 rollback");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":"1s","queue":"c"},"otherwise":"rollback"})"), "c 1000 5 rollback");
+    EXPECT_FALSE(read_transaction(*JsonRequest::parse("{}"), kOptions)->has_value());
+}
+
+TEST(TransactionRequest, what_is_wrong_is_named) {
+    EXPECT_EQ(told_of("{}"), "missing_member transaction.check_back.after");
+    EXPECT_EQ(told_of(R"({"check_back":{}})"), "missing_member transaction.check_back.after");
+    EXPECT_EQ(told_of("1"), "wrong_type transaction");
+    EXPECT_EQ(told_of(R"({"check_back":"1m"})"), "wrong_type transaction.check_back");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":[1]}})"), "wrong_type transaction.check_back.after");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":-1}})"), "negative_duration transaction.check_back.after");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":"soon"}})"), "bad_duration transaction.check_back.after");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"queue":"-q"}})"), "bad_queue_name transaction.check_back.queue");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"queue":""}})"), "bad_queue_name transaction.check_back.queue");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"times":0.5}})"), "wrong_type transaction.check_back.times");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":1},"otherwise":"forget"})"), "bad_policy transaction.otherwise");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":1},"else":"commit"})"), "unknown_member transaction.else");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"webhook":"http://x"}})"),
+              "unknown_member transaction.check_back.webhook");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"after":2}})"), "duplicate_member transaction.check_back.after");
+    for (const char* text : {"", "times=1", "after=1,queue=", "after=1,queue=-q", "after=1,otherwise=",
+                             "after=1,after=2", "after=1,queue=a,queue=b", "after=1,nonsense=1", "after=1,times=-1"}) {
+        EXPECT_TRUE(told_of_field(text).ends_with(" Duewheel-Transaction")) << text << ": " << told_of_field(text);
+    }
+}
+
+// What the type cannot hold is for the engine to refuse, not to be cut to something that it takes.
+TEST(TransactionRequest, numbers_out_of_range_stay_out_of_range) {
+    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"queue":"c","times":-1}})"), "c 1 4294967295 rollback");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"queue":"c","times":4294967297}})"), "c 1 4294967295 rollback");
+    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"queue":"c","times":0}})"), "c 1 0 rollback");
+}
+
+TEST(TransactionRequest, a_put_takes_it_in_either_form_and_not_in_both) {
+    const std::string json = R"({"body":"x","transaction":{"check_back":{"queue":"c","after":"1s"}}})";
+    const std::string wanted = " transaction=c,1000,5,rollback";
+    ApiServer server;
+    const std::string path = "/v1/queues/q/messages";
+    static_cast<void>(server.ask({"POST", path, json}, PutAnswer{1024, State::prepared, 5}));
+    EXPECT_TRUE(server.command().ends_with(wanted)) << server.command();
+    const std::vector<std::pair<std::string, std::string>> fields{{"Duewheel-Transaction", "queue=c, after=1s"}};
+    static_cast<void>(server.ask({"POST", path, "x", "text/plain", fields}, PutAnswer{1024, State::prepared, 5}));
+    EXPECT_TRUE(server.command().ends_with(wanted)) << server.command();
+    EXPECT_EQ(member_of(server.ask({"POST", path, json, "", fields}), "code"), "conflicting_members");
+    EXPECT_EQ(member_of(server.ask({"POST", path, "x", "text/plain", fields},
+                                   Error{"out_of_range", "No.", "transaction.check_back.after"}),
+                        "field"),
+              "Duewheel-Transaction");
+}
+
+TEST(TransactionRequest, commit_and_rollback_are_calls_of_a_message) {
+    ApiServer server;
+    const std::string yes = server.ask({"POST", "/v1/messages/1024:commit"}, SettleAnswer{1024, true});
+    EXPECT_EQ(server.command(), "commit default 1024");
+    EXPECT_EQ(member_of(yes, "outcome"), "committed");
+    EXPECT_EQ(member_of(yes, "id"), "1024");
+    const std::string no =
+        server.ask({"POST", "/v1/namespaces/team/messages/1024:rollback", "{}"}, SettleAnswer{1024, false});
+    EXPECT_EQ(server.command(), "rollback team 1024");
+    EXPECT_EQ(member_of(no, "outcome"), "rolled_back");
+    for (const char* code : {"already_committed", "already_rolled_back", "not_transactional"}) {
+        const std::string call = std::string("/v1/messages/1024") + (code[8] == 'c' ? ":rollback" : ":commit");
+        EXPECT_EQ(member_of(server.ask({"POST", call}, Error{code, "No."}), "status"), "409") << code;
+    }
+    EXPECT_EQ(member_of(server.ask({"POST", "/v1/messages/x:commit"}), "code"), "bad_id");
+    EXPECT_EQ(member_of(server.ask({"POST", "/v1/messages/1024:commit", R"({"force":true})"}), "code"),
+              "unknown_member");
+    EXPECT_EQ(member_of(server.ask({"GET", "/v1/messages/1024:commit"}), "code"), "method_not_allowed");
+}
+
+TEST(TransactionRequest, a_half_and_a_check_are_told_as_such) {
+    ApiServer server;
+    MessageAnswer half;
+    half.row.id = 1024;
+    half.row.state.queue = "q";
+    half.row.state.state = State::prepared;
+    half.row.state.transaction = MessageState::kOpen + 2;
+    half.row.state.due_ms = 9'000;
+    half.row.state.nominal_due_ms = 5'000;
+    half.transaction = TransactionRule{"checks", "", 4'000, 3, true};
+    half.has_content = true;
+    const std::string told = server.ask({"GET", "/v1/messages/1024"}, half);
+    EXPECT_EQ(member_of(told, "due_ms"), "5000");
+    EXPECT_EQ(member_of(told, "answer_by_ms"), "9000");
+    EXPECT_EQ(member_of(told, "checks"), "2");
+    EXPECT_EQ(member_of(told, "nominal_due_ms"), "");
+    EXPECT_EQ(member_of(told, "transaction"),
+              R"({"check_back":{"queue":"checks","after":4000,"times":3},"otherwise":"commit"})");
+    LeaseAnswer lease;
+    lease.queue = "checks";
+    Delivered check;
+    check.id = 2048;
+    check.parent = 1024;
+    check.occurrence = 2;
+    check.attempt = 1;
+    check.check = half.transaction;
+    lease.messages.push_back(check);
+    const std::string messages = member_of(server.ask({"POST", "/v1/queues/checks:lease"}, lease), "messages");
+    EXPECT_NE(messages.find(R"("check":{"message":"1024","number":2,"times":3,"otherwise":"commit"})"),
+              std::string::npos)
+        << messages;
+    EXPECT_EQ(messages.find("parent"), std::string::npos);
+    EXPECT_NE(messages.find(R"("occurrence":0)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace duewheel

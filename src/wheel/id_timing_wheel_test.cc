@@ -1,0 +1,39 @@
+// What is IdTimingWheel's own: it carries out what it is told up to 16 calls later, and nobody who asks may notice.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <duewheel/id_timing_wheel.h>
+
+namespace duewheel {
+namespace {
+
+TEST(IdTimingWheel, lists_what_was_armed_and_not_what_was_cancelled_just_before) {
+    // A list that did not carry out what had been ordered lost up to 16 timers, and kept cancelled ones; every other
+    // test had asked something else before.
+    IdTimingWheel wheel(20);
+    for (IdTimingWheel::Id id = 0; id < 10; ++id) wheel.schedule(id, 100 - id);
+    const std::vector<IdTimingWheel::Timer> ten = wheel.pending();
+    ASSERT_EQ(ten.size(), 10U);
+    EXPECT_EQ(ten.front(), (IdTimingWheel::Timer{9, 91}));
+    EXPECT_EQ(ten.back(), (IdTimingWheel::Timer{0, 100}));
+    wheel.cancel(9);
+    wheel.schedule(0, 50);
+    const std::vector<IdTimingWheel::Timer> nine = wheel.pending();
+    ASSERT_EQ(nine.size(), 9U);
+    EXPECT_EQ(nine.front(), (IdTimingWheel::Timer{0, 50}));
+}
+
+TEST(IdTimingWheel, knows_its_next_work_though_nothing_else_was_asked) {
+    // A loop that slept until next_work() slept through a timer that had been armed before, and was late for it.
+    IdTimingWheel wheel(3);
+    wheel.schedule(1, 5000);
+    EXPECT_EQ(wheel.next_work(), 4992U) << "the beginning of its slot of 64 ticks";
+    wheel.schedule(2, 70);
+    EXPECT_EQ(wheel.next_work(), 70U);
+    wheel.schedule(0, 0);
+    EXPECT_EQ(wheel.next_work(), 0U) << "it is late";
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,38 @@
+// A URL that was taken means one place: written out and read again it is the same, and a host that the C library would
+// take for an address, in whatever spelling, is known as that address, which the rules for addresses can then judge.
+#include <array>
+#include <cstring>
+#include <string>
+
+#include <arpa/inet.h>
+
+#include "delivery/address_policy.h"
+#include "delivery/webhook_url.h"
+#include "fuzz/fuzz_target.h"
+
+namespace duewheel {
+
+void fuzz(std::string_view input) {
+    static_cast<void>(IpBlock::from(input));
+    const Result<WebhookUrl> url = WebhookUrl::from(input);
+    if (!url) {
+        require(url.error().code == "bad_webhook_url", "a URL is refused as something else");
+        return;
+    }
+    const Result<WebhookUrl> again = WebhookUrl::from(url->text());
+    require(again.ok() && *again == *url, "a URL is another after writing");
+    require(url->target.find_first_of(" \r\n\\#") == std::string::npos, "a target breaks out of its line");
+    require(url->host.find_first_of("@/?#\\[]") == std::string::npos, "a host holds what separates");
+    in_addr by_the_library{};
+    if (inet_aton(url->host.c_str(), &by_the_library) != 0) {
+        require(url->address.has_value(), "a name is an address to the library");
+        require(std::memcmp(url->address->bytes.data(), &by_the_library, sizeof by_the_library) == 0,
+                "an address is another to the library");
+    }
+    if (url->address) {
+        require(IpAddress::from(url->address->text()) == url->address, "an address is another after writing");
+        static_cast<void>(AddressPolicy().refusal(*url->address, url->port));
+    }
+}
+
+}  // namespace duewheel

@@ -1,0 +1,251 @@
+"""Transactions of the real daemon: what the interfaces take and say, and that kill -9 lets no half slip out and loses none
+that was committed."""
+
+import random
+import threading
+import time
+import unittest
+
+from daemon import Daemon
+
+KILLS = 12
+SEED = 20261123
+
+
+def transaction(after, **members):
+    otherwise = {"otherwise": members.pop("otherwise")} if "otherwise" in members else {}
+    return {"check_back": {"after": after, **members}, **otherwise}
+
+
+class Interface(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon()
+        self.addCleanup(self.daemon.__exit__, None, None, None)
+        self.daemon.start()
+        self.client = self.daemon.client()
+
+    def settle(self, half, end):
+        return self.client.request("POST", f"/v1/messages/{half}:{end}")
+
+    def test_a_half_is_with_nobody_until_it_is_committed(self):
+        status, half = self.client.put("q", "x", headers={"a": "b"}, priority=3, key="mine", transaction=transaction("1h"))
+        self.assertEqual((status, half["state"]), (201, "prepared"))
+        self.assertEqual(self.client.lease("q"), [])
+        again = self.client.put("q", "x", headers={"a": "b"}, priority=3, key="mine", transaction=transaction("1h"))
+        self.assertEqual(again, (200, half))
+        seen = self.client.get(half["id"])[1]
+        self.assertEqual((seen["state"], seen["due_ms"], seen["checks"]), ("prepared", half["due_ms"], 0))
+        self.assertEqual(seen["answer_by_ms"] - seen["put_ms"], 3600000)
+        self.assertEqual(seen["transaction"], {"check_back": {"after": 3600000}, "otherwise": "rollback"})
+        listed = self.client.request("GET", "/v1/queues/q/messages?state=prepared")[1]["messages"]
+        self.assertEqual([row["id"] for row in listed], [half["id"]])
+        queue = self.client.request("GET", "/v1/queues/q")[1]
+        self.assertEqual((queue["pending"], queue["prepared"], queue["scheduled"]), (1, 1, 0))
+        for _ in range(3):
+            self.assertEqual(self.settle(half["id"], "commit"), (200, {"id": half["id"], "outcome": "committed"}))
+        taken = self.client.lease("q")
+        self.assertEqual([(message["id"], message["headers"], message["due_ms"]) for message in taken],
+                         [(half["id"], {"a": "b"}, half["due_ms"])])
+        self.assertEqual(self.client.ack(taken[0]["lease"])[1]["outcome"], "done")
+        self.assertEqual(self.settle(half["id"], "commit")[1]["outcome"], "committed")
+        status, problem = self.settle(half["id"], "rollback")
+        self.assertEqual((status, problem["code"]), (409, "already_committed"))
+
+    def test_a_rollback_is_for_good_over_a_restart_too(self):
+        half = self.client.put("q", "x", transaction=transaction("1h"))[1]["id"]
+        self.assertEqual(self.settle(half, "rollback"), (200, {"id": half, "outcome": "rolled_back"}))
+        self.daemon.kill()
+        self.daemon.start()
+        self.client = self.daemon.client()
+        self.assertEqual(self.settle(half, "rollback"), (200, {"id": half, "outcome": "rolled_back"}))
+        status, problem = self.settle(half, "commit")
+        self.assertEqual((status, problem["code"]), (409, "already_rolled_back"))
+        self.assertEqual(self.client.lease("q", wait="200ms"), [])
+        ended = self.client.request("GET", "/v1/history?queue=q")[1]["ended"]
+        self.assertEqual([(row["id"], row["outcome"], row["cause"]) for row in ended], [(half, "cancelled", "rolled_back")])
+
+    def test_delayed_and_transactional_in_one(self):
+        half = self.client.put("q", "x", delay="300ms", transaction=transaction("1h"))[1]
+        self.assertEqual(self.settle(half["id"], "commit")[0], 200)
+        self.assertEqual(self.client.get(half["id"])[1]["due_ms"], half["due_ms"])
+        taken = self.client.lease("q", wait="10s")
+        self.assertEqual(taken[0]["due_ms"], half["due_ms"])
+        self.assertGreaterEqual(taken[0]["lateness_ms"], 0)
+
+    def test_an_unanswered_half_is_asked_about_and_then_settled(self):
+        half = self.client.put("q", "order 7", headers={"a": "b"},
+                               transaction=transaction("150ms", queue="checks", times=2, otherwise="commit"))[1]["id"]
+        for number in (1, 2):
+            check = self.client.lease("checks", wait="10s")[0]
+            self.assertEqual(check["check"], {"message": half, "number": number, "times": 2, "otherwise": "commit"})
+            self.assertEqual((check["body"], check["headers"]), ("order 7", {"a": "b"}))
+            self.assertNotIn("parent", check)
+            self.assertEqual(self.client.ack(check["lease"])[1]["outcome"], "done")
+        taken = self.client.lease("q", wait="10s")
+        self.assertEqual(taken[0]["id"], half)
+        self.assertEqual(self.settle(half, "rollback")[1]["code"], "already_committed")
+        stats = self.client.request("GET", "/v1/stats")[1]
+        self.assertEqual((stats["prepared"], stats["committed"], stats["unanswered"], stats["checks"]), (1, 1, 1, 2))
+        metrics = self.client.request("GET", "/metrics")[1]
+        for line in ("duewheel_unanswered_total 1", "duewheel_checks_total 2", "duewheel_prepared 0"):
+            self.assertIn(line + "\n", metrics)
+
+    def test_the_default_without_a_queue_is_a_rollback(self):
+        half = self.client.put("q", "x", transaction=transaction("50ms"))[1]["id"]
+        deadline = time.monotonic() + 10
+        while self.client.get(half)[1]["state"] == "prepared":
+            self.assertLess(time.monotonic(), deadline)
+        ended = self.client.request("GET", "/v1/history?queue=q")[1]["ended"]
+        self.assertEqual([(row["outcome"], row["cause"]) for row in ended], [("cancelled", "unanswered")])
+
+    def test_a_server_that_was_away_asks_once_and_waits_for_the_answer(self):
+        half = self.client.put("q", "x", transaction=transaction("300ms", queue="checks", times=2))[1]["id"]
+        self.daemon.kill()
+        time.sleep(1.2)  # more than all of its checks would have taken
+        self.daemon.start()
+        self.client = self.daemon.client()
+        check = self.client.lease("checks", wait="10s")[0]
+        self.assertEqual(check["check"]["number"], 1)
+        self.assertEqual(self.settle(half, "commit")[0], 200)
+        self.assertEqual(self.client.lease("q", wait="10s")[0]["id"], half)
+
+    def test_a_raw_put_says_it_in_a_field(self):
+        status, half = self.client.request_text(
+            "POST", "/v1/queues/q/messages", "raw",
+            {"Content-Type": "text/plain", "Duewheel-Transaction": "queue=checks, after=1m, times=3, otherwise=commit"})
+        self.assertEqual((status, half["state"]), (201, "prepared"))
+        self.assertEqual(self.client.get(half["id"])[1]["transaction"],
+                         {"check_back": {"queue": "checks", "after": 60000, "times": 3}, "otherwise": "commit"})
+
+    def test_what_makes_no_sense_is_refused_by_name(self):
+        for members, code, field in (
+                ({}, "missing_member", "transaction.check_back.after"),
+                (transaction(0), "out_of_range", "transaction.check_back.after"),
+                (transaction("36500d"), "delay_too_long", "transaction.check_back.after"),
+                (transaction("soon"), "bad_duration", "transaction.check_back.after"),
+                (transaction("1m", times=3), "missing_member", "transaction.check_back.queue"),
+                (transaction("1m", queue="c", times=0), "out_of_range", "transaction.check_back.times"),
+                (transaction("1m", queue="c", times=1001), "out_of_range", "transaction.check_back.times"),
+                (transaction("1m", queue="-c"), "bad_queue_name", "transaction.check_back.queue"),
+                (transaction("1m", webhook="http://localhost"), "unknown_member", "transaction.check_back.webhook"),
+                (transaction("1m", otherwise="perhaps"), "bad_policy", "transaction.otherwise"),
+                ("1m", "wrong_type", "transaction")):
+            with self.subTest(transaction=members):
+                status, problem = self.client.put("q", "x", transaction=members)
+                self.assertEqual((status, problem["code"], problem["field"]), (400, code, field), problem)
+        status, problem = self.client.put("q", "x", repeat={"every": "1s"}, transaction=transaction("1m"))
+        self.assertEqual((problem["code"], problem["field"]), ("conflicting_members", "transaction"))
+        self.assertEqual(self.client.request("GET", "/v1/queues/q/messages")[1]["messages"], [])
+        plain = self.client.put("q", "x", delay="1h")[1]["id"]
+        for end in ("commit", "rollback"):
+            self.assertEqual(self.settle(plain, end)[1]["code"], "not_transactional")
+            self.assertEqual(self.settle(1023 << 20, end)[1]["code"], "unknown_id")
+        half = self.client.put("q", "x", transaction=transaction("1m"))[1]["id"]
+        for method, call, body in (("POST", ":fire", None), ("POST", ":hold", None), ("PATCH", "", {"delay": 1})):
+            status, problem = self.client.request(method, f"/v1/messages/{half}{call}", body)
+            self.assertEqual((status, problem["code"]), (409, "not_waiting"))
+        self.assertEqual(self.client.cancel(half)[1]["outcome"], "cancelled")
+
+
+class Kills(unittest.TestCase):
+    """Halves are put, committed, rolled back and left alone while the process is killed again and again. In the end what was
+    committed was delivered, what was rolled back never, and what was left alone as its put said."""
+
+    def test_each_half_ends_as_was_said(self):
+        random_ = random.Random(SEED)
+        meant = {}    # id: "commit", "rollback", or what its put said for no answer
+        unknown = {}  # id: what was asked of it when the process died: it may have been done or not
+        taken = {}    # id: how often
+        early = []
+        with Daemon() as daemon:
+            daemon.start()
+            stop = threading.Event()
+
+            def produce():
+                client = daemon.client()
+                while not stop.is_set():
+                    end = random_.choice(["commit", "rollback", "commit left alone", "rollback left alone"])
+                    left_alone = end.endswith("left alone")
+                    after = random_.choice([30, 200]) if left_alone else 600_000
+                    checks = {"queue": "checks", "times": random_.randint(1, 2)} if random_.random() < 0.5 else {}
+                    members = transaction(after, otherwise=end.split()[0], **checks) if left_alone else transaction(after, **checks)
+                    half = None
+                    try:
+                        status, answer = client.put("q", "x" * random_.choice([1, 3000]), delay=random_.choice([0, 0, 40]),
+                                                    transaction=members)
+                        if status != 201:
+                            continue
+                        half = answer["id"]
+                        if left_alone:
+                            meant[half] = end
+                        else:
+                            unknown[half] = end
+                            if half in taken:
+                                early.append(half)
+                            outcome = client.request("POST", f"/v1/messages/{half}:{end}")[1]["outcome"]
+                            if outcome == {"commit": "committed", "rollback": "rolled_back"}[end]:
+                                meant[half] = end
+                    except Exception:  # the process is gone: what it did not answer may have been done or not
+                        time.sleep(0.02)
+                        if daemon.process is not None and not stop.is_set():
+                            client = daemon.client()
+
+            def take(client, wait):
+                messages = client.lease("q", 1000, wait)
+                for message in messages:
+                    taken[message["id"]] = taken.get(message["id"], 0) + 1
+                    client.ack(message["lease"])
+                return messages
+
+            def consume():
+                client = daemon.client()
+                while not stop.is_set():
+                    try:
+                        take(client, "20ms")
+                    except Exception:
+                        time.sleep(0.02)
+                        if daemon.process is not None and not stop.is_set():
+                            client = daemon.client()
+
+            threads = [threading.Thread(target=produce), threading.Thread(target=produce), threading.Thread(target=consume)]
+            for thread in threads:
+                thread.start()
+            for _ in range(KILLS):
+                time.sleep(random_.uniform(0.05, 0.3))
+                daemon.kill()
+                daemon.start()
+            stop.set()
+            for thread in threads:
+                thread.join()
+            client = daemon.client()
+            # Every answer is repeated; what nobody knows is settled now.
+            for half, end in unknown.items():
+                status, answer = client.request("POST", f"/v1/messages/{half}:{end}")
+                self.assertEqual(status, 200, answer)
+                meant[half] = end
+            for half, end in meant.items():
+                if not end.endswith("left alone"):
+                    other = {"commit": "rollback", "rollback": "commit"}[end]
+                    self.assertEqual(client.request("POST", f"/v1/messages/{half}:{other}")[0], 409)
+            quiet_since = time.monotonic()
+            while time.monotonic() - quiet_since < 2:
+                if take(client, "500ms"):
+                    quiet_since = time.monotonic()
+            self.assertEqual(early, [], "a half was handed out before anybody committed it")
+            # What a killed server had handed out is leased no more, but for an ack that got through unanswered.
+            for half, end in meant.items():
+                state = client.get(half)[1]["state"]
+                if end.startswith("commit"):
+                    self.assertEqual(state, "done", f"{half} {end}")
+                    self.assertIn(half, taken, end)
+                else:
+                    self.assertEqual(state, "cancelled", f"{half} {end}")
+                    self.assertNotIn(half, taken, end)
+            for kind in ("commit", "rollback", "commit left alone", "rollback left alone"):
+                self.assertGreater(sum(end == kind for end in meant.values()), 5, kind)
+            print(f"{len(meant)} halves settled, {len(taken)} delivered, over {KILLS} kills")
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
