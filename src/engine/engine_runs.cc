@@ -21,7 +21,8 @@ void Engine::settle_schedule(Schedule& schedule) {
         return;
     }
     if (schedule.state.waiting_ms != 0) {
-        const std::optional<bool> unfinished = is_unfinished(schedule.state.last_id);
+        const bool may_overlap = schedule.state.rule.overlap == Overlap::allow;
+        const std::optional<bool> unfinished = may_overlap ? false : is_unfinished(schedule.state.last_id);
         if (!unfinished || !*unfinished) return begin_run(schedule);
         schedules_.wait_for(schedule.state.last_id, schedule);
     }

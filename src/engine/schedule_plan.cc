@@ -40,7 +40,7 @@ class Planner {
     // The run that waits for the end of the one before. False: it still does not go, and nothing behind it needs a run.
     bool run_waiting() {
         ScheduleState& state = plan_.after;
-        if (state.rule.overlap == Overlap::queue_one && unfinished_) return true;
+        if (state.rule.overlap != Overlap::allow && unfinished_) return true;
         if (plan_.runs.size() >= limits_.runs_max) return false;
         plan_.runs.push_back({state.waiting_ms, state.waiting_run});
         ++plan_.steps;

@@ -160,6 +160,7 @@ struct MessageModel {
     std::uint64_t parent = 0;        // an occurrence: the serial of its loop
     std::uint64_t occurrence = 0;    // and its number
     std::uint64_t schedule_put = 0;  // a run of a schedule: the serial of the put that says what it holds
+    DueMs unended_ms = 0;            // a run: until then nothing had ended it, not even for a while
 
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_unfinished() const;

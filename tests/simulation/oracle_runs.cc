@@ -185,6 +185,7 @@ MessageModel* Oracle::run_met(ScheduleModel& model, const SchedulePut& put, cons
     about.serial = messages_.size();
     about.occurrence = delivery.occurrence;
     about.told_ms = delivery.delivered_ms;
+    if (delivery.attempt == 1 && !delivery.maybe_delivered) about.unended_ms = delivery.delivered_ms;
     about.set({0, 0}, {fresh});
     learn_rule(about);
     note(about, "a run is met: number, id", static_cast<std::int64_t>(delivery.occurrence),
@@ -281,6 +282,15 @@ void Oracle::check_policies(const ScheduleModel& model, const ScheduleLife& life
     rare_.met(Rare::run_that_must_not_overlap);
     for (const auto& [number, serial] : life.met) {
         const MessageModel& other = messages_[serial - 1];
+        // Made after it and handed out before it.
+        const bool was_out = other.id > about.id && !other.deliveries.empty() &&
+                             other.deliveries.front().delivered_ms <= about.unended_ms;
+        if (was_out) {
+            return violate("C6",
+                           "it was unfinished when a run was made for time " + std::to_string(number) + ", message " +
+                               std::to_string(other.id),
+                           &about);
+        }
         const bool is_settled = other.id < about.id && other.open.empty() && other.certain() != nullptr &&
                                 other.is_surely_unfinished() && other.purge == MessageModel::Purge::no;
         const bool may_have_ended = other.may_have_expired(latest()) || may_have_died(other) || other.may_be_back;

@@ -37,7 +37,7 @@ void Oracle::schedule_told(ScheduleModel& model, const ScheduleState& state, con
     put.was_told = true;
     ScheduleLife* life = life_told(model, state, request, was_created);
     if (life == nullptr) return;
-    model.put_lost = model.remove_lost = false;
+    model.put_lost = model.remove_lost = model.change_lost = false;
     const auto known = life->told.find(state.revision);
     if (known != life->told.end()) {
         ScheduleState same = known->second.state;

@@ -102,6 +102,7 @@ void Oracle::schedules_died() {
     for (const auto& [token, request] : requests_) {
         if (!changes_a_schedule(request.command)) continue;
         ScheduleModel& model = *schedule_of(request.command);
+        model.change_lost = true;
         if (told_to(request.command, Tell::remove) != nullptr) model.remove_lost = true;
         if (told_to(request.command, Tell::fire) != nullptr) model.asked.emplace_back(request.submitted_ms, now_);
         const auto* put = std::get_if<PutScheduleCommand>(&request.command);
@@ -137,7 +138,7 @@ void Oracle::schedule_replied(const Request& request, const ScheduleAnswer& answ
     const auto* put = std::get_if<PutScheduleCommand>(&request.command);
     std::optional<ScheduleState> before;  // for sure
     if (const ScheduleLife* life = model.life();
-        was_there && !request.is_overlapped && life != nullptr && life->newest() != nullptr) {
+        was_there && !request.is_overlapped && !model.change_lost && life != nullptr && life->newest() != nullptr) {
         before = *life->newest();
     }
     if (!may_have_been && !request.is_overlapped && put == nullptr) {
@@ -242,7 +243,7 @@ void Oracle::schedule_is_gone(const Request& request, ScheduleModel& model) {
     }
     if (model.put_lost) rare_.met(Rare::lost_schedule_put_found_missing);
     model.there = There::no;
-    model.put_lost = model.remove_lost = false;
+    model.put_lost = model.remove_lost = model.change_lost = false;
 }
 
 void Oracle::schedules_listed(const Request& request, const ScheduleListAnswer& answer) {

@@ -156,6 +156,7 @@ struct ScheduleModel {
     std::uint32_t removes_open = 0;
     bool remove_lost = false;  // since it was last looked at, an end or a put had no answer
     bool put_lost = false;
+    bool change_lost = false;  // likewise any command that changes it
     bool is_blurred = false;  // two lives cannot be told from one another: it is not judged any more
     std::vector<ScheduleLife> lives;
     std::vector<std::uint64_t> puts;             // serials

@@ -120,6 +120,8 @@ void draw_schedules(SimOptions& options, Random& random) {
     options.engine.runs_made_up_max = pick<std::uint32_t>(random, {1, 3, 1000});
     options.engine.run_steps_max = pick<std::uint32_t>(random, {3, 100, 10'000});
     options.zones_change = random.chance(300'000);
+    options.follows_clocks = random.chance(300'000) || options.zones_change;
+    options.runs_overlap = random.chance(600'000);
     if (!options.has(Op::schedule)) return;
     // Some time before the clocks are changed, so that the run comes to it.
     constexpr std::int64_t kFourHoursMs = 4LL * 3600 * 1000;

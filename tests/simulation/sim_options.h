@@ -105,6 +105,8 @@ struct SimOptions {
     std::int64_t start_ms = 1'700'000'000'000;  // when the clock begins: where there are schedules, mostly before
     std::string_view zone;                      // the clocks of this zone are changed
     bool zones_change = false;                  // zone data, over restarts
+    bool follows_clocks = false;                // most schedules are told times of day, in that zone
+    bool runs_overlap = true;                   // else no schedule allows it, and nobody fires one by hand
     bool reuses_keys = false;  // puts with keys are sent again also when their keys may be free by then
 
     // How eagerly each kind of step is chosen.

@@ -409,7 +409,7 @@ void Simulation::die(bool power_cut) {
         rare_.met(Rare::index_lost);
         static_cast<void>(rows_->discard());
     }
-    if (options_.has(Op::schedule) && options_.zones_change && random_.chance(200'000)) ++zone_version_;
+    if (options_.has(Op::schedule) && options_.zones_change && random_.chance(500'000)) ++zone_version_;
     storm_until_step_ = options_.storms ? step_ + 40 : 0;
     start();
 }

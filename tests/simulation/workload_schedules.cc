@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 
 #include "simulation/workload.h"
 
@@ -27,6 +28,9 @@ struct Rule {
 constexpr Rule kCrons[] = {{"* * * * * *", 1'000},           {"*/5 * * * * *", 5'000},    {"* * * * *", kMinuteMs},
                            {"*/15 * * * *", 15 * kMinuteMs}, {"15 * * * *", kHourMs},     {"15 1 * * *", kDayMs},
                            {"15 2 * * *", kDayMs},           {"0 9 * * MON-FRI", kDayMs}, {"15 2 1 * *", 30 * kDayMs}};
+// Of these a day has times that clocks skip, and of these enough that they show what other zone data change.
+constexpr Rule kCronsOfGaps[] = {{"15 2 * * *", kDayMs}, {"*/20 2 * * *", kDayMs}, {"15 1,2 * * *", kDayMs}};
+constexpr Rule kOftenCrons[] = {{"*/5 * * * * *", 5'000}, {"* * * * *", kMinuteMs}, {"*/15 * * * *", 15 * kMinuteMs}};
 constexpr Rule kPeriods[] = {
     {"PT5S", 5'000}, {"PT1M", kMinuteMs}, {"PT1H", kHourMs}, {"P1D", kDayMs}, {"P1M", 30 * kDayMs}};
 
@@ -51,6 +55,12 @@ const Rule& pick_rule(Random& random, const Rule (&rules)[N], std::int64_t scale
         picked = &rules[random.below(N)];
     }
     return *picked;
+}
+
+const Rule& pick_cron(Random& random, const SimOptions& options, std::int64_t scale_ms) {
+    if (!options.follows_clocks || random.chance(400'000)) return pick_rule(random, kCrons, scale_ms);
+    if (options.zones_change) return kOftenCrons[random.below(std::size(kOftenCrons))];
+    return kCronsOfGaps[random.below(std::size(kCronsOfGaps))];
 }
 
 }  // namespace
@@ -90,6 +100,7 @@ Command Workload::draw_schedule_command(const QueueOf& name, const ScheduleModel
             return tell(Tell::resume);
         case 3:
         case 4:
+            if (!options_.runs_overlap) return DescribeScheduleCommand{name.name_space, name.queue};
             return tell(Tell::fire);
         case 5:
             return tell(Tell::remove);
@@ -170,9 +181,11 @@ TimesRule Workload::draw_times() {
     const std::int64_t scale = std::max(options_.due_scale_ms, options_.lease_scale_ms);
     const DueMs now = surroundings_.clock();
     TimesRule times;
-    if (random_.chance(600'000)) times.zone = options_.zone;
+    if (random_.chance(options_.follows_clocks ? 900'000 : 600'000)) times.zone = options_.zone;
     DueMs rest = 0;
-    switch (random_.below(8)) {
+    constexpr std::uint64_t kByAnExpression = 2;
+    const bool asks_clocks = options_.follows_clocks && random_.chance(600'000);
+    switch (asks_clocks ? kByAnExpression : random_.below(8)) {
         case 0:
             times.kind = TimesKind::at;
             times.text = text_of(now + 1000 + draw_delay()) + (random_.chance(700'000) ? "Z" : "");
@@ -186,10 +199,10 @@ TimesRule Workload::draw_times() {
             rest = period.rest_ms;
             break;
         }
-        case 2:
+        case kByAnExpression:
         case 3:
         case 4: {
-            const Rule& cron = pick_rule(random_, kCrons, scale);
+            const Rule& cron = pick_cron(random_, options_, scale);
             times.kind = TimesKind::cron;
             times.text = cron.text;
             times.skips_gaps = random_.chance(300'000);
@@ -233,6 +246,11 @@ void Workload::draw_policies(ScheduleRule& rule) {
     if (random_.chance(250'000)) rule.misfire_window_ms = std::max<DueMs>(scale >> random_.below(12), 1);
     if (random_.chance(500'000)) rule.overlap = static_cast<Overlap>(random_.below(3));
     if (random_.chance(300'000)) rule.jitter_ms = std::max<DueMs>(scale >> random_.below(12), 1);
+    if (!options_.runs_overlap) {
+        if (rule.overlap == Overlap::allow) rule.overlap = random_.chance(500'000) ? Overlap::skip : Overlap::queue_one;
+        // One that is due late is unfinished for long.
+        if (random_.chance(400'000)) rule.jitter_ms = std::max<DueMs>(scale >> random_.below(3), 1);
+    }
     if (random_.chance(options_.expiring_per_million)) rule.expires_after_ms = 1 + draw_delay();
     rule.priority = random_.chance(800'000) ? 0 : static_cast<std::int32_t>(random_.between(-2, 2));
     if (options_.order_keys > 0 && random_.chance(300'000)) {
