@@ -330,8 +330,8 @@ TEST(Schedules, a_run_that_waits_is_made_at_once_when_runs_may_overlap) {
     EXPECT_EQ(look(shard).state.waiting_ms, 0);
 }
 
-// The simulator changed a schedule from `queue_one` to `skip` while a run waited behind one that was set aside, and found
-// that the next time made the run that waited, although `skip` says that none is made beside an unfinished one.
+// The simulator changed a schedule from `queue_one` to `skip` while a run waited behind one that was set aside, and
+// found that the next time made the run that waited, although `skip` says that none is made beside an unfinished one.
 TEST(Schedules, a_run_that_waits_goes_on_waiting_where_the_policy_becomes_skip) {
     TrialEngine shard;
     PutScheduleCommand command = every(100, 4);
