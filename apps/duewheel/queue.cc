@@ -129,13 +129,13 @@ int remove(Session& session, const QueueArguments& arguments) {
 }
 
 int list(Session& session, const ListArguments& arguments) {
-    Rows rows = {{"queue", "pending", "scheduled", "ready", "leased", "held", "dead", "waiters", ""}};
+    Rows rows = {{"queue", "pending", "scheduled", "ready", "leased", "held", "prepared", "dead", "waiters", ""}};
     const PagesShown shown =
         show_pages(session, session.path("queues"), "queues", arguments.limit, [&](const json::object& queue) {
             if (session.json) return void(std::printf("%s\n", json::serialize(queue).c_str()));
             rows.push_back({printable(word_of(queue, "queue")), count(queue, "pending"), count(queue, "scheduled"),
-                            ready(queue), count(queue, "leased"), count(queue, "held"), count(queue, "dead"),
-                            count(queue, "waiters"), state(queue)});
+                            ready(queue), count(queue, "leased"), count(queue, "held"), count(queue, "prepared"),
+                            count(queue, "dead"), count(queue, "waiters"), state(queue)});
         });
     if (!session.json) print_pages(shown, rows, 0, "no queues");
     return shown.exit_code;

@@ -365,6 +365,7 @@ void Engine::apply(Operation& operation) {
             unlist(operation.entry);
         }
     } else {
+        assert(record.previous.version == 0);  // what is changed is in memory
         keeps_live = false;
     }
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
@@ -390,9 +391,6 @@ void Engine::apply(Operation& operation) {
     if (record.state.order_key.empty()) return;
     const std::string line =
         line_name(recent_.queues().number(record.state.name_space, record.state.queue), record.state.order_key);
-    // One that was changed without being in memory may have been the line's next.
-    const bool was_on_disk = operation.entry == kNoEntry && record.previous.version != 0;
-    if (was_on_disk && lines_.contains(line)) lines_.at(line).head_stands = false;
     advance_line(line);
 }
 
