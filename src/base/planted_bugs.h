@@ -81,6 +81,14 @@ enum class PlantedBug : std::uint8_t {
 
     // Cleaning.
     carried_outcomes_forgotten = 47,
+
+    // Schedules.
+    run_repeated_after_crash = 48,
+    missed_times_counted_twice = 49,
+    overlap_looks_at_memory_alone = 50,
+    jitter_changes_with_restart = 51,
+    resume_makes_up_for_pause = 52,
+    zone_change_fires_again = 53,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

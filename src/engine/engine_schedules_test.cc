@@ -308,6 +308,49 @@ TEST(Schedules, queue_one_makes_the_run_that_waits_when_the_one_before_ends) {
     EXPECT_EQ(look(shard).state.waiting_ms, 0);
 }
 
+// A schedule of every day was changed from `queue_one` to `allow` while a run waited behind one that hung. The run that
+// waited came a day later, with the next one, although nothing kept it any more.
+TEST(Schedules, a_run_that_waits_is_made_at_once_when_runs_may_overlap) {
+    TrialEngine shard;
+    PutScheduleCommand command = every(100, 2);
+    command.rule.overlap = Overlap::queue_one;
+    shard.ask<ScheduleAnswer>(command);
+    shard.turn(100);
+    ASSERT_EQ(shard.lease().size(), 1u);
+    shard.turn(100);
+    ASSERT_EQ(look(shard).state.waiting_run, 2u);
+    command.rule.overlap = Overlap::allow;
+    command.body = "changed";
+    command.rule.content_hash += 1;
+    shard.ask<ScheduleAnswer>(command);
+    shard.turn();
+    const std::vector<Delivered> waited = shard.lease();
+    ASSERT_EQ(numbers_of(waited), (Numbers{2}));
+    EXPECT_EQ(waited[0].body, "changed") << "it is made with what the schedule is by then";
+    EXPECT_EQ(look(shard).state.waiting_ms, 0);
+}
+
+// The simulator changed a schedule from `queue_one` to `skip` while a run waited behind one that was set aside, and
+// found that the next time made the run that waited, although `skip` says that none is made beside an unfinished one.
+TEST(Schedules, a_run_that_waits_goes_on_waiting_where_the_policy_becomes_skip) {
+    TrialEngine shard;
+    PutScheduleCommand command = every(100, 4);
+    command.rule.overlap = Overlap::queue_one;
+    shard.ask<ScheduleAnswer>(command);
+    shard.turn(100);
+    const std::vector<Delivered> first = shard.lease();
+    ASSERT_EQ(first.size(), 1u);
+    shard.turn(100);
+    command.rule.overlap = Overlap::skip;
+    shard.ask<ScheduleAnswer>(command);
+    shard.turn(100);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(look(shard).state.skipped, 1u);
+    shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
+    shard.turn();
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2}));
+}
+
 TEST(Schedules, a_run_that_waits_is_made_after_a_crash_too) {
     TrialEngine first;
     PutScheduleCommand command = every(100, 2);

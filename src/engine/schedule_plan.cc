@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "base/planted_bugs.h"
+
 namespace duewheel {
 namespace {
 
@@ -38,7 +40,7 @@ class Planner {
     // The run that waits for the end of the one before. False: it still does not go, and nothing behind it needs a run.
     bool run_waiting() {
         ScheduleState& state = plan_.after;
-        if (state.rule.overlap == Overlap::queue_one && unfinished_) return true;
+        if (state.rule.overlap != Overlap::allow && unfinished_) return true;
         if (plan_.runs.size() >= limits_.runs_max) return false;
         plan_.runs.push_back({state.waiting_ms, state.waiting_run});
         ++plan_.steps;
@@ -97,7 +99,9 @@ class Planner {
 
     void pass(DueMs nominal, Fate fate, PassedWhy why) {
         ScheduleState& state = plan_.after;
-        (fate == Fate::skip ? state.skipped : state.merged) += 1;
+        const bool counts = !planted(PlantedBug::skipped_run_not_recorded) || fate != Fate::skip;
+        const bool twice = planted(PlantedBug::missed_times_counted_twice) && why == PassedWhy::missed;
+        (fate == Fate::skip ? state.skipped : state.merged) += twice ? 2u : counts ? 1u : 0u;
         const bool goes_on = state.passed_why == why && state.passed_to_ms != 0 && state.passed_to_ms == state.last_ms;
         if (!goes_on) {
             state.passed_from_ms = nominal;

@@ -176,7 +176,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     std::memcpy(start.token_key.data(), journal_->identity().token_key.data(), start.token_key.size());
     Sequence carried_up_to = 0;
     std::vector<Index::Settings> settings;
-    if (Status replayed = replay(start, settings, carried_up_to, log); !replayed) return replayed;
+    if (Status replayed = replay(options, start, settings, carried_up_to, log); !replayed) return replayed;
     if (Status proven = prove(start.totals, settings, log); !proven) return proven;
     if (Status repeated = repeat_drop(carried_up_to, log); !repeated) return repeated;
     log.info("recovered", "The log was replayed.",
@@ -189,8 +189,8 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
 }
 
 // Reads what the index does not hold, and adds it up beside: the log must be what it says of itself.
-Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to,
-                          LogSink& log) {
+Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::vector<Index::Settings>& settings,
+                          Sequence& carried_up_to, LogSink& log) {
     const IndexPosition position = index_->position();
     // Of an empty index: a log whose front is gone begins with what its first header says.
     const Totals begin =
@@ -237,8 +237,9 @@ Status ShardParts::replay(EngineStart& start, std::vector<Index::Settings>& sett
     carried_up_to = audit.carried_up_to();
     for (const auto& [name, at] : cursors) start.queue_cursors.push_back({{name.first, name.second}, at});
     settings = queues.settings();
-    start.zone_data = zone_data_version();
-    const FindZone find_zone = [this](std::string_view name) { return zones_.find(name); };
+    start.zone_data = options.zone_data.empty() ? zone_data_version() : options.zone_data;
+    const FindZone find_zone =
+        options.find_zone ? options.find_zone : [this](std::string_view name) { return zones_.find(name); };
     if (Status made = queues.finish(start.schedules, find_zone, log); !made) return made;
     return queues.finish(start.queue_states);
 }

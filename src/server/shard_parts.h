@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "journal/local_journal.h"
+#include "message/schedule_times.h"
 #include "message/zone_shelf.h"
 #include "server/space_watch.h"
 #include "store/index.h"
@@ -36,6 +37,9 @@ struct ShardOptions {
     std::size_t reserve_segments = 3;
     std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off
     LogIdentity identity;                         // used when the data directory is created: 32 random bytes
+    // Where time zones come from, and the version of their data; without, both are the operating system's.
+    FindZone find_zone;
+    std::string zone_data;
 };
 
 struct RecoveryReport {
@@ -106,7 +110,8 @@ class ShardParts {
     Status open_journal(const ShardOptions& options, LogSink& log);
     Status open_index_of_log(RowStorage& rows, LogSink& log);
     Status recover(const ShardOptions& options, LogSink& log);
-    Status replay(EngineStart& start, std::vector<Index::Settings>& settings, Sequence& carried_up_to, LogSink& log);
+    Status replay(const ShardOptions& options, EngineStart& start, std::vector<Index::Settings>& settings,
+                  Sequence& carried_up_to, LogSink& log);
     Status replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment);
     Status prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log);
     Status repeat_drop(Sequence carried_up_to, LogSink& log);

@@ -114,6 +114,7 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
         if (world != nullptr && world->is_live() && world->due.high <= now_) rare_.met(Rare::due_at_start);
         if (message.is_loop() && is_behind(message)) rare_.met(Rare::loop_behind_at_start);
     }
+    if (some_schedule_is_behind()) rare_.met(Rare::schedule_behind_at_start);
 }
 
 void Oracle::died(std::uint64_t step) {
@@ -148,6 +149,7 @@ void Oracle::died(std::uint64_t step) {
         }
     }
     queues_died();
+    schedules_died();
     requests_.clear();
     forgotten_.clear();
     for (auto& [queue, leases] : leases_) {
@@ -180,6 +182,8 @@ ReplyToken Oracle::submitted(const Command& command) {
         history_submitted(*history);
     } else if (const auto* configure = std::get_if<ConfigureQueueCommand>(&command)) {
         configure_submitted(*configure, token);
+    } else if (schedule_of(command) != nullptr || std::holds_alternative<ListSchedulesCommand>(command)) {
+        schedule_submitted(command, token, request);
     } else if (const auto* redrive = std::get_if<RedriveCommand>(&command)) {
         queue_of(redrive->name_space, redrive->queue).redriven_ms = now_;
         for (MessageModel* each : in_queue(*redrive)) {
@@ -361,6 +365,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
     const ReplyToken token = effect.token;
     requests_.erase(found);
     close(token, request);
+    schedule_closed(request.command, token, std::holds_alternative<Error>(effect.reply));
     if (MessageModel* about = message(request.serial)) about->told_ms = now_;
     for (const std::uint64_t serial : request.batch) message(serial)->told_ms = now_;
     const Reply& reply = effect.reply;
@@ -405,6 +410,18 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* queues = std::get_if<QueueListAnswer>(&reply);
                queues != nullptr && std::holds_alternative<ListQueuesCommand>(request.command)) {
         queues_listed(request, *queues);
+    } else if (const auto* schedule = std::get_if<ScheduleAnswer>(&reply);
+               schedule != nullptr && schedule_of(request.command) != nullptr &&
+               !std::holds_alternative<PreviewScheduleCommand>(request.command)) {
+        schedule_replied(request, *schedule);
+    } else if (put != nullptr && std::holds_alternative<TellScheduleCommand>(request.command)) {
+        schedule_fired(request, *put);
+    } else if (const auto* schedules = std::get_if<ScheduleListAnswer>(&reply);
+               schedules != nullptr && std::holds_alternative<ListSchedulesCommand>(request.command)) {
+        schedules_listed(request, *schedules);
+    } else if (const auto* preview = std::get_if<PreviewAnswer>(&reply);
+               preview != nullptr && std::holds_alternative<PreviewScheduleCommand>(request.command)) {
+        schedule_previewed(request, *preview);
     } else {
         violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
     }
@@ -414,6 +431,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
 // ---- what must hold of all
 
 bool Oracle::all_ended() const {
+    if (schedules_go_on()) return false;
     return std::none_of(messages_.begin(), messages_.end(), [this](const MessageModel& message) {
         if (message.may_be(World::Phase::dead) && !may_be_let_go(message) && !may_be_discarded(message)) return true;
         return message.may_be_unfinished() && !is_over(message) && message.purge != MessageModel::Purge::surely;
@@ -448,6 +466,7 @@ std::vector<DueMs> Oracle::dues_ahead() const {
             if (world.is_live() && world.due.high > now_ && !is_over(message)) dues.push_back(world.due.high);
         }
     }
+    schedule_dues_ahead(dues);
     std::sort(dues.begin(), dues.end());
     dues.erase(std::unique(dues.begin(), dues.end()), dues.end());
     return dues;
@@ -461,6 +480,7 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
         if (message.may_be_unfinished() && !(leases_are_over && message.has_expired(now_))) ++most;
         if (message.is_loop() && !leases_are_over) most += not_met(message);
     }
+    if (!leases_are_over) most += runs_not_met(nullptr);
     if (live_count >= least && live_count <= most) return;
     violate(live_count < least ? "C1" : "C3", std::to_string(live_count) + " messages are unfinished " +
                                                   std::string(when) + ", but it must be " + std::to_string(least) +
@@ -509,6 +529,14 @@ std::string Oracle::history(std::uint64_t serial) const {
     const MessageModel& about = messages_[serial - 1];
     std::string text = "message " + std::to_string(about.id) + " (put " + std::to_string(serial) + ", queue " +
                        about.put.queue + "), possible: " + describe(about.worlds()) + "\n";
+    if (about.is_run()) {
+        const PutScheduleCommand& schedule = schedule_puts_[about.schedule_put - 1].command;
+        const TimesRule& times = schedule.rule.times;
+        text += "  run " + std::to_string(about.occurrence) + " of schedule " + schedule.name + ": `" + times.text +
+                "`, every " + std::to_string(times.every_ms) + ", zone `" + times.zone + "`, start " +
+                std::to_string(times.start_ms) + ", end " + std::to_string(times.end_ms) + ", times " +
+                std::to_string(times.times) + ", closed `" + times.closed + "`\n";
+    }
     for (const HistoryLine& line : about.history) {
         text += "  step " + std::to_string(line.step) + "  time " + std::to_string(line.now) + "  " +
                 std::string(line.what) + "  " + std::to_string(line.first) + "  " + std::to_string(line.second) + "\n";

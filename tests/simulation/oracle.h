@@ -25,6 +25,7 @@
 #include "engine/engine.h"
 #include "simulation/message_model.h"
 #include "simulation/rare_states.h"
+#include "simulation/schedule_model.h"
 
 namespace duewheel {
 
@@ -84,6 +85,18 @@ class Oracle {
     std::optional<DueMs> next_due(const MessageModel& message) const;
     // Whether some of the queue may be dead.
     bool may_hold_dead(const std::string& name_space, const std::string& queue) const;
+    // By namespace and name; all that somebody has asked for.
+    using Schedules = std::map<std::pair<std::string, std::string>, ScheduleModel>;
+    const Schedules& schedules() const { return schedules_; }
+    // By serial - 1.
+    const std::deque<SchedulePut>& schedule_puts() const { return schedule_puts_; }
+    // The first nominal time after now, as far as is known.
+    std::optional<DueMs> next_time(const ScheduleModel& model) const;
+    // The process has started with other zone data, and tells these counts of its schedules before anything else.
+    void zones_changed(std::uint32_t version, const std::vector<Engine::ScheduleCounters>& counters);
+    std::uint32_t zone_version() const { return zone_version_; }
+    // Consumers have drained all queues, and each schedule was looked at: what it says that it made was met.
+    void check_schedules();
     // When messages are due that may come, those in the future, in their order.
     std::vector<DueMs> dues_ahead() const;
     // Somebody but a consumer that waits has no answer yet.
@@ -131,6 +144,11 @@ class Oracle {
         std::vector<std::uint64_t> dead{};   // redrive: those in the queue that were surely dead by then
         std::vector<std::uint64_t> batch{};  // of puts: their messages
         std::uint64_t first_of_batch = 0;    // that was not put before
+        // Of a schedule: another command that changes it was under way at the same time.
+        bool is_overlapped = false;
+        std::uint32_t least_revision = 0;  // it had this one when the request was submitted
+        std::size_t lives = 0;             // of its name, then
+        std::uint64_t schedule_moves = 0;  // of all schedules, then
     };
 
     using QueueKey = std::pair<std::string, std::string>;
@@ -267,7 +285,7 @@ class Oracle {
     void lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer);
     void delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
-    MessageModel* find_delivered(const Delivered& delivery);
+    MessageModel* find_delivered(const LeaseCommand& command, const Delivered& delivery);
     std::uint64_t unknown_with_key_of(std::uint64_t serial) const;
     void check_order(const LeaseAnswer& answer);
     void check_order_key(const MessageModel& message, const SeenDelivery& fresh, DueMs nominal);
@@ -296,9 +314,58 @@ class Oracle {
     MessageModel* find_occurrence(const Delivered& delivery);
     MessageModel* find_loop(const Delivered& delivery);
     MessageModel& occurrence_met(MessageModel& loop, const Delivered& delivery);
+    void asked_before_it_was_met(MessageModel& about, const World& fresh);
     void check_after_its_end(const MessageModel& loop, const MessageModel& occurrence);
     bool may_have_vanished(const MessageModel& loop, std::uint64_t number) const;
     void check_occurrences(const MessageModel& loop);
+
+    // oracle_schedules.cc
+    ScheduleModel* schedule_of(const Command& command);
+    static bool changes_a_schedule(const Command& command);
+    void schedule_submitted(const Command& command, ReplyToken token, Request& request);
+    void schedule_closed(const Command& command, ReplyToken token, bool was_refused);
+    void schedules_died();
+    void schedule_replied(const Request& request, const ScheduleAnswer& answer);
+    void schedule_put_replied(const Request& request, const ScheduleAnswer& answer,
+                              const std::optional<ScheduleState>& before, ScheduleModel& model);
+    void schedule_removed(const Request& request, const ScheduleAnswer& answer, ScheduleModel& model);
+    void schedule_is_gone(const Request& request, ScheduleModel& model);
+    void schedules_listed(const Request& request, const ScheduleListAnswer& answer);
+    void schedule_previewed(const Request& request, const PreviewAnswer& answer);
+    void schedule_refused(const Request& request, const Error& error);
+    bool may_be_refused(const SchedulePut& put, const ScheduleModel& model, const Request& request,
+                        std::string_view code) const;
+    // oracle_schedule_states.cc
+    void schedule_told(ScheduleModel& model, const ScheduleState& state, const Request& request, bool was_created);
+    ScheduleLife* life_told(ScheduleModel& model, const ScheduleState& state, const Request& request, bool was_created);
+    bool may_be_two_lives(const ScheduleModel& model, const ScheduleLife& life, const ScheduleState& state) const;
+    void check_stretch(ScheduleModel& model, ScheduleLife& life, const SchedulePut& put, const ScheduleState& state);
+    void zone_changed(ScheduleModel& model, const Engine::ScheduleCounters& counters);
+    void check_goes_on(const ScheduleModel& model, const ScheduleTold& before, const ScheduleTold& after);
+    void check_passed(const ScheduleModel& model, const ScheduleLife& life, const ScheduleState& before,
+                      const ScheduleState& after);
+    void schedule_violates(const ScheduleModel& model, std::string_view clause, const std::string& what);
+    // oracle_runs.cc
+    DueMs due_of_run(const SchedulePut& put, DueMs nominal_ms) const;
+    MessageModel run_of(const SchedulePut& put, DueMs due_ms) const;
+    MessageModel* find_run(const LeaseCommand& command, const Delivered& delivery);
+    MessageModel* run_met(ScheduleModel& model, const SchedulePut& put, const Delivered& delivery);
+    void explain_run(ScheduleModel& model, std::uint64_t serial);
+    void explain_runs(ScheduleModel& model);
+    void check_policies(const ScheduleModel& model, const ScheduleLife& life, const MessageModel& about, DueMs nominal);
+    void check_not_after_its_removal(const ScheduleLife& life, const MessageModel& about);
+    void schedule_fired(const Request& request, const PutAnswer& answer);
+    void check_run_made(const MessageModel& about, const MessageAnswer& answer);
+    // How many there may be that nobody has met, in this queue or in any.
+    std::uint64_t runs_not_met(const QueueKey* queue) const;
+    std::uint64_t not_met(const ScheduleModel& model) const;
+    bool some_schedule_is_behind() const;
+    // One that waited is made with what the schedule is then, for a time of what it was before.
+    bool runs_may_wait(const ScheduleModel& model) const;
+    bool run_may_have_vanished(const ScheduleModel& model, DueMs nominal_ms) const;
+    void schedule_dues_ahead(std::vector<DueMs>& dues) const;
+    bool schedules_go_on() const;
+    void check_runs(const ScheduleModel& model, const ScheduleLife& life);
 
     // A listing from its first page to its last.
     struct Standing {
@@ -391,6 +458,10 @@ class Oracle {
     std::map<std::uint64_t, Listing> listings_;  // by the query that names each
     std::vector<LostBatch> lost_batches_;
     std::map<QueueKey, QueueModel> queues_;
+    Schedules schedules_;
+    std::deque<SchedulePut> schedule_puts_;
+    std::uint32_t zone_version_ = 0;
+    std::uint64_t schedule_moves_ = 0;  // commands that change one, sent and closed
     OracleTotals totals_;
     std::optional<Violation> violation_;
 };

@@ -24,7 +24,8 @@ void Oracle::lease_replied(ReplyToken token, const Request& request, const Lease
     check_order(answer);
 }
 
-MessageModel* Oracle::find_delivered(const Delivered& delivery) {
+MessageModel* Oracle::find_delivered(const LeaseCommand& command, const Delivered& delivery) {
+    if (!delivery.schedule.empty()) return find_run(command, delivery);
     if (delivery.parent != 0 || delivery.occurrence != 0) return find_occurrence(delivery);
     const std::uint64_t serial = std::strtoull(delivery.body.c_str(), nullptr, 10);
     MessageModel* known = message_of(delivery.id);
@@ -37,7 +38,7 @@ MessageModel* Oracle::find_delivered(const Delivered& delivery) {
                                  : known == nullptr ? unknown_with_key_of(serial)
                                                     : serial;
     MessageModel& about = messages_[actual - 1];
-    if (about.put.repeat || (known != nullptr && known->parent != 0)) {
+    if (about.put.repeat || (known != nullptr && (known->parent != 0 || known->is_run()))) {
         violate("C6", "a loop was delivered itself, or an occurrence as no such thing", &about);
         return nullptr;
     }
@@ -57,7 +58,7 @@ MessageModel* Oracle::find_delivered(const Delivered& delivery) {
 
 void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery) {
     ++totals_.deliveries;
-    MessageModel* about = find_delivered(delivery);
+    MessageModel* about = find_delivered(command, delivery);
     if (about == nullptr) return;
     note(*about, "delivered: at, attempt", delivery.delivered_ms, delivery.attempt);
     if (about->put.queue != command.queue || about->put.name_space != command.name_space) {

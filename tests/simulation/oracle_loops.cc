@@ -258,6 +258,8 @@ void Oracle::check_made(const MessageModel& about, const MessageAnswer& answer) 
         return violate("C6", "get answers that it is the occurrence of another loop, or another one of it", &about);
     }
     if (answer.repeat.has_value() != about.is_loop()) return violate("X", "get answers another rule", &about);
+    if (about.is_run()) return check_run_made(about, answer);
+    if (!answer.schedule.empty()) return violate("X", "get answers that a schedule has made it", &about);
     if (loop == nullptr) return;
     if (answer.put_ms < loop->loop->due_ms(about.occurrence)) {
         return violate("C6",
@@ -366,14 +368,21 @@ MessageModel& Oracle::occurrence_met(MessageModel& loop, const Delivered& delive
     }
     id_learned(about, delivery.id);
     check_after_its_end(loop, about);
-    // What was asked of its queue before anybody knew of it may have met it.
+    asked_before_it_was_met(about, {World::Phase::live, {due, due}, {due, due}, {}});
+    return about;
+}
+
+// What was asked of its queue before anybody knew of it may have met it.
+void Oracle::asked_before_it_was_met(MessageModel& about, const World& fresh) {
     const QueueModel& queue = queue_of(about.put.name_space, about.put.queue);
     if (queue.purge_lost_ms != 0 && about.purge == MessageModel::Purge::no) may_be_purged(about, queue.purge_lost_ms);
     if (queue.redriven_ms != 0 && attempts_high(about) > 0) {
         about.may_be_back = true;
         about.forgiven_high = attempts_high(about);
         about.redriven_ms = queue.redriven_ms;
-        about.replace({World{World::Phase::live, {due, std::max(due, now_)}, {due, due}, {}}});
+        World back = fresh;
+        back.due.high = std::max(back.due.high, now_);
+        about.replace({back});
     }
     for (const auto& [token, request] : requests_) {
         const auto* redrive = std::get_if<RedriveCommand>(&request.command);
@@ -381,7 +390,6 @@ MessageModel& Oracle::occurrence_met(MessageModel& loop, const Delivered& delive
         about.open.push_back(token);
         ++about.returns_open;
     }
-    return about;
 }
 
 // Ids are given out in the order in which messages are made.

@@ -202,6 +202,8 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
         if (about.may_be_unfinished() || !about.open.empty()) ++count.high;
         if (about.is_loop()) count.high += static_cast<DueMs>(not_met(about));
     }
+    const QueueKey key{name_space, queue};
+    count.high += static_cast<DueMs>(runs_not_met(&key));
     return count;
 }
 
@@ -239,6 +241,8 @@ bool Oracle::may_be_full(const PutCommand& put, const Request& request) {
     for (const MessageModel& about : messages_) {
         if (about.is_loop() && is_in(about, {put.name_space, put.queue})) held += not_met(about);
     }
+    const QueueKey key{put.name_space, put.queue};
+    held += runs_not_met(&key);
     return queue.settings.pending_max != 0 && held + 1 >= queue.settings.pending_max;
 }
 

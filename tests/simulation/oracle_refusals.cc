@@ -22,9 +22,13 @@ void Oracle::refused_for_space(const Request& request) {
                               std::holds_alternative<FailCommand>(command) ||
                               std::holds_alternative<ReleaseCommand>(command) ||
                               std::holds_alternative<HoldLeaseCommand>(command);
-    if (is_a_put(command)) {
+    const auto* told = std::get_if<TellScheduleCommand>(&command);
+    const bool puts = is_a_put(command) || std::holds_alternative<PutScheduleCommand>(command) ||
+                      (told != nullptr && told->what == TellScheduleCommand::What::fire);
+    if (puts) {
         if (least_space_ != LogSpace::enough) {
             if (some_loop_is_behind(nullptr)) rare_.met(Rare::loop_waited_for_space);
+            if (some_schedule_is_behind()) rare_.met(Rare::schedule_waited_for_space);
             return rare_.met(Rare::put_refused_when_full);
         }
     } else if (only_changes) {
@@ -47,6 +51,9 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         may_conflict(*about, std::get<PutCommand>(request.command))) {
         return rare_.met(Rare::key_conflict);
     }
+    const bool is_of_schedules = changes_a_schedule(request.command) || schedule_of(request.command) != nullptr ||
+                                 std::holds_alternative<ListSchedulesCommand>(request.command);
+    if (is_of_schedules) return schedule_refused(request, error);
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
     if (code == "unknown_queue") return refused_as_unknown(request);
     if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {

@@ -64,6 +64,14 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(loop_count_off_by_one),
     DUEWHEEL_BUG(occurrence_outlives_purge),
     DUEWHEEL_BUG(carried_outcomes_forgotten),
+    DUEWHEEL_BUG(dst_gap_fired_twice),
+    DUEWHEEL_BUG(skipped_run_not_recorded),
+    DUEWHEEL_BUG(run_repeated_after_crash),
+    DUEWHEEL_BUG(missed_times_counted_twice),
+    DUEWHEEL_BUG(overlap_looks_at_memory_alone),
+    DUEWHEEL_BUG(jitter_changes_with_restart),
+    DUEWHEEL_BUG(resume_makes_up_for_pause),
+    DUEWHEEL_BUG(zone_change_fires_again),
 };
 #undef DUEWHEEL_BUG
 

@@ -176,6 +176,55 @@ namespace duewheel {
     X(occurrence_ended_unmet)             \
     X(occurrences_in_one_commit)          \
     X(died_with_occurrences_in_flight)    \
+    X(schedule_put)                       \
+    X(schedule_put_again)                 \
+    X(schedule_changed_in_place)          \
+    X(schedule_times_changed)             \
+    X(schedule_refused)                   \
+    X(too_many_schedules)                 \
+    X(schedule_removed)                   \
+    X(schedule_was_not_there)             \
+    X(schedule_removed_without_an_answer) \
+    X(schedule_unknown)                   \
+    X(lost_schedule_put_found_there)      \
+    X(lost_schedule_put_found_missing)    \
+    X(schedule_paused)                    \
+    X(schedule_resumed)                   \
+    X(schedule_fired)                     \
+    X(no_room_for_a_run_by_hand)          \
+    X(schedules_listed)                   \
+    X(schedules_listed_in_part)           \
+    X(schedule_previewed)                 \
+    X(preview_with_times_left_out)        \
+    X(preview_with_a_shifted_time)        \
+    X(schedule_told_after_a_restart)      \
+    X(schedule_behind_at_start)           \
+    X(schedule_waited_for_space)          \
+    X(schedule_ended)                     \
+    X(schedule_carried)                   \
+    X(zone_data_changed)                  \
+    X(time_moved_by_zone_data)            \
+    X(run_met)                            \
+    X(run_with_jitter)                    \
+    X(run_of_a_cron_rule)                 \
+    X(run_at_a_shifted_time)              \
+    X(run_in_a_second_pass)               \
+    X(run_of_a_changed_schedule)          \
+    X(run_of_an_unanswered_schedule)      \
+    X(run_that_must_not_overlap)          \
+    X(run_waits_for_the_one_before)       \
+    X(waiting_run_made)                   \
+    X(times_missed)                       \
+    X(times_too_old)                      \
+    X(times_of_a_pause)                   \
+    X(times_skipped_by_overlap)           \
+    X(missed_times_merged)                \
+    X(times_merged_by_overlap)            \
+    X(runs_made_up_for)                   \
+    X(late_run_looked_at)                 \
+    X(run_ended_unmet)                    \
+    X(runs_in_one_commit)                 \
+    X(died_with_runs_in_flight)           \
     X(nothing_to_remove)                  \
     X(settings_carried)                   \
     X(outcomes_carried)                   \

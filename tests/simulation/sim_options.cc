@@ -8,9 +8,10 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kOpNames[kOpCount] = {
-    "put",    "get",     "cancel", "reschedule", "fire",    "lease",     "lease_wait", "ack",     "fail",
-    "extend", "release", "repeat", "forge",      "forget",  "burst",     "collide",    "expire",  "list",
-    "queue",  "hold",    "kick",   "hold_lease", "redrive", "put_batch", "end_batch",  "discard", "loop"};
+    "put",        "get",     "cancel",    "reschedule", "fire",    "lease", "lease_wait",
+    "ack",        "fail",    "extend",    "release",    "repeat",  "forge", "forget",
+    "burst",      "collide", "expire",    "list",       "queue",   "hold",  "kick",
+    "hold_lease", "redrive", "put_batch", "end_batch",  "discard", "loop",  "schedule"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -97,6 +98,39 @@ void draw_engine(EngineOptions& engine, Random& random) {
     engine.listings_max = pick<std::uint32_t>(random, {1, 1000, 1000});
 }
 
+// When clocks are changed, forward and back, by an hour and by half of one.
+struct ClockChange {
+    std::string_view zone;
+    std::int64_t at_ms;
+};
+constexpr ClockChange kClockChanges[] = {
+    {"America/New_York", 1'710'054'000'000},    {"America/New_York", 1'730'613'600'000},
+    {"Australia/Lord_Howe", 1'728'142'200'000}, {"Australia/Lord_Howe", 1'712'415'600'000},
+    {"Europe/Oslo", 1'711'846'800'000},         {"Europe/Oslo", 1'729'990'800'000},
+};
+
+void draw_schedules(SimOptions& options, Random& random) {
+    options.op_weights[static_cast<std::size_t>(Op::schedule)] = pick<std::uint32_t>(random, {0, 0, 6, 20, 60});
+    options.schedules = pick<std::uint32_t>(random, {1, 2, 5});
+    const ClockChange& change = pick(random, kClockChanges);
+    options.zone = change.zone;
+    options.engine.schedules_max = pick<std::uint32_t>(random, {1, 3, 1000});
+    options.engine.preview_max = pick<std::uint32_t>(random, {3, 1000});
+    options.engine.run_on_time_ms = pick<std::int64_t>(random, {0, 5, 200, 5000});
+    options.engine.runs_made_up_max = pick<std::uint32_t>(random, {1, 3, 1000});
+    options.engine.run_steps_max = pick<std::uint32_t>(random, {3, 100, 10'000});
+    options.zones_change = random.chance(300'000);
+    options.follows_clocks = random.chance(300'000) || options.zones_change;
+    options.runs_overlap = random.chance(600'000);
+    if (!options.has(Op::schedule)) return;
+    // Some time before the clocks are changed, so that the run comes to it.
+    constexpr std::int64_t kFourHoursMs = 4LL * 3600 * 1000;
+    const std::int64_t before = std::min(2 * std::max(options.due_scale_ms, options.lease_scale_ms), kFourHoursMs);
+    if (random.chance(700'000)) options.start_ms = change.at_ms - random.between(0, before);
+    // One whose queue cannot have a name waits for ever.
+    options.queues = std::min(options.queues, options.engine.queues_max);
+}
+
 // What came later is drawn by itself, so that seeds go on meaning what they meant.
 void draw_later_ones(SimOptions& options) {
     Random random(options.seed ^ 0xd15ca8d);
@@ -111,6 +145,7 @@ void draw_later_ones(SimOptions& options) {
     // Not so short that those that wait in a full queue never come to rest, where a turn touches one timer.
     options.engine.spawn_again_ms = pick<std::int64_t>(random, {200, 1000, 5000});
     options.engine.repeat_times_max = pick<std::uint64_t>(random, {4, 1'000'000'000, 1'000'000'000});
+    draw_schedules(options, random);
 }
 
 }  // namespace

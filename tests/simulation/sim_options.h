@@ -47,8 +47,9 @@ enum class Op : std::uint8_t {
     end_batch,  // many leases end or are extended with one request
     discard,    // a dead message, or those of a queue, end for good
     loop,       // a message that comes again and again is put, or changed at the time of its next occurrence
+    schedule,   // a schedule is put, changed, paused, fired or looked at, also at the time of its next run
 };
-inline constexpr std::size_t kOpCount = 27;
+inline constexpr std::size_t kOpCount = 28;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {
@@ -100,6 +101,12 @@ struct SimOptions {
     bool queues_have_rules = false;          // for retries and leases
     std::uint32_t failing_per_million = 0;   // of what consumers would acknowledge
     bool lists_queues = false;
+    std::uint32_t schedules = 1;                // names of them
+    std::int64_t start_ms = 1'700'000'000'000;  // when the clock begins: where there are schedules, mostly before
+    std::string_view zone;                      // the clocks of this zone are changed
+    bool zones_change = false;                  // zone data, over restarts
+    bool follows_clocks = false;                // most schedules are told times of day, in that zone
+    bool runs_overlap = true;                   // else no schedule allows it, and nobody fires one by hand
     bool reuses_keys = false;  // puts with keys are sent again also when their keys may be free by then
 
     // How eagerly each kind of step is chosen.

@@ -4,9 +4,11 @@
 #include <cstdio>
 #include <limits>
 
+#include "simulation/schedule_model.h"
+
 namespace duewheel {
 
-ShardOptions shard_options(const SimOptions& options) {
+ShardOptions shard_options(const SimOptions& options, std::uint32_t zone_version) {
     ShardOptions shard;
     shard.engine = options.engine;
     shard.spare_segments = options.spare_segments;
@@ -14,15 +16,17 @@ ShardOptions shard_options(const SimOptions& options) {
     shard.free_floor_bytes = options.free_floor_bytes;
     shard.identity.instance.fill(std::byte{0x5a});
     shard.identity.token_key.fill(std::byte{0xa5});
+    shard.find_zone = [zone_version](std::string_view name) { return simulated_zone(zone_version, name); };
+    shard.zone_data = simulated_zone_data(zone_version);
     return shard;
 }
 
-Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, SimDisk& disk, MemoryRowStorage& rows,
-                                                 Retention& retention, LogSink& log, RareStates& rare,
-                                                 EventHash& hash) {
+Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, std::uint32_t zone_version, SimDisk& disk,
+                                                 MemoryRowStorage& rows, Retention& retention, LogSink& log,
+                                                 RareStates& rare, EventHash& hash) {
     std::unique_ptr<SimShard> shard(new SimShard(options, rare, hash));
     Result<std::unique_ptr<ShardParts>> parts =
-        ShardParts::open(disk, kDirectory, rows, retention, shard_options(options), log);
+        ShardParts::open(disk, kDirectory, rows, retention, shard_options(options, zone_version), log);
     if (!parts) return std::move(parts).error();
     shard->parts_ = *std::move(parts);
     shard->cleaning_.emplace(*shard->parts_);
@@ -105,14 +109,18 @@ void SimShard::count_commit(const Commit& commit) {
     }
     if (commit.records.size() > options_.engine.segment_bytes) rare_.met(Rare::commit_larger_than_a_segment);
     if (commit.count >= 10) rare_.met(Rare::batch_of_ten_or_more);
-    if (!options_.has(Op::loop)) return;
-    occurrences_ = 0;
+    if (!options_.has(Op::loop) && !options_.has(Op::schedule)) return;
+    occurrences_ = runs_ = 0;
     for (std::string_view rest = commit.records; !rest.empty();) {
         const FramedRecord frame = *read_frame(rest);
         rest.remove_prefix(frame.frame_bytes);
-        if (frame.kind == RecordKind::spawn) ++occurrences_;
+        if (frame.kind != RecordKind::spawn) continue;
+        const bool is_run =
+            options_.has(Op::schedule) && !decode_record(frame.kind, frame.body)->content.schedule.empty();
+        ++(is_run ? runs_ : occurrences_);
     }
     if (occurrences_ > 1) rare_.met(Rare::occurrences_in_one_commit);
+    if (runs_ > 1) rare_.met(Rare::runs_in_one_commit);
 }
 
 std::vector<SimShard::Choice> SimShard::choices() const {
@@ -294,6 +302,7 @@ void SimShard::run_clean() {
     if (found) {
         found_ = *std::move(found);
         for (const CarryCandidate& candidate : found_->cleanings.candidates) {
+            if (candidate.is_schedule()) rare_.met(Rare::schedule_carried);
             if (candidate.is_settings()) rare_.met(Rare::settings_carried);
         }
         if (found_->cleanings.outcomes.count > 0) rare_.met(Rare::outcomes_carried);

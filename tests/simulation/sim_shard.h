@@ -26,7 +26,7 @@
 
 namespace duewheel {
 
-ShardOptions shard_options(const SimOptions& options);
+ShardOptions shard_options(const SimOptions& options, std::uint32_t zone_version);
 
 class SimShard {
   public:
@@ -48,9 +48,9 @@ class SimShard {
     };
 
     // Opens and recovers. Everything given outlives this.
-    static Result<std::unique_ptr<SimShard>> open(const SimOptions& options, SimDisk& disk, MemoryRowStorage& rows,
-                                                  Retention& retention, LogSink& log, RareStates& rare,
-                                                  EventHash& hash);
+    static Result<std::unique_ptr<SimShard>> open(const SimOptions& options, std::uint32_t zone_version, SimDisk& disk,
+                                                  MemoryRowStorage& rows, Retention& retention, LogSink& log,
+                                                  RareStates& rare, EventHash& hash);
 
     Engine& engine() { return parts_->engine(); }
     const ShardParts& parts() const { return *parts_; }
@@ -74,6 +74,7 @@ class SimShard {
     bool commit_is_durable() const { return commit_durable_; }
     // Those that loops made, in the commit under way.
     std::uint64_t occurrences_under_way() const { return commit_ ? occurrences_ : 0; }
+    std::uint64_t runs_under_way() const { return commit_ ? runs_ : 0; }
     // It was tried, and there was no space for its segment.
     bool commit_waits_for_space() const { return commit_ && commit_waits_; }
     // The least space that the engine was told of since the last call.
@@ -119,7 +120,8 @@ class SimShard {
     std::optional<LogCleaning> cleaning_;
 
     std::optional<Commit> commit_;
-    std::uint64_t occurrences_ = 0;  // in it
+    std::uint64_t occurrences_ = 0;  // in it, of loops
+    std::uint64_t runs_ = 0;         // and of schedules
     bool commit_durable_ = false;
     bool commit_waits_ = false;
     std::deque<Question> questions_;

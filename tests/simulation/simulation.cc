@@ -9,13 +9,15 @@
 namespace duewheel {
 namespace {
 
-constexpr DueMs kStart = 1'700'000'000'000;
 constexpr int kAnswersWithinSteps = 20'000;
 
 std::uint64_t number_of(const Reply& reply) {
     return std::visit(
         [](const auto& answer) -> std::uint64_t {
-            if constexpr (requires { answer.outcome, answer.due_ms; }) {
+            if constexpr (requires { answer.state.next_run; }) {
+                return answer.state.next_run * 31 + answer.state.made +
+                       static_cast<std::uint64_t>(answer.state.next_ms);
+            } else if constexpr (requires { answer.outcome, answer.due_ms; }) {
                 return static_cast<std::uint64_t>(answer.outcome) * 31 + static_cast<std::uint64_t>(answer.due_ms);
             } else if constexpr (requires { answer.id, answer.due_ms; }) {
                 return answer.id * 31 + static_cast<std::uint64_t>(answer.due_ms);
@@ -38,6 +40,14 @@ std::uint64_t number_of(const Reply& reply) {
                 for (const PutResult& result : answer.results) {
                     const auto* put = std::get_if<PutAnswer>(&result);
                     sum = sum * 31 + (put == nullptr ? 0 : put->id + static_cast<std::uint64_t>(put->due_ms));
+                }
+                return sum;
+            } else if constexpr (requires { answer.schedules; }) {
+                return answer.schedules.size();
+            } else if constexpr (requires { answer.left_out; }) {
+                std::uint64_t sum = answer.left_out.size();
+                for (const PreviewAnswer::Time& time : answer.times) {
+                    sum = sum * 31 + static_cast<std::uint64_t>(time.due_ms);
                 }
                 return sum;
             } else if constexpr (requires { answer.redriven; }) {
@@ -83,7 +93,7 @@ Simulation::Simulation(const SimOptions& options, bool verbose)
       log_(rare_, verbose),
       oracle_(options_.engine, options.keep_ms, history_keep_ms(options), rare_),
       workload_(options_, oracle_, *this, Random(options.seed * 3)),
-      clock_(kStart) {
+      clock_(options.start_ms) {
     disk_.set_hook([this](DiskOperation operation, std::string_view path) { before_disk_call(operation, path); });
     rows_->set_free_space([this] { return capacity_ - std::min(capacity_, disk_.used_bytes()); });
 }
@@ -112,7 +122,7 @@ SimResult Simulation::run() {
     result.hash = hash_.value();
     result.events = hash_.events();
     result.restarts = restarts_;
-    result.simulated_ms = clock_ - kStart;
+    result.simulated_ms = clock_ - options_.start_ms;
     result.totals = oracle_.totals();
     result.rare = rare_;
     return result;
@@ -375,6 +385,7 @@ void Simulation::count_death() {
     }
     if (shard_->commit_is_durable()) rare_.met(Rare::died_after_commit_before_answer);
     if (shard_->occurrences_under_way() > 0) rare_.met(Rare::died_with_occurrences_in_flight);
+    if (shard_->runs_under_way() > 0) rare_.met(Rare::died_with_runs_in_flight);
 }
 
 void Simulation::die(bool power_cut) {
@@ -398,6 +409,7 @@ void Simulation::die(bool power_cut) {
         rare_.met(Rare::index_lost);
         static_cast<void>(rows_->discard());
     }
+    if (options_.has(Op::schedule) && options_.zones_change && random_.chance(500'000)) ++zone_version_;
     storm_until_step_ = options_.storms ? step_ + 40 : 0;
     start();
 }
@@ -415,7 +427,8 @@ void Simulation::start() {
 }
 
 bool Simulation::try_to_start(bool must) {
-    Result<std::unique_ptr<SimShard>> opened = SimShard::open(options_, disk_, *rows_, retention_, log_, rare_, hash_);
+    Result<std::unique_ptr<SimShard>> opened =
+        SimShard::open(options_, zone_version_, disk_, *rows_, retention_, log_, rare_, hash_);
     const bool disturbed = cut_off_;
     calls_left_ = 0;
     if (opened && !disturbed) {
@@ -456,6 +469,9 @@ void Simulation::count_start() {
     if (shard_->parts().journal().room().closed) rare_.met(Rare::started_on_a_closed_segment);
     say("started, unfinished:", static_cast<std::int64_t>(totals.live_count));
     oracle_.started(totals.server_time_ms, totals.live_count, step_);
+    if (!wrong() && oracle_.zone_version() != zone_version_) {
+        oracle_.zones_changed(zone_version_, shard_->engine().schedules_by_name(SIZE_MAX));
+    }
     if (!wrong()) turn();
 }
 

@@ -60,6 +60,7 @@ class Simulation final : private Surroundings {
     void submit(Command command) override;
     void forget(ReplyToken token) override;
     DueMs clock() const override { return clock_; }
+    std::uint32_t zone_version() const override { return zone_version_; }
     void wait_until(DueMs then) override;
 
     void live();
@@ -92,6 +93,8 @@ class Simulation final : private Surroundings {
     bool log_is_short() const;
     void check_log_length();
     void end_loops(bool endless_only);
+    void ask_for_schedules();
+    void end_schedules(bool all);
     void drain();
     void drain_round(std::uint64_t& progress);
     void bring_back();
@@ -119,6 +122,7 @@ class Simulation final : private Surroundings {
     std::unique_ptr<SimShard> shard_;
 
     DueMs clock_ = 0;
+    std::uint32_t zone_version_ = 0;
     std::uint64_t step_ = 0;
     std::uint64_t restarts_ = 0;
     std::uint64_t calls_left_ = 0;  // of the disk, until the process is cut off

@@ -113,13 +113,17 @@ void Simulation::finish() {
     }
     if (!wrong()) oracle_.discards_are_over();
     if (!wrong()) ask_for_all();
+    if (!wrong()) ask_for_schedules();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
-    // Where there are loops, the limit of a queue goes too: one alone may fill it, and wait for ever.
+    // Where there are loops or schedules, the limit of a queue goes too: one alone may fill it, and wait for ever.
     using What = ConfigureQueueCommand::What;
-    if (!wrong()) tell_queues(options_.has(Op::loop) ? What::set : What::resume);
+    const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule);
+    if (!wrong()) tell_queues(fills_by_itself ? What::set : What::resume);
     if (!wrong() && options_.has(Op::loop)) end_loops(false);
+    if (!wrong()) end_schedules(false);
     if (!wrong()) drain();
+    if (!wrong()) end_schedules(true);
     if (!wrong()) end_purges();
     if (!wrong()) ask_for_all();
     if (!wrong()) check_log_length();
@@ -167,7 +171,7 @@ void Simulation::rebuild_and_compare() {
     oracle_.died(step_);
     auto rebuilt_rows = std::make_unique<MemoryRowStorage>();
     {
-        const ShardOptions shard = shard_options(options_);
+        const ShardOptions shard = shard_options(options_, zone_version_);
         JournalOptions journal_options;
         journal_options.segment_bytes = shard.engine.segment_bytes;
         journal_options.spare_count = shard.spare_segments;
@@ -266,6 +270,40 @@ void Simulation::end_loops(bool endless_only) {
     if (!wrong() && !commands.empty()) settle();
 }
 
+void Simulation::ask_for_schedules() {
+    std::vector<Command> looks;
+    for (const auto& [name, model] : oracle_.schedules()) {
+        looks.emplace_back(DescribeScheduleCommand{name.first, name.second});
+    }
+    for (std::size_t i = 0; i < looks.size() && !wrong(); ++i) {
+        submit(looks[i]);
+        settle();
+    }
+}
+
+// Removes those without an end, and some others; what is left goes on.
+void Simulation::end_schedules(bool all) {
+    using What = TellScheduleCommand::What;
+    std::vector<Command> commands;
+    for (const auto& [name, model] : oracle_.schedules()) {
+        const ScheduleState* state = model.surely();
+        const bool may_be_there = model.there != ScheduleModel::There::no || model.is_blurred;
+        if (!may_be_there) continue;
+        const bool goes_on_for_ever =
+            state == nullptr || (state->rule.times.times == 0 && state->rule.times.end_ms == 0 &&
+                                 state->rule.times.kind != TimesKind::at && !state->rule.times.text.starts_with("R1"));
+        if (all || goes_on_for_ever || random_.chance(400'000)) {
+            commands.emplace_back(TellScheduleCommand{name.first, name.second, What::remove});
+        } else if (state->paused) {
+            commands.emplace_back(TellScheduleCommand{name.first, name.second, What::resume});
+        }
+    }
+    for (std::size_t i = 0; i < commands.size() && !wrong(); ++i) {
+        submit(commands[i]);
+        settle();
+    }
+}
+
 // ---- the drain
 
 // What is dead or set aside, so that it can be drained too.
@@ -295,6 +333,7 @@ void Simulation::bring_back() {
         if (i % 16 == 15) settle();
     }
     if (!wrong() && !looks.empty()) settle();
+    if (!wrong()) ask_for_schedules();
 }
 
 void Simulation::drain_round(std::uint64_t& progress) {
@@ -350,6 +389,8 @@ void Simulation::drain() {
         turn();
         if (!wrong()) settle();
     }
+    if (!wrong()) ask_for_schedules();
+    if (!wrong()) oracle_.check_schedules();
     if (!wrong()) oracle_.check_nothing_lost();
     if (!wrong()) oracle_.check_lost_batches();
 }
@@ -399,7 +440,7 @@ void Simulation::damage() {
     }
     disk_.flip(path, random_.below(size), static_cast<std::byte>(1u << random_.below(8)));
     MemoryRowStorage fresh;  // so that all of the log has to be read
-    auto opened = SimShard::open(options_, disk_, fresh, retention_, log_, rare_, hash_);
+    auto opened = SimShard::open(options_, zone_version_, disk_, fresh, retention_, log_, rare_, hash_);
     if (!opened) {
         rare_.met(Rare::damage_refused);
         const auto code = opened.error().code;

@@ -70,8 +70,8 @@ void Workload::act(Op op) {
             return send(std::move(redrive));
         }
         case Op::repeat:
-            if (!sent_.empty()) surroundings_.submit(sent_[random_.below(sent_.size())]);
-            return;
+            if (sent_.empty()) return;
+            return repeat(sent_[random_.below(sent_.size())]);
         case Op::forge:
             return forge();
         case Op::forget: {
@@ -95,6 +95,8 @@ void Workload::act(Op op) {
             return discard();
         case Op::loop:
             return loop();
+        case Op::schedule:
+            return schedule();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;

@@ -23,6 +23,8 @@ class Surroundings {
     virtual void submit(Command command) = 0;
     virtual void forget(ReplyToken token) = 0;
     virtual DueMs clock() const = 0;
+    // Version of the zone data that the server has.
+    virtual std::uint32_t zone_version() const = 0;
     // Lets time go on to then, if that is later; the server hears of it in its next turn, which may be at once.
     virtual void wait_until(DueMs then) = 0;
 };
@@ -58,6 +60,16 @@ class Workload {
     RepeatChoice draw_repeat(const When& first);
     void spoil(PutCommand& loop);
     const MessageModel* pick_loop();
+    void schedule();
+    void repeat(Command command);
+    void put_schedule(const QueueOf& name, const ScheduleModel* known);
+    Command draw_schedule_command(const QueueOf& name, const ScheduleModel& known);
+    std::optional<PutScheduleCommand> draw_schedule(const QueueOf& name);
+    TimesRule draw_times();
+    std::optional<ScheduleTimes> times_of(const TimesRule& rule) const;
+    void draw_bounds(TimesRule& times, DueMs rest_ms);
+    void draw_policies(ScheduleRule& rule);
+    void spoil(ScheduleRule& rule);
     When draw_when();
     When draw_expiry(const When& due);
     DueMs draw_delay();
