@@ -400,19 +400,19 @@ def hang_up(listener, tls):
 class Crashes(Webhooks):
     def test_nothing_is_lost_when_the_daemon_dies_in_the_middle(self):
         def slowly(post):
-            time.sleep(0.01)
+            time.sleep(0.05)
             return 204
         receiver = self.receiver(slowly)
         daemon = self.daemon("--webhooks-secrets=new=new")
         daemon.start()
         client = daemon.client()
-        self.set_target(client, "q", receiver.url(), secrets=["new"], concurrency=16, retry={**NO_REST, "attempts": 100})
+        self.set_target(client, "q", receiver.url(), secrets=["new"], concurrency=4, retry={**NO_REST, "attempts": 100})
         put = {}
         for round_number in range(4):
             for number in range(100):
                 body = f"{round_number} {number}"
                 put[client.put("q", body, delay=number % 7 * 10)[1]["id"]] = body.encode()
-            receiver.wait_for(len(receiver.posts) + 20)
+            receiver.wait_for(min(len(receiver.posts) + 20, len(put)))
             daemon.kill()
             daemon.start()
             client = daemon.client()
