@@ -230,7 +230,9 @@ void Workload::draw_bounds(TimesRule& times, DueMs rest_ms) {
     // Nor waits anything else for very long, whose time would come next while the schedule is paused.
     const std::int64_t longest = std::max(scale, options_.engine.dead_kept_ms / 2);
     const bool may_be_endless = !options_.has(Fault::clock_jump) && rest_ms >= longest / 8;
-    if (may_be_endless && random_.chance(300'000)) return;
+    // One of many times, paused while another lets a month go by, would pass them over few by few and never rest.
+    constexpr std::int64_t kRestOfAnEndlessOneMs = 15 * kMinuteMs;
+    if (may_be_endless && random_.chance(300'000) && rest_ms >= kRestOfAnEndlessOneMs) return;
     if (random_.chance(300'000)) {
         times.end_ms =
             std::max(times.start_ms, now) + rest_ms * random_.between(0, kTimesMost) + random_.between(-1, 1);
