@@ -581,6 +581,7 @@ class Engine {
 
     // What a command's record takes at most, its texts of any length aside.
     static constexpr std::size_t kRecordOverheadMax = 1280;
+    static constexpr std::size_t kSettingsRecordBytesMax = kRecordOverheadMax + kWebhookTargetBytesMax;
 
     // engine_firing.cc
     // A wheel cookie is an entry's number, or that of a waiter or a schedule with its bit.

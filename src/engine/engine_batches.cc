@@ -58,6 +58,8 @@ bool Engine::must_close_segment() const {
     if (has_attempts || !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || purge_has_work() ||
         !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
+    // Their last record is one of settings.
+    if (has_redrives_to_add() || purge_has_work()) next = std::max(next, kSettingsRecordBytesMax);
     if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
     if (has_halves_to_add()) next = std::max(next, next_half_bytes());
     if (has_runs_to_add()) next = std::max(next, run_bytes(schedules_.preparing.front().record_body.size()));
@@ -125,7 +127,9 @@ void Engine::take_commands(std::deque<Pending>& from, bool puts) {
         const std::size_t bytes = pending.bytes;
         [[maybe_unused]] const std::size_t before = batch_->bytes();
         const Verdict verdict = validate(pending);
-        assert(batch_->bytes() <= before + at_most);
+        // What it found in memory on the way it has looked for room for itself.
+        assert(batch_->bytes() <=
+               before + std::max(at_most, record_bytes_at_most(pending.command, kRecordOverheadMax)));
         switch (verdict) {
             case Verdict::settled:
                 waiting_bytes_ -= bytes;

@@ -162,6 +162,19 @@ TEST(Schedules, fired_by_hand_it_makes_a_run_without_a_number_also_in_a_pause) {
     EXPECT_EQ(look(shard).state.next_ms, kStart + 1'000);
 }
 
+// Its content was found in memory, of which the reckoning of the command's size before had known nothing: an assertion.
+TEST(Schedules, fired_by_hand_its_content_may_be_of_any_size) {
+    TrialEngine shard;
+    PutScheduleCommand command = every(1'000'000);
+    const std::string body(100'000, 'x');
+    command.body = body;
+    shard.ask<ScheduleAnswer>(command);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_NE(shard.ask<PutAnswer>(TellScheduleCommand{"default", "s", What::fire}).id, 0u);
+        EXPECT_EQ(shard.lease().at(0).body, body);
+    }
+}
+
 TEST(Schedules, two_commands_on_one_do_not_meet_in_a_batch) {
     TrialEngine shard;
     const ReplyToken put = shard.submit(every(1'000));

@@ -146,6 +146,9 @@ void draw_later_ones(SimOptions& options) {
     options.engine.spawn_again_ms = pick<std::int64_t>(random, {200, 1000, 5000});
     options.engine.repeat_times_max = pick<std::uint64_t>(random, {4, 1'000'000'000, 1'000'000'000});
     draw_schedules(options, random);
+    // A crash between the commits of one request's puts, which must not be two, is met where there are many of them.
+    Random batches(options.seed ^ 0xba7c4e5);
+    if (batches.chance(200'000)) options.op_weights[static_cast<std::size_t>(Op::put_batch)] *= 10;
 }
 
 }  // namespace
