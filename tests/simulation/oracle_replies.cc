@@ -252,12 +252,17 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             &about);
     }
     if (about.is_loop() && answer.outcome == ChangeOutcome::delivered) return loop_is_done(about);
+    Worlds discarded;  // a history tells later which of the two it was
     for (World& world : ended) {
         if (may_be_let_go(about, world)) rare_.met(Rare::dead_message_let_go);
+        if (gone && may_be_discarded(about, world)) {
+            discarded.push_back({World::Phase::cancelled, {}, {}, {0, latest()}});
+        }
         if (world.is_unfinished() || world.phase == World::Phase::dead) {
             world = World{World::Phase::expired, {}, {}, {0, latest()}};
         }
     }
+    ended.insert(ended.end(), discarded.begin(), discarded.end());
     if (about.worlds().size() > 1 && about.open.empty()) rare_.met(Rare::unanswered_command_found_done);
     if (ended != about.worlds()) about.set({run_, answer.attempts}, ended);
 }
