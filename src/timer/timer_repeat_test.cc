@@ -294,6 +294,7 @@ TEST_F(WallTest, with_skip_what_was_due_as_the_wall_was_set_still_happens) {
 TEST_F(WallTest, a_timer_scheduled_between_a_jump_and_the_next_pass_does_not_hide_it) {
     use(WallJump::fire_now);
     note_at(kNoon + 1h);
+    service->advance();
     clock.set_wall(kNoon + 2h);
     note_at(kNoon + 5h);
     service->advance();
