@@ -322,10 +322,9 @@ void WebhookPusher::tell_breaker(Target& target, const Post& post, const Webhook
     if (!target.webhook || target.webhook->url != post.url) return;  // another one by now
     const WebhookMeaning meaning = meaning_of(answer);
     const auto tell = [&](LogLevel level, const char* event, const char* sentence, std::string_view why) {
-        const LogField fields[] = {{"namespace", target.name.name_space},
-                                   {"queue", target.name.queue},
-                                   {"target", target.url.authority()},
-                                   {"last", why}};
+        const std::string authority = target.url.authority();
+        const LogField fields[] = {
+            {"namespace", target.name.name_space}, {"queue", target.name.queue}, {"target", authority}, {"last", why}};
         log_.write(level, event, sentence, fields);
     };
     if (!is_of_target(meaning)) {
