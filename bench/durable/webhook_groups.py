@@ -54,7 +54,8 @@ def deliveries(rows, scratch, quick):
         server = Server("duewheel", scratch / "deliveries", (LOOPBACK, f"--webhooks-secrets=key={secret}"))
         server.start()
         order(server, "POST", "/v1/queues/bench:pause")
-        fill(server, count, batch=500, due_ms=int(time.time() * 1000))
+        fill(server, count, batch=500, queue="bench", due_ms=int(time.time() * 1000))
+        assert order(server, "GET", "/v1/queues/bench")["pending"] == count
         with Receiver() as receiver:
             set_target(server, "bench", receiver.address + "/in", concurrency=256, **({"secrets": ["key"]} if signs else {}))
             before = server.cpu_seconds()

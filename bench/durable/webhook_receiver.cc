@@ -2,8 +2,7 @@
 //
 //     POST /in      200, at once
 //     POST /hang    no answer, ever
-//     GET /report   {"received", "hanging", "first_ms", "last_ms", "late_ms": {"p50", "p99", "most"}} since the last
-//     one
+//     GET /report   {"received", "late_ms": {"p50", "p99", "most"}} since the last one
 //
 // Lateness is from duewheel-due-ms of a request until it was read here, by the clock on the wall of the one machine.
 #include <charconv>
@@ -21,21 +20,16 @@ namespace {
 
 struct Received {
     Histogram late_ms;
-    InstantMs first_ms = 0;
-    InstantMs last_ms = 0;
 
     void take(const HttpRequest& request) {
         const InstantMs now = wall_now_ms();
-        if (late_ms.count() == 0) first_ms = now;
-        last_ms = now;
         const std::string_view due = request.header("duewheel-due-ms").value_or("0");
         InstantMs due_ms = now;
         std::from_chars(due.data(), due.data() + due.size(), due_ms);
         late_ms.record(static_cast<std::uint64_t>(now > due_ms ? now - due_ms : 0));
     }
-    std::string report(std::size_t hanging) const {
-        return "{\"received\":" + std::to_string(late_ms.count()) + ",\"hanging\":" + std::to_string(hanging) +
-               ",\"first_ms\":" + std::to_string(first_ms) + ",\"last_ms\":" + std::to_string(last_ms) +
+    std::string report() const {
+        return "{\"received\":" + std::to_string(late_ms.count()) +
                ",\"late_ms\":{\"p50\":" + std::to_string(late_ms.percentile(50'000)) +
                ",\"p99\":" + std::to_string(late_ms.percentile(99'000)) +
                ",\"most\":" + std::to_string(late_ms.most()) + "}}\n";
@@ -45,12 +39,12 @@ struct Received {
 int run() {
     EventLoop loop;
     Received received;
-    std::vector<HttpReply> hanging;
+    std::vector<HttpReply> hanging;  // never answered
     HttpServer server(
         loop, HttpLimits{},
         [&](const HttpRequest& request, HttpReply reply) {
             if (request.path == "/report") {
-                reply.answer({.content_type = "application/json", .body = received.report(hanging.size())});
+                reply.answer({.content_type = "application/json", .body = received.report()});
                 received = {};
             } else if (request.path == "/hang") {
                 hanging.push_back(std::move(reply));

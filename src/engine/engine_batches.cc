@@ -55,8 +55,7 @@ bool Engine::must_close_segment() const {
         }
     }
     const bool has_attempts = attempts_wait() ? !held_.empty() : !attempts_.empty();
-    if (has_attempts || !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || purge_has_work() ||
-        !serving_ || confirm_at_ms_ <= now_)
+    if (has_attempts || !expiries_.empty() || !doomed_.empty() || !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
     // Their last record is one of settings.
     if (has_redrives_to_add() || purge_has_work()) next = std::max(next, kSettingsRecordBytesMax);
