@@ -21,6 +21,7 @@
 #include "message/schedule_state.h"
 #include "message/schedule_times.h"
 #include "message/state_set.h"
+#include "message/watchdog_state.h"
 #include "store/store.h"
 
 namespace duewheel {
@@ -256,8 +257,39 @@ struct PreviewScheduleCommand {
     std::uint32_t count = 10;
     std::optional<DueMs> from_ms;  // none: what comes next
 };
-// Of the cleaner: writes a schedule again, whole, if its newest whole record still stands at `place`.
-struct CarryScheduleCommand {
+// Sets a watchdog, or changes it in place (engine_watchdogs.cc); answered with the watchdog as it is then.
+struct PutWatchdogCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    WatchdogRule rule;
+    bool feeds = false;  // one that is there already; a new one is fed in any case
+    std::string body;    // of the messages it makes, as is what follows
+    std::string content_type;
+    std::string headers;
+    std::string traceparent;
+};
+struct FeedWatchdogCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+};
+// Answered as a put is.
+struct RemoveWatchdogCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+};
+struct DescribeWatchdogCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+};
+// As of queues.
+struct ListWatchdogsCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string after;
+    std::uint32_t limit = 100;
+};
+// Of the cleaner: writes a schedule or a watchdog again, whole, if its newest whole record still stands at `place`.
+struct CarryRuleCommand {
+    std::uint32_t subject = 0;  // of its records
     std::string name_space;
     std::string name;
     Sequence place = 0;
@@ -270,7 +302,8 @@ using Command =
                  CarryDoneCommand, ListCommand, HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand,
                  ListQueuesCommand, CarrySettingsCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand,
                  DiscardCommand, PutScheduleCommand, TellScheduleCommand, DescribeScheduleCommand, ListSchedulesCommand,
-                 PreviewScheduleCommand, CarryScheduleCommand, SettleCommand>;
+                 PreviewScheduleCommand, CarryRuleCommand, SettleCommand, PutWatchdogCommand, FeedWatchdogCommand,
+                 RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -297,6 +330,8 @@ struct MessageAnswer {
     MessageId parent = 0;                        // of an occurrence: its loop; of a check: the half
     std::uint64_t occurrence = 0;
     std::string schedule;  // of a run: its schedule
+    std::string watchdog;  // of a message that a watchdog made: which, and when that was last fed before
+    DueMs fed_ms = 0;
 };
 
 // How a command on a message ended: done as asked (the first five), or not: it waits already, so that there is nothing
@@ -339,6 +374,8 @@ struct Delivered {
     MessageId parent = 0;                  // that loop; or of a check the half, which
     std::optional<TransactionRule> check;  // has this rule, and `occurrence` is the number of the check
     std::string schedule;                  // of a run: its schedule
+    std::string watchdog;                  // that made it, and when that was last fed before
+    DueMs fed_ms = 0;
     bool maybe_delivered = false;
     std::string body;
     std::string content_type;
@@ -447,9 +484,34 @@ struct PreviewAnswer {
     std::vector<LeftOut> left_out;  // between them
 };
 
+struct WatchdogAnswer {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    WatchdogState state;
+    bool created = false;         // by this command
+    std::optional<bool> late;     // of a put that fed it: as of a feed
+    std::optional<bool> removed;  // answer to a remove: whether there was one
+    bool has_content = false;
+    std::string body;
+    std::string content_type;
+    std::string headers;
+    std::string traceparent;
+};
+struct FedAnswer {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    DueMs due_ms = 0;         // when it fires if it is fed no more
+    bool late = false;        // it had fired since it was fed, or was due
+    std::uint64_t fired = 0;  // messages made so far
+};
+struct WatchdogListAnswer {
+    std::vector<WatchdogAnswer> watchdogs;  // without contents
+    bool complete = true;                   // false: more come after the last one
+};
+
 using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
                            CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
-                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer, SettleAnswer>;
+                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer, WatchdogListAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

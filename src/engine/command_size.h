@@ -8,9 +8,12 @@
 
 namespace duewheel {
 
+template <class Put>
+std::size_t content_bytes(const Put& put) {
+    return put.body.size() + put.headers.size() + put.content_type.size() + put.traceparent.size();
+}
 inline std::size_t content_bytes(const PutCommand& put) {
-    const std::size_t names = put.transaction ? put.transaction->check_queue.size() : 0;
-    return put.body.size() + put.headers.size() + put.content_type.size() + put.traceparent.size() + names;
+    return content_bytes<PutCommand>(put) + (put.transaction ? put.transaction->check_queue.size() : 0);
 }
 
 inline bool is_a_put(const Command& command) {
@@ -21,7 +24,7 @@ inline bool is_a_put(const Command& command) {
 inline bool is_of_cleaning(const Command& command) {
     return std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryOutcomesCommand>(command) ||
            std::holds_alternative<CarrySettingsCommand>(command) ||
-           std::holds_alternative<CarryScheduleCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
+           std::holds_alternative<CarryRuleCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
 }
 
 // Changes a message or a queue from outside, as often as anybody likes.
@@ -34,7 +37,8 @@ inline bool is_a_move(const Command& command) {
         using What = TellScheduleCommand::What;
         return told->what == What::resume || told->what == What::fire;
     }
-    return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
+    return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<PutWatchdogCommand>(command) ||
+           std::holds_alternative<FeedWatchdogCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
            std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
            std::holds_alternative<KickCommand>(command);
 }
@@ -51,16 +55,14 @@ inline bool brings_content(const Command& command) {
     if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
         return told->what == TellScheduleCommand::What::fire;
     }
-    return std::holds_alternative<PutScheduleCommand>(command);
+    return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<PutWatchdogCommand>(command);
 }
 
 // Content that a put brings.
 inline std::size_t put_bytes(const Command& command) {
     if (const auto* put = std::get_if<PutCommand>(&command)) return content_bytes(*put);
-    if (const auto* schedule = std::get_if<PutScheduleCommand>(&command)) {
-        return schedule->body.size() + schedule->headers.size() + schedule->content_type.size() +
-               schedule->traceparent.size();
-    }
+    if (const auto* schedule = std::get_if<PutScheduleCommand>(&command)) return content_bytes(*schedule);
+    if (const auto* watchdog = std::get_if<PutWatchdogCommand>(&command)) return content_bytes(*watchdog);
     std::size_t bytes = 0;
     if (const auto* batch = std::get_if<PutBatchCommand>(&command)) {
         for (const PutCommand& put : batch->puts) bytes += content_bytes(put);
@@ -100,7 +102,10 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
         return 2 * overhead + kScheduleBytesMax + told->record_body.size();
     }
-    if (const auto* carry = std::get_if<CarryScheduleCommand>(&command)) {
+    if (std::holds_alternative<PutWatchdogCommand>(command) || std::holds_alternative<FeedWatchdogCommand>(command)) {
+        return overhead + kWatchdogBytesMax + put_bytes(command);
+    }
+    if (const auto* carry = std::get_if<CarryRuleCommand>(&command)) {
         return overhead + kScheduleBytesMax + carry->record_body.size();
     }
     // Numbers, and for the first its rows: these come one after the other, and where segments are small none may be

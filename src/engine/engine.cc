@@ -3,7 +3,8 @@
 // engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
 // engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
 // letters in engine_dead_letters.cc, loops in engine_loops.cc, transactions in engine_transactions.cc, schedules in
-// engine_schedules.cc and engine_runs.cc, order keys in engine_order.cc, full disks in engine_space.cc.
+// engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order keys in
+// engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
     if (planted(PlantedBug::discard_forgotten_in_crash)) discards_.clear();
     zone_data_ = start.zone_data;
     begin_schedules(start.schedules);
+    begin_watchdogs(start.watchdogs);
 }
 
 Engine::~Engine() = default;
@@ -73,6 +75,8 @@ void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<DescribeScheduleCommand>(&command)) return describe(*asked, token);
     if (const auto* asked = std::get_if<ListSchedulesCommand>(&command)) return list_schedules(*asked, token);
     if (const auto* asked = std::get_if<PreviewScheduleCommand>(&command)) return preview(*asked, token);
+    if (const auto* asked = std::get_if<DescribeWatchdogCommand>(&command)) return describe(*asked, token);
+    if (const auto* asked = std::get_if<ListWatchdogsCommand>(&command)) return list_watchdogs(*asked, token);
     const std::size_t bytes = put_bytes(command);
     if (waiting_bytes_ + bytes > options_.waiting_bytes_max) return reply(token, too_busy());
     waiting_bytes_ += bytes;
@@ -104,6 +108,7 @@ void Engine::advance_to(DueMs now) {
             if (recent_.entry(number).id != 0) settle(number);
         }
         schedules_.for_each([this](Schedule& schedule) { settle_schedule(schedule); });
+        watchdogs_.for_each([this](Watchdog& watchdog) { settle_watchdog(watchdog); });
         // Of some only outcomes are left: they are known until those have left memory.
         for (QueueNumber number = 0; number < recent_.queues().size(); ++number) mark(number);
     }
@@ -209,6 +214,12 @@ void Engine::answer(Answer answer) {
             return take_spawn_records(std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::halves:
             return take_half_records(std::get<std::vector<RecordBytes>>(answer.what));
+        case Ask::firings:
+            return take_firing_records(std::get<std::vector<RecordBytes>>(answer.what));
+        case Ask::watchdog_look:
+            reading_bytes_ -= asked.watchdog->record_bytes;
+            return finish_watchdog_look(*std::move(asked.watchdog),
+                                        std::get<std::vector<RecordBytes>>(answer.what).front().body);
         case Ask::runs:
             return take_run_records(std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::last_run:
@@ -245,6 +256,8 @@ void Engine::answer(Answer answer) {
                 message.parent = decoded->content.parent;
                 message.occurrence = decoded->content.occurrence;
                 message.schedule = decoded->content.schedule;
+                message.watchdog = decoded->content.watchdog;
+                message.fed_ms = decoded->content.fed_ms;
             }
             return reply(asked.message->token, std::move(message));
         }
@@ -268,12 +281,13 @@ bool Engine::awaits_answer_until(std::uint64_t ticket) const {
 
 bool Engine::is_idle() const {
     const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
-        return each.second.pending || each.second.delivery || each.second.message || each.second.schedule;
+        return each.second.pending || each.second.delivery || each.second.message || each.second.schedule ||
+               each.second.watchdog;
     });
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
            (attempts_.empty() || attempts_wait()) && expiries_.empty() && doomed_.empty() && redrives_.empty() &&
            spawns_.empty() && spawning_.empty() && halves_.is_idle() && schedules_.due.empty() &&
-           schedules_.preparing.empty() && !in_flight_ && !looks_up;
+           schedules_.preparing.empty() && watchdogs_.due.empty() && watchdogs_.preparing.empty() && !in_flight_ && !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {
@@ -284,7 +298,8 @@ DueMs Engine::next_wakeup() const {
                           (attempts_wait() && !held_.empty());
     const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
                               !doomed_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read() ||
-                              has_halves_to_add() || halves_.has_to_read() || has_runs_to_add() || has_runs_to_read();
+                              has_halves_to_add() || halves_.has_to_read() || has_runs_to_add() || has_runs_to_read() ||
+                              has_firings_to_add() || has_firings_to_read();
     if (!in_flight_ && (is_asked || (has_own_work && !log_stands_still()))) return now_;
     if (walking_purge() < purges_.size()) return now_;
     if (!in_flight_ && has_dead_to_let_go()) return now_;
@@ -311,6 +326,7 @@ EngineCounters Engine::counters() const {
     counters.queues = queues_by_name_.size();
     counters.queue_names = recent_.queues().in_use();
     counters.schedules = schedules_.size();
+    counters.watchdogs = watchdogs_.size();
     counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
@@ -400,6 +416,14 @@ void Engine::check() const {
                 "a schedule is not on the wheel at its next time");
         const bool is_looked_for = schedules_.awaits(state.last_id) || wheel_.deadline_of(schedule.timer).has_value();
         require(state.next_ms != 0 || is_looked_for, "a run waits, and nobody knows for what");
+    });
+    watchdogs_.for_each([&](const Watchdog& watchdog) {
+        require(watchdog.in_batch <= (batch_ != nullptr), "a watchdog is in a batch that does not exist");
+        if (!started_ || watchdog.in_batch || watchdog.is_due) return;
+        const std::optional<Tick> deadline = wheel_.deadline_of(watchdog.timer);
+        require(deadline.has_value() != watchdog.state.is_asleep(), "a watchdog sleeps on the wheel, or is not on it");
+        if (!deadline || has_to_fire(watchdog.state, now_)) return;  // it tries again
+        require(*deadline == static_cast<Tick>(watchdog.state.due_ms), "a watchdog is not on the wheel when it fires");
     });
     std::uint64_t pending_in_all = 0;
     require(loops_due == loops_due_, "the count of loops that are due is off");

@@ -50,6 +50,8 @@
 #include "engine/schedule_plan.h"
 #include "engine/schedule_table.h"
 #include "engine/timer_lanes.h"
+#include "engine/watchdog_course.h"
+#include "engine/watchdog_table.h"
 #include "journal/journal.h"
 #include "store/store.h"
 
@@ -78,6 +80,14 @@ struct ScheduleStart {
     std::optional<ScheduleTimes> times;  // none: its zone cannot be loaded
 };
 
+struct WatchdogStart {
+    std::string name_space;
+    std::string name;
+    WatchdogState state;
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+};
+
 // What a start finds in the index and the log.
 struct EngineStart {
     Totals totals;
@@ -101,6 +111,7 @@ struct EngineStart {
     };
     std::vector<QueueState> queue_states;
     std::vector<ScheduleStart> schedules;
+    std::vector<WatchdogStart> watchdogs;
     std::string zone_data = "unknown";  // version of what their times are reckoned with
     TokenKey token_key{};
 };
@@ -131,12 +142,15 @@ struct EngineCounters {
     std::uint64_t carried = 0;
     std::uint64_t listed = 0;  // messages in pages
     std::uint64_t purged = 0;
-    std::uint64_t spawned = 0;             // occurrences of loops and runs of schedules
+    std::uint64_t spawned = 0;             // by loops, schedules and watchdogs
     std::uint64_t schedule_runs = 0;       // by their rules
     std::uint64_t schedule_runs_late = 0;  // of these: made up for after they were missed
     std::uint64_t schedule_runs_by_hand = 0;
     std::uint64_t schedule_times_skipped = 0;
     std::uint64_t schedule_times_merged = 0;
+    std::uint64_t watchdog_feeds = 0;
+    std::uint64_t watchdog_feeds_late = 0;  // of these: it had fired since it was fed, or was due
+    std::uint64_t watchdog_firings = 0;
     std::uint64_t prepared = 0;  // put in transactions
     std::uint64_t committed = 0;
     std::uint64_t rolled_back = 0;
@@ -156,6 +170,7 @@ struct EngineCounters {
     std::uint64_t queues = 0;
     std::uint64_t queue_names = 0;  // that count against queues_max: also those that are about to be forgotten
     std::uint64_t schedules = 0;
+    std::uint64_t watchdogs = 0;
     std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
@@ -336,6 +351,11 @@ class Engine {
         ScheduleAnswer answer;
         std::uint32_t record_bytes = 0;
     };
+    struct WatchdogRead {
+        ReplyToken token = 0;
+        WatchdogAnswer answer;
+        std::uint32_t record_bytes = 0;
+    };
     struct Waiter {
         ReplyToken token = 0;
         QueueNumber queue = 0;
@@ -382,7 +402,9 @@ class Engine {
         last_run,
         schedule_look,
         schedule_fire,
-        halves
+        halves,
+        firings,
+        watchdog_look
     };
     struct Asked {
         Ask what = Ask::facts;
@@ -397,6 +419,7 @@ class Engine {
         std::optional<Listing> listing;
         std::optional<HistoryRead> history;
         std::optional<ScheduleRead> schedule;
+        std::optional<WatchdogRead> watchdog;
         std::size_t run = 0;
     };
 
@@ -584,9 +607,11 @@ class Engine {
     static constexpr std::size_t kSettingsRecordBytesMax = kRecordOverheadMax + kWebhookTargetBytesMax;
 
     // engine_firing.cc
-    // A wheel cookie is an entry's number, or that of a waiter or a schedule with its bit.
+    // A wheel cookie is an entry's number, or that of a waiter, a schedule or a watchdog with its bit.
     static constexpr std::uint64_t kWaiterCookie = std::uint64_t{1} << 63;
     static constexpr std::uint64_t kScheduleCookie = std::uint64_t{1} << 62;
+    static constexpr std::uint64_t kWatchdogCookie = std::uint64_t{1} << 61;
+    static_assert(WatchdogTable::kNumberBits <= 61);
     void fire_due();
     void wake(EntryNumber number);
     void settle(EntryNumber number);  // after a change: on the wheel, ready, or out of memory
@@ -675,7 +700,7 @@ class Engine {
     Status check_schedule(const PutScheduleCommand& command) const;
     Verdict tell_schedule(Pending& pending, TellScheduleCommand& command);
     Verdict fire_schedule(Pending& pending, TellScheduleCommand& command, Schedule& schedule);
-    Verdict carry_schedule(Pending& pending, const CarryScheduleCommand& command);
+    Verdict carry_schedule(Pending& pending, const CarryRuleCommand& command);
     void add_rule(Schedule& schedule, ScheduleState next, const MessageContent* content, PassedTimes passed,
                   ReplyToken token, Reply reply);
     void apply_rule(std::string_view record_body, Operation& operation);
@@ -700,8 +725,41 @@ class Engine {
     void add_runs();
     void make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share, std::size_t& steps_left);
     DueMs due_of_run(const Schedule& schedule, DueMs nominal_ms) const;
-    Status check_run_room(const Schedule& schedule);
+    Status check_run_room(const std::string& name_space, const std::string& queue);
+    template <class Rule>
+    Record message_by(const std::string& name_space, const Rule& rule, const Record& whole, DueMs nominal_ms,
+                      DueMs due_ms) const;
     MessageId add_run(const Schedule& schedule, const Record& whole, const PlannedRun& run, DueMs due);
+
+    // engine_watchdogs.cc
+    void begin_watchdogs(std::vector<WatchdogStart> all);
+    Error unknown_watchdog(const std::string& name_space, const std::string& name) const;
+    Status check_watchdog(const PutWatchdogCommand& command) const;
+    Verdict put_watchdog(Pending& pending, PutWatchdogCommand& command);
+    Verdict feed_watchdog(Pending& pending, const FeedWatchdogCommand& command);
+    Verdict remove_watchdog(Pending& pending, const RemoveWatchdogCommand& command);
+    Verdict carry_watchdog(Pending& pending, const CarryRuleCommand& command);
+    void add_watchdog(Watchdog& watchdog, WatchdogState next, const MessageContent* content, ReplyToken token,
+                      Reply reply);
+    void apply_watchdog(std::string_view record_body, Operation& operation);
+    static WatchdogAnswer describe(const Watchdog& watchdog);
+    void describe(const DescribeWatchdogCommand& command, ReplyToken token);
+    void finish_watchdog_look(WatchdogRead read, std::string_view record_body);
+    void list_watchdogs(const ListWatchdogsCommand& command, ReplyToken token);
+
+    // engine_firings.cc
+    void settle_watchdog(Watchdog& watchdog);
+    void arm(Watchdog& watchdog, DueMs at);
+    void wake_watchdog(WatchdogNumber number);
+    void begin_firing(Watchdog& watchdog);
+    void fire_later(Watchdog& watchdog);
+    bool has_firings_to_read() const;
+    bool has_firings_to_add() const;
+    void read_firings();
+    void take_firing_records(const std::vector<RecordBytes>& records);
+    static std::size_t firing_bytes(std::size_t record_bytes);
+    void add_firings();
+    void add_firing(Watchdog& watchdog, const FiringInPreparation& prepared);
 
     // engine_order.cc
     // What becomes of a message that leaves its line: it changes or ends; or memory gives it up, and the line, or its
@@ -832,6 +890,7 @@ class Engine {
     std::size_t loops_due_ = 0;     // in memory, with `spawning`
     OverdueHalves halves_;
     ScheduleTable schedules_;
+    WatchdogTable watchdogs_;
     std::string zone_data_;
     std::unordered_map<std::string, OrderLine> lines_;
     std::deque<std::string> lines_to_ask_;

@@ -61,6 +61,9 @@ bool Engine::must_close_segment() const {
     if (has_redrives_to_add() || purge_has_work()) next = std::max(next, kSettingsRecordBytesMax);
     if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
     if (has_halves_to_add()) next = std::max(next, next_half_bytes());
+    if (has_firings_to_add()) {
+        next = std::max(next, firing_bytes(watchdogs_.preparing.front().record_body.size()));
+    }
     if (has_runs_to_add()) next = std::max(next, run_bytes(schedules_.preparing.front().record_body.size()));
     if (!doomed_.empty()) {
         const EntryNumber first = recent_.find(doomed_.front());
@@ -101,6 +104,7 @@ void Engine::build_batch() {
     add_spawns();
     add_halves();
     add_runs();
+    add_firings();
     take_commands(looked_up_puts_, true);
     take_commands(puts_, true);
     const bool time_is_wanted = attempts_wait() && !held_.empty();
@@ -282,7 +286,10 @@ void Engine::apply_durable() {
 void Engine::apply_next(Operation& operation) {
     const std::string_view body = batch_->body(operation);
     if (operation.record.kind == RecordKind::conf) return apply_settings(body, operation);
-    if (operation.record.kind == RecordKind::rule) return apply_rule(body, operation);
+    if (operation.record.kind == RecordKind::rule) {
+        return operation.record.subject == kSubjectWatchdog ? apply_watchdog(body, operation)
+                                                            : apply_rule(body, operation);
+    }
     const State state = operation.record.state.state;
     const bool rests = state == State::retrying && operation.record.kind != RecordKind::attempt;
     if (state == State::dead || rests) {  // its reason stands in the commit's bytes alone
@@ -328,7 +335,7 @@ void Engine::apply(Operation& operation) {
             counters_.carried += record.count;
             return;
         case RecordKind::carry_done:
-        case RecordKind::rule:  // apply_rule()
+        case RecordKind::rule:  // apply_rule(), apply_watchdog()
         case RecordKind::conf:  // apply_settings()
             return;
         case RecordKind::cursor:

@@ -60,7 +60,13 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, CarrySettingsCommand>) return carry_settings(pending, command);
             if constexpr (std::is_same_v<T, PutScheduleCommand>) return put_schedule(pending, command);
             if constexpr (std::is_same_v<T, TellScheduleCommand>) return tell_schedule(pending, command);
-            if constexpr (std::is_same_v<T, CarryScheduleCommand>) return carry_schedule(pending, command);
+            if constexpr (std::is_same_v<T, PutWatchdogCommand>) return put_watchdog(pending, command);
+            if constexpr (std::is_same_v<T, FeedWatchdogCommand>) return feed_watchdog(pending, command);
+            if constexpr (std::is_same_v<T, RemoveWatchdogCommand>) return remove_watchdog(pending, command);
+            if constexpr (std::is_same_v<T, CarryRuleCommand>) {
+                return command.subject == kSubjectWatchdog ? carry_watchdog(pending, command)
+                                                           : carry_schedule(pending, command);
+            }
             assert(false && "a command that changes nothing is answered when it is submitted");
             return Verdict::settled;
         },

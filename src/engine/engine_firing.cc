@@ -16,6 +16,8 @@ void Engine::fire_due() {
                 drop_waiter(cookie & ~kWaiterCookie);
             } else if ((cookie & kScheduleCookie) != 0) {
                 wake_schedule(cookie & ~kScheduleCookie);
+            } else if ((cookie & kWatchdogCookie) != 0) {
+                wake_watchdog(cookie & ~kWatchdogCookie);
             } else {
                 wake(static_cast<EntryNumber>(cookie));
             }
@@ -305,6 +307,8 @@ void Engine::fill(Delivered& message, std::string_view record_body) {
     message.parent = record->content.parent;
     if (message.parent != 0) message.check = record->content.transaction;
     message.schedule = record->content.schedule;
+    message.watchdog = record->content.watchdog;
+    message.fed_ms = record->content.fed_ms;
     message.body = record->content.body;
     message.content_type = record->content.content_type;
     message.headers = record->content.headers;

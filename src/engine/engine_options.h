@@ -57,6 +57,10 @@ struct EngineOptions {
     std::uint32_t runs_made_up_max = 1'000;
     std::uint32_t run_steps_max = 10'000;
 
+    // Watchdogs: how many there may be, and for how many that fire contents are read at once.
+    std::uint32_t watchdogs_max = 1'000'000;
+    std::uint32_t firings_max = 256;
+
     std::int64_t dead_kept_ms = 30LL * 24 * 3600 * 1000;  // then a dead message ends for good
 
     // Bringing back the dead of a queue, and letting go of them.

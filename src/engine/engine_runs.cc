@@ -192,7 +192,7 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
     }
     SchedulePlan plan = plan_runs(state, *schedule.times, now_, limits);
     std::size_t roomy = 0;
-    while (roomy < plan.runs.size() && check_run_room(schedule)) ++roomy;
+    while (roomy < plan.runs.size() && check_run_room(schedule.name_space, state.rule.queue)) ++roomy;
     const bool is_crowded = roomy < plan.runs.size();
     if (is_crowded) {
         limits.runs_max = roomy;
@@ -219,24 +219,25 @@ DueMs Engine::due_of_run(const Schedule& schedule, DueMs nominal_ms) const {
     return with_jitter(Instant(std::chrono::milliseconds(nominal_ms)), name, jitter).time_since_epoch().count();
 }
 
-// Whether its queue takes one more message; counts it if so.
-Status Engine::check_run_room(const Schedule& schedule) {
-    const QueueNumber number = recent_.queues().find(schedule.name_space, schedule.state.rule.queue);
+// Whether the queue of what is made takes one more message; counts it if so.
+Status Engine::check_run_room(const std::string& name_space, const std::string& queue) {
+    const QueueNumber number = recent_.queues().find(name_space, queue);
     if (number != kNoQueue) return check_room(number);
     if (recent_.queues().in_use() >= options_.queues_max) return refuse_name();
     return {};
 }
 
-// Adds the record of a run. `whole` is that of its schedule.
-MessageId Engine::add_run(const Schedule& schedule, const Record& whole, const PlannedRun& run, DueMs due) {
-    const ScheduleRule& rule = schedule.state.rule;
-    const QueueNumber queue = recent_.queues().find(schedule.name_space, rule.queue);
+// What a rule makes: a message of its own. `whole` is the newest whole record of the rule.
+template <class Rule>
+Record Engine::message_by(const std::string& name_space, const Rule& rule, const Record& whole, DueMs nominal_ms,
+                          DueMs due_ms) const {
+    const QueueNumber queue = recent_.queues().find(name_space, rule.queue);
     Record record;
     record.kind = RecordKind::spawn;
     record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
-    record.state.due_ms = due;
-    record.state.nominal_due_ms = run.nominal_ms;
-    if (rule.expires_after_ms != 0) record.state.expires_ms = due + rule.expires_after_ms;
+    record.state.due_ms = due_ms;
+    record.state.nominal_due_ms = nominal_ms;
+    if (rule.expires_after_ms != 0) record.state.expires_ms = due_ms + rule.expires_after_ms;
     record.state.priority = rule.priority;
     if (!rule.retry.is_empty()) {
         // It fitted when it was set; where the queue's rule has changed since and they do not go together any more, the
@@ -244,11 +245,19 @@ MessageId Engine::add_run(const Schedule& schedule, const Record& whole, const P
         if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue)))
             record.state.retry = *retry;
     }
-    record.state.name_space = schedule.name_space;
+    record.state.name_space = name_space;
     record.state.queue = rule.queue;
     record.state.order_key = rule.order_key;
     record.content = whole.content;
     record.content.put_ms = now_;
+    return record;
+}
+template Record Engine::message_by(const std::string&, const ScheduleRule&, const Record&, DueMs, DueMs) const;
+template Record Engine::message_by(const std::string&, const WatchdogRule&, const Record&, DueMs, DueMs) const;
+
+// Adds the record of a run. `whole` is that of its schedule.
+MessageId Engine::add_run(const Schedule& schedule, const Record& whole, const PlannedRun& run, DueMs due) {
+    Record record = message_by(schedule.name_space, schedule.state.rule, whole, run.nominal_ms, due);
     record.content.schedule = schedule.name;
     record.content.occurrence = run.number;
     const MessageId id = record.id;

@@ -215,7 +215,7 @@ Engine::Verdict Engine::fire_schedule(Pending& pending, TellScheduleCommand& com
         effects_.broken = whole.error();
         return Verdict::settled;
     }
-    if (Status fits = check_run_room(schedule); !fits) {
+    if (Status fits = check_run_room(schedule.name_space, schedule.state.rule.queue); !fits) {
         return reply(pending.token, std::move(fits).error()), Verdict::settled;
     }
     ScheduleState next = schedule.state;
@@ -228,7 +228,7 @@ Engine::Verdict Engine::fire_schedule(Pending& pending, TellScheduleCommand& com
 }
 
 // Cleaning asks for the schedule to be written again, whole; it says what it said.
-Engine::Verdict Engine::carry_schedule(Pending& pending, const CarryScheduleCommand& command) {
+Engine::Verdict Engine::carry_schedule(Pending& pending, const CarryRuleCommand& command) {
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (schedule == nullptr || schedule->place != command.place) {

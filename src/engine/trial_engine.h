@@ -166,6 +166,7 @@ class TrialEngine {
         EngineStart start;
         start.zone_data = zone_data;
         start.schedules = earlier.schedules(zones);
+        start.watchdogs = earlier.watchdogs();
         start.totals = earlier.engine_.totals();
         std::map<std::string, QueueCounts> counts;
         for (const Record& record : earlier.log()) {
@@ -183,7 +184,7 @@ class TrialEngine {
         for (const auto& [sequence, framed] : log_) {
             const FramedRecord frame = *read_frame(framed);
             const Record record = *decode_record(frame.kind, frame.body);
-            if (record.kind != RecordKind::rule) continue;
+            if (record.kind != RecordKind::rule || record.subject != kSubjectSchedule) continue;
             ScheduleStart& start = by_name[std::string(record.name)];
             start.name_space = record.state.name_space;
             start.name = record.name;
@@ -197,6 +198,23 @@ class TrialEngine {
             if (start.state.revision == 0) continue;
             if (Result<ScheduleTimes> times = ScheduleTimes::make(start.state.rule.times, zones)) start.times = *times;
             all.push_back(std::move(start));
+        }
+        return all;
+    }
+    std::vector<WatchdogStart> watchdogs() const {
+        std::map<std::string, WatchdogStart> by_name;
+        for (const auto& [sequence, framed] : log_) {
+            const FramedRecord frame = *read_frame(framed);
+            const Record record = *decode_record(frame.kind, frame.body);
+            if (record.kind != RecordKind::rule || record.subject != kSubjectWatchdog) continue;
+            const auto bytes = is_whole_rule(record) ? static_cast<std::uint32_t>(framed.size()) : record.record_bytes;
+            by_name[std::string(record.name)] = {record.state.name_space, std::string(record.name),
+                                                 *decode_watchdog(record.value),
+                                                 is_whole_rule(record) ? sequence : record.place, bytes};
+        }
+        std::vector<WatchdogStart> all;
+        for (auto& [name, start] : by_name) {
+            if (start.state.revision != 0) all.push_back(std::move(start));
         }
         return all;
     }

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "message/fields.h"
+#include "message/retry_fields.h"
 
 namespace duewheel {
 namespace {
@@ -14,11 +15,7 @@ enum Tag : std::uint32_t {
     kPaused = 2,
     kPendingMax = 3,
     kLease = 4,
-    kRetryAttempts = 5,  // those of the rule: one more than the value
-    kRetryFirst = 6,
-    kRetryFactor = 7,
-    kRetryMost = 8,
-    kRetryJitter = 9,
+    kRetry = 5,  // and the four after it
     kWebhook = 10,
     kPausedBy = 11,
     kPurgeThrough = 20,
@@ -26,19 +23,6 @@ enum Tag : std::uint32_t {
     kDiscardBefore = 22,
     kDiscardStarted = 23,
 };
-
-constexpr std::uint64_t kChoiceMost = std::uint64_t{1} << 53;
-
-void write_choice(FieldWriter& to, std::uint32_t tag, const std::optional<std::int64_t>& chosen) {
-    if (chosen) to.number(tag, static_cast<std::uint64_t>(*chosen) + 1);
-}
-
-void read_choice(FieldReader& from, std::optional<std::int64_t>& into) {
-    std::uint64_t above = 0;
-    from.number(above);
-    if (above == 0 || above > kChoiceMost) return from.refuse();
-    into = static_cast<std::int64_t>(above - 1);
-}
 
 Status read_webhook(FieldReader& from, std::optional<WebhookTarget>& into) {
     std::string_view bytes;
@@ -67,11 +51,7 @@ std::string encode_queue_settings(const QueueSettings& settings) {
     to.number(kPaused, settings.paused ? 1 : 0);
     to.number(kPendingMax, settings.pending_max);
     to.signed_number(kLease, settings.lease_ms);
-    write_choice(to, kRetryAttempts, settings.retry.attempts);
-    write_choice(to, kRetryFirst, settings.retry.first_ms);
-    write_choice(to, kRetryFactor, settings.retry.factor_permille);
-    write_choice(to, kRetryMost, settings.retry.most_ms);
-    write_choice(to, kRetryJitter, settings.retry.jitter_permille);
+    write_retry_choice(to, kRetry, settings.retry);
     if (settings.webhook) to.text(kWebhook, encode_webhook_target(*settings.webhook));
     to.number(kPausedBy, static_cast<std::uint64_t>(settings.paused_by));
     to.number(kPurgeThrough, settings.purge_through);
@@ -98,21 +78,6 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
             case kLease:
                 from.signed_number(settings.lease_ms);
                 break;
-            case kRetryAttempts:
-                read_choice(from, settings.retry.attempts);
-                break;
-            case kRetryFirst:
-                read_choice(from, settings.retry.first_ms);
-                break;
-            case kRetryFactor:
-                read_choice(from, settings.retry.factor_permille);
-                break;
-            case kRetryMost:
-                read_choice(from, settings.retry.most_ms);
-                break;
-            case kRetryJitter:
-                read_choice(from, settings.retry.jitter_permille);
-                break;
             case kWebhook:
                 if (Status read = read_webhook(from, settings.webhook); !read) return std::move(read).error();
                 break;
@@ -132,6 +97,7 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
                 from.signed_number(settings.discard_started_ms);
                 break;
             default:
+                if (read_retry_choice(from, kRetry, settings.retry)) break;
                 return Error{"newer_format",
                              "a queue's settings hold field " + std::to_string(from.tag()) +
                                  ", which this version does not know: open the data with the version that wrote it"};

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "message/fields.h"
+#include "message/watchdog_state.h"
 
 namespace duewheel {
 namespace {
@@ -78,6 +79,8 @@ enum Tag : std::uint32_t {
     kRepeatOrderKey = 64,
     kRepeatExpires = 65,
     kSchedule = 66,
+    kWatchdog = 67,
+    kFed = 68,
 
     kSubject = 70,
     kName = 71,
@@ -277,6 +280,8 @@ void write_content(FieldWriter& to, const MessageContent& content) {
         to.signed_number(kRepeatExpires, content.repeat->expires_after_ms);
     }
     to.text(kSchedule, content.schedule);
+    to.text(kWatchdog, content.watchdog);
+    to.signed_number(kFed, content.fed_ms);
 }
 
 template <class T>
@@ -351,6 +356,12 @@ bool read_content_field(FieldReader& from, MessageContent& content) {
             return true;
         case kSchedule:
             from.text(content.schedule);
+            return true;
+        case kWatchdog:
+            from.text(content.watchdog);
+            return true;
+        case kFed:
+            from.signed_number(content.fed_ms);
             return true;
         default:
             return false;
@@ -532,6 +543,11 @@ Status check_complete(const Record& record) {
     }
     if (record.kind == RecordKind::rule && (record.name.empty() || record.subject == 0)) {
         return damaged("a rule of nothing");
+    }
+    if (record.kind == RecordKind::rule && record.subject > kSubjectWatchdog) {
+        return Error{"newer_format", "a rule is of kind " + std::to_string(record.subject) +
+                                         ", which this version does not know: open the data with the version that "
+                                         "wrote it"};
     }
     const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
                             record.kind == RecordKind::change || record.kind == RecordKind::attempt ||

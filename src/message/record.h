@@ -29,7 +29,7 @@ namespace duewheel {
 // The numbers stand in the log: never change or re-use one.
 enum class RecordKind : std::uint8_t {
     put = 1,          // a new message with its body
-    spawn = 2,        // an occurrence of a loop or schedule: a whole put that names its parent
+    spawn = 2,        // made by a loop, schedule or watchdog: a whole put that names its parent
     change = 3,       // any move that is not an end
     attempt = 4,      // a delivery began: the change that keeps attempt counts over crashes
     end = 5,          // done, cancelled, expired, dead
@@ -91,6 +91,8 @@ struct MessageContent {
     std::uint64_t occurrence = 0;  // from 1; of a schedule that was fired by hand 0
     std::string_view body;
     std::string_view schedule;  // of an occurrence of a schedule: its name, which is of the same namespace
+    std::string_view watchdog;  // likewise, of a message that a watchdog made; and when that was last fed before
+    DueMs fed_ms = 0;
 
     bool operator==(const MessageContent&) const = default;
 };
@@ -175,7 +177,7 @@ struct Record {
     bool operator==(const Record&) const = default;
 };
 
-// Whether a `rule` record holds the content of its messages: then it is the place of its schedule.
+// Whether a `rule` record holds the content of its messages: then it is the place of its schedule or watchdog.
 inline bool is_whole_rule(const Record& record) {
     return record.kind == RecordKind::rule && !record.value.empty() && record.content.put_ms != 0;
 }

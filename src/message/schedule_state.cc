@@ -2,6 +2,7 @@
 
 #include "message/fields.h"
 #include "message/queue_settings.h"
+#include "message/retry_fields.h"
 
 namespace duewheel {
 namespace {
@@ -27,11 +28,7 @@ enum Tag : std::uint32_t {
     kOrderKey = 17,
     kPriority = 18,
     kExpiresAfter = 19,
-    kRetryAttempts = 20,  // those of the rule: one more than the value
-    kRetryFirst = 21,
-    kRetryFactor = 22,
-    kRetryMost = 23,
-    kRetryJitter = 24,
+    kRetry = 20,  // and the four after it
     kContentHash = 25,
     kPaused = 40,
     kCreated = 41,
@@ -62,19 +59,6 @@ enum Tag : std::uint32_t {
 // Subjects of `rule` records are hashed apart from those of `conf` records.
 constexpr std::uint32_t kRuleSeed = 1u << 16;
 
-constexpr std::uint64_t kChoiceMost = std::uint64_t{1} << 53;
-
-void write_choice(FieldWriter& to, std::uint32_t tag, const std::optional<std::int64_t>& chosen) {
-    if (chosen) to.number(tag, static_cast<std::uint64_t>(*chosen) + 1);
-}
-
-void read_choice(FieldReader& from, std::optional<std::int64_t>& into) {
-    std::uint64_t above = 0;
-    from.number(above);
-    if (above == 0 || above > kChoiceMost) return from.refuse();
-    into = static_cast<std::int64_t>(above - 1);
-}
-
 template <class E>
 void read_enum(FieldReader& from, E& into, E least, E most) {
     std::uint8_t number = 0;
@@ -102,11 +86,7 @@ void write_rule(FieldWriter& to, const ScheduleRule& rule) {
     to.text(kOrderKey, rule.order_key);
     to.signed_number(kPriority, rule.priority);
     to.signed_number(kExpiresAfter, rule.expires_after_ms);
-    write_choice(to, kRetryAttempts, rule.retry.attempts);
-    write_choice(to, kRetryFirst, rule.retry.first_ms);
-    write_choice(to, kRetryFactor, rule.retry.factor_permille);
-    write_choice(to, kRetryMost, rule.retry.most_ms);
-    write_choice(to, kRetryJitter, rule.retry.jitter_permille);
+    write_retry_choice(to, kRetry, rule.retry);
     to.number(kContentHash, rule.content_hash);
 }
 
@@ -175,20 +155,10 @@ bool read_rule_field(FieldReader& from, ScheduleRule& rule) {
             return from.signed_number(rule.priority), true;
         case kExpiresAfter:
             return from.signed_number(rule.expires_after_ms), true;
-        case kRetryAttempts:
-            return read_choice(from, rule.retry.attempts), true;
-        case kRetryFirst:
-            return read_choice(from, rule.retry.first_ms), true;
-        case kRetryFactor:
-            return read_choice(from, rule.retry.factor_permille), true;
-        case kRetryMost:
-            return read_choice(from, rule.retry.most_ms), true;
-        case kRetryJitter:
-            return read_choice(from, rule.retry.jitter_permille), true;
         case kContentHash:
             return from.number(rule.content_hash), true;
         default:
-            return false;
+            return read_retry_choice(from, kRetry, rule.retry);
     }
 }
 

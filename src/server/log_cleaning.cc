@@ -185,9 +185,10 @@ void LogCleaning::carry(Cleanings cleanings, Generation generation) {
                   bytes);
             continue;
         }
-        if (candidate.is_schedule()) {
-            carry(CarryScheduleCommand{std::move(candidate.row.state.name_space), std::move(candidate.row.state.queue),
-                                       candidate.row.place, std::move(candidate.body)},
+        if (candidate.is_rule()) {
+            carry(CarryRuleCommand{candidate.subject, std::move(candidate.row.state.name_space),
+                                   std::move(candidate.row.state.queue), candidate.row.place,
+                                   std::move(candidate.body)},
                   bytes);
             continue;
         }

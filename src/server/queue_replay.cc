@@ -1,6 +1,7 @@
 #include "server/queue_replay.h"
 
 #include "message/queue_settings.h"
+#include "message/watchdog_state.h"
 
 namespace duewheel {
 
@@ -11,9 +12,11 @@ Status QueueReplay::begin(const Index& index) {
     Result<std::vector<Index::Settings>> settings = index.settings();
     if (!settings) return std::move(settings).error();
     for (Index::Settings& of : *settings) settings_[{of.queue.name_space, of.queue.queue}] = std::move(of.row);
-    Result<std::vector<Index::Settings>> schedules = index.schedules();
-    if (!schedules) return std::move(schedules).error();
-    for (Index::Settings& of : *schedules) schedules_[{of.queue.name_space, of.queue.queue}] = std::move(of.row);
+    Result<std::vector<Index::Settings>> rules = index.rules();
+    if (!rules) return std::move(rules).error();
+    for (Index::Settings& of : *rules) {
+        rules_of(of.subject)[{of.queue.name_space, of.queue.queue}] = std::move(of.row);
+    }
     return {};
 }
 
@@ -38,12 +41,13 @@ void QueueReplay::apply(const Record& record, Sequence sequence, std::uint32_t f
         }
         case RecordKind::rule: {
             const Name name{record.state.name_space, std::string(record.name)};
+            std::map<Name, SettingsRow>& rules = rules_of(record.subject);
             if (record.value.empty()) {
-                schedules_.erase(name);
+                rules.erase(name);
             } else if (is_whole_rule(record)) {
-                schedules_[name] = {sequence, frame_bytes, std::string(record.value)};
+                rules[name] = {sequence, frame_bytes, std::string(record.value)};
             } else {
-                schedules_[name] = {record.place, record.record_bytes, std::string(record.value)};
+                rules[name] = {record.place, record.record_bytes, std::string(record.value)};
             }
             return;
         }
@@ -61,8 +65,9 @@ QueueCounts& QueueReplay::counts(const std::string& name_space, const std::strin
 
 std::vector<Index::Settings> QueueReplay::settings() const {
     std::vector<Index::Settings> all;
-    for (const auto& [name, row] : settings_) all.push_back({{name.first, name.second}, row, false});
-    for (const auto& [name, row] : schedules_) all.push_back({{name.first, name.second}, row, true});
+    for (const auto& [name, row] : settings_) all.push_back({{name.first, name.second}, row, 0});
+    for (const auto& [name, row] : schedules_) all.push_back({{name.first, name.second}, row, kSubjectSchedule});
+    for (const auto& [name, row] : watchdogs_) all.push_back({{name.first, name.second}, row, kSubjectWatchdog});
     return all;
 }
 
@@ -83,6 +88,16 @@ Status QueueReplay::finish(std::vector<ScheduleStart>& into, const FindZone& fin
         }
         log.warning("schedule_stands_still", "A schedule makes no messages until it is set anew.",
                     {{"namespace", name.first}, {"schedule", name.second}, {"error", times.error().message}});
+    }
+    return {};
+}
+
+Status QueueReplay::finish(std::vector<WatchdogStart>& into) const {
+    into.reserve(watchdogs_.size());
+    for (const auto& [name, row] : watchdogs_) {
+        Result<WatchdogState> state = decode_watchdog(row.value);
+        if (!state) return std::move(state).error();
+        into.push_back({name.first, name.second, *std::move(state), row.place, row.record_bytes});
     }
     return {};
 }

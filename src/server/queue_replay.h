@@ -1,4 +1,4 @@
-// What a start knows of each queue (its settings and how many messages stand in it) and of the schedules, from the
+// What a start knows of each queue (its settings and how many messages stand in it), of the schedules and the watchdogs, from the
 // index and moved on by the records that are replayed on top.
 #pragma once
 
@@ -26,17 +26,25 @@ class QueueReplay {
     // is told of in `log`. Codes: `newer_format`, `damaged_log`.
     Status finish(std::vector<ScheduleStart>& into, const FindZone& find_zone, LogSink& log) const;
 
-    // Those in force at the log's end, and the schedules after them, in the order of names.
+    // Every watchdog, in the order of names. Codes as above.
+    Status finish(std::vector<WatchdogStart>& into) const;
+
+    // Those in force at the log's end, then the schedules and the watchdogs, in the order of names.
     std::vector<Index::Settings> settings() const;
 
   private:
     using Name = std::pair<std::string, std::string>;
 
+    std::map<Name, SettingsRow>& rules_of(std::uint32_t subject) {
+        return subject == kSubjectWatchdog ? watchdogs_ : schedules_;
+    }
     QueueCounts& counts(const std::string& name_space, const std::string& queue);
 
     std::map<Name, QueueCounts> counts_;
     std::map<Name, SettingsRow> settings_;
-    std::map<Name, SettingsRow> schedules_;                       // `place` and `record_bytes` of their whole records
+    // `place` and `record_bytes` of their whole records.
+    std::map<Name, SettingsRow> schedules_;
+    std::map<Name, SettingsRow> watchdogs_;
     std::map<Name, QueueCounts>::iterator last_ = counts_.end();  // most records name the queue of the one before
 };
 

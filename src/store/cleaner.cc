@@ -35,7 +35,7 @@ Result<Cleanings> Cleaner::next(std::size_t most_bytes) {
         ++looks;
         CarryCandidate candidate;
         candidate.kind = record.kind;
-        const Result<bool> needed = is_needed(record, candidate.row);
+        const Result<bool> needed = is_needed(record, candidate);
         if (!needed) return needed.error();
         if (!*needed) continue;
         const std::size_t size = candidate.is_settings() ? kSmallBytes : record.body_bytes;
@@ -80,7 +80,7 @@ void Cleaner::see(const FramedRecord& framed, const Record& record) {
                       (may_be_outcome && is_ended(record.state.state) && record.state.state != State::dead);
     if (seen.is_outcome ? framed.sequence < outcomes_from_ : framed.kind == RecordKind::end) return;
     if (framed.kind == RecordKind::conf || framed.kind == RecordKind::rule) {
-        settings_.emplace(framed.sequence, QueueName{record.state.name_space, std::string(record.name)});
+        settings_.emplace(framed.sequence, Owner{{record.state.name_space, std::string(record.name)}, record.subject});
     }
     records_.push_back(seen);
 }
@@ -110,25 +110,28 @@ Status Cleaner::read_outcomes(const std::vector<Sequence>& places, OutcomesToCar
     return {};
 }
 
-Result<bool> Cleaner::are_newest_settings(const Seen& record, MessageRow& row) const {
-    const QueueName& name = settings_.at(record.place);
+Result<bool> Cleaner::are_newest_settings(const Seen& record, CarryCandidate& candidate) const {
+    const auto& [name, subject] = settings_.at(record.place);
     const Result<std::optional<SettingsRow>> found = record.kind == RecordKind::rule
-                                                         ? index_.schedule(name.name_space, name.queue)
+                                                         ? index_.rule(subject, name.name_space, name.queue)
                                                          : index_.settings(name.name_space, name.queue);
     if (!found) return found.error();
     if (!*found || (*found)->place != record.place) return false;
-    row.place = record.place;
-    row.state.name_space = name.name_space;
-    row.state.queue = name.queue;
+    candidate.subject = subject;
+    candidate.row.place = record.place;
+    candidate.row.state.name_space = name.name_space;
+    candidate.row.state.queue = name.queue;
     return true;
 }
 
-Result<bool> Cleaner::is_needed(const Seen& record, MessageRow& row) const {
-    if (record.kind == RecordKind::conf || record.kind == RecordKind::rule) return are_newest_settings(record, row);
+Result<bool> Cleaner::is_needed(const Seen& record, CarryCandidate& candidate) const {
+    if (record.kind == RecordKind::conf || record.kind == RecordKind::rule) {
+        return are_newest_settings(record, candidate);
+    }
     Result<std::optional<MessageRow>> found = index_.find(record.id, index_.retention().now_ms());
     if (!found) return std::move(found).error();
     if (!*found || (*found)->place != record.place) return false;
-    row = **std::move(found);
+    candidate.row = **std::move(found);
     return true;
 }
 

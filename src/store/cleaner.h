@@ -2,7 +2,7 @@
 // the segment can go.
 //
 // Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
-// settings of a queue, the newest whole record of a schedule, and outcomes that have not expired. Of all but the last
+// settings of a queue, the newest whole record of a schedule or watchdog, and outcomes that have not expired. Of all but the last
 // it only finds candidates: the engine turns each into a carry, and leaves out those that newer records have overtaken.
 // Passing over the segment once more is harmless.
 //
@@ -29,10 +29,12 @@ namespace duewheel {
 struct CarryCandidate {
     MessageRow row;                     // as the index has it; `place` is this record. Of settings: whose they are
     RecordKind kind = RecordKind::put;  // of the record
+    std::uint32_t subject = 0;          // of a `rule` record
     std::string body;                   // of the record, for decode_record(); empty for settings
 
     bool is_settings() const { return kind == RecordKind::conf; }
-    bool is_schedule() const { return kind == RecordKind::rule; }  // `row` says whose, as of settings
+    // Of a schedule or a watchdog; `row` says whose, as of settings, and `subject` which of the two.
+    bool is_rule() const { return kind == RecordKind::rule; }
 };
 
 // As of message/outcome_rows.h.
@@ -79,9 +81,9 @@ class Cleaner {
 
     Status read();
     void see(const FramedRecord& framed, const Record& record);
-    Result<bool> are_newest_settings(const Seen& record, MessageRow& row) const;
-    // True where the index says that the record is needed; fills in the row.
-    Result<bool> is_needed(const Seen& record, MessageRow& row) const;
+    Result<bool> are_newest_settings(const Seen& record, CarryCandidate& candidate) const;
+    // True where the index says that the record is needed; fills in the candidate.
+    Result<bool> is_needed(const Seen& record, CarryCandidate& candidate) const;
     Status read_bodies(std::vector<CarryCandidate>& candidates) const;
     Status read_outcomes(const std::vector<Sequence>& places, OutcomesToCarry& outcomes) const;
 
@@ -90,8 +92,12 @@ class Cleaner {
     const Sequence outcomes_from_;
     bool read_ = false;
     std::vector<Seen> records_;
-    std::map<Sequence, QueueName> settings_;  // whose: of the `conf` and whole `rule` records among them
-    std::uint64_t needed_left_ = 0;           // whole records, settings and schedules that are still to be found
+    struct Owner {
+        QueueName name;
+        std::uint32_t subject = 0;
+    };
+    std::map<Sequence, Owner> settings_;  // whose: of the `conf` and whole `rule` records among them
+    std::uint64_t needed_left_ = 0;           // whole records, settings and rules that are still to be found
     std::size_t looked_at_ = 0;
 };
 

@@ -259,8 +259,9 @@ Result<std::optional<SettingsRow>> Index::settings(std::string_view name_space, 
     return find_settings(*rows_, settings_key(name_space, queue));
 }
 
-Result<std::optional<SettingsRow>> Index::schedule(std::string_view name_space, std::string_view name) const {
-    return find_settings(*rows_, schedule_key(name_space, name));
+Result<std::optional<SettingsRow>> Index::rule(std::uint32_t subject, std::string_view name_space,
+                                               std::string_view name) const {
+    return find_settings(*rows_, rule_key(subject, name_space, name));
 }
 
 Result<std::vector<Index::Settings>> Index::settings() const {
@@ -271,32 +272,32 @@ Result<std::vector<Index::Settings>> Index::settings() const {
                                        if (!names) return names.error();
                                        Result<SettingsRow> row = decode_settings(value);
                                        if (!row) return std::move(row).error();
-                                       all.push_back({owned(*names), *std::move(row), false});
+                                       all.push_back({owned(*names), *std::move(row), 0});
                                        return {};
                                    });
     if (!taken) return taken.error();
     return all;
 }
 
-Result<std::vector<Index::Settings>> Index::schedules() const {
+Result<std::vector<Index::Settings>> Index::rules() const {
     std::vector<Settings> all;
-    const Status taken = take_rows(*rows_, schedule_bound(false), schedule_bound(true),
+    const Status taken = take_rows(*rows_, rule_bound(false), rule_bound(true),
                                    [&](std::string_view key, std::string_view value) -> Status {
-                                       const Result<QueueOfKey> names = decode_schedule_key(key);
-                                       if (!names) return names.error();
+                                       const Result<RuleOfKey> of = decode_rule_key(key);
+                                       if (!of) return of.error();
                                        Result<SettingsRow> row = decode_settings(value);
                                        if (!row) return std::move(row).error();
-                                       all.push_back({owned(*names), *std::move(row), true});
+                                       all.push_back({owned({of->name_space, of->name}), *std::move(row), of->subject});
                                        return {};
                                    });
     if (!taken) return taken.error();
     return all;
 }
 
-Result<std::vector<Index::Settings>> Index::settings_and_schedules() const {
+Result<std::vector<Index::Settings>> Index::settings_and_rules() const {
     Result<std::vector<Settings>> all = settings();
     if (!all) return all;
-    Result<std::vector<Settings>> more = schedules();
+    Result<std::vector<Settings>> more = rules();
     if (!more) return more;
     all->insert(all->end(), std::make_move_iterator(more->begin()), std::make_move_iterator(more->end()));
     return all;

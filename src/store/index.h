@@ -36,9 +36,9 @@ class Index {
         QueueCounts counts;
     };
     struct Settings {
-        QueueName queue;  // of a schedule: its namespace and its name
+        QueueName queue;  // of a schedule or a watchdog: its namespace and its name
         SettingsRow row;
-        bool is_schedule = false;
+        std::uint32_t subject = 0;  // of the `rule` records; 0: these are settings
     };
 
     // Codes: `damaged_index` (discard the storage and build it again), `newer_format`, `no_space`, `io_error`. The
@@ -79,10 +79,12 @@ class Index {
     Result<std::vector<Counts>> queue_counts() const;
     Result<std::optional<SettingsRow>> settings(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<Settings>> settings() const;
-    Result<std::optional<SettingsRow>> schedule(std::string_view name_space, std::string_view name) const;
-    Result<std::vector<Settings>> schedules() const;
+    // Of schedules and watchdogs; `subject` is that of their records.
+    Result<std::optional<SettingsRow>> rule(std::uint32_t subject, std::string_view name_space,
+                                            std::string_view name) const;
+    Result<std::vector<Settings>> rules() const;
     // Both: all that needs a record of the log and is no message.
-    Result<std::vector<Settings>> settings_and_schedules() const;
+    Result<std::vector<Settings>> settings_and_rules() const;
     // Segments (by first sequence) that hold whole records or settings which are needed, and how many.
     Result<std::map<Sequence, std::uint64_t>> needed_counts() const;
 

@@ -6,6 +6,7 @@
 
 #include "message/queue_settings.h"
 #include "message/schedule_state.h"
+#include "message/watchdog_state.h"
 #include "store/segment_effect.h"
 
 namespace duewheel {
@@ -13,6 +14,11 @@ namespace {
 
 std::string number(std::uint64_t value) {
     return std::to_string(value);
+}
+
+std::string named(std::uint32_t subject) {
+    if (subject == 0) return "the settings of queue ";
+    return subject == kSubjectWatchdog ? "watchdog " : "schedule ";
 }
 
 class Proof {
@@ -36,12 +42,11 @@ class Proof {
     }
     void take(const Index::Settings& settings) {
         if (settings.row.place < first_sequences_.front()) {
-            differs((settings.is_schedule ? "schedule " : "the settings of queue ") + settings.queue.queue +
-                    " stand at record " + number(settings.row.place) + ", which is before the log's front");
+            differs(named(settings.subject) + settings.queue.queue + " stand at record " + number(settings.row.place) + ", which is before the log's front");
         }
         sum_.needed_bytes += settings.row.record_bytes;
         const auto& [name_space, name] = settings.queue;
-        sum_.digest += settings.is_schedule ? rule_term(kSubjectSchedule, name_space, name, settings.row.value)
+        sum_.digest += settings.subject != 0 ? rule_term(settings.subject, name_space, name, settings.row.value)
                                             : settings_term(kSubjectQueue, name_space, name, settings.row.value);
     }
     bool take(const MessageRow& row) {
@@ -117,7 +122,7 @@ Result<std::optional<std::string>> find_difference(const Index& index, const Rec
     if (failed) return *std::move(failed);
     recent.for_each_entry([&](EntryNumber, const Entry& entry) { proof.take(recent.row(entry)); });
     for (const Index::Settings& of : settings) proof.take(of);
-    const Result<std::vector<Index::Settings>> sealed = index.settings_and_schedules();
+    const Result<std::vector<Index::Settings>> sealed = index.settings_and_rules();
     if (!sealed) return sealed.error();
     for (const Index::Settings& of : *sealed) proof.count(of.row.place);
     proof.compare(log);

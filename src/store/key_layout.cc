@@ -7,6 +7,8 @@
 #include <cassert>
 #include <utility>
 
+#include "message/schedule_state.h"
+#include "message/watchdog_state.h"
 #include "store/history.h"
 
 namespace duewheel {
@@ -23,7 +25,6 @@ constexpr char kMetaPosition = 'p';
 constexpr char kMetaQueueCursor = 'q';
 constexpr char kMetaQueueCounts = 'u';
 constexpr char kQueueSettings = 1;
-constexpr char kScheduleRule = 1;
 
 template <class T>
 void append_number(std::string& out, T value) {
@@ -225,9 +226,9 @@ std::string settings_key(std::string_view name_space, std::string_view queue) {
     return key;
 }
 
-std::string schedule_key(std::string_view name_space, std::string_view name) {
-    std::string key = begin_key(IndexTable::schedule, 6 + name_space.size() + name.size());
-    key.push_back(kScheduleRule);
+std::string rule_key(std::uint32_t subject, std::string_view name_space, std::string_view name) {
+    std::string key = begin_key(IndexTable::rule, 6 + name_space.size() + name.size());
+    key.push_back(static_cast<char>(subject));
     append_text(key, name_space);
     append_text(key, name);
     return key;
@@ -248,9 +249,9 @@ std::string settings_bound(bool end) {
     return key;
 }
 
-std::string schedule_bound(bool end) {
-    std::string key = begin_key(IndexTable::schedule, 2);
-    key.push_back(static_cast<char>(kScheduleRule + (end ? 1 : 0)));
+std::string rule_bound(bool end) {
+    std::string key = begin_key(IndexTable::rule, 2);
+    key.push_back(static_cast<char>(end ? kSubjectWatchdog + 1 : kSubjectSchedule));
     return key;
 }
 
@@ -561,8 +562,13 @@ Result<QueueOfKey> decode_settings_key(std::string_view key) {
     return decode_names(key, IndexTable::settings, kQueueSettings, "settings");
 }
 
-Result<QueueOfKey> decode_schedule_key(std::string_view key) {
-    return decode_names(key, IndexTable::schedule, kScheduleRule, "a schedule");
+Result<RuleOfKey> decode_rule_key(std::string_view key) {
+    const bool of_watchdog = key.size() > 1 && key[1] == static_cast<char>(kSubjectWatchdog);
+    const std::uint32_t subject = of_watchdog ? kSubjectWatchdog : kSubjectSchedule;
+    const Result<QueueOfKey> names = decode_names(key, IndexTable::rule, static_cast<char>(subject),
+                                                  of_watchdog ? "a watchdog" : "a schedule");
+    if (!names) return names.error();
+    return RuleOfKey{subject, names->name_space, names->queue};
 }
 
 DueMs ended_ms_of_row(std::string_view key, std::string_view value) {

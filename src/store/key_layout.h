@@ -20,8 +20,9 @@
 //                e                                               ledger of the kept outcomes, in bytes of the log
 //                h                                               ledger of the history
 //   h  history  era, namespace, queue, instant, id              see store/history.h
-//   s  rules     kind (1: schedule), namespace, name             place and size of the whole record, its state
-//   reserved     w watchdogs, t transactions
+//   s  rules     kind (1: schedule, 2: watchdog), namespace,     place and size of the whole record, its state
+//                name
+//   reserved     t transactions
 //
 // A row has the tagged form of message/record.h, with what the key says left out, and the nominal due as its distance
 // from due, which is 0 for most. `due` and `queue` hold whole rows, so that a message that falls due is read with one
@@ -53,9 +54,8 @@ enum class IndexTable : char {
     meta = 'm',
     order = 'o',
     queue = 'q',
-    schedule = 's',
+    rule = 's',
     transaction = 't',
-    watchdog = 'w',
     dead = 'x',
 };
 
@@ -73,7 +73,7 @@ struct IndexPosition {
 };
 
 // The settings of a queue as a row holds them: the value of its newest `conf` record, and where that stands. Likewise a
-// schedule: the value of its newest `rule` record, and where the newest whole one stands.
+// schedule or a watchdog: the value of its newest `rule` record, and where the newest whole one stands.
 struct SettingsRow {
     Sequence place = 0;
     std::uint32_t record_bytes = 0;
@@ -103,9 +103,9 @@ std::string needed_bound(bool end);
 std::string queue_cursor_bound(bool end);
 std::string queue_counts_bound(bool end);
 std::string settings_bound(bool end);
-// Of schedules, whose rows have the form of settings.
-std::string schedule_key(std::string_view name_space, std::string_view name);
-std::string schedule_bound(bool end);
+// Of schedules and watchdogs, whose rows have the form of settings; `subject` is that of their `rule` records.
+std::string rule_key(std::uint32_t subject, std::string_view name_space, std::string_view name);
+std::string rule_bound(bool end);
 
 // Values; each replaces `out`.
 void encode_due_value(std::string& out, const MessageRow& row);
@@ -148,7 +148,12 @@ struct QueueOfKey {
 Result<QueueOfKey> decode_queue_cursor_key(std::string_view key);
 Result<QueueOfKey> decode_queue_counts_key(std::string_view key);
 Result<QueueOfKey> decode_settings_key(std::string_view key);
-Result<QueueOfKey> decode_schedule_key(std::string_view key);
+struct RuleOfKey {
+    std::uint32_t subject = 0;
+    std::string_view name_space;
+    std::string_view name;
+};
+Result<RuleOfKey> decode_rule_key(std::string_view key);
 
 // When the message of an outcome or of an idempotency key ended; 0 for every row that time does not remove. Quick: it
 // is asked for every row that is compacted.

@@ -153,7 +153,7 @@ void SegmentEffect::add_settings(const Record& record, Sequence sequence, std::s
 }
 
 void SegmentEffect::add_rule(const Record& record, Sequence sequence, std::size_t frame_bytes) {
-    const auto [place, fresh] = rules_.try_emplace(schedule_key(record.state.name_space, record.name));
+    const auto [place, fresh] = rules_.try_emplace(rule_key(record.subject, record.state.name_space, record.name));
     RuleEffect& effect = place->second;
     if (fresh) {
         effect.name = {record.state.name_space, std::string(record.name)};

@@ -93,9 +93,9 @@ struct SettingsEffect {
     std::string value;  // empty: removed
 };
 
-// A schedule as of the last `rule` record of the segment.
+// A schedule or a watchdog as of the last `rule` record of the segment.
 struct RuleEffect {
-    QueueName name;             // namespace and name of the schedule
+    QueueName name;             // its namespace and its name
     Sequence place_before = 0;  // of the whole record that stood before the segment; 0: none
     Sequence place = 0;         // of the newest whole record
     std::uint32_t record_bytes = 0;

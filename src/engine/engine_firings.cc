@@ -1,0 +1,148 @@
+// What watchdogs make when nobody has fed them in time.
+//
+// A firing is a message of its own, written whole, that names its watchdog, its number and the last feed before it. One
+// batch holds it and what the watchdog becomes by it, so a crash leaves either both or none. What its content is is read
+// from the log first. A watchdog that is due waits like a put: for the disk while that is full, for segments to be
+// sealed, for room in its queue, for the queue's name. It may be fed all the while: the message that was due by then is
+// owed, and made when there is room.
+#include <algorithm>
+
+#include "engine/engine.h"
+
+namespace duewheel {
+
+// Where a watchdog belongs whose record has just been applied, or that a start has found: on the wheel, due, or neither.
+void Engine::settle_watchdog(Watchdog& watchdog) {
+    if (has_to_fire(watchdog.state, now_)) return begin_firing(watchdog);
+    if (watchdog.state.due_ms != 0) return arm(watchdog, watchdog.state.due_ms);
+    static_cast<void>(wheel_.cancel(watchdog.timer));
+}
+
+// A crowd of watchdogs that are due at one instant is on a lane with the timers of crowded queues.
+void Engine::arm(Watchdog& watchdog, DueMs at) {
+    if (wheel_.reschedule(watchdog.timer, static_cast<Tick>(at))) return;
+    watchdog.timer = wheel_.schedule(static_cast<Tick>(at), kWatchdogCookie | watchdog.number, watchdogs_.size());
+}
+
+void Engine::wake_watchdog(WatchdogNumber number) {
+    if (Watchdog* watchdog = watchdogs_.find(number)) begin_firing(*watchdog);
+}
+
+void Engine::begin_firing(Watchdog& watchdog) {
+    static_cast<void>(wheel_.cancel(watchdog.timer));
+    if (watchdog.is_due) return;
+    watchdog.is_due = true;
+    watchdogs_.due.push_back(watchdog.number);
+}
+
+// There is no room for it. The more there are, the longer each rests, so that they do not keep the engine busy.
+void Engine::fire_later(Watchdog& watchdog) {
+    arm(watchdog, now_ + options_.spawn_again_ms + static_cast<std::int64_t>(watchdogs_.size() / 100));
+}
+
+bool Engine::has_firings_to_read() const {
+    return !watchdogs_.due.empty() && watchdogs_.preparing.empty() && !watchdogs_.reading;
+}
+
+bool Engine::has_firings_to_add() const {
+    return !watchdogs_.preparing.empty() && !watchdogs_.reading && !puts_held_back();
+}
+
+// Takes the next watchdogs that are due, and has their contents read.
+void Engine::read_firings() {
+    if (!has_firings_to_read()) return;
+    std::vector<Sequence> places;
+    std::size_t bytes = 0;
+    while (watchdogs_.preparing.size() < options_.firings_max && !watchdogs_.due.empty()) {
+        Watchdog* watchdog = watchdogs_.find(watchdogs_.due.front());
+        if (watchdog != nullptr && bytes != 0 && bytes + watchdog->record_bytes > options_.batch_bytes_max) break;
+        watchdogs_.due.pop_front();
+        if (watchdog == nullptr) continue;
+        if (watchdog->in_batch) {  // what is applied settles it
+            watchdog->is_due = false;
+            continue;
+        }
+        const QueueNumber queue = recent_.queues().find(watchdog->name_space(), watchdog->state.rule.queue);
+        if (refuses_puts() || (queue != kNoQueue && is_full(queue))) {
+            watchdog->is_due = false;
+            fire_later(*watchdog);
+            continue;
+        }
+        bytes += watchdog->record_bytes;
+        FiringInPreparation& firing = watchdogs_.preparing.emplace_back();
+        firing.watchdog = watchdog->number;
+        firing.place = watchdog->place;
+        if (const std::string* body = cache_.find(watchdog->place)) {
+            firing.record_body = *body;
+        } else {
+            places.push_back(watchdog->place);
+        }
+    }
+    if (places.empty()) return;
+    std::sort(places.begin(), places.end());
+    Asked asked;
+    asked.what = Ask::firings;
+    watchdogs_.reading = true;
+    ask(Question{0, ReadRecords{std::move(places)}}, std::move(asked));
+}
+
+void Engine::take_firing_records(const std::vector<RecordBytes>& records) {
+    watchdogs_.reading = false;
+    for (FiringInPreparation& firing : watchdogs_.preparing) {
+        if (!firing.record_body.empty()) continue;
+        const auto read = std::lower_bound(records.begin(), records.end(), firing.place,
+                                           [](const RecordBytes& record, Sequence at) { return record.place < at; });
+        if (read == records.end() || read->place != firing.place) {
+            effects_.broken =
+                Error{"damaged_log", "record " + std::to_string(firing.place) +
+                                         " of a watchdog that is due is not in the log: run `duewheel check`"};
+            return;
+        }
+        firing.record_body = read->body;
+    }
+}
+
+// What one takes in a batch, with what its watchdog becomes by it.
+std::size_t Engine::firing_bytes(std::size_t record_bytes) {
+    return record_bytes + kWatchdogBytesMax + 2 * kRecordOverheadMax;
+}
+
+// At most three quarters of a batch, with what loops and schedules have added to it.
+void Engine::add_firings() {
+    read_firings();
+    const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 4 * 3, 2);
+    for (std::size_t left = watchdogs_.preparing.size(); left > 0 && has_firings_to_add(); --left) {
+        const std::size_t bytes = firing_bytes(watchdogs_.preparing.front().record_body.size());
+        if (batch_->count() + 2 > share || !has_room(bytes)) return;
+        const FiringInPreparation firing = std::move(watchdogs_.preparing.front());
+        watchdogs_.preparing.pop_front();
+        Watchdog* watchdog = watchdogs_.find(firing.watchdog);
+        if (watchdog == nullptr) continue;
+        watchdog->is_due = false;
+        if (!watchdog->in_batch) add_firing(*watchdog, firing);  // else what is applied settles it
+    }
+}
+
+void Engine::add_firing(Watchdog& watchdog, const FiringInPreparation& prepared) {
+    if (!has_to_fire(watchdog.state, now_)) return settle_watchdog(watchdog);  // it was fed, or set anew
+    if (prepared.place != watchdog.place) return begin_firing(watchdog);
+    if (refuses_puts()) return fire_later(watchdog);
+    const WatchdogRule& rule = watchdog.state.rule;
+    const Result<Record> whole = decode_record(RecordKind::rule, prepared.record_body);
+    if (!whole) {
+        effects_.broken = whole.error();
+        return;
+    }
+    if (!check_run_room(watchdog.name_space(), rule.queue)) return fire_later(watchdog);
+    WatchdogState next = watchdog.state;
+    const Firing firing = next_firing(next, now_);
+    Record record = message_by(watchdog.name_space(), rule, *whole, firing.due_ms, firing.due_ms);
+    record.content.watchdog = watchdog.name();
+    record.content.occurrence = firing.number;
+    record.content.fed_ms = firing.fed_ms;
+    next.last_id = record.id;
+    add(kNoEntry, std::move(record), 0, Error{});
+    add_watchdog(watchdog, std::move(next), nullptr, 0, Error{});
+}
+
+}  // namespace duewheel

@@ -1,0 +1,303 @@
+// Watchdogs by name: set, fed, removed, looked at, carried. What becomes of them when nobody feeds them stands in
+// engine_firings.cc, what feeds and firings make of one in watchdog_course.h.
+//
+// A watchdog's records are `rule` records. A whole one holds what its messages hold; all others say where that one
+// stands, so that a feed writes numbers alone. One command touches a watchdog in a batch: a feed that meets its firing
+// there, or its firing a feed, waits for the next one and is decided by what has become of it.
+//
+// A feed is refused while the disk is full but for the reserve, like all that makes the log longer; the messages of
+// watchdogs wait for the disk too.
+#include <algorithm>
+#include <cassert>
+
+#include "base/nearest_name.h"
+#include "base/planted_bugs.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+namespace {
+
+Error out_of_range(std::string field, std::string what) {
+    return {"out_of_range", "`" + field + "` is " + std::move(what), field};
+}
+
+// Who mistypes a name is looked for among so many to either side of it.
+constexpr std::size_t kNamesAround = 32;
+constexpr std::size_t kNameCompared = 64;  // bytes
+
+}  // namespace
+
+// What begins with a start: all watchdogs, each armed for what comes next.
+void Engine::begin_watchdogs(std::vector<WatchdogStart> all) {
+    for (WatchdogStart& start : all) {
+        Watchdog& watchdog = watchdogs_.add(std::move(start.name_space), std::move(start.name));
+        watchdog.term =
+            rule_term(kSubjectWatchdog, watchdog.name_space(), watchdog.name(), encode_watchdog(start.state));
+        watchdog.state = std::move(start.state);
+        watchdog.place = start.place;
+        watchdog.record_bytes = start.record_bytes;
+    }
+}
+
+Error Engine::unknown_watchdog(const std::string& name_space, const std::string& name) const {
+    std::string text = "there is no watchdog of this name: ";
+    std::vector<std::string_view> around;
+    if (name.size() <= kNameCompared) around = watchdogs_.names_around(name_space, name, kNamesAround);
+    std::erase_if(around, [](std::string_view each) { return each.size() > kNameCompared; });
+    const std::string_view nearest = around.empty() ? std::string_view{} : nearest_name(name, around);
+    if (!nearest.empty() && is_near(name, nearest)) text += "did you mean `" + std::string(nearest) + "`? If not, ";
+    text += "set it with a PUT, which feeds it in the same request";
+    return {"unknown_watchdog", std::move(text), "watchdog"};
+}
+
+// ---- commands
+
+Status Engine::check_watchdog(const PutWatchdogCommand& command) const {
+    const WatchdogRule& rule = command.rule;
+    if (rule.timeout_ms < 1 || rule.timeout_ms > kWatchdogMostMs) {
+        return out_of_range("timeout", "how long after the last feed it fires: from 1 ms to 100 years");
+    }
+    if (rule.most_ms != 0 && (rule.most_ms < rule.timeout_ms || rule.most_ms > kWatchdogMostMs)) {
+        return out_of_range("most", "how long after the first feed it fires at the latest: from `timeout` to 100 years");
+    }
+    if (rule.again_ms < 0 || rule.again_ms > kWatchdogMostMs) {
+        return out_of_range("again", "how long after a firing it fires again: from 1 ms to 100 years");
+    }
+    if (rule.expires_after_ms > options_.delay_max_ms) {
+        return out_of_range("expires_in", "at most " + std::to_string(options_.delay_max_ms) + " ms");
+    }
+    const QueueNumber queue = recent_.queues().find(command.name_space, rule.queue);
+    if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue)); !retry) return retry.error();
+    return {};
+}
+
+Engine::Verdict Engine::put_watchdog(Pending& pending, PutWatchdogCommand& command) {
+    Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
+    if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
+    if (Status legal = check_watchdog(command); !legal) {
+        return reply(pending.token, std::move(legal).error()), Verdict::settled;
+    }
+    const bool says_the_same = watchdog != nullptr && watchdog->state.rule == command.rule;
+    if (says_the_same && !command.feeds) return reply(pending.token, describe(*watchdog)), Verdict::settled;
+    if (watchdog == nullptr && watchdogs_.size() >= options_.watchdogs_max) {
+        reply(pending.token, Error{"watchdog_limit",
+                                   "there are " + std::to_string(options_.watchdogs_max) +
+                                       " watchdogs already: delete one that is not needed, or raise the setting "
+                                       "limits.watchdogs_max",
+                                   "watchdog"});
+        return Verdict::settled;
+    }
+    if (says_the_same) {
+        if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
+    } else if (refuses_puts()) {
+        ++counters_.refused_full;
+        return reply(pending.token, store_full()), Verdict::settled;
+    }
+    WatchdogAnswer answer;
+    answer.created = watchdog == nullptr;
+    WatchdogState next = watchdog != nullptr ? watchdog->state : WatchdogState{};
+    if (answer.created) {
+        next.created_ms = now_;
+        next.rule = std::move(command.rule);
+    } else {
+        set_rule(next, std::move(command.rule), now_);
+    }
+    if (command.feeds && !answer.created) answer.late = is_late_to_feed(next, now_);
+    if (command.feeds || answer.created) feed(next, now_);
+    if (answer.created) watchdog = &watchdogs_.add(command.name_space, command.name);
+    if (says_the_same) {
+        add_watchdog(*watchdog, std::move(next), nullptr, pending.token, std::move(answer));
+        return Verdict::settled;
+    }
+    MessageContent content;
+    content.put_ms = now_;
+    content.content_type = command.content_type;
+    content.headers = command.headers;
+    content.traceparent = command.traceparent;
+    content.body = command.body;
+    add_watchdog(*watchdog, std::move(next), &content, pending.token, std::move(answer));
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::feed_watchdog(Pending& pending, const FeedWatchdogCommand& command) {
+    Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
+    if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
+    if (watchdog == nullptr) {
+        return reply(pending.token, unknown_watchdog(command.name_space, command.name)), Verdict::settled;
+    }
+    if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
+    WatchdogState next = watchdog->state;
+    FedAnswer answer{watchdog->name_space(), watchdog->name()};
+    answer.late = is_late_to_feed(next, now_);
+    feed(next, now_);
+    answer.due_ms = next.due_ms;
+    answer.fired = next.fired;
+    if (planted(PlantedBug::watchdog_fires_after_lost_feed)) {  // memory alone knows of it
+        watchdog->state = std::move(next);
+        settle_watchdog(*watchdog);
+        return reply(pending.token, std::move(answer)), Verdict::settled;
+    }
+    add_watchdog(*watchdog, std::move(next), nullptr, pending.token, std::move(answer));
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::remove_watchdog(Pending& pending, const RemoveWatchdogCommand& command) {
+    Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
+    if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
+    if (watchdog == nullptr) {
+        WatchdogAnswer nothing;
+        nothing.name_space = command.name_space;
+        nothing.name = command.name;
+        nothing.removed = false;
+        return reply(pending.token, std::move(nothing)), Verdict::settled;
+    }
+    if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
+    WatchdogAnswer answer = describe(*watchdog);
+    answer.removed = true;
+    add_watchdog(*watchdog, WatchdogState{}, nullptr, pending.token, std::move(answer));
+    return Verdict::settled;
+}
+
+// As of schedules.
+Engine::Verdict Engine::carry_watchdog(Pending& pending, const CarryRuleCommand& command) {
+    Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
+    if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
+    if (watchdog == nullptr || watchdog->place != command.place) {
+        return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    }
+    const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
+    if (!whole) {
+        effects_.broken = whole.error();
+        return Verdict::settled;
+    }
+    add_watchdog(*watchdog, watchdog->state, &whole->content, pending.token,
+                 CarryAnswer{true, batch_->next_sequence()});
+    return Verdict::settled;
+}
+
+// ---- records
+
+// Writes what the watchdog becomes: without a rule it is removed. `content`: null but in a whole record.
+void Engine::add_watchdog(Watchdog& watchdog, WatchdogState next, const MessageContent* content, ReplyToken token,
+                          Reply with) {
+    if (!next.rule.queue.empty()) next.revision = watchdog.state.revision + 1;
+    const std::string value = encode_watchdog(next);
+    assert(value.size() <= kWatchdogBytesMax);
+    Record record;
+    record.kind = RecordKind::rule;
+    record.time_ms = now_;
+    record.subject = kSubjectWatchdog;
+    record.state.name_space = watchdog.name_space();
+    record.name = watchdog.name();
+    record.value = value;
+    record.next_ms = next.due_ms;
+    record.count = next.fired;
+    if (content != nullptr) record.content = *content;
+    if (watchdog.exists()) {
+        record.place = watchdog.place;
+        record.record_bytes = watchdog.record_bytes;
+        record.previous.version = watchdog.state.revision;
+        record.previous.term = watchdog.term;
+    }
+    watchdog.in_batch = true;
+    batch_->add(record, kNoEntry, token, std::move(with));
+}
+
+void Engine::apply_watchdog(std::string_view record_body, Operation& operation) {
+    const Result<Record> record = decode_record(RecordKind::rule, record_body);
+    Result<WatchdogState> state = record ? decode_watchdog(record->value) : record.error();
+    if (!state) {
+        effects_.broken = state.error();
+        return;
+    }
+    Watchdog* found = watchdogs_.find(record->state.name_space, record->name);
+    assert(found != nullptr && found->in_batch);
+    Watchdog& watchdog = *found;
+    watchdog.in_batch = false;
+    if (record->value.empty()) {
+        static_cast<void>(wheel_.cancel(watchdog.timer));
+        cache_.erase(watchdog.place);
+        return watchdogs_.remove(watchdog);
+    }
+    counters_.watchdog_feeds += state->feeds - watchdog.state.feeds;
+    counters_.watchdog_firings += state->fired - watchdog.state.fired;
+    watchdog.state = *std::move(state);
+    watchdog.term = rule_term(kSubjectWatchdog, watchdog.name_space(), watchdog.name(), record->value);
+    if (is_whole_rule(*record)) {
+        cache_.erase(watchdog.place);
+        watchdog.place = operation.sequence;
+        watchdog.record_bytes = operation.frame_bytes;
+        cache_.insert(watchdog.place, record_body);
+    }
+    settle_watchdog(watchdog);
+    if (const auto* fed = std::get_if<FedAnswer>(&operation.reply)) counters_.watchdog_feeds_late += fed->late;
+    auto* answer = std::get_if<WatchdogAnswer>(&operation.reply);
+    if (answer == nullptr) return;
+    counters_.watchdog_feeds_late += answer->late.value_or(false);
+    if (operation.token == 0) return;
+    const bool created = answer->created;
+    const std::optional<bool> late = answer->late;
+    *answer = describe(watchdog);
+    answer->created = created;
+    answer->late = late;
+}
+
+// ---- what is known of them
+
+WatchdogAnswer Engine::describe(const Watchdog& watchdog) {
+    WatchdogAnswer answer;
+    answer.name_space = watchdog.name_space();
+    answer.name = watchdog.name();
+    answer.state = watchdog.state;
+    return answer;
+}
+
+void Engine::describe(const DescribeWatchdogCommand& command, ReplyToken token) {
+    const Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
+    if (watchdog == nullptr || !watchdog->exists()) {
+        return reply(token, unknown_watchdog(command.name_space, command.name));
+    }
+    Asked asked;
+    asked.what = Ask::watchdog_look;
+    asked.watchdog = WatchdogRead{token, describe(*watchdog), watchdog->record_bytes};
+    if (const std::string* body = cache_.find(watchdog->place)) {
+        return finish_watchdog_look(*std::move(asked.watchdog), *body);
+    }
+    if (reading_bytes_ + watchdog->record_bytes > options_.reading_bytes_max) return reply(token, too_busy());
+    reading_bytes_ += watchdog->record_bytes;
+    ask(Question{0, ReadRecords{{watchdog->place}}}, std::move(asked));
+}
+
+void Engine::finish_watchdog_look(WatchdogRead read, std::string_view record_body) {
+    const Result<Record> whole = decode_record(RecordKind::rule, record_body);
+    if (!whole) {
+        effects_.broken = whole.error();
+        return;
+    }
+    read.answer.has_content = true;
+    read.answer.body = whole->content.body;
+    read.answer.content_type = whole->content.content_type;
+    read.answer.headers = whole->content.headers;
+    read.answer.traceparent = whole->content.traceparent;
+    reply(read.token, std::move(read.answer));
+}
+
+void Engine::list_watchdogs(const ListWatchdogsCommand& command, ReplyToken token) {
+    if (command.limit < 1 || command.limit > options_.list_limit_max) {
+        return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
+    }
+    WatchdogListAnswer answer;
+    std::string_view after = command.after;
+    while (const Watchdog* watchdog = watchdogs_.next_of(command.name_space, after)) {
+        after = watchdog->name();
+        if (!watchdog->exists()) continue;
+        if (answer.watchdogs.size() == command.limit) {
+            answer.complete = false;
+            break;
+        }
+        answer.watchdogs.push_back(describe(*watchdog));
+    }
+    reply(token, std::move(answer));
+}
+
+}  // namespace duewheel

@@ -1,0 +1,94 @@
+// What feeds and firings make of a watchdog: pure decisions, without the engine.
+//
+//     timeout 30 s, most 2 min, again 1 min; fed at 0:00, 0:20, 0:45
+//     0:45  due at 1:15: the last feed and 30 s. Fed every 20 s for ever it would fire at 2:00: the first feed and 2 min
+//     1:15  fires. No feed has come since, so it is due again at 2:15, 3:15 and so on
+//     4:00  fed: due at 4:30, and the two minutes are counted from here
+//
+// A feed counts from the instant at which it is decided. One that comes when the watchdog is due, be it at that very
+// instant, is too late: the message is owed, and made all the same.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+
+#include "message/watchdog_state.h"
+
+namespace duewheel {
+
+// It is due, and its message not made yet.
+inline bool has_come(const WatchdogState& state, DueMs now) {
+    return state.due_ms != 0 && state.due_ms <= now;
+}
+inline bool has_to_fire(const WatchdogState& state, DueMs now) {
+    return state.owed_ms != 0 || has_come(state, now);
+}
+
+// When its rule says that it fires, as it was last fed and has last fired; 0: it sleeps.
+inline DueMs due_by_rule(const WatchdogState& state) {
+    const WatchdogRule& rule = state.rule;
+    if (state.first_fed_ms == 0) return rule.again_ms == 0 ? 0 : state.last_due_ms + rule.again_ms;
+    const DueMs due = state.fed_ms + rule.timeout_ms;
+    return rule.most_ms == 0 ? due : std::min(due, state.first_fed_ms + rule.most_ms);
+}
+
+// Whether a feed at `now` comes too late for something: it has fired since it was fed, or is due.
+inline bool is_late_to_feed(const WatchdogState& state, DueMs now) {
+    return state.first_fed_ms == 0 || has_come(state, now);
+}
+
+inline void feed(WatchdogState& state, DueMs now) {
+    if (has_come(state, now)) {
+        if (state.owed_ms == 0) {
+            state.owed_ms = state.due_ms;
+            state.owed_fed_ms = state.fed_ms;
+        } else {
+            ++state.merged;
+        }
+        state.first_fed_ms = 0;
+    }
+    state.fed_ms = now;
+    if (state.first_fed_ms == 0) state.first_fed_ms = now;
+    ++state.feeds;
+    state.due_ms = due_by_rule(state);
+}
+
+// Another rule: what has come by the old one stays so, all else is as the new one says, and never in the past.
+inline void set_rule(WatchdogState& state, WatchdogRule rule, DueMs now) {
+    const bool has_same_times = rule.timeout_ms == state.rule.timeout_ms && rule.most_ms == state.rule.most_ms &&
+                                rule.again_ms == state.rule.again_ms;
+    state.rule = std::move(rule);
+    if (has_same_times || has_come(state, now)) return;
+    const DueMs due = due_by_rule(state);
+    state.due_ms = due == 0 ? 0 : std::max(due, now);
+}
+
+struct Firing {
+    DueMs due_ms = 0;
+    DueMs fed_ms = 0;  // the last feed before
+    std::uint64_t number = 0;
+};
+
+// Takes the message that it has to make. Of the times of `again` that have passed unseen one message stands for all.
+inline Firing next_firing(WatchdogState& state, DueMs now) {
+    assert(has_to_fire(state, now));
+    Firing firing{state.due_ms, state.fed_ms, ++state.fired};
+    if (state.owed_ms != 0) {
+        firing.due_ms = state.owed_ms;
+        firing.fed_ms = state.owed_fed_ms;
+        state.owed_ms = state.owed_fed_ms = 0;
+    } else {
+        state.first_fed_ms = 0;
+        state.due_ms = 0;
+        if (const std::int64_t again = state.rule.again_ms; again != 0) {
+            const std::int64_t passed = (now - firing.due_ms) / again;
+            state.merged += static_cast<std::uint64_t>(passed);
+            state.due_ms = firing.due_ms + (passed + 1) * again;
+        }
+    }
+    state.last_due_ms = firing.due_ms;
+    return firing;
+}
+
+}  // namespace duewheel

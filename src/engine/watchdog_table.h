@@ -1,0 +1,147 @@
+// The watchdogs of a shard: all of them, by number and by name, and which of them wait to fire.
+//
+// They are in memory whole but for what their messages hold: that is read from the log when one fires. There may be a
+// million of them, so each lies in the node of its name, some 450 bytes with its timer. A number is a slot and how often
+// that was taken before, so whoever holds one may ask for a watchdog that is gone. Names that a command of the batch in
+// flight brings are there already, with revision 0.
+//
+// Single-threaded; it decides nothing.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "message/watchdog_state.h"
+#include <duewheel/timing_wheel.h>
+
+namespace duewheel {
+
+using WatchdogNumber = std::uint64_t;
+
+struct Watchdog {
+    WatchdogNumber number = 0;
+    const std::pair<std::string, std::string>* key = nullptr;  // its namespace and its name
+    WatchdogState state;          // revision 0: its first record is not durable yet
+    Sequence place = 0;           // of its newest whole record
+    std::uint64_t term = 0;       // of its newest record: its share of the digest
+    TimerHandle timer;
+    std::uint32_t record_bytes = 0;
+    bool in_batch = false;
+    bool is_due = false;  // waits among `due` or `preparing`
+
+    const std::string& name_space() const { return key->first; }
+    const std::string& name() const { return key->second; }
+    bool exists() const { return state.revision != 0; }
+};
+
+// One that is due: its whole record is being read, or there.
+struct FiringInPreparation {
+    WatchdogNumber watchdog = 0;
+    Sequence place = 0;
+    std::string record_body;  // empty: being read
+};
+
+class WatchdogTable {
+  public:
+    // Numbers have so many bits.
+    static constexpr unsigned kNumberBits = 60;
+
+    // Null where there is none; one of revision 0 is not there for who asks from outside. O(log n).
+    Watchdog* find(std::string_view name_space, std::string_view name) {
+        const auto found = by_name_.find(Key{name_space, name});
+        return found == by_name_.end() ? nullptr : &found->second;
+    }
+    // O(1).
+    Watchdog* find(WatchdogNumber number) {
+        const std::size_t slot = number & kSlotBits;
+        if (slot >= slots_.size() || slots_[slot].taken != number >> kSlotShift) return nullptr;
+        return slots_[slot].watchdog;
+    }
+    // The name must be free.
+    Watchdog& add(std::string name_space, std::string name) {
+        const auto added = by_name_.try_emplace({std::move(name_space), std::move(name)}).first;
+        if (free_.empty()) {
+            free_.push_back(slots_.size());
+            slots_.emplace_back();
+        }
+        const std::size_t slot = free_.back();
+        free_.pop_back();
+        Watchdog& watchdog = added->second;
+        watchdog.key = &added->first;
+        watchdog.number = slots_[slot].taken << kSlotShift | slot;
+        slots_[slot].watchdog = &watchdog;
+        return watchdog;
+    }
+    void remove(const Watchdog& watchdog) {
+        Slot& slot = slots_[watchdog.number & kSlotBits];
+        slot.watchdog = nullptr;
+        slot.taken = (slot.taken + 1) & (kNumbers >> kSlotShift);
+        free_.push_back(watchdog.number & kSlotBits);
+        by_name_.erase(by_name_.find(*watchdog.key));
+    }
+    // Those whose first record is not durable yet count.
+    std::size_t size() const { return by_name_.size(); }
+
+    // In the order of names, from the first one of the namespace after `after` on; null where there is none.
+    const Watchdog* next_of(std::string_view name_space, std::string_view after) const {
+        const auto found = by_name_.upper_bound(Key{name_space, after});
+        return found == by_name_.end() || found->first.first != name_space ? nullptr : &found->second;
+    }
+    // Names of the namespace that lie around this one in their order, at most so many to either side.
+    std::vector<std::string_view> names_around(std::string_view name_space, std::string_view name,
+                                               std::size_t each_side) const {
+        std::vector<std::string_view> names;
+        const auto middle = by_name_.lower_bound(Key{name_space, name});
+        const auto take = [&](const auto& at) {
+            if (at->first.first != name_space) return false;
+            if (at->second.exists()) names.push_back(at->first.second);
+            return true;
+        };
+        auto at = middle;
+        for (std::size_t left = each_side; left > 0 && at != by_name_.end() && take(at); --left) ++at;
+        at = middle;
+        for (std::size_t left = each_side; left > 0 && at != by_name_.begin() && take(--at);) --left;
+        return names;
+    }
+    template <class F>
+    void for_each(F&& visit) {
+        for (auto& [key, watchdog] : by_name_) visit(watchdog);
+    }
+    template <class F>
+    void for_each(F&& visit) const {
+        for (const auto& [key, watchdog] : by_name_) visit(watchdog);
+    }
+
+    std::deque<WatchdogNumber> due;             // in the order in which their instants came
+    std::deque<FiringInPreparation> preparing;  // the first of them
+    bool reading = false;                       // records of these
+
+  private:
+    static constexpr unsigned kSlotShift = 32;
+    static constexpr std::uint64_t kSlotBits = (std::uint64_t{1} << kSlotShift) - 1;
+    static constexpr std::uint64_t kNumbers = (std::uint64_t{1} << kNumberBits) - 1;
+
+    using Key = std::pair<std::string_view, std::string_view>;
+    struct Less {
+        using is_transparent = void;
+        template <class L, class R>
+        bool operator()(const L& left, const R& right) const {
+            return Key(left.first, left.second) < Key(right.first, right.second);
+        }
+    };
+    struct Slot {
+        Watchdog* watchdog = nullptr;
+        std::uint64_t taken = 0;
+    };
+
+    std::map<std::pair<std::string, std::string>, Watchdog, Less> by_name_;
+    std::vector<Slot> slots_;
+    std::vector<std::size_t> free_;
+};
+
+}  // namespace duewheel
