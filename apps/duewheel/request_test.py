@@ -191,6 +191,38 @@ class CommandLineTest(unittest.TestCase):
                 self.assertEqual((code, error), (0, ""))
                 self.assertEqual(self.sent(), request)
 
+    def test_each_verb_of_watchdogs_makes_its_request_and_says_what_came_of_it(self):
+        fed_ms, due_ms = (int(time.time() * 1000) + step for step in (-60_000, 600_000))
+        watchdog = {"watchdog": "w", "state": "armed", "due_ms": due_ms, "last_fed_ms": fed_ms, "feeds": 7, "fired": 2, "merged": 1,
+                    "last_fired": {"id": "9", "due_ms": fed_ms}, "owed": {"due_ms": fed_ms},
+                    "settings": {"queue": "q", "timeout": 30_000, "most": 300_000, "again": 3_600_000, "body": "x"}}
+        for arguments, answer, request, said in (
+                (["set", "w", "q", "x", "--timeout", "30s"], watchdog, ("PUT", "/v1/watchdogs/w", {"queue": "q", "timeout": "30s", "body": "x"}),
+                 ["30s after its last feed, 5m after the first at most, then every 1h", "2; 1 merged", "9 of", "the one of"]),
+                (["set", "a/b", "q", "x", "--timeout", "30s", "--most", "5m", "--again", "1h", "--feed", "--priority", "3", "--expires-in",
+                  "1d", "--order-key", "k", "--header", "a=b", "--attempts", "3"], {**watchdog, "late": True},
+                 ("PUT", "/v1/watchdogs/a%2Fb", {"queue": "q", "timeout": "30s", "most": "5m", "again": "1h", "feed": True, "priority": 3,
+                                                 "expires_in": "1d", "order_key": "k", "headers": {"a": "b"}, "retry": {"attempts": 3},
+                                                 "body": "x"}), [", too late"]),
+                (["feed", "w"], {"watchdog": "w", "due_ms": due_ms, "late": False, "fired": 0}, ("POST", "/v1/watchdogs/w:feed", None), ["fed; due"]),
+                (["feed", "w"], {"watchdog": "w", "due_ms": due_ms, "late": True, "fired": 1}, ("POST", "/v1/watchdogs/w:feed", None),
+                 ["fed, too late: it has fired or was due; due"]),
+                (["get", "w"], {**watchdog, "state": "asleep", "due_ms": 0}, ("GET", "/v1/watchdogs/w", None), ["asleep"]),
+                (["list"], {"watchdogs": [watchdog]}, ("GET", "/v1/watchdogs?limit=100", None), ["armed"]),
+                (["rm", "w"], {"watchdog": "w", "removed": True}, ("DELETE", "/v1/watchdogs/w", None), ["removed; messages"]),
+                (["rm", "w"], {"watchdog": "w", "removed": False}, ("DELETE", "/v1/watchdogs/w", None), ["there was none"])):
+            with self.subTest(arguments=arguments):
+                self.stub.requests.clear()
+                self.stub.answer = (200, answer)
+                code, output, error = self.run_program("watchdog", *arguments)
+                self.assertEqual((code, error), (0, ""))
+                self.assertEqual(self.sent(), request)
+                for words in said:
+                    self.assertIn(words, output)
+        code, _, error = self.run_program("watchdog", "set", "w", "q", "x")
+        self.assertEqual(code, USAGE)
+        self.assertIn("--timeout", error)
+
     # ---- what is printed
 
     def test_json_is_the_servers_answer_as_it_came(self):
@@ -343,7 +375,7 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
         self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend",
-                                 "release", "hold", "kick", "discard", "queue", "schedule", "stats", "top", "bench", "check"])
+                                 "release", "hold", "kick", "discard", "queue", "schedule", "watchdog", "stats", "top", "bench", "check"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")
             self.assertEqual(code, 0)

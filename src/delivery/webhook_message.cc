@@ -76,6 +76,10 @@ WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const Web
     }
     if (message.occurrence != 0 && !message.check) say("duewheel-occurrence", std::to_string(message.occurrence));
     if (!message.schedule.empty()) say("duewheel-schedule", message.schedule);
+    if (!message.watchdog.empty()) {
+        say("duewheel-watchdog", message.watchdog);
+        say("duewheel-last-fed-ms", std::to_string(message.fed_ms));
+    }
     if (!message.traceparent.empty()) say("traceparent", message.traceparent);
     if (!message.content_type.empty()) say("Content-Type", message.content_type);
     std::copy_if(own.begin(), own.end(), std::back_inserter(fields),

@@ -74,6 +74,20 @@ TEST(WebhookMessage, leaves_out_what_there_is_not) {
               "duewheel-lateness-ms: 0\n");
 }
 
+TEST(WebhookMessage, one_that_a_watchdog_made_says_which_and_when_that_was_last_fed) {
+    const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
+    Delivered message;
+    message.id = 1024;
+    message.occurrence = 2;
+    message.watchdog = "backup";
+    message.fed_ms = 77;
+    const std::string text =
+        text_of(webhook_of(message, {}, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, 0}).fields);
+    EXPECT_NE(text.find("duewheel-occurrence: 2\nduewheel-watchdog: backup\nduewheel-last-fed-ms: 77\n"),
+              std::string::npos)
+        << text;
+}
+
 // Whoever gets it commits or rolls back the message that it names.
 TEST(WebhookMessage, a_check_names_the_half_that_it_asks_about) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");

@@ -374,14 +374,14 @@ struct Delivered {
     MessageId parent = 0;                  // that loop; or of a check the half, which
     std::optional<TransactionRule> check;  // has this rule, and `occurrence` is the number of the check
     std::string schedule;                  // of a run: its schedule
-    std::string watchdog;                  // that made it, and when that was last fed before
-    DueMs fed_ms = 0;
     bool maybe_delivered = false;
     std::string body;
     std::string content_type;
     std::string headers;
     std::string traceparent;
     std::string key;
+    std::string watchdog;  // that made it, and when that was last fed before
+    DueMs fed_ms = 0;
 };
 struct LeaseAnswer {
     std::string queue;

@@ -7,10 +7,12 @@
 #include "ingress/json_writer.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
+#include "ingress/name_cursor.h"
 #include "ingress/problem.h"
 #include "ingress/queue_text.h"
 #include "ingress/rule_text.h"
 #include "ingress/schedule_text.h"
+#include "ingress/watchdog_text.h"
 
 namespace duewheel {
 namespace {
@@ -103,7 +105,12 @@ HttpResponse write(const MessageAnswer& answer) {
     }
     if (!is_check) write_parent(json, answer.parent);
     if (!answer.schedule.empty()) json.text("schedule", answer.schedule);
-    if ((answer.parent != 0 && !is_check) || !answer.schedule.empty()) json.number("occurrence", answer.occurrence);
+    if (!answer.watchdog.empty()) {
+        json.text("watchdog", answer.watchdog);
+        write_instant(json, "last_fed", "last_fed_ms", answer.fed_ms);
+    }
+    const bool was_made = !answer.schedule.empty() || !answer.watchdog.empty();
+    if ((answer.parent != 0 && !is_check) || was_made) json.number("occurrence", answer.occurrence);
     if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
@@ -151,6 +158,7 @@ HttpResponse write(const LeaseAnswer& answer) {
         if (message.check) write_check(json, message.parent, message.occurrence, *message.check);
         if (!message.check) write_parent(json, message.parent);
         if (!message.schedule.empty()) json.text("schedule", message.schedule);
+        if (!message.watchdog.empty()) json.text("watchdog", message.watchdog).number("last_fed_ms", message.fed_ms);
         json.number("occurrence", message.check ? 0 : message.occurrence).number("due_ms", message.due_ms);
         json.number("delivered_ms", message.delivered_ms).number("lateness_ms", message.delivered_ms - message.due_ms);
         json.number("attempt", message.attempt).boolean("maybe_delivered", message.maybe_delivered);
@@ -248,7 +256,35 @@ HttpResponse write(const ScheduleListAnswer& answer) {
     json.close_array();
     if (!answer.complete) {
         const ScheduleAnswer& last = answer.schedules.back();
-        json.text("cursor", schedule_cursor(last.name_space, last.name));
+        json.text("cursor", name_cursor(NameList::schedules, last.name_space, last.name));
+    }
+    json.close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const WatchdogAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    write_watchdog(json, answer);
+    return json_response(answer.created ? 201 : 200, std::move(body));
+}
+
+HttpResponse write(const FedAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    write_fed(json, answer);
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const WatchdogListAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().open_array("watchdogs");
+    for (const WatchdogAnswer& watchdog : answer.watchdogs) write_watchdog(json, watchdog);
+    json.close_array();
+    if (!answer.complete) {
+        const WatchdogAnswer& last = answer.watchdogs.back();
+        json.text("cursor", name_cursor(NameList::watchdogs, last.name_space, last.name));
     }
     json.close();
     return json_response(200, std::move(body));

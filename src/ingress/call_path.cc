@@ -53,6 +53,9 @@ constexpr Shape kShapes[] = {
     {What::schedules, false, "schedules", "", "", "GET, HEAD"},
     {What::commit, true, "messages", "commit", "", "POST"},
     {What::roll_back, true, "messages", "rollback", "", "POST"},
+    {What::watchdog, true, "watchdogs", "", "", "GET, HEAD, PUT, DELETE"},
+    {What::feed_watchdog, true, "watchdogs", "feed", "", "POST"},
+    {What::watchdogs, false, "watchdogs", "", "", "GET, HEAD"},
 };
 
 // Cuts what follows the last colon off; false where nothing follows it.

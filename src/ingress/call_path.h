@@ -47,10 +47,13 @@ struct CallPath {
         preview_schedule,
         schedules,  // all of them: without a name
         commit,
-        roll_back
+        roll_back,
+        watchdog,
+        feed_watchdog,
+        watchdogs  // all of them: without a name
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
-    std::string_view name;                            // of the queue or schedule, the message's id, the token
+    std::string_view name;                            // of the queue, schedule or watchdog, the message's id, the token
 };
 
 // The path under /v1, from its raw segments; nothing where there is no such call.

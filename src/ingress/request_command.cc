@@ -13,6 +13,7 @@
 #include "ingress/queue_request.h"
 #include "ingress/request_members.h"
 #include "ingress/schedule_request.h"
+#include "ingress/watchdog_request.h"
 #include "net/http_target.h"
 
 namespace duewheel {
@@ -235,6 +236,7 @@ Status read_when(const JsonRequest& request, When& into) {
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::queues ||
                        path.what == CallPath::What::schedules || path.what == CallPath::What::preview_schedule ||
+                       path.what == CallPath::What::watchdogs ||
                        (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
@@ -255,6 +257,17 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             }
             if (!name) return std::move(name).error();
             return read_schedule_call(request, path.what, *std::move(name_space), *std::move(name), options);
+        }
+        case CallPath::What::watchdogs:
+            return read_watchdog_list(request, *std::move(name_space));
+        case CallPath::What::watchdog:
+        case CallPath::What::feed_watchdog: {
+            Result<std::string> name = decode(path.name);
+            if (name && !is_name(*name, options.queue_name_bytes_max)) {
+                return Error{"bad_watchdog_name", name_rule("a watchdog's", options.queue_name_bytes_max), "watchdog"};
+            }
+            if (!name) return std::move(name).error();
+            return read_watchdog_call(request, path.what, *std::move(name_space), *std::move(name), options);
         }
         case CallPath::What::queues:
             return read_queue_list(request, *std::move(name_space));

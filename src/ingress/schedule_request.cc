@@ -7,6 +7,7 @@
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/list_request.h"
+#include "ingress/name_cursor.h"
 #include "ingress/put_request.h"
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
@@ -196,7 +197,7 @@ Result<Command> read_schedule_list(const HttpRequest& request, std::string name_
     if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
         return std::move(read).error();
     if (const std::optional<std::string_view> cursor = query->text("cursor")) {
-        std::optional<std::string> after = parse_schedule_cursor(*cursor, list.name_space);
+        std::optional<std::string> after = parse_name_cursor(NameList::schedules, *cursor, list.name_space);
         if (!after) {
             return Error{"bad_cursor",
                          "this is not a cursor of a list of schedules: pass on the one of the page before of the same "

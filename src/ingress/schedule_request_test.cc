@@ -5,6 +5,7 @@
 
 #include "ingress/answer_text.h"
 #include "ingress/call_fixture.h"
+#include "ingress/name_cursor.h"
 #include "ingress/request_command.h"
 #include "ingress/schedule_text.h"
 
@@ -87,7 +88,7 @@ TEST(ScheduleRequest, other_calls_become_their_commands) {
         std::get<PreviewScheduleCommand>(*command_of({"GET", "/v1/schedules/s:preview?count=3&from=77"}));
     EXPECT_EQ(preview.count, 3u);
     EXPECT_EQ(preview.from_ms, 77);
-    const std::string cursor = schedule_cursor("default", "a/b");
+    const std::string cursor = name_cursor(NameList::schedules, "default", "a/b");
     const auto list = std::get<ListSchedulesCommand>(*command_of({"GET", "/v1/schedules?limit=5&cursor=" + cursor}));
     EXPECT_EQ(list.after, "a/b");
     EXPECT_EQ(list.limit, 5u);
@@ -180,7 +181,7 @@ TEST(ScheduleRequest, what_is_shown_keeps_to_the_contract) {
     EXPECT_EQ(member_of(server.ask({"DELETE", "/v1/schedules/nightly"}, removed), "removed"), "true");
     ScheduleListAnswer list{{shown()}, false};
     const std::string page = server.ask({"GET", "/v1/schedules"}, list);
-    EXPECT_EQ(parse_schedule_cursor(member_of(page, "cursor"), "default"), "nightly");
+    EXPECT_EQ(parse_name_cursor(NameList::schedules, member_of(page, "cursor"), "default"), "nightly");
     PreviewAnswer preview;
     preview.name = "nightly";
     preview.zone_data = "2026a";

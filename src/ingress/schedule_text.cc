@@ -1,25 +1,11 @@
 #include "ingress/schedule_text.h"
 
-#include <cstring>
-
-#include "base/base64.h"
 #include "calendar/instant_text.h"
 #include "ingress/content_text.h"
-#include "ingress/list_request.h"
 #include "ingress/rule_text.h"
 
 namespace duewheel {
 namespace {
-
-constexpr std::size_t kCheckBytes = 8;
-
-std::string check_of(std::string_view name_space, std::string_view name) {
-    constexpr std::uint64_t kListOfSchedules = std::uint64_t{1} << 62;  // nor has any set of states this bit
-    const std::uint64_t check = list_query(name_space, name, kListOfSchedules, 0, 0);
-    std::string bytes(kCheckBytes, '\0');
-    std::memcpy(bytes.data(), &check, kCheckBytes);
-    return bytes;
-}
 
 void write_instant(JsonWriter& json, std::string_view name, std::string_view name_ms, DueMs at_ms) {
     json.text(name, format_instant(at_ms)).number(name_ms, at_ms);
@@ -135,18 +121,6 @@ void write_preview(JsonWriter& json, const PreviewAnswer& answer) {
         json.text("local", time.local).text("why", time.why).close();
     }
     json.close_array().close();
-}
-
-std::string schedule_cursor(std::string_view name_space, std::string_view name) {
-    return base64url(check_of(name_space, name).append(name));
-}
-
-std::optional<std::string> parse_schedule_cursor(std::string_view text, std::string_view name_space) {
-    std::optional<std::string> bytes = parse_base64url(text);
-    if (!bytes || bytes->size() <= kCheckBytes) return std::nullopt;
-    std::string name = bytes->substr(kCheckBytes);
-    if (bytes->substr(0, kCheckBytes) != check_of(name_space, name)) return std::nullopt;
-    return name;
 }
 
 }  // namespace duewheel

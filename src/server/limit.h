@@ -35,7 +35,7 @@ struct Limit {
     std::int64_t least = 0;
     std::int64_t most = 0;
     // What a client meets beyond it: the codes of problems, what happens in words, or both.
-    std::array<std::string_view, 3> codes{};
+    std::array<std::string_view, 4> codes{};
     std::string_view otherwise{};
     std::uint64_t (*use)(const LimitLevels&) = nullptr;  // null: nothing of it is used over time
     std::int64_t (*read)(const ServerOptions&) = nullptr;

@@ -98,7 +98,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_done_total", "Messages acknowledged.", counters.done);
     page.counter("duewheel_failed_total", "Leases ended as failed.", counters.failed);
     page.counter("duewheel_cancelled_total", "Messages cancelled.", counters.cancelled);
-    page.counter("duewheel_spawned_total", "Occurrences that loops made, and runs that schedules made.",
+    page.counter("duewheel_spawned_total", "Messages that loops, schedules and watchdogs made.",
                  counters.spawned);
     page.counter("duewheel_schedule_runs_total", "Runs that schedules made by their rules.", counters.schedule_runs);
     page.counter("duewheel_schedule_runs_late_total", "Of these, the ones made up for after they were missed.",
@@ -109,6 +109,13 @@ void add_engine(Page& page, const EngineCounters& counters) {
                  counters.schedule_times_skipped);
     page.counter("duewheel_schedule_times_merged_total",
                  "Nominal times of schedules that were merged into another run.", counters.schedule_times_merged);
+    page.counter("duewheel_watchdog_feeds_total", "Feeds of watchdogs; being set up counts as one.",
+                 counters.watchdog_feeds);
+    page.counter("duewheel_watchdog_feeds_late_total",
+                 "Of these, the ones of watchdogs that were due, or had fired since they were fed.",
+                 counters.watchdog_feeds_late);
+    page.counter("duewheel_watchdog_firings_total", "Messages that watchdogs made.", counters.watchdog_firings);
+    page.gauge("duewheel_watchdogs", "Watchdogs.", counters.watchdogs);
     page.gauge("duewheel_schedules", "Schedules; the first 100 by name have lines below.", counters.schedules);
     page.counter("duewheel_prepared_total", "Messages put in a transaction.", counters.prepared);
     page.counter("duewheel_committed_total", "Messages of transactions committed.", counters.committed);

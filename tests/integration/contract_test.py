@@ -20,7 +20,8 @@ LINES = {"Content-Type": "application/x-ndjson"}
 TOKEN = "A" * 38
 ISSUED_NEVER = "9007199254740991"
 LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-batch-max=2", "--limits-queues-max=4",
-          "--limits-waiters-per-queue-max=1", "--limits-queue-name-max=20B", "--limits-schedules-max=2"]
+          "--limits-waiters-per-queue-max=1", "--limits-queue-name-max=20B", "--limits-schedules-max=2",
+          "--limits-watchdogs-max=2"]
 
 # What no request can bring about at will, and which test holds it.
 ELSEWHERE = {
@@ -38,9 +39,10 @@ ELSEWHERE_OF = {
 # A member of each call that takes it once, and one that is a duration.
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
            "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before",
-           "setSchedule": "paused"}
+           "setSchedule": "paused", "setWatchdog": "feed"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
-             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every"}
+             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every",
+             "setWatchdog": "timeout"}
 
 
 def body_of(value):
@@ -54,7 +56,7 @@ class Provocation:
         self.name = operation["operationId"].removesuffix("InNamespace")
         self.method = method.upper()
         self.path = path
-        self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN, "schedule": "s"}
+        self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN, "schedule": "s", "watchdog": "w"}
         self.query = "queue=q" if self.name == "history" else ""
         self.headers = dict(LINES) if self.name == "putMany" else {}
         self.body = None
@@ -83,6 +85,8 @@ class Provocation:
         """The members with those that the call cannot do without."""
         if self.name == "setSchedule":
             return {"queue": "q", **({} if "every" in value or "at" in value else {"every": "1h"}), **value}
+        if self.name == "setWatchdog":
+            return {"queue": "q", "timeout": "1h", **value}
         return {"leases": [], **value} if self.name.endswith("Many") else value
 
 
@@ -98,6 +102,7 @@ HOW = {
     "bad_policy": lambda p: p.with_body({"transaction": {"check_back": {"after": 1}, "otherwise": "some"}} if p.name == "put" else
                                         p.of_this_call({"misfire": "some"})),
     "bad_schedule_name": lambda p: p.with_name("schedule", "-s"),
+    "bad_watchdog_name": lambda p: p.with_name("watchdog", "-w"),
     "bad_webhook_secret": lambda p: p.with_body({"target": {"webhook": {"url": "https://receiver.example", "secrets": ["none"]}}}),
     "bad_webhook_url": lambda p: p.with_body({"target": {"webhook": {"url": "example.com"}}}),
     "bad_zone": lambda p: p.with_body(p.of_this_call({"zone": "Europe/Olso"})),
@@ -117,15 +122,17 @@ HOW = {
     "bad_order_key": lambda p: p.with_body(p.of_this_call({"order_key": ""})),
     "bad_parameter": lambda p: p.with_query("x=%zz"),
     "bad_path": lambda p: p.with_name("namespace" if "{namespace}" in p.path else "queue" if "{queue}" in p.path else
-                                        "schedule" if "{schedule}" in p.path else "id", "%zz"),
+                                        "schedule" if "{schedule}" in p.path else "watchdog" if "{watchdog}" in p.path else "id", "%zz"),
     "bad_queue_name": lambda p: p.with_query("queue=-q") if p.name == "history" else
-                      p.with_body({"queue": "-q", "every": "1h"}) if p.name == "setSchedule" else p.with_name("queue", "-q"),
+                      p.with_body(p.of_this_call({"queue": "-q"})) if p.name in ("setSchedule", "setWatchdog") else
+                      p.with_name("queue", "-q"),
     "bad_request": lambda p: p.with_headers(Host=["localhost", "localhost"]),
     "bad_state": lambda p: p.with_query({"list": "state=x", "history": "queue=q&outcome=x"}[p.name]),
     "bad_utf8": lambda p: p.with_body(b'{"body":"\xff"}'),
     "batch_too_large": lambda p: p.with_body(b"{}\n{}\n{}", LINES) if p.name == "putMany" else p.with_body({"leases": [TOKEN] * 3}),
     "body_too_large": lambda p: p.with_body(b" " * ((64 << 10) + 1)),
     "conflicting_members": lambda p: p.with_body({"queue": "q", "cron": "* * * * *", "every": 1} if p.name == "setSchedule" else
+                                                 p.of_this_call({"body": "", "body_base64": ""}) if p.name == "setWatchdog" else
                                                  {"due": 1, "delay": 1}),
     "delay_too_long": lambda p: p.with_body({DURATIONS[p.name]: "36500d"}),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
@@ -165,12 +172,14 @@ HOW = {
                       if p.name == "putMany" else p.with_body({"nonsense": 1}),
     "unknown_parameter": lambda p: p.with_query("nonsense=1"),
     "unknown_schedule": lambda p: p.with_name("schedule", "unheard-of"),
+    "unknown_watchdog": lambda p: p.with_name("watchdog", "unheard-of"),
     "unknown_queue": lambda p: p.with_name("queue", "unheard-of"),
     "unsupported_content_coding": lambda p: p.with_headers(Content_Encoding="gzip"),
     "unsupported_media_type": lambda p: p.with_body(b"x", {"Content-Type": "application/x-www-form-urlencoded"}),
     "unsupported_target": lambda p: p.with_body({"target": "push"}),
     "wait_too_long": lambda p: p.with_body({"wait": "1d"}),
     "waiter_limit": lambda p: (p.with_name("queue", "waited-for"), p.with_body({"wait": "1s"})),
+    "watchdog_limit": lambda p: (p.with_name("watchdog", "third"), p.with_body(p.of_this_call({}))),
     "wrong_type": lambda p: p.with_body(b"[]"),
 }
 
@@ -227,6 +236,8 @@ class Codes(unittest.TestCase):
             for name in ("full", "one-too-many"):  # as many schedules as there may be, fired into those queues
                 status, answer = client.request("PUT", f"/v1/schedules/{name}", {"queue": name, "every": "1h", "paused": True})
                 self.assertEqual(status, 201, answer)
+            for name in ("first", "second"):  # as many watchdogs as there may be
+                self.assertEqual(client.request("PUT", f"/v1/watchdogs/{name}", {"queue": "q", "timeout": "1h"})[0], 201)
             met = 0
             for path, method, operation in contract.operations():
                 if method == "head":
@@ -378,6 +389,22 @@ class Answers(unittest.TestCase):
             say("POST", "/schedules/{schedule}:" + verb, **name)
         for _ in range(2):
             say("DELETE", "/schedules/{schedule}", **name)
+        setting = {"queue": "s", "timeout": "40ms", "most": "1h", "again": "1d", "expires_in": "1h", "retry": {"attempts": 2},
+                   "headers": {"a": "b"}, "body": "x", "priority": 1, "feed": True}
+        name = {"watchdog": "backup"}
+        for _ in range(2):
+            say("PUT", "/watchdogs/{watchdog}", setting, **name)
+        say("PUT", "/watchdogs/{watchdog}", {"queue": "s", "timeout": "1h", "body_base64": "/wA="}, watchdog="other")
+        alarm = say("POST", "/queues/{queue}:lease", {"wait": "20s"}, queue="s")["messages"][0]
+        self.assertEqual(alarm["watchdog"], "backup")
+        say("GET", "/messages/{id}", id=alarm["id"])
+        for method in ("GET", "HEAD"):
+            say(method, "/watchdogs/{watchdog}", **name)
+            say(method, "/watchdogs/{watchdog}", watchdog="other")
+            say(method, "/watchdogs", query="?limit=1")
+        self.assertEqual(say("POST", "/watchdogs/{watchdog}:feed", **name)["late"], True)
+        for _ in range(2):
+            say("DELETE", "/watchdogs/{watchdog}", **name)
         for method in ("GET", "HEAD"):
             say(method, "/queues", query="?limit=1")
             say(method, "/queues/{queue}")

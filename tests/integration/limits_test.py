@@ -134,12 +134,25 @@ def queue_name(daemon, size):
     of_namespace = code_of(client.request("POST", f"/v1/namespaces/{'n' * size}/queues/q/messages", {}))
     in_parameter = code_of(client.request("GET", f"/v1/history?queue={'q' * size}"))
     of_schedule = code_of(client.request("GET", f"/v1/schedules/{'s' * size}"), "unknown_schedule")
-    assert of_queue == in_parameter and (of_queue is None) == (of_namespace is None) == (of_schedule is None)
-    return of_queue and {of_queue, of_namespace, of_schedule}
+    of_watchdog = code_of(client.request("GET", f"/v1/watchdogs/{'w' * size}"), "unknown_watchdog")
+    assert of_queue == in_parameter
+    assert (of_queue is None) == (of_namespace is None) == (of_schedule is None) == (of_watchdog is None)
+    return of_queue and {of_queue, of_namespace, of_schedule, of_watchdog}
 
 
 def schedule(daemon, **members):
     return code_of(daemon.client().request("PUT", "/v1/schedules/s", {"queue": "q", **members}))
+
+
+def watchdog(daemon, **members):
+    return code_of(daemon.client().request("PUT", "/v1/watchdogs/w", {"queue": "q", **members}))
+
+
+def watchdogs(daemon, count):
+    codes = [code_of(daemon.client().request("PUT", f"/v1/watchdogs/w{number}", {"queue": "q", "timeout": "1h"}))
+             for number in range(count)]
+    assert codes[:-1] == [None] * (count - 1)
+    return codes[-1]
 
 
 def schedules(daemon, count):
@@ -317,6 +330,8 @@ REFUSES = {
                                lambda daemon, times: put(daemon, transaction={"check_back": {"queue": "c", "after": "1h", "times": times}})),
     "limits.repeat_every_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, rest: put(daemon, repeat={"every": rest})),
     "limits.schedules_max": (["--limits-schedules-max=3"], 3, schedules),
+    "limits.watchdogs_max": (["--limits-watchdogs-max=3"], 3, watchdogs),
+    "limits.watchdog_timeout_max": ([], 36600 * 24 * 3600 * 1000, lambda daemon, time: watchdog(daemon, timeout=time)),
     "limits.cron_max": ([], 1000, lambda daemon, size: schedule(daemon, cron="0" * (size - 8) + " 9 * * *")),
     "limits.interval_text_max": ([], 200, interval_text),
     "limits.closed_days_max": ([], 4096, lambda daemon, size: schedule(daemon, every="1h", closed="SAT" + " " * (size - 3))),

@@ -1,0 +1,217 @@
+// duewheel watchdog: messages that are made when nobody says in time that all is well. Each verb of `watchdog` is one
+// call.
+#include <cstdio>
+#include <vector>
+
+#include "arguments.h"
+#include "body_argument.h"
+#include "header_arguments.h"
+#include "pages.h"
+#include "plain_text.h"
+#include "retry_arguments.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+namespace json = boost::json;
+
+struct NameArguments {
+    std::string name;
+};
+struct SetArguments {
+    std::string name;
+    std::string queue;
+    std::string body;
+    std::string timeout;
+    // Members of the request that are texts as they are given, by their names there.
+    std::vector<std::pair<const char*, std::optional<std::string>>> texts;
+    std::optional<std::int32_t> priority;
+    bool feeds = false;
+    RetryArguments retry;
+    std::vector<std::string> headers;  // "name=value"
+};
+struct ListArguments {
+    std::uint64_t limit = 100;
+};
+
+const json::object* object_of(const json::object& object, std::string_view member) {
+    const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
+    return found != nullptr && found->is_object() ? &found->get_object() : nullptr;
+}
+
+std::string count(const json::object& object, std::string_view member) {
+    return std::to_string(number_of(object, member));
+}
+
+bool is_true(const json::object& object, std::string_view member) {
+    const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
+    return found != nullptr && found->is_bool() && found->get_bool();
+}
+
+std::string when_of(const json::object& object, std::string_view member) {
+    const std::int64_t at_ms = number_of(object, member);
+    return at_ms == 0 ? "-" : format_when(at_ms);
+}
+
+// "30s after its last feed, 5m after the first at most, then every 1h"
+std::string times_of(const json::object& settings) {
+    std::string words = format_span(number_of(settings, "timeout")) + " after its last feed";
+    if (const std::int64_t most = number_of(settings, "most"); most != 0) {
+        words += ", " + format_span(most) + " after the first at most";
+    }
+    if (const std::int64_t again = number_of(settings, "again"); again != 0) {
+        words += ", then every " + format_span(again);
+    }
+    return words;
+}
+
+void print(const json::object& watchdog) {
+    Rows rows = {{"watchdog", printable(word_of(watchdog, "watchdog"))},
+                 {"state", printable(word_of(watchdog, "state"))}};
+    const json::object* settings = object_of(watchdog, "settings");
+    if (settings != nullptr) rows.push_back({"fires", times_of(*settings)});
+    rows.push_back({"due", when_of(watchdog, "due_ms")});
+    rows.push_back({"last fed", when_of(watchdog, "last_fed_ms") + (is_true(watchdog, "late") ? ", too late" : "")});
+    rows.push_back({"feeds", count(watchdog, "feeds")});
+    rows.push_back({"fired", count(watchdog, "fired") + "; " + count(watchdog, "merged") + " merged"});
+    if (const json::object* last = object_of(watchdog, "last_fired")) {
+        rows.push_back({"last one", printable(word_of(*last, "id")) + " of " + when_of(*last, "due_ms")});
+    }
+    if (const json::object* owed = object_of(watchdog, "owed")) {
+        rows.push_back({"owed", "the one of " + when_of(*owed, "due_ms") + ", when there is room"});
+    }
+    if (settings != nullptr) {
+        for (const auto& [key, value] : *settings) {
+            const std::string member(key.data(), key.size());
+            if (member == "timeout" || member == "most" || member == "again") continue;
+            const std::string text =
+                value.is_string() ? std::string(word_of(*settings, member)) : json::serialize(value);
+            rows.push_back({member, printable(text)});
+        }
+    }
+    std::printf("%s", fields(rows).c_str());
+}
+
+int show_watchdog(const Session& session, const ServerAnswer& answer) {
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] { print(answer.members); });
+}
+
+int set(Session& session, const SetArguments& arguments) {
+    json::object request;
+    request["queue"] = json_text(arguments.queue);
+    request["timeout"] = json_text(arguments.timeout);
+    Status read = put_headers_into(arguments.headers, request);
+    if (read) read = arguments.retry.put_into(request);
+    if (!read) return session.complain(read.error(), kExitUsage);
+    for (const auto& [name, text] : arguments.texts) {
+        if (text) request[name] = json_text(*text);
+    }
+    if (arguments.priority) request["priority"] = *arguments.priority;
+    if (arguments.feeds) request["feed"] = true;
+    const Result<std::string> body = read_body_argument(arguments.body);
+    if (!body) return session.complain(body.error(), kExitUsage);
+    put_body_into(*body, request);
+    return show_watchdog(session, session.ask("PUT", session.path("watchdogs", arguments.name), request));
+}
+
+int feed(Session& session, const NameArguments& arguments) {
+    const ServerAnswer answer = session.ask("POST", session.path("watchdogs", arguments.name, ":feed"));
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        const std::string late = is_true(answer.members, "late") ? ", too late: it has fired or was due" : "";
+        std::printf("fed%s; due %s\n", late.c_str(), when_of(answer.members, "due_ms").c_str());
+    });
+}
+
+int get(Session& session, const NameArguments& arguments) {
+    return show_watchdog(session, session.ask("GET", session.path("watchdogs", arguments.name)));
+}
+
+int remove(Session& session, const NameArguments& arguments) {
+    const ServerAnswer answer = session.ask("DELETE", session.path("watchdogs", arguments.name));
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        std::printf(is_true(answer.members, "removed") ? "removed; messages that it made stay\n"
+                                                       : "there was none of this name\n");
+    });
+}
+
+int list(Session& session, const ListArguments& arguments) {
+    Rows rows = {{"watchdog", "state", "due", "last fed", "fired"}};
+    const PagesShown shown =
+        show_pages(session, session.path("watchdogs"), "watchdogs", arguments.limit, [&](const json::object& watchdog) {
+            if (session.json) return void(std::printf("%s\n", json::serialize(watchdog).c_str()));
+            rows.push_back({printable(word_of(watchdog, "watchdog")), printable(word_of(watchdog, "state")),
+                            when_of(watchdog, "due_ms"), when_of(watchdog, "last_fed_ms"), count(watchdog, "fired")});
+        });
+    if (!session.json) print_pages(shown, rows, 2, "no watchdogs");
+    return shown.exit_code;
+}
+
+void add_verb(CLI::App& parent, Session& session, const char* name, const char* description, const char* example,
+              int (*run)(Session&, const NameArguments&)) {
+    Verb<NameArguments> verb(parent, session, name, description, example, run);
+    verb.app->add_option("NAME", verb.options->name, "The watchdog's name")->required();
+}
+
+void add_setting(CLI::App& parent, Session& session) {
+    Verb<SetArguments> verb(parent, session, "set",
+                            "Set a watchdog, or all of one that is there; a new one is fed by it",
+                            "duewheel watchdog set backup alarms 'No backup for a day' --timeout 25h --again 1h\n"
+                            "  duewheel watchdog set page-7 changed 'Page 7' --timeout 30s --most 5m --feed",
+                            set);
+    SetArguments& options = *verb.options;
+    options.texts.reserve(8);  // options keep pointers into it
+    const auto text = [&](const char* option, const char* member, const char* help, const char* type) {
+        options.texts.emplace_back(member, std::nullopt);
+        verb.app->add_option(option, options.texts.back().second, help)->type_name(type);
+    };
+    verb.app->add_option("NAME", options.name, "The watchdog's name")->required();
+    verb.app->add_option("QUEUE", options.queue, "The queue that gets the messages")->required();
+    verb.app->add_option("BODY", options.body, "Their content: a text, - for standard input, @FILE for a file")
+        ->required();
+    verb.app->add_option("--timeout", options.timeout, "How long after its last feed it fires: 30s, 25h")
+        ->type_name("DURATION")
+        ->required();
+    text("--most", "most", "How long after the first feed it fires at the latest; else no bound", "DURATION");
+    text("--again", "again", "Fires again after this time until it is fed; else it sleeps", "DURATION");
+    verb.app->add_flag("--feed", options.feeds, "Feeds one that is there already");
+    text("--expires-in", "expires_in", "A message ends by itself if nobody has taken it after this time", "DURATION");
+    text("--order-key", "order_key", "Messages go out one after the other", "KEY");
+    text("--content-type", "content_type", "Media type of the content", "TYPE");
+    verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
+    options.retry.add_to(*verb.app);
+    verb.app->add_option("--header", options.headers, "Handed out with each message; as often as you like")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_watchdog(CLI::App& program, Session& session) {
+    CLI::App* watchdog =
+        program.add_subcommand("watchdog", "Messages that are made when nobody says in time that all is well");
+    watchdog->fallthrough();
+    watchdog->require_subcommand(1);
+    watchdog->footer(
+        "Example:\n"
+        "  duewheel watchdog set backup alarms 'No backup for a day' --timeout 25h\n"
+        "  duewheel watchdog feed backup\n"
+        "  duewheel watchdog list");
+    add_setting(*watchdog, session);
+    constexpr const char* kExample =
+        "duewheel watchdog set backup alarms 'No backup' --timeout 25h\n  duewheel watchdog ";
+    const std::string examples[] = {std::string(kExample) + "feed backup", std::string(kExample) + "get backup",
+                                    std::string(kExample) + "rm backup"};
+    add_verb(*watchdog, session, "feed", "Say that all is well: its timeout counts from now", examples[0].c_str(),
+             feed);
+    add_verb(*watchdog, session, "get", "Show a watchdog: when it fires and has fired", examples[1].c_str(), get);
+    Verb<ListArguments> listing(*watchdog, session, "list", "List watchdogs by name; with --json one a line",
+                                "duewheel watchdog list --limit 1000", list);
+    takes_limit(*listing.app, listing.options->limit);
+    add_verb(*watchdog, session, "rm", "Take a watchdog away; messages that it made stay", examples[2].c_str(), remove);
+}
+
+}  // namespace duewheel

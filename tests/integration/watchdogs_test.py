@@ -1,0 +1,304 @@
+"""Watchdogs of the real daemon: what the interfaces take and say, and that kill -9 lets none fire although it was fed, none
+fire twice and none never.
+
+A message says when it was due and when its watchdog was last fed before, so each is held against the feeds that were
+answered.
+"""
+
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import threading
+import time
+import unittest
+
+from daemon import Daemon
+
+KILLS = 12
+SEED = 20261123
+BIN = pathlib.Path(os.environ["DUEWHEEL_BIN"])
+
+
+def set_watchdog(client, name, **members):
+    return client.request("PUT", f"/v1/watchdogs/{name}", {"queue": "q", **members})
+
+
+def feed(client, name):
+    return client.request("POST", f"/v1/watchdogs/{name}:feed")
+
+
+def look(client, name):
+    return client.request("GET", f"/v1/watchdogs/{name}")[1]
+
+
+class Interface(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon()
+        self.addCleanup(self.daemon.__exit__, None, None, None)
+        self.daemon.start()
+        self.client = self.daemon.client()
+
+    def test_one_that_is_not_fed_says_so_once_and_when_it_was_fed_again_once_more(self):
+        status, watchdog = set_watchdog(self.client, "backup", timeout="80ms", body="no backup", headers={"a": "b"})
+        self.assertEqual((status, watchdog["state"], watchdog["feeds"], watchdog["fired"]), (201, "armed", 1, 0))
+        self.assertEqual(watchdog["due_ms"], watchdog["last_fed_ms"] + 80)
+        message = self.client.take("q", 1)[0]
+        self.assertEqual((message["watchdog"], message["body"], message["headers"]), ("backup", "no backup", {"a": "b"}))
+        self.assertEqual((message["occurrence"], message["due_ms"], message["last_fed_ms"]),
+                         (1, watchdog["due_ms"], watchdog["last_fed_ms"]))
+        seen = self.client.get(message["id"])[1]
+        self.assertEqual((seen["watchdog"], seen["last_fed_ms"]), ("backup", watchdog["last_fed_ms"]))
+        asleep = look(self.client, "backup")
+        self.assertEqual((asleep["state"], asleep["fired"], asleep["last_fired"]["id"]), ("asleep", 1, message["id"]))
+        self.assertNotIn("due", asleep)
+        status, fed = feed(self.client, "backup")
+        self.assertEqual((status, fed["late"], fed["fired"]), (200, True, 1))
+        second = self.client.take("q", 1)[0]
+        self.assertEqual((second["occurrence"], second["due_ms"]), (2, fed["due_ms"]))
+
+    def test_one_that_is_fed_in_time_stays_silent(self):
+        set_watchdog(self.client, "w", timeout="1h")
+        for _ in range(5):
+            before = look(self.client, "w")["due_ms"]
+            time.sleep(0.01)
+            status, fed = feed(self.client, "w")
+            self.assertEqual((status, fed["late"], fed["fired"]), (200, False, 0))
+            self.assertGreater(fed["due_ms"], before)
+        self.assertEqual(self.client.lease("q"), [])
+        self.assertEqual(look(self.client, "w")["feeds"], 6)
+
+    def test_changes_are_told_of_when_they_have_come_to_rest_and_one_request_is_enough_for_each(self):
+        for change in range(20):
+            status, watchdog = set_watchdog(self.client, "page-7", timeout="300ms", most="1h", feed=True, body=str(change))
+            self.assertEqual(status, 201 if change == 0 else 200)
+            self.assertFalse(watchdog.get("late", False))
+        message = self.client.take("q", 1)[0]
+        self.assertEqual((message["body"], message["due_ms"]), ("19", watchdog["due_ms"]))
+        bounded = [set_watchdog(self.client, "busy", timeout="400ms", most="500ms", feed=True)[1]["due_ms"] for _ in range(1)]
+        deadline = time.monotonic() + 20
+        while not (taken := self.client.lease("q")):
+            self.assertLess(time.monotonic(), deadline, "it never fires although its bound has come")
+            feed(self.client, "busy")
+        self.assertEqual(taken[0]["due_ms"], bounded[0] + 100, "the first feed and its bound, however often it is fed")
+
+    def test_again_goes_on_until_it_is_fed(self):
+        set_watchdog(self.client, "w", timeout="50ms", again="60ms")
+        first, second, third = (self.client.take("q", 1)[0] for _ in range(3))
+        self.assertEqual((second["due_ms"] - first["due_ms"]) % 60, 0)
+        self.assertEqual([each["occurrence"] for each in (first, second, third)], [1, 2, 3])
+        self.assertTrue(feed(self.client, "w")[1]["late"])
+
+    def test_the_settings_that_are_shown_can_be_sent_back_and_change_nothing(self):
+        set_watchdog(self.client, "w", timeout="1h", most="2h", again="3h", priority=4, order_key="o", expires_in="1h",
+                     retry={"attempts": 3, "jitter": 0}, body="x", headers={"a": "b"}, content_type="text/plain")
+        seen = look(self.client, "w")
+        status, again = self.client.request("PUT", "/v1/watchdogs/w", seen["settings"])
+        self.assertEqual((status, again["revision"], again["due_ms"]), (200, 1, seen["due_ms"]))
+        status, other = self.client.request("PUT", "/v1/watchdogs/w", {**seen["settings"], "body": "y"})
+        self.assertEqual((status, other["revision"], other["due_ms"]), (200, 2, seen["due_ms"]), "which feeds nobody")
+        self.assertEqual(look(self.client, "w")["settings"]["body"], "y")
+
+    def test_deleted_ones_and_unknown_ones_are_told_apart_by_their_answers(self):
+        set_watchdog(self.client, "backup", timeout="100ms")
+        self.assertEqual(self.client.request("DELETE", "/v1/watchdogs/backup"), (200, {"watchdog": "backup", "removed": True}))
+        self.assertEqual(self.client.request("DELETE", "/v1/watchdogs/backup"), (200, {"watchdog": "backup", "removed": False}))
+        for method, call in (("GET", ""), ("POST", ":feed")):
+            status, problem = self.client.request(method, "/v1/watchdogs/backup" + call)
+            self.assertEqual((status, problem["code"]), (404, "unknown_watchdog"))
+        time.sleep(0.2)
+        self.assertEqual(self.client.lease("q"), [])
+        set_watchdog(self.client, "backup", timeout="1h")
+        self.assertIn("`backup`", feed(self.client, "bakup")[1]["detail"])
+
+    def test_what_makes_no_sense_is_refused_by_name(self):
+        for members, code, field in (
+                ({}, "missing_member", "timeout"), ({"timeout": 0}, "out_of_range", "timeout"),
+                ({"timeout": "40000d"}, "out_of_range", "timeout"), ({"timeout": "soon"}, "bad_duration", "timeout"),
+                ({"timeout": "1h", "most": "59m"}, "out_of_range", "most"), ({"timeout": "1h", "most": 0}, "out_of_range", "most"),
+                ({"timeout": "1h", "again": 0}, "out_of_range", "again"), ({"timeout": "1h", "queue": "-q"}, "bad_queue_name", "queue"),
+                ({"timeout": "1h", "retry": {"attempts": 0}}, "out_of_range", "retry.attempts"),
+                ({"timeout": "1h", "cron": "* * * * *"}, "unknown_member", "cron"),
+                ({"timeout": "1h", "body": "x" * ((1 << 20) + 1)}, "body_too_large", "body")):
+            with self.subTest(code=code, field=field):
+                problem = set_watchdog(self.client, "w", **members)[1]
+                self.assertEqual((problem.get("code"), problem.get("field")), (code, field), problem)
+        self.assertEqual(self.client.request("GET", "/v1/watchdogs")[1], {"watchdogs": []})
+
+    def test_lists_go_by_name_in_pages_and_metrics_count(self):
+        for name in ("c", "a/b", "b"):
+            set_watchdog(self.client, name.replace("/", "%2F"), timeout="1h", body="x")
+        names, cursor = [], ""
+        while True:
+            page = self.client.request("GET", f"/v1/watchdogs?limit=2{cursor}")[1]
+            names += [watchdog["watchdog"] for watchdog in page["watchdogs"]]
+            self.assertTrue(all("body" not in watchdog["settings"] for watchdog in page["watchdogs"]))
+            if "cursor" not in page:
+                break
+            cursor = "&cursor=" + page["cursor"]
+        self.assertEqual(names, ["a/b", "b", "c"])
+        self.assertEqual(self.client.request("GET", "/v1/namespaces/other/watchdogs")[1], {"watchdogs": []})
+        feed(self.client, "b")
+        page = self.client.request("GET", "/metrics")[1]
+        self.assertIn("duewheel_watchdogs 3\n", page)
+        self.assertIn("duewheel_watchdog_feeds_total 4\n", page)
+
+    def test_a_full_queue_is_waited_for_and_nothing_is_lost(self):
+        self.client.request("PUT", "/v1/queues/q", {"limits": {"pending": 1}})
+        self.client.put("q", "in the way")
+        set_watchdog(self.client, "w", timeout="50ms")
+        deadline = time.monotonic() + 20
+        while not feed(self.client, "w")[1]["late"]:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.06)
+        owed = look(self.client, "w")
+        self.assertEqual((owed["fired"], "owed" in owed), (0, True))
+        way = self.client.take("q", 1)[0]
+        self.client.ack(way["lease"])
+        message = self.client.take("q", 1)[0]
+        self.assertEqual((message["due_ms"], message["last_fed_ms"], message["occurrence"]),
+                         (owed["owed"]["due_ms"], owed["owed"]["last_fed_ms"], 1))
+
+
+class Cleaning(unittest.TestCase):
+    """A watchdog's content is carried along when the log's front goes, its newest feed outlives the segment that it was
+    written to, and an index that is thrown away is built from what is left."""
+
+    def test_a_watchdog_outlives_the_segments_it_was_written_to(self):
+        with Daemon(arguments=["--store-segment-size=1MiB"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            set_watchdog(client, "far", timeout="1d", body="far" + "y" * 50_000, headers={"a": "b"})
+            set_watchdog(client, "gone", timeout="1d", body="gone")
+            self.assertTrue(client.request("DELETE", "/v1/watchdogs/gone")[1]["removed"])
+            for round_ in range(3):
+                fed = feed(client, "far")[1]
+                self.assertFalse(fed["late"])
+                dropped = 0
+                deadline = time.monotonic() + 60
+                while dropped < 6:
+                    self.assertLess(time.monotonic(), deadline, "nothing is cleaned away")
+                    made = client.put("filler", "x" * 900_000, delay="1d")[1]["id"]
+                    self.assertEqual(client.cancel(made)[1]["outcome"], "cancelled")
+                    page = client.request("GET", "/metrics")[1]
+                    dropped = int(re.search(r"^duewheel_log_segments_dropped_total (\d+)", page, re.MULTILINE)[1])
+                if round_ == 1:
+                    daemon.kill()
+                else:
+                    self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+                checked = subprocess.run([BIN / "duewheel", "check", daemon.data], capture_output=True, text=True, timeout=60)
+                self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+                if round_ == 2:
+                    shutil.rmtree(daemon.data / "index")
+                daemon.start()
+                client = daemon.client()
+                far = look(client, "far")
+                self.assertEqual((far["settings"]["body"], far["settings"]["headers"]), ("far" + "y" * 50_000, {"a": "b"}))
+                self.assertEqual((far["due_ms"], far["feeds"]), (fed["due_ms"], round_ + 2))
+            self.assertEqual([each["watchdog"] for each in client.request("GET", "/v1/watchdogs")[1]["watchdogs"]], ["far"])
+            set_watchdog(client, "far", timeout="1ms", body="far", feed=True)
+            self.assertEqual(client.take("q", 1)[0]["body"], "far")
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+
+
+class Kills(unittest.TestCase):
+    """Watchdogs are fed, most of them in time, while the process is killed again and again, with files of the log so small
+    that they are sealed and cleaned away meanwhile."""
+
+    def test_none_fires_that_was_fed_and_none_twice_or_never(self):
+        random_ = random.Random(SEED)
+        timeouts = {f"w{number}": random_.choice([40, 150, 600]) for number in range(16)}
+        with Daemon(arguments=["--store-segment-size=1MiB"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            fed_at = {name: [] for name in timeouts}  # instants of feeds that were answered
+            for name, timeout in timeouts.items():
+                status, answer = set_watchdog(client, name, timeout=timeout, body=name + "x" * random_.choice([1, 3000]))
+                self.assertEqual(status, 201)
+                fed_at[name].append(answer["last_fed_ms"])
+            stop = threading.Event()
+            seen = {}  # (watchdog, number): (message, due, last fed)
+            failures = []
+
+            def take(message):
+                place = (message["watchdog"], message["occurrence"])
+                what = (message["id"], message["due_ms"], message["last_fed_ms"])
+                assert seen.setdefault(place, what) == what, f"{place}: two messages"
+                assert message["body"].startswith(message["watchdog"] + "x")
+
+            def until_stopped(step):
+                client = daemon.client()
+                while not stop.is_set():
+                    try:
+                        step(client)
+                    except AssertionError as error:
+                        failures.append(error)
+                        return
+                    except Exception:  # the process is gone
+                        time.sleep(0.02)
+                        if daemon.process is not None and not stop.is_set():
+                            client = daemon.client()
+
+            def work(client):
+                for message in client.lease("q", 500, "100ms", "2s"):
+                    take(message)
+                    client.ack(message["lease"])
+
+            feeder_random = random.Random(SEED + 1)
+
+            def feed_some(client):
+                name = feeder_random.choice(list(timeouts))
+                status, answer = feed(client, name)
+                assert status == 200, answer
+                fed_at[name].append(answer["due_ms"] - timeouts[name])
+                if feeder_random.random() < 0.02:
+                    time.sleep(0.1)  # and some are late
+
+            threads = [threading.Thread(target=until_stopped, args=(step,)) for step in (work, feed_some)]
+            for thread in threads:
+                thread.start()
+            for _ in range(KILLS):
+                time.sleep(random_.uniform(0.1, 0.6))
+                daemon.kill()
+                daemon.start()
+            stop.set()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(failures, [])
+            client = daemon.client()
+            quiet_since = time.monotonic()
+            while time.monotonic() - quiet_since < 3:
+                for message in client.lease("q", 1000, "500ms", "30s"):
+                    take(message)
+                    client.ack(message["lease"])
+                    quiet_since = time.monotonic()
+            silent = 0
+            for name, timeout in timeouts.items():
+                watchdog = look(client, name)
+                self.assertEqual((watchdog["state"], "owed" in watchdog), ("asleep", False))
+                fired = {number: what for (of, number), what in seen.items() if of == name}
+                self.assertEqual(sorted(fired), list(range(1, watchdog["fired"] + 1)), f"{name}: one never came")
+                for _, due, last in fired.values():
+                    self.assertEqual(due, last + timeout)
+                    between = [at for at in fed_at[name] if last < at < due]
+                    self.assertEqual(between, [], f"{name} fired at {due} for want of a feed after {last}, and was fed")
+                lapses = sorted(fed_at[name])
+                for at, after in zip(lapses, lapses[1:] + [max(due for _, due, _ in fired.values()) + 1]):
+                    if after >= at + timeout:  # nobody fed it in time, unless a feed was not answered
+                        silent += 1
+                        told = any(at <= last and due <= after for _, due, last in fired.values())
+                        self.assertTrue(told, f"{name} was not fed between {at} and {after}, and nobody was told")
+            self.assertEqual(len({message for message, _, _ in seen.values()}), len(seen))
+            fed = sum(len(each) for each in fed_at.values())
+            print(f"{fed} feeds answered, {len(seen)} messages, each once, {silent} lapses over {KILLS} kills")
+            self.assertGreater(fed, 200)
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+            checked = subprocess.run([BIN / "duewheel", "check", daemon.data], capture_output=True, text=True, timeout=60)
+            self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
