@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "body_argument.h"
 #include "header_arguments.h"
+#include "local_time.h"
 #include "pages.h"
 #include "plain_text.h"
 #include "retry_arguments.h"

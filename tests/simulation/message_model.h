@@ -160,6 +160,7 @@ struct MessageModel {
     std::uint64_t parent = 0;        // an occurrence: the serial of its loop
     std::uint64_t occurrence = 0;    // and its number
     std::uint64_t schedule_put = 0;  // a run of a schedule: the serial of the put that says what it holds
+    std::uint64_t watchdog_put = 0;  // a message of a watchdog: likewise
     DueMs unended_ms = 0;            // a run: until then nothing had ended it, not even for a while
 
     const Worlds& worlds() const { return epochs.back().worlds; }
@@ -177,6 +178,7 @@ struct MessageModel {
     void replace(Worlds worlds);
     bool is_loop() const { return loop.has_value(); }
     bool is_run() const { return schedule_put != 0; }
+    bool is_firing() const { return watchdog_put != 0; }
     // Put by a client, or made by a loop, and due then.
     World fresh(DueRange due) const {
         const DueRange when = is_loop() ? kAsItsRuleSays : due;

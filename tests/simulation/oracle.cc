@@ -84,8 +84,13 @@ std::string_view name_of(const Command& command) {
                                            "describe schedule",
                                            "list schedules",
                                            "preview schedule",
-                                           "carry schedule",
-                                           "settle"};
+                                           "carry rule",
+                                           "settle",
+                                           "put watchdog",
+                                           "feed watchdog",
+                                           "remove watchdog",
+                                           "describe watchdog",
+                                           "list watchdogs"};
     return kNames[command.index()];
 }
 
@@ -115,6 +120,7 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
         if (message.is_loop() && is_behind(message)) rare_.met(Rare::loop_behind_at_start);
     }
     if (some_schedule_is_behind()) rare_.met(Rare::schedule_behind_at_start);
+    watchdogs_started();
 }
 
 void Oracle::died(std::uint64_t step) {
@@ -150,6 +156,7 @@ void Oracle::died(std::uint64_t step) {
     }
     queues_died();
     schedules_died();
+    watchdogs_died();
     requests_.clear();
     forgotten_.clear();
     for (auto& [queue, leases] : leases_) {
@@ -184,6 +191,8 @@ ReplyToken Oracle::submitted(const Command& command) {
         configure_submitted(*configure, token);
     } else if (schedule_of(command) != nullptr || std::holds_alternative<ListSchedulesCommand>(command)) {
         schedule_submitted(command, token, request);
+    } else if (is_of_watchdogs(command)) {
+        watchdog_submitted(command, token);
     } else if (const auto* redrive = std::get_if<RedriveCommand>(&command)) {
         queue_of(redrive->name_space, redrive->queue).redriven_ms = now_;
         for (MessageModel* each : in_queue(*redrive)) {
@@ -369,6 +378,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
     if (MessageModel* about = message(request.serial)) about->told_ms = now_;
     for (const std::uint64_t serial : request.batch) message(serial)->told_ms = now_;
     const Reply& reply = effect.reply;
+    if (is_of_watchdogs(request.command)) watchdog_replied(token, request, reply);
     const bool is_change =
         std::holds_alternative<CancelCommand>(request.command) ||
         std::holds_alternative<RescheduleCommand>(request.command) ||
@@ -422,6 +432,8 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* preview = std::get_if<PreviewAnswer>(&reply);
                preview != nullptr && std::holds_alternative<PreviewScheduleCommand>(request.command)) {
         schedule_previewed(request, *preview);
+    } else if (is_of_watchdogs(request.command)) {
+        return true;  // seen to
     } else {
         violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
     }
@@ -431,7 +443,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
 // ---- what must hold of all
 
 bool Oracle::all_ended() const {
-    if (schedules_go_on()) return false;
+    if (schedules_go_on() || watchdogs_go_on()) return false;
     return std::none_of(messages_.begin(), messages_.end(), [this](const MessageModel& message) {
         if (message.may_be(World::Phase::dead) && !may_be_let_go(message) && !may_be_discarded(message)) return true;
         return message.may_be_unfinished() && !is_over(message) && message.purge != MessageModel::Purge::surely;
@@ -467,6 +479,7 @@ std::vector<DueMs> Oracle::dues_ahead() const {
         }
     }
     schedule_dues_ahead(dues);
+    watchdog_dues_ahead(dues);
     std::sort(dues.begin(), dues.end());
     dues.erase(std::unique(dues.begin(), dues.end()), dues.end());
     return dues;
@@ -480,7 +493,7 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
         if (message.may_be_unfinished() && !(leases_are_over && message.has_expired(now_))) ++most;
         if (message.is_loop() && !leases_are_over) most += not_met(message);
     }
-    if (!leases_are_over) most += runs_not_met(nullptr);
+    if (!leases_are_over) most += runs_not_met(nullptr) + firings_not_met(nullptr);
     if (live_count >= least && live_count <= most) return;
     violate(live_count < least ? "C1" : "C3", std::to_string(live_count) + " messages are unfinished " +
                                                   std::string(when) + ", but it must be " + std::to_string(least) +
@@ -536,6 +549,12 @@ std::string Oracle::history(std::uint64_t serial) const {
                 "`, every " + std::to_string(times.every_ms) + ", zone `" + times.zone + "`, start " +
                 std::to_string(times.start_ms) + ", end " + std::to_string(times.end_ms) + ", times " +
                 std::to_string(times.times) + ", closed `" + times.closed + "`\n";
+    }
+    if (about.is_firing()) {
+        const PutWatchdogCommand& watchdog = watchdog_puts_[about.watchdog_put - 1].command;
+        text += "  firing " + std::to_string(about.occurrence) + " of watchdog " + watchdog.name + ": timeout " +
+                std::to_string(watchdog.rule.timeout_ms) + ", most " + std::to_string(watchdog.rule.most_ms) +
+                ", again " + std::to_string(watchdog.rule.again_ms) + "\n";
     }
     for (const HistoryLine& line : about.history) {
         text += "  step " + std::to_string(line.step) + "  time " + std::to_string(line.now) + "  " +

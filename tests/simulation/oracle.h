@@ -26,6 +26,7 @@
 #include "simulation/message_model.h"
 #include "simulation/rare_states.h"
 #include "simulation/schedule_model.h"
+#include "simulation/watchdog_model.h"
 
 namespace duewheel {
 
@@ -90,6 +91,10 @@ class Oracle {
     const Schedules& schedules() const { return schedules_; }
     // By serial - 1.
     const std::deque<SchedulePut>& schedule_puts() const { return schedule_puts_; }
+    using Watchdogs = std::map<std::pair<std::string, std::string>, WatchdogModel>;
+    const Watchdogs& watchdogs() const { return watchdogs_; }
+    const std::deque<WatchdogPut>& watchdog_puts() const { return watchdog_puts_; }
+    void check_watchdogs();
     // The first nominal time after now, as far as is known.
     std::optional<DueMs> next_time(const ScheduleModel& model) const;
     // The process has started with other zone data, and tells these counts of its schedules before anything else.
@@ -367,6 +372,37 @@ class Oracle {
     bool schedules_go_on() const;
     void check_runs(const ScheduleModel& model, const ScheduleLife& life);
 
+    // oracle_watchdogs.cc
+    static bool is_of_watchdogs(const Command& command);
+    WatchdogModel* watchdog_of(const Command& command);
+    void watchdog_violates(const WatchdogModel& model, std::string_view clause, const std::string& what);
+    void watchdog_submitted(const Command& command, ReplyToken token);
+    void watchdogs_died();
+    void watchdogs_started();
+    void watchdog_replied(ReplyToken token, const Request& request, const Reply& reply);
+    void watchdog_is_there(WatchdogModel& model, const WatchdogModel::Open& sent);
+    void watchdog_was_fed(WatchdogModel& model, const WatchdogModel::Open& sent, DueMs due_ms, bool is_late);
+    void watchdog_fed(WatchdogModel& model, const WatchdogModel::Open& sent, const FedAnswer& answer);
+    void watchdog_put(WatchdogModel& model, const WatchdogModel::Open& sent, const PutWatchdogCommand& command,
+                      const WatchdogAnswer& answer);
+    void watchdog_removed(WatchdogModel& model, const WatchdogModel::Open& sent, const WatchdogAnswer& answer);
+    void watchdog_told(WatchdogModel& model, const WatchdogModel::Open& sent, const WatchdogState& state);
+    // Whether somebody may have fed it then: among them by `also`, which is being answered.
+    bool was_fed_at(const WatchdogModel& model, const WatchdogModel::Open& also, DueMs fed_ms) const;
+    void watchdogs_listed(const Request& request, const WatchdogListAnswer& answer);
+    void watchdog_refused(WatchdogModel& model, const WatchdogModel::Open& sent, const Request& request,
+                          const Error& error);
+    MessageModel message_by(const WatchdogPut& put, DueMs due_ms) const;
+    MessageModel* find_firing(const LeaseCommand& command, const Delivered& delivery);
+    MessageModel* firing_met(WatchdogModel& model, const WatchdogPut& put, const Delivered& delivery);
+    void check_firing(WatchdogModel& model, const MessageModel& about, const Delivered& delivery);
+    bool is_due_by_a_rule(const WatchdogModel& model, DueMs fed_ms, DueMs due_ms);
+    void check_firing_made(const MessageModel& about, const MessageAnswer& answer);
+    std::uint64_t firings_not_met(const QueueKey* queue) const;
+    void watchdog_dues_ahead(std::vector<DueMs>& dues) const;
+    bool watchdogs_go_on() const;
+    bool firing_may_have_vanished(const WatchdogModel& model) const;
+
     // A listing from its first page to its last.
     struct Standing {
         std::size_t epochs = 0;        // of the message when the listing began
@@ -460,6 +496,8 @@ class Oracle {
     std::map<QueueKey, QueueModel> queues_;
     Schedules schedules_;
     std::deque<SchedulePut> schedule_puts_;
+    Watchdogs watchdogs_;
+    std::deque<WatchdogPut> watchdog_puts_;
     std::uint32_t zone_version_ = 0;
     std::uint64_t schedule_moves_ = 0;  // commands that change one, sent and closed
     OracleTotals totals_;

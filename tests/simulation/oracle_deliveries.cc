@@ -25,6 +25,7 @@ void Oracle::lease_replied(ReplyToken token, const Request& request, const Lease
 }
 
 MessageModel* Oracle::find_delivered(const LeaseCommand& command, const Delivered& delivery) {
+    if (!delivery.watchdog.empty()) return find_firing(command, delivery);
     if (!delivery.schedule.empty()) return find_run(command, delivery);
     if (delivery.parent != 0 || delivery.occurrence != 0) return find_occurrence(delivery);
     const std::uint64_t serial = std::strtoull(delivery.body.c_str(), nullptr, 10);
@@ -38,7 +39,7 @@ MessageModel* Oracle::find_delivered(const LeaseCommand& command, const Delivere
                                  : known == nullptr ? unknown_with_key_of(serial)
                                                     : serial;
     MessageModel& about = messages_[actual - 1];
-    if (about.put.repeat || (known != nullptr && (known->parent != 0 || known->is_run()))) {
+    if (about.put.repeat || (known != nullptr && (known->parent != 0 || known->is_run() || known->is_firing()))) {
         violate("C6", "a loop was delivered itself, or an occurrence as no such thing", &about);
         return nullptr;
     }

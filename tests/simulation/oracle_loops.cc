@@ -259,6 +259,8 @@ void Oracle::check_made(const MessageModel& about, const MessageAnswer& answer) 
     }
     if (answer.repeat.has_value() != about.is_loop()) return violate("X", "get answers another rule", &about);
     if (about.is_run()) return check_run_made(about, answer);
+    if (about.is_firing()) return check_firing_made(about, answer);
+    if (!answer.watchdog.empty()) return violate("X", "get answers that a watchdog has made it", &about);
     if (!answer.schedule.empty()) return violate("X", "get answers that a schedule has made it", &about);
     if (loop == nullptr) return;
     if (answer.put_ms < loop->loop->due_ms(about.occurrence)) {

@@ -24,6 +24,7 @@ void Oracle::refused_for_space(const Request& request) {
                               std::holds_alternative<HoldLeaseCommand>(command);
     const auto* told = std::get_if<TellScheduleCommand>(&command);
     const bool puts = is_a_put(command) || std::holds_alternative<PutScheduleCommand>(command) ||
+                      std::holds_alternative<PutWatchdogCommand>(command) ||
                       (told != nullptr && told->what == TellScheduleCommand::What::fire);
     if (puts) {
         if (least_space_ != LogSpace::enough) {
@@ -54,6 +55,7 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     const bool is_of_schedules = changes_a_schedule(request.command) || schedule_of(request.command) != nullptr ||
                                  std::holds_alternative<ListSchedulesCommand>(request.command);
     if (is_of_schedules) return schedule_refused(request, error);
+    if (is_of_watchdogs(request.command)) return;  // seen to
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
     if (code == "unknown_queue") return refused_as_unknown(request);
     if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {

@@ -306,7 +306,7 @@ void Oracle::check_policies(const ScheduleModel& model, const ScheduleLife& life
 void Oracle::check_not_after_its_removal(const ScheduleLife& life, const MessageModel& about) {
     if (life.removed_step == 0) return;
     for (const MessageModel& later : messages_) {
-        const bool was_put_later = later.answered && later.parent == 0 && !later.is_run() &&
+        const bool was_put_later = later.answered && later.parent == 0 && !later.is_run() && !later.is_firing() &&
                                    later.submitted_step > life.removed_step && later.id < about.id;
         if (was_put_later) return violate("C4", "a run was made after its schedule was removed", &about);
     }

@@ -223,6 +223,27 @@ namespace duewheel {
     X(runs_made_up_for)                   \
     X(late_run_looked_at)                 \
     X(run_ended_unmet)                    \
+    X(watchdog_put)                       \
+    X(watchdog_put_again)                 \
+    X(watchdog_changed_in_place)          \
+    X(watchdog_refused)                   \
+    X(too_many_watchdogs)                 \
+    X(watchdog_fed)                       \
+    X(watchdog_fed_late)                  \
+    X(watchdog_fed_by_a_put)              \
+    X(watchdog_unknown)                   \
+    X(watchdog_removed)                   \
+    X(watchdog_was_not_there)             \
+    X(watchdogs_listed)                   \
+    X(watchdog_owes)                      \
+    X(watchdog_merged)                    \
+    X(watchdog_told_nothing)              \
+    X(watchdog_due_at_start)              \
+    X(watchdog_carried)                   \
+    X(firing_met)                         \
+    X(firing_by_its_bound)                \
+    X(firing_once_more)                   \
+    X(firing_ended_unmet)                 \
     X(runs_in_one_commit)                 \
     X(died_with_runs_in_flight)           \
     X(nothing_to_remove)                  \

@@ -48,8 +48,9 @@ enum class Op : std::uint8_t {
     discard,    // a dead message, or those of a queue, end for good
     loop,       // a message that comes again and again is put, or changed at the time of its next occurrence
     schedule,   // a schedule is put, changed, paused, fired or looked at, also at the time of its next run
+    watchdog,   // a watchdog is put, fed, removed or looked at, also at the time at which it fires
 };
-inline constexpr std::size_t kOpCount = 28;
+inline constexpr std::size_t kOpCount = 29;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {
@@ -102,6 +103,7 @@ struct SimOptions {
     std::uint32_t failing_per_million = 0;   // of what consumers would acknowledge
     bool lists_queues = false;
     std::uint32_t schedules = 1;                // names of them
+    std::uint32_t watchdogs = 1;                // likewise
     std::int64_t start_ms = 1'700'000'000'000;  // when the clock begins: where there are schedules, mostly before
     std::string_view zone;                      // the clocks of this zone are changed
     bool zones_change = false;                  // zone data, over restarts

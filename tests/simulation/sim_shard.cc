@@ -303,6 +303,7 @@ void SimShard::run_clean() {
         found_ = *std::move(found);
         for (const CarryCandidate& candidate : found_->cleanings.candidates) {
             if (candidate.subject == kSubjectSchedule) rare_.met(Rare::schedule_carried);
+            if (candidate.subject == kSubjectWatchdog) rare_.met(Rare::watchdog_carried);
             if (candidate.is_settings()) rare_.met(Rare::settings_carried);
         }
         if (found_->cleanings.outcomes.count > 0) rare_.met(Rare::outcomes_carried);

@@ -118,7 +118,7 @@ void Simulation::finish() {
     if (!wrong()) rebuild_and_compare();
     // Where there are loops or schedules, the limit of a queue goes too: one alone may fill it, and wait for ever.
     using What = ConfigureQueueCommand::What;
-    const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule);
+    const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule) || options_.has(Op::watchdog);
     if (!wrong()) tell_queues(fills_by_itself ? What::set : What::resume);
     if (!wrong() && options_.has(Op::loop)) end_loops(false);
     if (!wrong()) end_schedules(false);
@@ -275,6 +275,9 @@ void Simulation::ask_for_schedules() {
     for (const auto& [name, model] : oracle_.schedules()) {
         looks.emplace_back(DescribeScheduleCommand{name.first, name.second});
     }
+    for (const auto& [name, model] : oracle_.watchdogs()) {
+        looks.emplace_back(DescribeWatchdogCommand{name.first, name.second});
+    }
     for (std::size_t i = 0; i < looks.size() && !wrong(); ++i) {
         submit(looks[i]);
         settle();
@@ -297,6 +300,12 @@ void Simulation::end_schedules(bool all) {
         } else if (state->paused) {
             commands.emplace_back(TellScheduleCommand{name.first, name.second, What::resume});
         }
+    }
+    for (const auto& [name, model] : oracle_.watchdogs()) {
+        const WatchdogState* state = model.surely();
+        const bool goes_on_for_ever = state == nullptr || state->rule.again_ms != 0;
+        if (!model.may_be_there() || !(all || goes_on_for_ever || random_.chance(400'000))) continue;
+        commands.emplace_back(RemoveWatchdogCommand{name.first, name.second});
     }
     for (std::size_t i = 0; i < commands.size() && !wrong(); ++i) {
         submit(commands[i]);
@@ -391,6 +400,7 @@ void Simulation::drain() {
     }
     if (!wrong()) ask_for_schedules();
     if (!wrong()) oracle_.check_schedules();
+    if (!wrong()) oracle_.check_watchdogs();
     if (!wrong()) oracle_.check_nothing_lost();
     if (!wrong()) oracle_.check_lost_batches();
 }

@@ -97,6 +97,8 @@ void Workload::act(Op op) {
             return loop();
         case Op::schedule:
             return schedule();
+        case Op::watchdog:
+            return watchdog();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;

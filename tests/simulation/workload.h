@@ -61,6 +61,9 @@ class Workload {
     void spoil(PutCommand& loop);
     const MessageModel* pick_loop();
     void schedule();
+    void watchdog();
+    PutWatchdogCommand draw_watchdog(const QueueOf& name, const WatchdogModel* known);
+    Command draw_watchdog_command(const QueueOf& name, const WatchdogModel& known);
     void repeat(Command command);
     void put_schedule(const QueueOf& name, const ScheduleModel* known);
     Command draw_schedule_command(const QueueOf& name, const ScheduleModel& known);
