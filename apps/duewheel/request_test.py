@@ -37,7 +37,7 @@ class Stub(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text)
 
-    do_GET = do_POST = do_DELETE = do_PATCH = do_any
+    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_any
 
     def log_message(self, *unused):
         pass
@@ -200,7 +200,7 @@ class CommandLineTest(unittest.TestCase):
                 (["set", "w", "q", "x", "--timeout", "30s"], watchdog, ("PUT", "/v1/watchdogs/w", {"queue": "q", "timeout": "30s", "body": "x"}),
                  ["30s after its last feed, 5m after the first at most, then every 1h", "2; 1 merged", "9 of", "the one of"]),
                 (["set", "a/b", "q", "x", "--timeout", "30s", "--most", "5m", "--again", "1h", "--feed", "--priority", "3", "--expires-in",
-                  "1d", "--order-key", "k", "--header", "a=b", "--attempts", "3"], {**watchdog, "late": True},
+                  "1d", "--order-key", "k", "--header", "a=b", "--retry-attempts", "3"], {**watchdog, "late": True},
                  ("PUT", "/v1/watchdogs/a%2Fb", {"queue": "q", "timeout": "30s", "most": "5m", "again": "1h", "feed": True, "priority": 3,
                                                  "expires_in": "1d", "order_key": "k", "headers": {"a": "b"}, "retry": {"attempts": 3},
                                                  "body": "x"}), [", too late"]),

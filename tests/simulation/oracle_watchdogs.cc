@@ -25,7 +25,7 @@ bool changes_one(const Command& command) {
 }
 
 // When it fires, by the documentation of its rule.
-DueMs due_of(const WatchdogRule& rule, DueMs first_fed, DueMs fed) {
+DueMs fires_at(const WatchdogRule& rule, DueMs first_fed, DueMs fed) {
     const DueMs due = fed + rule.timeout_ms;
     return rule.most_ms == 0 ? due : std::min(due, first_fed + rule.most_ms);
 }
@@ -100,6 +100,7 @@ void Oracle::watchdogs_died() {
             if (open.puts) model.changes.push_back({open.from_ms, now_, false});
             if (!open.puts && !open.removes) continue;
             model.is_there = false;
+            model.told.reset();
             if (open.removes) model.is_blurred = true;
             rare_.met(Rare::watchdog_told_nothing);
         }
@@ -248,7 +249,7 @@ void Oracle::watchdog_told(WatchdogModel& model, const WatchdogModel::Open& sent
         return watchdog_violates(model, "X", "its feeds come in another order than time");
     }
     if (state.first_fed_ms != 0 && model.puts.size() == 1 &&
-        state.due_ms != due_of(state.rule, state.first_fed_ms, state.fed_ms)) {
+        state.due_ms != fires_at(state.rule, state.first_fed_ms, state.fed_ms)) {
         return watchdog_violates(model, "C6",
                                  "fed at " + at(state.first_fed_ms) + " and last at " + at(state.fed_ms) +
                                      " it says that it fires at " + at(state.due_ms));
@@ -264,8 +265,16 @@ void Oracle::watchdog_told(WatchdogModel& model, const WatchdogModel::Open& sent
         const bool goes_back = state.revision < before.revision || state.feeds < before.feeds ||
                                state.fired < before.fired || state.merged < before.merged ||
                                state.created_ms != before.created_ms;
-        if (goes_back) return watchdog_violates(model, "C1", "it is told to be as it was before, or another one");
+        if (goes_back) {
+            const auto words = [](const WatchdogState& of) {
+                return "revision " + std::to_string(of.revision) + " of " + at(of.created_ms) + ", fed " +
+                       std::to_string(of.feeds) + " times, fired " + std::to_string(of.fired) + ", merged " +
+                       std::to_string(of.merged);
+            };
+            return watchdog_violates(model, "C1", "after " + words(before) + ", it is told to be " + words(state));
+        }
     }
+    if (!is_of_this_life) return;  // it may be one that has been removed since
     ++model.times_told;
     if (!model.told || state.revision >= model.told->revision) model.told = state;
 }
