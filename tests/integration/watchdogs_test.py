@@ -163,6 +163,28 @@ class Interface(unittest.TestCase):
                          (owed["owed"]["due_ms"], owed["owed"]["last_fed_ms"], 1))
 
 
+    def test_the_command_line_does_all_of_it(self):
+        def run(*arguments, code=0):
+            done = subprocess.run([BIN / "duewheel", "--server", f"http://127.0.0.1:{self.daemon.port}", "watchdog", *arguments],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+            return done.stdout + done.stderr
+
+        self.assertIn("25h after its last feed", run("set", "backup", "alarms", "No backup", "--timeout", "25h", "--header", "a=b").replace("1d 1h", "25h"))
+        self.assertTrue(run("feed", "backup").startswith("fed; due "))
+        self.assertIn("No backup", run("get", "backup"))
+        self.assertIn("armed", run("list"))
+        self.assertEqual(json.loads(run("list", "--json"))["feeds"], 2)
+        run("set", "page", "q", "changed", "--timeout", "10ms", "--most", "20ms", "--feed")
+        self.assertEqual(self.client.take("q", 1)[0]["watchdog"], "page")
+        self.assertIn("too late", run("feed", "page"))
+        self.assertIn("removed", run("rm", "page"))
+        self.assertIn("there was none", run("rm", "page"))
+        self.assertIn("`backup`", run("feed", "bakup", code=1))
+        self.assertIn("`most`", run("set", "x", "q", "b", "--timeout", "2h", "--most", "1h", code=1))
+        run("set", "x", "q", "b", code=2)
+
+
 class Cleaning(unittest.TestCase):
     """A watchdog's content is carried along when the log's front goes, its newest feed outlives the segment that it was
     written to, and an index that is thrown away is built from what is left."""
