@@ -50,7 +50,8 @@ bool changes_a_message(const Command& command) {
     return ends_a_lease(command) || std::holds_alternative<PutCommand>(command) ||
            std::holds_alternative<CancelCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
            std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
-           std::holds_alternative<KickCommand>(command) || std::holds_alternative<DiscardCommand>(command);
+           std::holds_alternative<KickCommand>(command) || std::holds_alternative<DiscardCommand>(command) ||
+           std::holds_alternative<SettleCommand>(command);
 }
 
 std::string_view name_of(const Command& command) {
@@ -213,6 +214,7 @@ ReplyToken Oracle::submitted(const Command& command) {
                 }
             }
         }
+        if (std::holds_alternative<SettleCommand>(command) && named->half) ++named->half->settles;
         if (std::holds_alternative<KickCommand>(command)) {
             ++named->returns_open;
             may_come_back(*named);
@@ -283,6 +285,13 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         return;
     } else if (std::holds_alternative<CancelCommand>(request.command)) {
         next = World{World::Phase::cancelled, {}, {}, now};
+        next.was_half = world.is_half();
+    } else if (const auto* settle = std::get_if<SettleCommand>(&request.command)) {
+        if (!world.is_half()) return;
+        next = settle->commits ? MessageModel::committed(world, now)
+                               : MessageModel::ended_half(World::Phase::cancelled, now);
+    } else if (world.is_half()) {
+        return;
     } else if (std::holds_alternative<HoldCommand>(request.command)) {
         next.phase = World::Phase::held;
     } else if (!world.is_live() || of.is_loop()) {
@@ -376,7 +385,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
         std::holds_alternative<KickCommand>(request.command) || std::holds_alternative<DiscardCommand>(request.command);
     const bool is_lease_end = ends_a_lease(request.command) || std::holds_alternative<ExtendCommand>(request.command);
     if (const auto* error = std::get_if<Error>(&reply)) {
-        error_replied(request, *error);
+        if (!settle_refused(token, request, *error)) error_replied(request, *error);
     } else if (const auto* put = std::get_if<PutAnswer>(&reply);
                put != nullptr && std::holds_alternative<PutCommand>(request.command)) {
         put_replied(token, request, *put);
@@ -419,6 +428,9 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* schedules = std::get_if<ScheduleListAnswer>(&reply);
                schedules != nullptr && std::holds_alternative<ListSchedulesCommand>(request.command)) {
         schedules_listed(request, *schedules);
+    } else if (const auto* settled = std::get_if<SettleAnswer>(&reply);
+               settled != nullptr && std::holds_alternative<SettleCommand>(request.command)) {
+        settle_replied(token, request, *settled);
     } else if (const auto* preview = std::get_if<PreviewAnswer>(&reply);
                preview != nullptr && std::holds_alternative<PreviewScheduleCommand>(request.command)) {
         schedule_previewed(request, *preview);
@@ -448,6 +460,7 @@ std::vector<const MessageModel*> Oracle::maybe_held() const {
 
 // Its time is over, and no lease can keep it.
 bool Oracle::is_over(const MessageModel& about) const {
+    if (about.half && half_is_over(about)) return true;
     if (!about.has_expired(now_) || unseen(about) > 0 || may_have_died(about)) return false;
     return std::none_of(about.deliveries.begin(), about.deliveries.end(),
                         [this](const SeenDelivery& delivery) { return may_be_held(delivery, now_); });
@@ -463,7 +476,9 @@ std::vector<DueMs> Oracle::dues_ahead() const {
             continue;
         }
         for (const World& world : message.worlds()) {
-            if (world.is_live() && world.due.high > now_ && !is_over(message)) dues.push_back(world.due.high);
+            if (is_over(message)) continue;
+            if (world.is_half()) dues.push_back(now_ + message.half->rule.check_after_ms);
+            if (world.is_live() && world.due.high > now_ && world.due.high != kNeverMs) dues.push_back(world.due.high);
         }
     }
     schedule_dues_ahead(dues);
@@ -480,7 +495,7 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
         if (message.may_be_unfinished() && !(leases_are_over && message.has_expired(now_))) ++most;
         if (message.is_loop() && !leases_are_over) most += not_met(message);
     }
-    if (!leases_are_over) most += runs_not_met(nullptr);
+    if (!leases_are_over) most += runs_not_met(nullptr) + checks_not_met(nullptr);
     if (live_count >= least && live_count <= most) return;
     violate(live_count < least ? "C1" : "C3", std::to_string(live_count) + " messages are unfinished " +
                                                   std::string(when) + ", but it must be " + std::to_string(least) +

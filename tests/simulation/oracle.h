@@ -95,6 +95,10 @@ class Oracle {
     // The process has started with other zone data, and tells these counts of its schedules before anything else.
     void zones_changed(std::uint32_t version, const std::vector<Engine::ScheduleCounters>& counters);
     std::uint32_t zone_version() const { return zone_version_; }
+    // Halves that may not be settled yet, of those that clients know.
+    std::vector<const MessageModel*> halves_left() const;
+    // From now on nothing keeps a half from its checks and its default.
+    void leave_halves_alone() { alone_from_ms_ = now_; }
     // Consumers have drained all queues, and each schedule was looked at: what it says that it made was met.
     void check_schedules();
     // When messages are due that may come, those in the future, in their order.
@@ -319,6 +323,23 @@ class Oracle {
     bool may_have_vanished(const MessageModel& loop, std::uint64_t number) const;
     void check_occurrences(const MessageModel& loop);
 
+    // oracle_halves.cc
+    void half_submitted(MessageModel& fresh);
+    bool is_bad_half(const PutCommand& put) const;
+    bool is_refused_half(const Request& request, std::string_view code) const;
+    void halves_told_time();
+    void settle_replied(ReplyToken token, const Request& request, const SettleAnswer& answer);
+    // Whether it is one of what only a commit or a rollback is answered; judges it then.
+    bool settle_refused(ReplyToken token, const Request& request, const Error& error);
+    void half_told_settled(MessageModel& about);
+    void half_looked_at(const MessageRow& row, MessageModel& about);
+    void half_delivered(MessageModel& about);
+    MessageModel* find_half(const Delivered& delivery);
+    MessageModel* find_check(const Delivered& delivery);
+    MessageModel* check_met(MessageModel& half, const Delivered& delivery);
+    // How many there may be that nobody has met, in this queue or in any.
+    std::uint64_t checks_not_met(const QueueKey* queue) const;
+    bool half_is_over(const MessageModel& about) const;
     // oracle_schedules.cc
     ScheduleModel* schedule_of(const Command& command);
     static bool changes_a_schedule(const Command& command);
@@ -440,8 +461,10 @@ class Oracle {
     LogSpace least_space_ = LogSpace::enough;
     // By run: its incarnation, once a delivery told it.
     std::vector<std::uint64_t> incarnation_of_run_{0};
-    Messages messages_;                 // by serial - 1
-    std::vector<std::uint64_t> loops_;  // serials of those that may not have made all yet
+    Messages messages_;                  // by serial - 1
+    std::vector<std::uint64_t> loops_;   // serials of those that may not have made all yet
+    std::vector<std::uint64_t> halves_;  // serials of those whose default cannot hold yet
+    DueMs alone_from_ms_ = kNeverMs;
     std::map<MessageId, std::uint64_t> serial_of_id_;
     std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> serial_of_key_;
     std::map<ReplyToken, Request> requests_;

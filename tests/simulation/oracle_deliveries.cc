@@ -26,6 +26,7 @@ void Oracle::lease_replied(ReplyToken token, const Request& request, const Lease
 
 MessageModel* Oracle::find_delivered(const LeaseCommand& command, const Delivered& delivery) {
     if (!delivery.schedule.empty()) return find_run(command, delivery);
+    if (delivery.check) return find_check(delivery);
     if (delivery.parent != 0 || delivery.occurrence != 0) return find_occurrence(delivery);
     const std::uint64_t serial = std::strtoull(delivery.body.c_str(), nullptr, 10);
     MessageModel* known = message_of(delivery.id);
@@ -89,7 +90,8 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
         const bool was_dead = about->returns_open > 0 && std::none_of(then.begin(), then.end(), [](const World& world) {
                                   return world.is_live() || world.is_ended() || world.phase == World::Phase::absent;
                               });
-        for (World world : was_dead ? with_open_commands(*about, 0) : then) {
+        const bool may_be_committed = about->half && !about->open.empty();  // by a commit that is answered later
+        for (World world : was_dead || may_be_committed ? with_open_commands(*about, 0) : then) {
             if (!world.is_live()) continue;
             early |= world.due.low > delivery.delivered_ms;
             if (world.due.low > delivery.delivered_ms) {
@@ -107,6 +109,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
         return violate("C6", "delivered as due at " + std::to_string(delivery.due_ms) + ", which it was not", about);
     }
     if (possible.empty()) return violate("C4", "delivered although it is " + describe(about->worlds()), about);
+    if (about->half) half_delivered(*about);
     if (after == about->epochs.end()) {
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
         for (const World& world : later) add_world(possible, world);
@@ -179,8 +182,8 @@ void Oracle::check_order_key(const MessageModel& about, const SeenDelivery& fres
 // nothing has been asked of it since.
 bool Oracle::surely_precedes(const MessageModel& other, const MessageModel& about, DueMs nominal, DueMs at) const {
     const World* world = other.certain();
-    if (world == nullptr || !world->is_live() || other.id == 0 || !other.open.empty() || other.told_ms >= at)
-        return false;
+    const bool waits = world != nullptr && (world->is_live() || world->is_half());
+    if (!waits || other.id == 0 || !other.open.empty() || other.told_ms >= at) return false;
     if (world->nominal.low != world->nominal.high || other.may_have_expired(at) || may_have_died(other)) return false;
     return DuePosition{world->nominal.low, other.id} < DuePosition{nominal, about.id};
 }

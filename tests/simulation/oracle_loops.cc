@@ -98,6 +98,7 @@ void Oracle::time_told(DueMs now) {
         about.replace(Worlds(about.worlds()));
         return true;
     });
+    halves_told_time();
 }
 
 std::optional<DueMs> Oracle::next_due(const MessageModel& about) const {
@@ -258,6 +259,13 @@ void Oracle::check_made(const MessageModel& about, const MessageAnswer& answer) 
         return violate("C6", "get answers that it is the occurrence of another loop, or another one of it", &about);
     }
     if (answer.repeat.has_value() != about.is_loop()) return violate("X", "get answers another rule", &about);
+    const MessageModel& of = about.is_check ? *loop : about;
+    const std::optional<TransactionRule> rule = of.half ? std::optional(of.half->rule) : std::nullopt;
+    if (answer.transaction != rule) return violate("X", "get answers another transaction than was put", &about);
+    if (about.is_check) {
+        if (answer.put_ms != about.put.when.at_ms) violate("C6", "a check is not due when it was made", &about);
+        return;
+    }
     if (about.is_run()) return check_run_made(about, answer);
     if (!answer.schedule.empty()) return violate("X", "get answers that a schedule has made it", &about);
     if (loop == nullptr) return;

@@ -203,7 +203,7 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
         if (about.is_loop()) count.high += static_cast<DueMs>(not_met(about));
     }
     const QueueKey key{name_space, queue};
-    count.high += static_cast<DueMs>(runs_not_met(&key));
+    count.high += static_cast<DueMs>(runs_not_met(&key) + checks_not_met(&key));
     return count;
 }
 
@@ -242,7 +242,7 @@ bool Oracle::may_be_full(const PutCommand& put, const Request& request) {
         if (about.is_loop() && is_in(about, {put.name_space, put.queue})) held += not_met(about);
     }
     const QueueKey key{put.name_space, put.queue};
-    held += runs_not_met(&key);
+    held += runs_not_met(&key) + checks_not_met(&key);
     return queue.settings.pending_max != 0 && held + 1 >= queue.settings.pending_max;
 }
 

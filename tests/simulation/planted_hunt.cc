@@ -72,6 +72,10 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(jitter_changes_with_restart),
     DUEWHEEL_BUG(resume_makes_up_for_pause),
     DUEWHEEL_BUG(zone_change_fires_again),
+    DUEWHEEL_BUG(rolled_back_transaction_delivered),
+    DUEWHEEL_BUG(checks_made_up_for),
+    DUEWHEEL_BUG(commit_forgets_delay),
+    DUEWHEEL_BUG(check_not_counted),
 };
 #undef DUEWHEEL_BUG
 

@@ -225,6 +225,25 @@ namespace duewheel {
     X(run_ended_unmet)                    \
     X(runs_in_one_commit)                 \
     X(died_with_runs_in_flight)           \
+    X(half_put)                           \
+    X(half_refused)                       \
+    X(half_committed)                     \
+    X(half_committed_before_it_was_due)   \
+    X(half_rolled_back)                   \
+    X(half_cancelled)                     \
+    X(commit_repeated)                    \
+    X(rollback_repeated)                  \
+    X(commit_of_what_was_rolled_back)     \
+    X(rollback_of_what_was_committed)     \
+    X(settled_though_no_transaction)      \
+    X(refused_while_prepared)             \
+    X(half_looked_at)                     \
+    X(half_committed_by_default)          \
+    X(half_rolled_back_by_default)        \
+    X(check_met)                          \
+    X(second_check_met)                   \
+    X(check_met_after_its_half)           \
+    X(check_of_an_unanswered_half)        \
     X(nothing_to_remove)                  \
     X(settings_carried)                   \
     X(outcomes_carried)                   \

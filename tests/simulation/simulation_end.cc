@@ -116,12 +116,14 @@ void Simulation::finish() {
     if (!wrong()) ask_for_schedules();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
-    // Where there are loops or schedules, the limit of a queue goes too: one alone may fill it, and wait for ever.
+    // Where there are loops, schedules or checks, the limit of a queue goes too: one alone may fill it, and wait for
+    // ever.
     using What = ConfigureQueueCommand::What;
-    const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule);
+    const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule) || options_.has(Op::transact);
     if (!wrong()) tell_queues(fills_by_itself ? What::set : What::resume);
     if (!wrong() && options_.has(Op::loop)) end_loops(false);
     if (!wrong()) end_schedules(false);
+    if (!wrong()) end_halves();
     if (!wrong()) drain();
     if (!wrong()) end_schedules(true);
     if (!wrong()) end_purges();
@@ -270,6 +272,21 @@ void Simulation::end_loops(bool endless_only) {
     if (!wrong() && !commands.empty()) settle();
 }
 
+// Commits some, and rolls some back; of the others the default will hold.
+void Simulation::end_halves() {
+    std::vector<Command> commands;
+    for (const MessageModel* half : oracle_.halves_left()) {
+        if (random_.chance(400'000)) continue;
+        commands.emplace_back(SettleCommand{half->put.name_space, half->id, random_.chance(500'000)});
+    }
+    for (std::size_t i = 0; i < commands.size() && !wrong(); ++i) {
+        submit(commands[i]);
+        if (i % 16 == 15) settle();
+    }
+    if (!wrong() && !commands.empty()) settle();
+    oracle_.leave_halves_alone();
+}
+
 void Simulation::ask_for_schedules() {
     std::vector<Command> looks;
     for (const auto& [name, model] : oracle_.schedules()) {
@@ -324,8 +341,10 @@ void Simulation::bring_back() {
         if (i % 16 == 15) settle();
     }
     if (!wrong() && !kicks.empty()) settle();
-    // Nobody is told that a loop has made its last occurrence.
+    // Nobody is told that a loop has made its last occurrence, or that a default holds.
     std::vector<Command> looks;
+    for (const MessageModel* half : oracle_.halves_left())
+        looks.emplace_back(GetCommand{half->put.name_space, half->id});
     for (const MessageModel* loop : oracle_.loops_left())
         looks.emplace_back(GetCommand{loop->put.name_space, loop->id});
     for (std::size_t i = 0; i < looks.size() && !wrong(); ++i) {

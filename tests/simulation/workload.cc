@@ -97,6 +97,8 @@ void Workload::act(Op op) {
             return loop();
         case Op::schedule:
             return schedule();
+        case Op::transact:
+            return transact();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;
@@ -214,6 +216,7 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
         if (command.expires && !command.expires->at_ms) command.expires.reset();
     }
     if (options_.has(Op::loop) && random_.chance(100'000)) make_loop(command);
+    if (options_.has(Op::transact) && !command.repeat && random_.chance(100'000)) make_half(command);
     const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
     command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(bytes));
     if (random_.chance(200'000)) command.retry = draw_retry();

@@ -60,6 +60,10 @@ class Workload {
     RepeatChoice draw_repeat(const When& first);
     void spoil(PutCommand& loop);
     const MessageModel* pick_loop();
+    void transact();
+    void make_half(PutCommand& command);
+    void spoil(TransactionRule& rule, PutCommand& command);
+    const MessageModel* pick_half();
     void schedule();
     void repeat(Command command);
     void put_schedule(const QueueOf& name, const ScheduleModel* known);
