@@ -359,6 +359,7 @@ class Oracle {
     // oracle_schedule_states.cc
     void schedule_told(ScheduleModel& model, const ScheduleState& state, const Request& request, bool was_created);
     ScheduleLife* life_told(ScheduleModel& model, const ScheduleState& state, const Request& request, bool was_created);
+    bool may_be_two_lives(const ScheduleModel& model, const ScheduleLife& life, const ScheduleState& state) const;
     void check_stretch(ScheduleModel& model, ScheduleLife& life, const SchedulePut& put, const ScheduleState& state);
     void zone_changed(ScheduleModel& model, const Engine::ScheduleCounters& counters);
     void check_goes_on(const ScheduleModel& model, const ScheduleTold& before, const ScheduleTold& after);

@@ -86,12 +86,30 @@ void Oracle::schedule_told(ScheduleModel& model, const ScheduleState& state, con
     if (!violated()) explain_runs(model);
 }
 
+// One that was removed may have been made again within the millisecond in which it was made, and be told of by an answer
+// that was asked for before.
+bool Oracle::may_be_two_lives(const ScheduleModel& model, const ScheduleLife& life, const ScheduleState& state) const {
+    const auto known = life.told.find(state.revision);
+    if (known == life.told.end() || known->second.state == state) return false;
+    if (life.removed_step == 0 && model.removes_open == 0 && !model.remove_lost) return false;
+    std::ptrdiff_t tries = 0;
+    for (const std::uint64_t serial : model.puts) {
+        const std::vector<SchedulePut::Try>& all = schedule_puts_[serial - 1].tries;
+        tries += std::count_if(all.begin(), all.end(), [&](const auto& one) { return one.may_be_at(state.created_ms); });
+    }
+    return tries > 1;
+}
+
 // From which put to which end it is; null where that cannot be told, or it must not be.
 ScheduleLife* Oracle::life_told(ScheduleModel& model, const ScheduleState& state, const Request& request,
                                 bool was_created) {
     ScheduleLife* last = model.life();
     for (auto life = model.lives.rbegin(); life != model.lives.rend() && !was_created; ++life) {
         if (life->created_ms != state.created_ms) continue;
+        if (may_be_two_lives(model, *life, state)) {
+            model.is_blurred = true;
+            return nullptr;
+        }
         // Ended, and told of by an answer that comes late; or there is another one now.
         if (life->removed_step != 0 && request.step <= life->removed_step) return &*life;
         const bool may_be_another = model.remove_lost && model.put_lost;

@@ -295,7 +295,7 @@ void Oracle::schedule_previewed(const Request& request, const PreviewAnswer& ans
     rare_.met(Rare::schedule_previewed);
     if (!answer.left_out.empty()) rare_.met(Rare::preview_with_times_left_out);
     const ScheduleState* state = model.surely();
-    if (state == nullptr || request.is_overlapped || model.is_blurred) return;
+    if (state == nullptr || request.is_overlapped || model.is_blurred || model.change_lost) return;
     const ScheduleLife& life = *model.life();
     const SchedulePut& put = schedule_puts_[state->rule.content_hash - 1];
     const RuleStretch& stretch = life.stretches.back();
