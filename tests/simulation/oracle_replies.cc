@@ -109,9 +109,11 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
     }
     if (answer.outcome == ChangeOutcome::cancelled) {
         const bool is_cancel = std::holds_alternative<CancelCommand>(request.command);
+        // A redrive that is not answered yet has brought it back into a queue that was purged.
+        const bool may_be_purged = by_purge && about.returns_open > 0;
         const Worlds before = explain(about, token, [&](const World& world) {
             if (world.phase == World::Phase::cancelled) return !world.told || world.attempts == answer.attempts;
-            if (world.is_unfinished() && is_cancel && !is_over) return true;
+            if (world.is_unfinished() && ((is_cancel && !is_over) || may_be_purged)) return true;
             const bool may_be_dead =
                 world.phase == World::Phase::dead || (world.is_live() && may_be_dead_after(about, answer.attempts));
             return may_be_dead && (is_discard || may_be_discarded(about, world));
