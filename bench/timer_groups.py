@@ -44,5 +44,6 @@ GROUPS = {
     "crowd": group("crowd", [f"one call to schedule, by so many threads at once, {n}" for n in (1, 2, 4, 8)]),
     "producers": group("producers", [f"{PRODUCERS}, 100,000"]),
     "coroutine": group("coroutine", ["ready work with a time limit, 1"]),
+    "lateness": group("lateness", ["lateness on a thread of its own, 2,000"]),
     "garbage": group("garbage", ["cancelled far timers kept while the driver sleeps, 100,000"]),
 }

@@ -36,7 +36,7 @@ LAYERS = {
     "journal": ["base", "message", "net/kafka_client.h"],
     "store": ["base", "message", "journal/segment.h", "journal/segment_catalog.h", "journal/recovery.h"],
     "engine": ["base", "wheel", "calendar", "message", "include", "journal/journal.h", "store/store.h"],
-    "delivery": ["base", "message", "net", "engine/delivery_target.h"],
+    "delivery": ["base", "message", "net", "engine"],
     "ingress": ["base", *CALENDAR, "message", "net", "engine"],
     "server": ["base", "wheel", "calendar", "message", "net", "journal", "store", "timer", "engine", "delivery",
                "ingress", "include"],

@@ -98,6 +98,12 @@ Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const s
                  "--at"};
 }
 
+// Where "Z" or "+01:00" begins; npos: nowhere.
+std::size_t offset_of(std::string_view text) {
+    constexpr std::size_t kDate = 10;  // "2027-01-01"
+    return text.find_first_of("Zz+-", std::min(kDate + 1, text.size()));
+}
+
 Result<InstantMs> parsed(const std::string& text) {
     Result<InstantMs> instant = parse_instant(text);
     if (instant) return instant;
@@ -106,23 +112,25 @@ Result<InstantMs> parsed(const std::string& text) {
 
 }  // namespace
 
-Result<InstantMs> parse_local_instant(std::string_view text, const std::optional<std::string>& zone) {
-    constexpr std::size_t kDate = 10;     // "2027-01-01"
+std::string with_seconds(std::string_view text) {
     constexpr std::size_t kMinutes = 16;  // "2027-01-01T06:00"
+    const std::size_t end = offset_of(text);
+    if (std::min(end, text.size()) != kMinutes) return std::string(text);
+    return std::string(text.substr(0, kMinutes)) + ":00" + std::string(text.substr(kMinutes));
+}
+
+Result<InstantMs> parse_local_instant(std::string_view text, const std::optional<std::string>& zone) {
     if (zone && !is_zone(*zone)) {
         return Error{"unknown_zone", "There is no time zone \"" + *zone + "\": write one such as Europe/Oslo or UTC.",
                      "--tz"};
     }
-    const std::size_t end = text.find_first_of("Zz+-", std::min(kDate + 1, text.size()));
-    const std::string_view wall = text.substr(0, end);
-    const std::string seconds = wall.size() == kMinutes ? ":00" : "";
-    if (end != std::string_view::npos) {
+    if (offset_of(text) != std::string_view::npos) {
         if (zone) {
             return Error{"conflicting_members", "The time has an offset already: leave --tz out.", "--tz"};
         }
-        return parsed(std::string(wall) + seconds + std::string(text.substr(end)));
+        return parsed(with_seconds(text));
     }
-    const Result<InstantMs> as_if_utc = parsed(std::string(wall) + seconds + "Z");
+    const Result<InstantMs> as_if_utc = parsed(with_seconds(text) + "Z");
     if (!as_if_utc) return as_if_utc;
     return to_instant(*as_if_utc, text, zone.value_or(""));
 }

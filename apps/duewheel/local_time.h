@@ -20,6 +20,9 @@ namespace duewheel {
 // conflicting_members (an offset and a zone).
 Result<InstantMs> parse_local_instant(std::string_view text, const std::optional<std::string>& zone);
 
+// The same text with the seconds that it leaves out: ":00". Any other text is as it was.
+std::string with_seconds(std::string_view text);
+
 // "2027-01-01 06:00:00 +01:00", in the time zone of this machine.
 std::string format_local(InstantMs instant);
 

@@ -8,6 +8,7 @@
 #include "queue_verbs.h"
 #include "retry_arguments.h"
 #include "verbs.h"
+#include "webhook_arguments.h"
 
 namespace duewheel {
 namespace {
@@ -23,6 +24,7 @@ struct SetArguments {
     std::string lease;
     std::optional<std::uint64_t> pending;
     RetryArguments retry;
+    WebhookArguments webhook;
 };
 struct ListArguments {
     std::uint64_t limit = 100;
@@ -47,13 +49,32 @@ std::string ready(const json::object& queue) {
     return count(queue, "ready") + (is_true(queue, "backlog_on_disk") ? "+" : "");
 }
 
+// Its webhook answered that it is gone for good.
+bool is_gone(const json::object& queue) {
+    return word_of(queue, "paused_by") == "target";
+}
+
 std::string state(const json::object& queue) {
     std::string words;
     const auto say = [&](const char* word) { words += (words.empty() ? "" : ", ") + std::string(word); };
-    if (is_true(queue, "paused")) say("paused");
+    if (is_true(queue, "paused")) say(is_gone(queue) ? "paused: its target is gone" : "paused");
     if (queue.contains("purge")) say("purging");
     if (queue.contains("discard")) say("discarding");
     return words;
+}
+
+void print_target(const json::object& target, Rows& rows) {
+    const json::object* webhook = object_of(target, "webhook");
+    if (webhook == nullptr) return;
+    rows.push_back({"posted to", printable(word_of(*webhook, "url"))});
+    if (const json::value* secrets = webhook->if_contains("secrets")) {
+        rows.push_back({"signed with", printable(json::serialize(*secrets))});
+    }
+    if (const std::int64_t timeout_ms = number_of(*webhook, "timeout"); timeout_ms != 0) {
+        rows.push_back({"answer within", format_span(timeout_ms)});
+    }
+    if (webhook->contains("concurrency")) rows.push_back({"posted at a time", count(*webhook, "concurrency")});
+    if (webhook->contains("rate")) rows.push_back({"posted a second", count(*webhook, "rate")});
 }
 
 void print(const json::object& queue) {
@@ -63,7 +84,9 @@ void print(const json::object& queue) {
                                  count(queue, "held") + " held, " + count(queue, "prepared") + " prepared"},
                  {"dead", count(queue, "dead")},
                  {"waiting consumers", count(queue, "waiters")},
-                 {"paused", is_true(queue, "paused") ? "yes" : "no"}};
+                 {"paused", is_gone(queue)             ? "yes: its target answered that it is gone (410)"
+                            : is_true(queue, "paused") ? "yes"
+                                                       : "no"}};
     if (const json::object* purge = object_of(queue, "purge")) {
         rows.push_back({"purge", "begun " + format_when(number_of(*purge, "started_ms")) + ", " +
                                      count(*purge, "purged") + " ended so far"});
@@ -79,6 +102,7 @@ void print(const json::object& queue) {
         if (const json::object* retry = object_of(*settings, "retry")) {
             rows.push_back({"retry", printable(json::serialize(*retry))});
         }
+        if (const json::object* target = object_of(*settings, "target")) print_target(*target, rows);
         const json::object* limits = object_of(*settings, "limits");
         if (limits != nullptr) rows.push_back({"pending at most", count(*limits, "pending")});
     }
@@ -99,6 +123,7 @@ int set(Session& session, const SetArguments& arguments) {
     if (arguments.paused) request["paused"] = true;
     if (!arguments.lease.empty()) request["lease"] = arguments.lease;
     if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
+    if (Status read = arguments.webhook.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     if (arguments.pending) request["limits"] = json::object{{"pending", *arguments.pending}};
     return show_queue(session, session.ask("PUT", session.path("queues", arguments.queue), request));
 }
@@ -129,13 +154,13 @@ int remove(Session& session, const QueueArguments& arguments) {
 }
 
 int list(Session& session, const ListArguments& arguments) {
-    Rows rows = {{"queue", "pending", "scheduled", "ready", "leased", "held", "dead", "waiters", ""}};
+    Rows rows = {{"queue", "pending", "scheduled", "ready", "leased", "held", "prepared", "dead", "waiters", ""}};
     const PagesShown shown =
         show_pages(session, session.path("queues"), "queues", arguments.limit, [&](const json::object& queue) {
             if (session.json) return void(std::printf("%s\n", json::serialize(queue).c_str()));
             rows.push_back({printable(word_of(queue, "queue")), count(queue, "pending"), count(queue, "scheduled"),
-                            ready(queue), count(queue, "leased"), count(queue, "held"), count(queue, "dead"),
-                            count(queue, "waiters"), state(queue)});
+                            ready(queue), count(queue, "leased"), count(queue, "held"), count(queue, "prepared"),
+                            count(queue, "dead"), count(queue, "waiters"), state(queue)});
         });
     if (!session.json) print_pages(shown, rows, 0, "no queues");
     return shown.exit_code;
@@ -151,13 +176,16 @@ void add_set(CLI::App& parent, Session& session) {
     Verb<SetArguments> verb(
         parent, session, "set",
         "Give a queue all its settings; what is left out is as in a queue without any, and a pause stays",
-        "duewheel queue set letters --lease 2m --pending 10000", set);
+        "duewheel queue set letters --lease 2m --pending 10000\n"
+        "  duewheel queue set calls --webhook https://receiver.example/in --webhook-rate 100",
+        set);
     SetArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     verb.app->add_flag("--paused", options.paused, "Hand nothing out");
     takes_duration(verb.app->add_option("--lease", options.lease, "How long a lease lasts that names no time"));
     verb.app->add_option("--pending", options.pending, "How many unfinished messages it may hold; else no limit");
     options.retry.add_to(*verb.app);
+    options.webhook.add_to(*verb.app);
 }
 
 }  // namespace

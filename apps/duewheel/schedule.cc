@@ -141,7 +141,7 @@ int put(Session& session, const PutArguments& arguments) {
     if (read) read = put_instant(arguments, "end", arguments.end, request);
     if (!read) return session.complain(read.error(), kExitUsage);
     for (const auto& [name, text] : arguments.texts) {
-        if (text) request[name] = json_text(*text);
+        if (text) request[name] = json_text(std::string_view(name) == "at" ? with_seconds(*text) : *text);
     }
     if (arguments.times) request["times"] = *arguments.times;
     if (arguments.priority) request["priority"] = *arguments.priority;
@@ -289,8 +289,7 @@ void add_setting(CLI::App& parent, Session& session) {
     CLI::Option* cron = text("--cron", "cron", "A cron expression, of 5 to 7 fields", "FIELDS");
     CLI::Option* every = text("--every", "every", "A rest that is always the same: 10s, 1h", "DURATION");
     CLI::Option* iso = text("--iso", "iso", "An ISO 8601 repeating interval: R5/2027-01-01T09:00:00/P1M", "INTERVAL");
-    CLI::Option* at =
-        text("--at", "at", "Once, at an instant, or a local time of the zone: 2027-01-01T06:00:00", "TIME");
+    CLI::Option* at = text("--at", "at", "Once, at an instant, or a local time of the zone: 2027-01-01T06:00", "TIME");
     for (CLI::Option* kind : {cron, every, iso, at}) {
         for (CLI::Option* other : {cron, every, iso, at}) {
             if (kind != other) kind->excludes(other);

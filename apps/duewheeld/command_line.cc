@@ -120,7 +120,9 @@ int print_settings(const Configuration& configuration) {
 }  // namespace
 
 int exit_code_of(const Error& refusal) {
-    const bool usage = refusal.code == "bad_address" || refusal.code == "bad_host";
+    const bool usage = refusal.code == "bad_address" || refusal.code == "bad_host" ||
+                       refusal.code == "bad_address_block" || refusal.code == "bad_webhook_secret" ||
+                       refusal.code == "bad_trusted_file";
     return usage ? kExitUsage : kExitRefused;
 }
 
@@ -128,6 +130,9 @@ std::string place_of(const Configuration& configuration, const Error& refusal) {
     std::string_view name;
     if (refusal.code == "bad_host") name = "http.hosts";
     if (refusal.code == "bad_address" || refusal.code == "unsafe_listen") name = "http.listen";
+    if (refusal.code == "bad_address_block") name = "webhooks.allowed_networks";
+    if (refusal.code == "bad_webhook_secret") name = "webhooks.secrets";
+    if (refusal.code == "bad_trusted_file") name = "webhooks.trusted_file";
     const Setting* setting = find_setting(name);
     return setting == nullptr || configuration.is_default(*setting) ? "" : configuration.of(*setting).place;
 }

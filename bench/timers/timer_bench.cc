@@ -3,8 +3,8 @@
 //
 //     duewheel_timer_bench ROW [--quick]      one round: lines "workload<TAB>n<TAB>subject<TAB>unit<TAB>value"
 //
-// ROW is owner, producer, crowd, producers, coroutine or garbage. Times are the machine's clock around the loop,
-// divided by the operations; set-up is outside. Deadlines are instants, so no clock is read in the loop;
+// ROW is owner, producer, crowd, producers, coroutine, garbage or lateness. Times are the machine's clock around the
+// loop, divided by the operations; set-up is outside. Deadlines are instants, so no clock is read in the loop;
 // `schedule_after` reads one.
 #include <algorithm>
 #include <atomic>
@@ -291,6 +291,65 @@ void measure_garbage() {
           static_cast<double>(most));
 }
 
+// ---- lateness ----
+
+constexpr std::size_t kAwaited = 2'000;
+
+// Timers at random instants, 200 a second, on a thread that does nothing else. `start(index, deadline)` arms a timer
+// that notes when it fires.
+template <class Start>
+void measure_lateness(const char* subject, std::vector<std::atomic<std::int64_t>>& fired_ns, Start&& start) {
+    const std::size_t count = is_quick ? kAwaited / 10 : kAwaited;
+    Random random(1);
+    std::vector<std::int64_t> deadlines_ns(count);
+    const std::int64_t begin = monotonic_now_ns() + 100'000'000;
+    for (std::size_t i = 0; i < count; ++i) {
+        deadlines_ns[i] = begin + static_cast<std::int64_t>(random.below(count * 5'000'000));
+        fired_ns[i] = 0;
+        start(i, deadlines_ns[i]);
+    }
+    std::vector<double> late_us(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        while (fired_ns[i] == 0) std::this_thread::sleep_for(10ms);
+        late_us[i] = static_cast<double>(fired_ns[i] - deadlines_ns[i]) / 1000;
+    }
+    std::sort(late_us.begin(), late_us.end());
+    if (late_us[0] < 0) {
+        std::fprintf(stderr, "%s: a timer fired %.0f us early\n", subject, -late_us[0]);
+        std::exit(1);
+    }
+    const std::string name = subject;
+    print("lateness on a thread of its own", count, name + ", half", "us at most", late_us[count / 2]);
+    print("lateness on a thread of its own", count, name + ", 99 of 100", "us at most", late_us[count * 99 / 100]);
+}
+
+void measure_lateness_here() {
+    TimerService service;
+    TimerThread thread(service);
+    std::vector<std::atomic<std::int64_t>> fired_ns(kAwaited);
+    measure_lateness("TimerService", fired_ns, [&](std::size_t i, std::int64_t deadline_ns) {
+        static_cast<void>(service.schedule_at(TimerInstant(std::chrono::nanoseconds(deadline_ns)),
+                                              [&fired_ns, i] { fired_ns[i] = monotonic_now_ns(); }));
+    });
+}
+
+void measure_lateness_asio() {
+    boost::asio::io_context context;
+    auto work = boost::asio::make_work_guard(context);
+    std::thread thread([&] { context.run(); });
+    std::vector<std::atomic<std::int64_t>> fired_ns(kAwaited);
+    std::vector<boost::asio::steady_timer> timers;
+    timers.reserve(kAwaited);
+    measure_lateness("asio", fired_ns, [&](std::size_t i, std::int64_t deadline_ns) {
+        timers.emplace_back(context);
+        timers[i].expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline_ns)));
+        timers[i].async_wait([&fired_ns, i](const boost::system::error_code&) { fired_ns[i] = monotonic_now_ns(); });
+    });
+    work.reset();
+    context.stop();
+    thread.join();
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -310,10 +369,13 @@ int main(int count, char** words) {
         measure_coroutine();
     } else if (row == "garbage") {
         measure_garbage();
+    } else if (row == "lateness") {
+        measure_lateness_here();
+        measure_lateness_asio();
     } else {
-        std::fprintf(
-            stderr,
-            "usage: duewheel_timer_bench owner | producer | crowd | producers | coroutine | garbage [--quick]\n");
+        std::fprintf(stderr,
+                     "usage: duewheel_timer_bench owner | producer | crowd | producers | coroutine | garbage | "
+                     "lateness [--quick]\n");
         return 2;
     }
     return 0;

@@ -169,6 +169,22 @@ def targets_page(run):
     return table(["figure", "target", *map(name_of, ALL), "others"], lines)
 
 
+LOOPS = {"ST": "advances every tick", "SW": "sleeps until `next_expiry()`",
+         "SB": "sleeps until `next_expiry()`, and calls with a budget of 1,000 until it is caught up"}
+
+
+def loops_page(run):
+    """The worst call of each loop, in milliseconds."""
+    present = run.subjects("ST advance of a loop that ticks most")
+    lines = []
+    for loop, words in LOOPS.items():
+        cells = [run.get(f"{loop} {definition.LATENCY[loop]} most", MILLION, name) for name in present]
+        if any(cells):
+            lines.append([words, *(f"{cell['median'] / 1e6:.2f} ({cell['min'] / 1e6:.2f} to {cell['max'] / 1e6:.2f})"
+                                   if cell else NONE for cell in cells)])
+    return table(["a loop that", *map(name_of, present)], lines) if lines else ""
+
+
 def schemes_page(run):
     """What a call costs at the sizes of the curves."""
     page = ""
@@ -186,7 +202,8 @@ def schemes_page(run):
 
 def pages(result):
     run = Run(result)
-    return {"run": run_page(run), "medians": medians_page(run), "targets": targets_page(run), "schemes": schemes_page(run)}
+    return {"run": run_page(run), "medians": medians_page(run), "targets": targets_page(run), "loops": loops_page(run),
+            "schemes": schemes_page(run)}
 
 
 def record(made, path):

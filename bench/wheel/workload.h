@@ -95,6 +95,8 @@ constexpr Tick kFarTimer = 350'000;
 constexpr Tick kRefresh = 30'000;
 constexpr Tick kDay = 86'400'000;
 constexpr std::size_t kBudget = 1'000;
+constexpr Tick kCrowdAhead = 300'000;
+constexpr Id kCrowdWithin = 3'000;
 // When enough has been measured of what one call costs.
 constexpr double kGrowthOperations = 1'000'000;
 constexpr double kGrowthNanoseconds = 2e8;
@@ -125,6 +127,11 @@ class Run final : public Fired {
         if (workload == "LA") return advance_latency();
         if constexpr (requires(Subject & subject) { subject.advance_some(Tick{}, std::size_t{}); }) {
             if (workload == "LM") return crowded_tick();
+            if constexpr (kSaysWhenNext) {
+                if (workload == "ST") return crowd_ahead([this] { return now_ + 1; }, ~std::size_t{0});
+                if (workload == "SW") return crowd_ahead([this] { return subject_->next(); }, ~std::size_t{0});
+                if (workload == "SB") return crowd_ahead([this] { return subject_->next(); }, kBudget);
+            }
         }
         if constexpr (kSleeps) {
             if (workload == "D3") return wake_ups();
@@ -411,6 +418,25 @@ class Run final : public Fired {
         samples.reserve(n_ / kBudget + 16);
         for (bool done = false; !done;) {
             samples.push_back(timed_call([&, this] { done = subject_->advance_some(now_, kBudget); }));
+        }
+        keep_quantiles(std::move(samples));
+        return outcome_;
+    }
+
+    // A crowd due within three seconds, five minutes ahead; and another. A loop that calls at the ticks that `wake`
+    // names, again and again until nothing is left of what `budget` stopped.
+    template <class Wake>
+    Outcome crowd_ahead(Wake&& wake, std::size_t budget) {
+        make(n_);
+        std::vector<float> samples;
+        for (int crowd = 1; crowd <= 2; ++crowd) {
+            for (Id id = 0; id < n_; ++id) start(id, kCrowdAhead + random_.below(kCrowdWithin));
+            while (outcome_.fired < static_cast<std::uint64_t>(crowd) * n_) {
+                now_ = std::max(now_, wake());
+                for (bool done = false; !done;) {
+                    samples.push_back(timed_call([&, this] { done = subject_->advance_some(now_, budget); }));
+                }
+            }
         }
         keep_quantiles(std::move(samples));
         return outcome_;

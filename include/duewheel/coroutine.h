@@ -133,7 +133,7 @@ class Interval {
     // co_await beat.next()
     Sleep next(std::stop_token token = {}) {
         const TimerInstant now = service_.clock().now();
-        nominal_ += period_;
+        nominal_ = nominal_ > kNeverInstant - period_ ? kNeverInstant : nominal_ + period_;
         if (nominal_ <= now && missed_ == MissedPeriods::delay) nominal_ = now;
         if (nominal_ <= now && missed_ == MissedPeriods::skip) nominal_ += (now - nominal_) / period_ * period_;
         return sleep_until(service_, nominal_, std::move(token));

@@ -53,9 +53,11 @@ constexpr Setting at(Setting setting) {
 constexpr auto kEngine = &ServerOptions::engine;
 constexpr auto kHistory = &ServerOptions::history;
 constexpr auto kApi = &ServerOptions::api;
+constexpr auto kWebhooks = &ServerOptions::webhooks;
 constexpr auto kLog = &ServerOptions::log;
 using Api = HttpApiOptions;
 using Engine = EngineOptions;
+using Webhooks = WebhookOptions;
 
 constexpr Setting kSettings[] = {
     at<&ServerOptions::data_directory>(
@@ -85,6 +87,29 @@ constexpr Setting kSettings[] = {
                                        "Messages that a purge ends with one write to the disk; other work goes on "
                                        "between two.",
                                        1, 10'000}),
+
+    at<kWebhooks, &Webhooks::secret_files>(
+        {"webhooks.secrets", Kind::texts,
+         "What webhooks are signed with: for each secret the name by which queues call it, and its file, as "
+         "name=file. A file holds one whsec_ or whsk_ text, and its owner and group alone may read it."}),
+    at<kWebhooks, &Webhooks::allowed_networks>(
+        {"webhooks.allowed_networks", Kind::texts,
+         "Addresses beside the public ones that webhooks may be sent to, such as 10.1.0.0/16."}),
+    at<kWebhooks, &Webhooks::trusted_file>(
+        {.name = "webhooks.trusted_file",
+         .kind = Kind::text,
+         .sentence = "Certificates of those whom webhooks trust to say who others are, in PEM; the system's if it is "
+                     "empty.",
+         .may_be_empty = true}),
+    at<kWebhooks, &Webhooks::timeout_ms>({"webhooks.timeout", Kind::duration,
+                                          "How long the answer to a webhook is waited for, connecting included, where "
+                                          "its queue does not say.",
+                                          100, kHour}),
+    at<kWebhooks, &Webhooks::concurrency>(
+        {"webhooks.concurrency", Kind::number, "Posts under way at a time of a queue that does not say.", 1, 10'000}),
+    at<kWebhooks, &Webhooks::retry_after_max_ms>(
+        {"webhooks.retry_after_max", Kind::duration,
+         "How long a target is left alone at most that asks for it with Retry-After.", kSecond, 365 * kDay}),
 
     at<kEngine, &Engine::retry, &RetryRule::attempts>(
         {"retry.attempts", Kind::number, "Deliveries of a message until it is dead, where it has no rule of its own.",
@@ -160,6 +185,8 @@ constexpr SettingOrder kOrders[] = {
     {"memory.read_ahead_min", "memory.read_ahead_max", "reading ahead would have no length that fits"},
     {"limits.lease_min", "limits.lease_default", "a lease that names no time would be refused"},
     {"limits.lease_default", "limits.lease_max", "a lease that names no time would be refused"},
+    {"webhooks.timeout", "webhooks.timeout_max", "a webhook whose queue says nothing would wait for too long"},
+    {"webhooks.concurrency", "webhooks.concurrency_max", "a queue that says nothing would be allowed too much"},
     {"limits.body_max", "http.body_max", "a message's body would not fit into its request"},
     {"http.body_max", "limits.waiting_max", "some request could never be taken"},
 };
@@ -179,7 +206,7 @@ Setting setting_of(const Limit& limit) {
 // The sections in their order; in each its own settings first, then those that are limits.
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
-    for (const std::string_view section : {"", "http", "limits", "retry", "store", "memory", "log"}) {
+    for (const std::string_view section : {"", "http", "limits", "webhooks", "retry", "store", "memory", "log"}) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {

@@ -32,6 +32,7 @@ struct Setting {
     std::int64_t multiple_of = 1;
     std::span<const std::string_view> choices{};
     std::string_view own_flag{};  // where the rule below gives a clumsy one
+    bool may_be_empty = false;    // of texts
     // One that is a limit is read and written there; any other by these.
     const Limit* limit = nullptr;
     SettingValue (*get)(const ServerOptions&) = nullptr;

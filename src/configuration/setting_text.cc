@@ -112,7 +112,8 @@ Result<SettingValue> parse_setting(const Setting& setting, std::string_view text
 
 Result<SettingValue> check_bounds(const Setting& setting, SettingValue value) {
     const std::string* text = std::get_if<std::string>(&value);
-    if (text != nullptr && text->empty()) return Error{"bad_setting", quoted(setting.name) + " is empty; leave it out"};
+    if (text != nullptr && text->empty() && !setting.may_be_empty)
+        return Error{"bad_setting", quoted(setting.name) + " is empty; leave it out"};
     if (!has_bounds(setting)) return value;
     const auto number = std::get<std::int64_t>(value);
     if (number >= setting.least && number <= setting.most && number % setting.multiple_of == 0) return value;

@@ -12,6 +12,7 @@ const Setting kNumber{.name = "number", .kind = SettingKind::number, .least = 1,
 const Setting kDuration{.name = "duration", .kind = SettingKind::duration, .least = 1000, .most = 60'000};
 const Setting kSize{.name = "size", .kind = SettingKind::size, .least = 1024, .most = 1 << 20, .multiple_of = 1024};
 const Setting kText{.name = "text", .kind = SettingKind::text};
+const Setting kAnyText{.name = "any", .kind = SettingKind::text, .may_be_empty = true};
 const Setting kTexts{.name = "texts", .kind = SettingKind::texts};
 const Setting kColour{.name = "colour", .kind = SettingKind::choice, .choices = kColours};
 
@@ -29,6 +30,7 @@ TEST(SettingText, reads_each_kind_from_text) {
     EXPECT_EQ(read(kDuration, "PT30S"), "\"30s\"");
     EXPECT_EQ(read(kSize, "64KiB"), "\"64KiB\"");
     EXPECT_EQ(read(kText, "a \"b\" \\ \n"), "\"a \\\"b\\\" \\\\ \\u000a\"");
+    EXPECT_EQ(read(kAnyText, ""), "\"\"");
     EXPECT_EQ(read(kTexts, "a,b"), "[\"a\", \"b\"]");
     EXPECT_EQ(read(kTexts, ""), "[]");
     EXPECT_EQ(read(kColour, "blue"), "\"blue\"");

@@ -108,7 +108,7 @@ std::string_view AddressPolicy::refusal(const IpAddress& address, std::uint16_t 
         if (listener.port != port) return false;
         return listener.address == reached || (leads_to_loopback(listener.address) && leads_to_loopback(reached));
     });
-    if (is_own) return "an address that this server listens on";
+    if (is_own) return kOwn;
     const bool is_allowed =
         std::any_of(allowed_.begin(), allowed_.end(), [&](const IpBlock& each) { return each.contains(address); });
     return is_allowed ? std::string_view() : by_the_registries(address);

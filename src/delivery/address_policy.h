@@ -26,6 +26,8 @@ class AddressPolicy {
         std::uint16_t port = 0;
     };
 
+    static constexpr std::string_view kOwn = "an address that this server listens on";
+
     AddressPolicy() = default;
     // `own`: where this server listens, each address by itself, so none that stands for all.
     AddressPolicy(std::vector<IpBlock> allowed, std::vector<Listener> own)

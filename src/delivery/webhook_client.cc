@@ -338,6 +338,9 @@ void WebhookClient::Parts::begin(std::unique_ptr<Transfer> transfer) {
 
 WebhookAnswer WebhookClient::Parts::answer_of(Transfer& transfer, CURLcode code) {
     WebhookAnswer answer;
+    curl_off_t took_us = 0;
+    curl_easy_getinfo(transfer.easy, CURLINFO_TOTAL_TIME_T, &took_us);
+    answer.took_us = static_cast<std::uint64_t>(std::max<curl_off_t>(took_us, 0));
     long status = 0;
     curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
     if (!transfer.refused.empty() && code != CURLE_OK) {

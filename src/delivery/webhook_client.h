@@ -47,7 +47,8 @@ struct WebhookAnswer {
     Kind kind = Kind::broken;
     int status = 0;
     std::int64_t retry_after_s = 0;  // as the other side asks for; 0: it does not
-    std::string text;                // how the answer's body begins, or what went wrong
+    std::uint64_t took_us = 0;
+    std::string text;  // how the answer's body begins, or what went wrong
 };
 
 // Of one thread, its loop's.

@@ -14,10 +14,9 @@
 
 #include "base/status.h"
 #include "delivery/ip_address.h"
+#include "message/webhook_target.h"
 
 namespace duewheel {
-
-inline constexpr std::size_t kWebhookUrlBytesMax = 2048;
 
 struct WebhookUrl {
     bool is_tls = false;

@@ -124,6 +124,8 @@ struct ConfigureQueueCommand {
     QueueSettings settings;          // set
     bool keeps_pause = false;        // set: whether the queue is paused stays as it is, whatever `settings` says
     std::optional<DueMs> before_ms;  // discard: those alone that died before; none: all
+    // pause: because what is at this URL said that it is gone. Nothing is done if the queue has another target by now.
+    std::string gone_url{};
 };
 struct DescribeQueueCommand {
     std::string name_space{kDefaultNamespace};
@@ -148,6 +150,7 @@ struct LeaseCommand {
     std::uint32_t max = 1;
     std::optional<std::int64_t> lease_ms;  // empty: as the queue says
     std::int64_t wait_ms = 0;
+    bool stays = false;  // of the server's own consumers: waits until it is withdrawn, and no limit of the others holds
 };
 // A page of a queue's unfinished messages, in (due, id) order (engine_listing.cc).
 struct ListCommand {
@@ -177,6 +180,7 @@ struct FailCommand {
     LeaseToken lease;
     std::string reason;
     std::optional<std::int64_t> retry_in_ms;
+    std::int64_t rest_at_least_ms = 0;  // where the rule says less
 };
 struct ExtendCommand {
     LeaseToken lease;

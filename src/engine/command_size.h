@@ -90,6 +90,10 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (const auto* carry = std::get_if<CarryCommand>(&command)) {
         return overhead + carry->record_body.size() + carry->row.reason.size();
     }
+    if (std::holds_alternative<ConfigureQueueCommand>(command) ||
+        std::holds_alternative<CarrySettingsCommand>(command)) {
+        return overhead + kWebhookTargetBytesMax;
+    }
     if (std::holds_alternative<PutScheduleCommand>(command)) {
         return overhead + kScheduleBytesMax + put_bytes(command);
     }

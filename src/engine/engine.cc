@@ -398,7 +398,8 @@ void Engine::check() const {
         if (!started_ || schedule.in_batch || schedule.is_due || schedule.stands_still()) return;
         require(state.next_ms == 0 || wheel_.deadline_of(schedule.timer).has_value(),
                 "a schedule is not on the wheel at its next time");
-        require(state.next_ms != 0 || schedules_.awaits(state.last_id), "a run waits, and nobody knows for what");
+        const bool is_looked_for = schedules_.awaits(state.last_id) || wheel_.deadline_of(schedule.timer).has_value();
+        require(state.next_ms != 0 || is_looked_for, "a run waits, and nobody knows for what");
     });
     std::uint64_t pending_in_all = 0;
     require(loops_due == loops_due_, "the count of loops that are due is off");

@@ -181,6 +181,9 @@ class Engine {
     // ready again. Commands that change something are carried out all the same.
     void forget(ReplyToken token);
 
+    // A lease that still waits does so no more, and is not answered: true. False: messages are on their way to it.
+    bool withdraw(ReplyToken token);
+
     // Whoever waits for a message gets an empty answer, and nobody waits from now on.
     void stop_waiting();
 
@@ -274,6 +277,17 @@ class Engine {
     // By name: at most so many. O(schedules).
     std::vector<ScheduleCounters> schedules_by_name(std::size_t most) const;
     const Lateness& lateness() const { return lateness_; }
+
+    // A queue whose messages are posted, or were until now.
+    struct TargetQueue {
+        QueueName name;
+        std::optional<WebhookTarget> webhook;
+        bool paused = false;
+    };
+    // Those that changed since this was last called, each once; those of the start at first.
+    std::vector<TargetQueue> take_changed_targets();
+    bool have_targets_changed() const { return !changed_targets_.empty(); }
+    std::uint64_t webhook_queues() const { return webhook_queues_; }
 
     // Verifies every invariant; aborts with a message. Slow: for tests and the simulator.
     void check() const;
@@ -493,6 +507,7 @@ class Engine {
     Status check_room(QueueNumber number);
     void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
     void apply_settings(std::string_view record_body, Operation& operation);
+    void note_target(QueueNumber number, bool had_webhook);
     void take_settings(QueueNumber number, const QueueSettings& settings, Sequence place, std::uint32_t record_bytes);
     QueueAnswer describe(QueueNumber number) const;
     QueueCounters counters_of(QueueNumber number) const;
@@ -566,6 +581,7 @@ class Engine {
 
     // What a command's record takes at most, its texts of any length aside.
     static constexpr std::size_t kRecordOverheadMax = 1280;
+    static constexpr std::size_t kSettingsRecordBytesMax = kRecordOverheadMax + kWebhookTargetBytesMax;
 
     // engine_firing.cc
     // A wheel cookie is an entry's number, or that of a waiter or a schedule with its bit.
@@ -710,6 +726,7 @@ class Engine {
     void load();
     bool is_crowded() const;
     DueMs next_load() const;
+    bool is_window_behind() const { return loaded_to_.due_ms <= now_; }
     void take_due_stretch(const Asked& asked, Stretch stretch, Generation generation);
     void take_queue_stretch(const Asked& asked, Stretch stretch, Generation generation);
     void read_backlog(QueueNumber number);
@@ -793,6 +810,8 @@ class Engine {
     std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
     DueMs names_looked_at_ms_ = 0;  // whether some could be released
     std::vector<QueueNumber> marked_;
+    std::vector<QueueNumber> changed_targets_;
+    std::uint64_t webhook_queues_ = 0;
     bool serving_left_ = false;  // the last turn handed out enough before it came to all of these
     std::unordered_map<MessageId, Lease> leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;
@@ -819,10 +838,11 @@ class Engine {
     std::uint32_t lines_asking_ = 0;
 
     // loading
-    std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms
-    std::uint64_t window_rows_ = 0;  // read for the window so far
-    DuePosition loaded_to_;          // rows before it are in memory or behind a queue cursor
-    DueMs loaded_until_ms_ = 0;      // set before its stretch is asked for; only rises
+    std::int64_t window_ms_ = 0;                   // how far ahead, between window_min_ms and window_max_ms
+    std::uint64_t window_rows_ = 0;                // read for the window so far
+    DuePosition loaded_to_;                        // rows before it are in memory or behind a queue cursor
+    std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for what is due already to be loaded
+    DueMs loaded_until_ms_ = 0;                    // set before its stretch is asked for; only rises
     bool loading_ = false;
     std::unordered_map<std::uint64_t, Asked> asked_;
     std::uint64_t next_ticket_ = 1;

@@ -55,9 +55,10 @@ bool Engine::must_close_segment() const {
         }
     }
     const bool has_attempts = attempts_wait() ? !held_.empty() : !attempts_.empty();
-    if (has_attempts || !expiries_.empty() || !doomed_.empty() || has_redrives_to_add() || purge_has_work() ||
-        !serving_ || confirm_at_ms_ <= now_)
+    if (has_attempts || !expiries_.empty() || !doomed_.empty() || !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
+    // Their last record is one of settings.
+    if (has_redrives_to_add() || purge_has_work()) next = std::max(next, kSettingsRecordBytesMax);
     if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
     if (has_halves_to_add()) next = std::max(next, next_half_bytes());
     if (has_runs_to_add()) next = std::max(next, run_bytes(schedules_.preparing.front().record_body.size()));
@@ -125,7 +126,9 @@ void Engine::take_commands(std::deque<Pending>& from, bool puts) {
         const std::size_t bytes = pending.bytes;
         [[maybe_unused]] const std::size_t before = batch_->bytes();
         const Verdict verdict = validate(pending);
-        assert(batch_->bytes() <= before + at_most);
+        // What it found in memory on the way it has looked for room for itself.
+        assert(batch_->bytes() <=
+               before + std::max(at_most, record_bytes_at_most(pending.command, kRecordOverheadMax)));
         switch (verdict) {
             case Verdict::settled:
                 waiting_bytes_ -= bytes;
@@ -365,6 +368,7 @@ void Engine::apply(Operation& operation) {
             unlist(operation.entry);
         }
     } else {
+        assert(record.previous.version == 0);  // what is changed is in memory
         keeps_live = false;
     }
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
@@ -390,9 +394,6 @@ void Engine::apply(Operation& operation) {
     if (record.state.order_key.empty()) return;
     const std::string line =
         line_name(recent_.queues().number(record.state.name_space, record.state.queue), record.state.order_key);
-    // One that was changed without being in memory may have been the line's next.
-    const bool was_on_disk = operation.entry == kNoEntry && record.previous.version != 0;
-    if (was_on_disk && lines_.contains(line)) lines_.at(line).head_stands = false;
     advance_line(line);
 }
 

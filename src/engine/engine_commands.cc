@@ -532,10 +532,10 @@ std::int64_t Engine::lease_time(const Queue& at) const {
 }
 
 void Engine::lease(const LeaseCommand& command, ReplyToken token) {
-    if (command.lease_ms) {
+    if (command.lease_ms && !command.stays) {
         if (Status legal = check_lease_time(*command.lease_ms); !legal) return reply(token, std::move(legal).error());
     }
-    if (command.max == 0 || command.max > options_.lease_batch_max) {
+    if (command.max == 0 || (command.max > options_.lease_batch_max && !command.stays)) {
         return reply(token, Error{"bad_max", "max is from 1 to " + std::to_string(options_.lease_batch_max), "max"});
     }
     if (command.wait_ms < 0 || command.wait_ms > options_.wait_max_ms) {
@@ -546,7 +546,8 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     }
     QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
-        if (command.wait_ms == 0) {  // a name that was never used holds nothing, and asking does not use it
+        // A name that was never used holds nothing, and asking does not use it.
+        if (command.wait_ms == 0 && !command.stays) {
             LeaseAnswer none;
             none.queue = command.queue;
             return reply(token, std::move(none));
@@ -565,14 +566,16 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     if (token != 0) waiter_of_reply_[token] = waiter;
     at.waiters.push_back(waiter);
     mark(number);
-    if (command.wait_ms == 0 || stopping_) {
+    if ((command.wait_ms == 0 && !command.stays) || stopping_) {
         while (serving_ && waiters_.contains(waiter) && serve_next(number) > 0) continue;
         if (!waiters_.contains(waiter)) return;
         // What was due before it asked is not kept from it because the index has not answered yet.
         if (stopping_ || !is_read_for(at)) return drop_waiter(waiter);
         waiters_.at(waiter).brief = true;
         ++at.brief_waiters;
+        if (is_window_behind()) waiting_for_window_.push_back(number);
     }
+    if (command.stays && !stopping_) return;
     const std::int64_t wait_ms = command.wait_ms != 0 ? command.wait_ms : options_.brief_wait_ms;
     waiters_.at(waiter).timer = wheel_.schedule(static_cast<Tick>(now_ + wait_ms), kWaiterCookie | waiter, 0);
 }

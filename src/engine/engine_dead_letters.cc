@@ -214,7 +214,7 @@ bool Engine::finish_letting_go(const Redrive& job, DuePosition next) {
     const QueueNumber number = job.letting_go_of;
     Queue& at = queue(number);
     if (job.cause == Cause::discarded && at.discard_before_ms != 0) {
-        if (at.conf_in_batch || !has_room(kRecordOverheadMax)) return false;
+        if (at.conf_in_batch || !has_room(kSettingsRecordBytesMax)) return false;
         QueueSettings settings = at.conf->settings;
         settings.revision += 1;
         settings.discard_before_ms = 0;

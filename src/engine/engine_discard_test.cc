@@ -85,6 +85,26 @@ TEST(DiscardOfAQueue, ends_all_that_are_dead_and_nothing_else) {
     EXPECT_GT(shard.engine().next_wakeup(), kStart + 10);
 }
 
+TEST(DiscardOfAQueue, goes_on_while_other_settings_are_set) {
+    TrialEngine shard(options());
+    const MessageId id = dead(shard);
+    shard.turn(1);
+    shard.hold_questions = true;  // who is dead is asked and not answered yet
+    shard.ask<QueueAnswer>(discard_all());
+    ConfigureQueueCommand set{"default", "q", What::set, {}};
+    set.settings.lease_ms = 5000;
+    const QueueAnswer answer = shard.ask<QueueAnswer>(set);
+    EXPECT_EQ(answer.settings.lease_ms, 5000);
+    EXPECT_EQ(answer.settings.discard_before_ms, kStart + 1);
+    EXPECT_EQ(answer.settings.discard_started_ms, kStart + 1);
+    shard.hold_questions = false;
+    shard.answer_questions();
+    shard.turn();
+    EXPECT_EQ(state_of(shard, id), State::cancelled);
+    EXPECT_EQ(look(shard).settings.lease_ms, 5000);
+    EXPECT_EQ(look(shard).settings.discard_before_ms, 0);
+}
+
 // Of two that die in one millisecond, one before the call and one after it, the first alone is to go.
 TEST(DiscardOfAQueue, waits_for_the_end_of_a_millisecond_in_which_somebody_died) {
     TrialEngine shard(options());

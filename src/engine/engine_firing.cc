@@ -362,9 +362,12 @@ void Engine::drop_waiter(std::uint64_t waiter) {
     release_if_only_waited_for(number);
 }
 
-// Whether messages that are due may be on their way from the index: the head of an order key, or the backlog.
+// Whether messages that are due may be on their way from the index: the head of an order key, the backlog, or, after a
+// start, what has fallen due since the load cursor.
 bool Engine::is_read_for(const Queue& at) const {
-    return !at.paused && leases_.size() < options_.leased_max && (at.lines_asking > 0 || at.has_backlog());
+    const bool is_loaded_for = is_window_behind() && at.counts.pending > 0;
+    return !at.paused && leases_.size() < options_.leased_max &&
+           (at.lines_asking > 0 || at.has_backlog() || is_loaded_for);
 }
 
 // There is nothing on its way any more: who did not want to wait gets an empty answer.
@@ -407,6 +410,13 @@ void Engine::forget(ReplyToken token) {
     delivery_of_reply_.erase(reading);
     delivery.token = 0;
     give_back(delivery);
+}
+
+bool Engine::withdraw(ReplyToken token) {
+    const auto waiter = waiter_of_reply_.find(token);
+    if (waiter == waiter_of_reply_.end()) return false;
+    forget(token);
+    return true;
 }
 
 // Who was to have them is gone: its messages are ready again.

@@ -252,5 +252,31 @@ TEST(EngineLeases, an_answer_is_filled_up_to_its_bound_of_bytes) {
     }
 }
 
+// After a start, what had fallen due since the load cursor was not loaded yet, and a lease that did not wait was told
+// that there was nothing. It is the same where time has leapt.
+TEST(EngineLeases, one_that_does_not_wait_gets_what_is_being_loaded) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    Shard shard(options);
+    const MessageId id = shard.put(5'000'000);
+    shard.move_to_index();
+    shard.hold_questions = true;
+    shard.turn(5'000'000);
+    const ReplyToken lease = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 0});
+    const ReplyToken other = shard.submit(LeaseCommand{"default", "other", 10, 30'000, 0});
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(lease));
+    EXPECT_TRUE(shard.take<LeaseAnswer>(other).messages.empty()) << "nothing is there to be loaded";
+    shard.hold_questions = false;
+    shard.answer_questions();
+    shard.turn();
+    const auto taken = shard.take<LeaseAnswer>(lease).messages;
+    ASSERT_EQ(taken.size(), 1u);
+    EXPECT_EQ(taken[0].id, id);
+    shard.ask<LeaseEndAnswer>(AckCommand{taken[0].lease});
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(shard.engine().counters().waiters, 0u);
+}
+
 }  // namespace
 }  // namespace duewheel

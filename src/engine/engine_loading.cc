@@ -77,6 +77,9 @@ void Engine::take_due_stretch(const Asked& asked, Stretch stretch, Generation ge
         settle(admit(row));
     }
     prefetch(stretch.rows);
+    if (!is_window_behind()) {
+        for (const QueueNumber number : std::exchange(waiting_for_window_, {})) mark(number);
+    }
     load();
 }
 

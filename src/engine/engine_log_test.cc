@@ -39,6 +39,39 @@ TEST(EngineLog, a_segment_that_is_full_is_closed_by_a_commit_of_cursors) {
     EXPECT_TRUE(queue) << "the oldest message that is due and unfinished";
 }
 
+// Its attempts are used up, and its end is not written yet: a restart behind this segment must find it again.
+TEST(EngineLog, the_cursor_of_a_queue_does_not_pass_a_message_whose_death_is_still_to_be_written) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 100;
+    options.retry.attempts = 1;
+    int closed_before_the_death = 0;
+    for (std::size_t size = 0; size < 12'000; size += 500) {
+        Shard shard(options);
+        const MessageId id = shard.put(0);
+        shard.lease(1, 1000);
+        shard.hold_commits = true;
+        shard.submit(PutCommand{.queue = "other", .when = {.delay_ms = 60'000}, .body = std::string(size, 'x')});
+        shard.turn();
+        shard.turn(1000);  // the lease is lost while a commit is under way, which leaves more or less room behind it
+        shard.hold_commits = false;
+        shard.settle();
+        std::optional<DuePosition> cursor;
+        for (const Record& record : shard.log()) {
+            if (record.kind == RecordKind::cursor && record.state.queue == "q")
+                cursor = {record.state.due_ms, record.id};
+            if (record.kind != RecordKind::end) continue;
+            EXPECT_EQ(record.id, id);
+            EXPECT_EQ(record.state.state, State::dead);
+            if (shard.largest_closing_commit == 0) break;
+            ++closed_before_the_death;
+            ASSERT_TRUE(cursor) << size;
+            EXPECT_EQ(*cursor, (DuePosition{kStart, id})) << size;
+        }
+    }
+    EXPECT_GT(closed_before_the_death, 0);
+}
+
 // The room that was left in it was reckoned below zero, so that cursors without number went into the closing commit.
 TEST(EngineLog, a_segment_that_one_commit_overfills_is_closed_by_a_small_one) {
     EngineOptions options;

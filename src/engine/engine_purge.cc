@@ -147,7 +147,9 @@ void Engine::add_purged() {
     }
     for (const PurgeWalk& walk : purges_) {
         const Queue& at = queue(walk.queue);
-        if (!is_over(walk) || at.conf_in_batch || !has_room(kPurgeRecordBytesMax)) continue;
+        if (!is_over(walk) || at.conf_in_batch || !has_room(kSettingsRecordBytesMax)) {
+            continue;
+        }
         QueueSettings settings = at.conf->settings;
         settings.revision += 1;
         settings.purge_through = 0;

@@ -75,8 +75,9 @@ Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
     }
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     assert(is_legal_move(entry.state, State::retrying));
-    const std::int64_t rest_ms = command.retry_in_ms.value_or(
-        rest_after_failure_ms(retry_rule(entry), std::max(attempts_counted(entry), 1u), entry.id));
+    const std::int64_t by_rule_ms =
+        rest_after_failure_ms(retry_rule(entry), std::max(attempts_counted(entry), 1u), entry.id);
+    const std::int64_t rest_ms = command.retry_in_ms.value_or(std::max(by_rule_ms, command.rest_at_least_ms));
     Record record = changed(entry, RecordKind::change, Cause::failed);
     record.state.state = State::retrying;
     record.state.due_ms = now_ + std::max<std::int64_t>(rest_ms, 0);

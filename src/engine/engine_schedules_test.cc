@@ -162,6 +162,19 @@ TEST(Schedules, fired_by_hand_it_makes_a_run_without_a_number_also_in_a_pause) {
     EXPECT_EQ(look(shard).state.next_ms, kStart + 1'000);
 }
 
+// Its content was found in memory, of which the reckoning of the command's size before had known nothing: an assertion.
+TEST(Schedules, fired_by_hand_its_content_may_be_of_any_size) {
+    TrialEngine shard;
+    PutScheduleCommand command = every(1'000'000);
+    const std::string body(100'000, 'x');
+    command.body = body;
+    shard.ask<ScheduleAnswer>(command);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_NE(shard.ask<PutAnswer>(TellScheduleCommand{"default", "s", What::fire}).id, 0u);
+        EXPECT_EQ(shard.lease().at(0).body, body);
+    }
+}
+
 TEST(Schedules, two_commands_on_one_do_not_meet_in_a_batch) {
     TrialEngine shard;
     const ReplyToken put = shard.submit(every(1'000));
@@ -330,8 +343,8 @@ TEST(Schedules, a_run_that_waits_is_made_at_once_when_runs_may_overlap) {
     EXPECT_EQ(look(shard).state.waiting_ms, 0);
 }
 
-// The simulator changed a schedule from `queue_one` to `skip` while a run waited behind one that was set aside, and found
-// that the next time made the run that waited, although `skip` says that none is made beside an unfinished one.
+// The simulator changed a schedule from `queue_one` to `skip` while a run waited behind one that was set aside, and
+// found that the next time made the run that waited, although `skip` says that none is made beside an unfinished one.
 TEST(Schedules, a_run_that_waits_goes_on_waiting_where_the_policy_becomes_skip) {
     TrialEngine shard;
     PutScheduleCommand command = every(100, 4);

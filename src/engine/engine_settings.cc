@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <tuple>
+#include <utility>
 
 #include "engine/engine.h"
 
@@ -43,7 +44,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             nothing.removed = false;
             return reply(pending.token, std::move(nothing)), Verdict::settled;
         }
-        if (command.what != What::set && command.what != What::pause) {
+        if (command.what != What::set && (command.what != What::pause || !command.gone_url.empty())) {
             return reply(pending.token, unknown_queue()), Verdict::settled;
         }
         if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
@@ -65,16 +66,22 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
         case What::set:
             next = command.settings;
             if (command.keeps_pause) next.paused = before.paused;
+            next.paused_by = next.paused && before.paused ? before.paused_by : PausedBy::user;
             next.purge_through = before.purge_through;
             next.purge_started_ms = before.purge_started_ms;
             next.discard_before_ms = before.discard_before_ms;
             next.discard_started_ms = before.discard_started_ms;
             break;
         case What::pause:
+            if (!command.gone_url.empty()) {
+                if (before.paused || !before.webhook || before.webhook->url != command.gone_url) break;
+                next.paused_by = PausedBy::target;
+            }
             next.paused = true;
             break;
         case What::resume:
             next.paused = false;
+            next.paused_by = PausedBy::user;
             break;
         case What::purge:
             if (at.counts.pending == 0) break;
@@ -218,12 +225,14 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
                            std::uint32_t record_bytes) {
     Queue& at = queue(number);
     const MessageId purged_before = at.purge_through;
+    const bool had_webhook = at.conf && at.conf->settings.webhook;
     if (settings.revision == 0) {
         at.conf.reset();
     } else {
         at.conf = std::make_unique<QueueConf>(QueueConf{settings, place, record_bytes});
     }
     at.paused = settings.paused;
+    note_target(number, had_webhook);
     at.retry.reset();
     if (!settings.retry.is_empty()) {
         // It fitted the server's rule when it was set; where that has changed since and they do not go together any
@@ -237,6 +246,26 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
         begin_discard(number);
     }
     mark(number);
+}
+
+// Who posts learns of what he has to know, and of no other change.
+void Engine::note_target(QueueNumber number, bool had_webhook) {
+    Queue& at = *queues_[number];
+    const bool has_webhook = at.conf && at.conf->settings.webhook;
+    webhook_queues_ += (has_webhook ? 1 : 0) - (had_webhook ? 1 : 0);
+    if ((!has_webhook && !had_webhook) || std::exchange(at.target_changed, true)) return;
+    changed_targets_.push_back(number);
+}
+
+std::vector<Engine::TargetQueue> Engine::take_changed_targets() {
+    std::vector<TargetQueue> changed;
+    for (const QueueNumber number : std::exchange(changed_targets_, {})) {
+        Queue& at = *queues_[number];
+        at.target_changed = false;
+        TargetQueue& target = changed.emplace_back(TargetQueue{recent_.queues().name(number), {}, at.paused});
+        if (at.conf) target.webhook = at.conf->settings.webhook;
+    }
+    return changed;
 }
 
 // ---- names
@@ -263,7 +292,8 @@ void Engine::release_names(SegmentNumber swept) {
 
 bool Engine::needs_name(const Queue& at) const {
     return !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() || at.has_backlog() ||
-           at.lines_asking > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || letting_go_;
+           at.lines_asking > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.target_changed ||
+           letting_go_;
 }
 
 void Engine::release_name(QueueNumber number) {

@@ -284,6 +284,30 @@ TEST(Pause, answers_a_consumer_that_does_not_wait_at_once) {
 
 // ---- purge
 
+// The last record of a purge, and of a discard, is one of the queue's settings. Where the segment had room for any
+// other record and not for that one, it was not closed, and the engine turned for ever.
+TEST(Purge, ends_however_little_room_its_segment_has) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    options.unsealed_segments_max = 100;
+    options.retry.attempts = 1;
+    for (std::size_t size = 0; size < 12'000; size += 250) {
+        TrialEngine shard(options);
+        shard.put(0);
+        const auto taken = shard.lease();
+        shard.ask<LeaseEndAnswer>(FailCommand{taken.at(0).lease, "because", {}});
+        shard.put(60'000);
+        shard.put(60'000, std::string(size, 'x'), "other");
+        shard.turn(1);
+        configure(shard, What::discard);
+        configure(shard, What::purge);
+        for (int i = 0; i < 10; ++i) shard.turn();
+        const auto settings = shard.ask<QueueAnswer>(DescribeQueueCommand{"default", "q"}).settings;
+        EXPECT_EQ(settings.purge_through, 0u) << size;
+        EXPECT_EQ(settings.discard_before_ms, 0) << size;
+    }
+}
+
 TEST(Purge, ends_all_that_is_there_and_nothing_that_comes_later) {
     EngineOptions options;
     options.purge_chunk = 3;

@@ -100,6 +100,7 @@ struct Queue {
     std::unique_ptr<QueueConf> conf;  // null: the queue has no settings
     bool conf_in_batch = false;
     bool paused = false;                 // as conf says
+    bool target_changed = false;         // and who posts has not been told yet
     std::optional<RetryRule> retry;      // likewise: whole
     MessageId purge_through = 0;         // as conf says
     std::uint64_t purging = 0;           // entries in memory that belong to the purge and have not ended

@@ -40,9 +40,7 @@ std::vector<std::string_view> lines_of(std::string_view body) {
     std::vector<std::string_view> lines;
     while (!body.empty()) {
         const std::size_t end = std::min(body.find('\n'), body.size());
-        std::string_view line = body.substr(0, end);
-        if (line.ends_with('\r')) line.remove_suffix(1);
-        lines.push_back(line);
+        lines.push_back(body.substr(0, end));
         body.remove_prefix(std::min(end + 1, body.size()));
     }
     return lines;

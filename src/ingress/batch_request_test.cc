@@ -28,7 +28,7 @@ TEST(BatchRequest, lines_become_one_command_and_are_answered_in_order) {
     PutBatchAnswer reply;
     reply.results = {put_answer(1024), Error{"delay_too_long", "too far", "delay"}, put_answer(2048, true)};
     const std::string answer =
-        server.ask(puts("{\"body\":\"a\",\"delay\":5}\n{\"body\":7}\r\n{\"body\":\"b\"}\n\n{\"key\":\"k\"}"), reply);
+        server.ask(puts("{\"body\":\"a\",\"delay\":5}\r\n{\"body\":7}\r\n{\"body\":\"b\"}\n\n{\"key\":\"k\"}"), reply);
     EXPECT_EQ(server.command(),
               "batch\nput default q delay=5 priority=0 body=a type= headers= trace=\n"
               "put default q delay=0 priority=0 body=b type= headers= trace=\n"

@@ -155,7 +155,13 @@ inline std::string describe(const Command& command) {
                         : c.keeps_pause ? " as paused"
                                         : "") +
                        " pending=" + number(settings.pending_max) + " lease=" + number(settings.lease_ms) +
-                       (c.before_ms ? " before=" + number(*c.before_ms) : "");
+                       (c.before_ms ? " before=" + number(*c.before_ms) : "") +
+                       (settings.webhook ? " webhook=" + settings.webhook->url +
+                                               " secrets=" + number(settings.webhook->secrets.size()) +
+                                               " timeout=" + number(settings.webhook->timeout_ms) +
+                                               " concurrency=" + number(settings.webhook->concurrency) +
+                                               " rate=" + number(settings.webhook->rate)
+                                         : "");
             } else if constexpr (std::is_same_v<T, DescribeQueueCommand>) {
                 return "describe " + c.name_space + " " + c.queue;
             } else if constexpr (std::is_same_v<T, ListQueuesCommand>) {

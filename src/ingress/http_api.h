@@ -15,6 +15,7 @@
 #include "ingress/command_port.h"
 #include "ingress/request_log.h"
 #include "message/schedule_times.h"
+#include "message/webhook_target.h"
 #include "net/http_server.h"
 
 namespace duewheel {
@@ -32,6 +33,8 @@ struct HttpApiOptions {
     std::size_t headers_max = 32;
     std::size_t headers_bytes_max = 8u << 10;
     FindZone find_zone = &Zone::load;  // for schedules
+    // Whether a queue may have this webhook; gives its URL one form.
+    std::function<Status(WebhookTarget&)> check_webhook = [](WebhookTarget&) { return Status(); };
     CallerRules callers;
     RequestLogOptions requests;
     std::string contract;  // contract_text()

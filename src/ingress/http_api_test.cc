@@ -197,7 +197,7 @@ TEST(HttpApi, refuses_names_ids_and_tokens_that_are_none) {
         {{"GET", "/v1/namespaces/-n/messages/1"}, 400, "bad_namespace", "namespace"},
         {{"GET", "/v1/namespaces/a%20b/messages/1"}, 400, "bad_namespace", "namespace"},
     };
-    for (const char* name : {"", "-q", "a%20b", "a%00", "a%3Ab", "%C3%A5", "*"}) {
+    for (const char* name : {"", "-q", "a%20b", "a%00", "a%3Ab", "%C3%A5", "*", ".", "..", "%2E", ".%2e"}) {
         refusals.push_back({{"POST", "/v1/queues/" + std::string(name) + "/messages"}, 400, "bad_queue_name", "queue"});
         refusals.push_back({{"POST", "/v1/queues/" + std::string(name) + ":lease"}, 400, "bad_queue_name", "queue"});
     }

@@ -20,7 +20,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kNameBytesShown = 64;
-constexpr std::size_t kListedDepth = 3;
+constexpr std::size_t kListedDepth = 4;
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 // Reads a JSON request body strictly: one object, only the members that the call knows, each of the right type, none
 // twice. Whatever is wrong is named: the member, what was found, what would be right.
 //
-// No tree is built. One pass over the text lists the members of the object, and those of objects and arrays in it and
-// in these; a text without escapes stays where it is. Numbers are kept as they are written and understood exactly: a
-// binary fraction would round 9007199254740993.0 before anybody could object.
+// No tree is built. One pass over the text lists the members of the object, and those of objects and arrays in it, down
+// to the fourth level; a text without escapes stays where it is. Numbers are kept as they are written and understood
+// exactly: a binary fraction would round 9007199254740993.0 before anybody could object.
 #pragma once
 
 #include <cstddef>

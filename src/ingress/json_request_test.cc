@@ -233,14 +233,15 @@ TEST(JsonRequest, counts_members_up_to_a_limit) {
     EXPECT_EQ(with(1099, "{\"o\":{", "}}"), "taken");
     EXPECT_EQ(with(1100, "{\"o\":{", "}}"), "too_many_members");
     EXPECT_EQ(with(100'000, "{", ""), "too_many_members");
-    // What arrays and objects hold counts too, and what those in them hold; what is deeper does not.
+    // What arrays and objects hold counts too, and what those in them hold, down to the fourth level; what is deeper
+    // does not.
     const auto with_list = [](int elements) {
-        std::string body = R"({"deeper":{"x":{"y":[1,2,3]}},"list":[0)";
+        std::string body = R"({"deeper":{"x":{"y":{"z":[1,2,3]}}},"list":[0)";
         for (int i = 1; i < elements; ++i) body += ",0";
         return parsed(body + "]}");
     };
-    EXPECT_EQ(with_list(1096), "taken");
-    EXPECT_EQ(with_list(1097), "too_many_members");
+    EXPECT_EQ(with_list(1095), "taken");
+    EXPECT_EQ(with_list(1096), "too_many_members");
 }
 
 TEST(JsonRequest, says_where_json_ends_to_be_json) {

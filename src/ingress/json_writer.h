@@ -18,6 +18,11 @@ class JsonWriter {
     JsonWriter& open_array(std::string_view name) { return begin(name, '['); }
     JsonWriter& close_array() { return end(']'); }
 
+    // Of an array.
+    JsonWriter& element(std::string_view value) {
+        comma();
+        return quoted(value);
+    }
     // `value` must be UTF-8.
     JsonWriter& text(std::string_view name, std::string_view value) {
         key(name);

@@ -1,5 +1,7 @@
 #include "ingress/queue_request.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "ingress/json_request.h"
@@ -15,14 +17,56 @@ namespace {
 constexpr std::string_view kSettingsMembers[] = {"target", "paused", "lease", "retry", "limits"};
 constexpr std::string_view kDiscardMembers[] = {"died_before"};
 
-// `target`: who gets the messages. There is one kind so far; a webhook that is taken for a pull queue would be a queue
-// whose messages nobody gets.
-Status read_target(const JsonRequest& request) {
+// A number that is at least 1 where it is given; what is the most is the server's to say.
+template <class Number>
+Status read_positive(const Result<std::optional<std::int64_t>>& read, const char* member, Number& into) {
+    if (!read) return read.error();
+    if (!*read) return {};
+    if (**read < 1) {
+        return Error{
+            "out_of_range",
+            "`target.webhook." + std::string(member) + "` is at least 1; leave it out for what the server says",
+            "target.webhook." + std::string(member)};
+    }
+    into = static_cast<Number>(std::min<std::int64_t>(**read, std::numeric_limits<Number>::max()));
+    return {};
+}
+
+Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, WebhookTarget& webhook) {
+    if (Status known = json.only({"url", "secrets", "timeout", "concurrency", "rate"}); !known) return known;
+    if (!json.has("url")) {
+        return Error{"missing_member", "`target.webhook.url` is missing: say where the messages are posted",
+                     "target.webhook.url"};
+    }
+    Status read = take(json.text("url"), webhook.url);
+    if (read && json.has("secrets")) {
+        const Result<std::vector<std::string_view>> names = json.text_list("secrets");
+        if (!names) return names.error();
+        webhook.secrets.assign(names->begin(), names->end());
+    }
+    if (read) read = read_positive(json.duration_ms("timeout"), "timeout", webhook.timeout_ms);
+    if (read) read = read_positive(json.integer("concurrency"), "concurrency", webhook.concurrency);
+    if (read) read = read_positive(json.integer("rate"), "rate", webhook.rate);
+    return read ? options.check_webhook(webhook) : read;
+}
+
+// `target`: who gets the messages. What is not understood is refused: taken for a pull queue it would be one whose
+// messages nobody gets.
+Status read_target(const JsonRequest& request, const HttpApiOptions& options, QueueSettings& settings) {
     if (!request.has("target")) return {};
-    const Result<std::optional<std::string_view>> target = request.text("target");
-    if (target && **target == "pull") return {};
+    const Result<std::optional<JsonRequest>> target = request.object("target");
+    if (!target) {
+        const Result<std::optional<std::string_view>> word = request.text("target");
+        if (word && *word && **word == "pull") return {};
+    } else if (*target) {
+        if (Status known = (*target)->only({"webhook"}); !known) return known;
+        const Result<std::optional<JsonRequest>> webhook = (*target)->object("webhook");
+        if (!webhook) return webhook.error();
+        if (*webhook) return read_webhook(**webhook, options, settings.webhook.emplace());
+    }
     return Error{"unsupported_target",
-                 "this version hands messages to consumers that lease them: give \"pull\", or leave `target` out",
+                 "messages wait for consumers that lease them, which is \"pull\", or are posted: give {\"webhook\": "
+                 "{\"url\": \"https://...\"}}, or leave `target` out",
                  "target"};
 }
 
@@ -51,11 +95,12 @@ Status read_rule(const JsonRequest& request, QueueSettings& settings) {
     return {};
 }
 
-Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand configure) {
+Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand configure,
+                              const HttpApiOptions& options) {
     const Result<JsonRequest> json = read_members(request, kSettingsMembers);
     if (!json) return json.error();
     QueueSettings& settings = configure.settings;
-    Status read = read_target(*json);
+    Status read = read_target(*json, options, settings);
     if (read) read = take(json->boolean("paused"), settings.paused);
     // A pause is ended by whoever says so, and not by settings that speak of something else.
     configure.keeps_pause = !json->has("paused");
@@ -80,10 +125,12 @@ Result<Command> read_discard(const HttpRequest& request, ConfigureQueueCommand c
 }  // namespace
 
 Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what, std::string name_space,
-                                std::string queue) {
+                                std::string queue, const HttpApiOptions& options) {
     using What = ConfigureQueueCommand::What;
     ConfigureQueueCommand configure{std::move(name_space), std::move(queue), What::set, {}, {}};
-    if (what == CallPath::What::queue && request.method == "PUT") return read_settings(request, std::move(configure));
+    if (what == CallPath::What::queue && request.method == "PUT") {
+        return read_settings(request, std::move(configure), options);
+    }
     if (what == CallPath::What::discard) {
         configure.what = What::discard;
         return read_discard(request, std::move(configure));

@@ -6,13 +6,14 @@
 #include "base/status.h"
 #include "engine/command.h"
 #include "ingress/call_path.h"
+#include "ingress/http_api.h"
 #include "net/http_message.h"
 
 namespace duewheel {
 
 // `what` is queue (GET describes, PUT sets, DELETE removes), pause, resume, purge or discard.
 Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what, std::string name_space,
-                                std::string queue);
+                                std::string queue, const HttpApiOptions& options);
 
 Result<Command> read_queue_list(const HttpRequest& request, std::string name_space);
 

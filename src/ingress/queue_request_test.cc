@@ -55,12 +55,55 @@ TEST(QueueRequest, settings_are_read_whole) {
               "set queue default mail as paused pending=0 lease=5000");
 }
 
+TEST(QueueRequest, a_webhook_is_read_with_all_that_is_said_of_it) {
+    EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"target": {"webhook": {"url": "https://example.com/in"}}})"}),
+              "set queue default mail as paused pending=0 lease=0 webhook=https://example.com/in secrets=0 timeout=0 "
+              "concurrency=0 rate=0");
+    EXPECT_EQ(
+        read({"PUT", "/v1/queues/mail",
+              R"({"target": {"webhook": {"url": "u", "secrets": ["new", "old"], "timeout": "5s", "concurrency": 8,)"
+              R"( "rate": 99999999999}}})"}),
+        "set queue default mail as paused pending=0 lease=0 webhook=u secrets=2 timeout=5000 concurrency=8 "
+        "rate=4294967295");
+}
+
+TEST(QueueRequest, whether_a_webhook_may_be_is_asked_of_who_knows) {
+    HttpApiOptions options;
+    options.check_webhook = [](WebhookTarget& target) -> Status {
+        if (target.url == "bad") return Error{"forbidden_address", "no", "target.webhook.url"};
+        target.url += "/in one form";
+        return {};
+    };
+    const auto put = [&](const std::string& url) -> std::string {
+        const CallRequest request({"PUT", "/v1/queues/mail", R"({"target": {"webhook": {"url": ")" + url + "\"}}}"});
+        const Result<Command> command =
+            read_command(request.request(), *find_call(request.request().segments), options);
+        if (!command) return std::string(command.error().code);
+        return std::get<ConfigureQueueCommand>(*command).settings.webhook->url;
+    };
+    EXPECT_EQ(put("good"), "good/in one form");
+    EXPECT_EQ(put("bad"), "forbidden_address");
+}
+
 TEST(QueueRequest, what_is_wrong_with_settings_is_named) {
     const auto put = [](std::string body) { return read({"PUT", "/v1/queues/mail", std::move(body)}); };
     EXPECT_EQ(put(R"({"pause": true})"), "unknown_member pause");
     EXPECT_EQ(put(R"({"paused": "yes"})"), "wrong_type paused");
     EXPECT_EQ(put(R"({"paused": true, "paused": false})"), "duplicate_member paused");
-    EXPECT_EQ(put(R"({"target": {"webhook": {"url": "https://example.com"}}})"), "unsupported_target target");
+    EXPECT_EQ(put(R"({"target": {}})"), "unsupported_target target");
+    EXPECT_EQ(put(R"({"target": 5})"), "unsupported_target target");
+    EXPECT_EQ(put(R"({"target": {"kafka": {}}})"), "unknown_member target.kafka");
+    EXPECT_EQ(put(R"({"target": {"webhook": "https://example.com"}})"), "wrong_type target.webhook");
+    EXPECT_EQ(put(R"({"target": {"webhook": {}}})"), "missing_member target.webhook.url");
+    EXPECT_EQ(put(R"({"target": {"webhook": {"url": 5}}})"), "wrong_type target.webhook.url");
+    EXPECT_EQ(put(R"({"target": {"webhook": {"url": "x", "secret": "whsec_"}}})"),
+              "unknown_member target.webhook.secret");
+    EXPECT_EQ(put(R"({"target": {"webhook": {"url": "x", "secrets": "a"}}})"), "wrong_type target.webhook.secrets");
+    EXPECT_EQ(put(R"({"target": {"webhook": {"url": "x", "secrets": [1]}}})"), "wrong_type target.webhook.secrets[0]");
+    for (const char* member : {"timeout", "concurrency", "rate"}) {
+        EXPECT_EQ(put(std::string(R"({"target": {"webhook": {"url": "x", ")") + member + R"(": 0}}})"),
+                  std::string("out_of_range target.webhook.") + member);
+    }
     EXPECT_EQ(put(R"({"target": "kafka"})"), "unsupported_target target");
     EXPECT_EQ(put(R"({"lease": 0})"), "lease_too_short lease");
     EXPECT_EQ(put(R"({"lease": "soon"})"), "bad_duration lease");
@@ -117,6 +160,18 @@ TEST(QueueText, of_a_queue) {
         R"("waiters":4,"backlog_on_disk":false,"discard":{"started":"2027-01-01T06:00:00.250Z",)"
         R"("started_ms":1798783200250,"died_before":"2027-01-01T06:00:00.000Z","died_before_ms":1798783200000,)"
         R"("discarded":6},"settings":{"paused":false}})");
+    QueueAnswer posted = busy_queue();
+    posted.settings.paused = true;
+    posted.settings.paused_by = PausedBy::target;
+    posted.settings.webhook = {"https://example.com/in", {"new", "old"}, 5'000, 8, 100};
+    EXPECT_EQ(
+        answer_text(posted).body,
+        R"({"queue":"mail","paused":true,"paused_by":"target","pending":10,"scheduled":4,"prepared":0,"ready":3,"leased":1,)"
+        R"("held":2,"dead":1,"waiters":4,"backlog_on_disk":false,"settings":{"target":{"webhook":{"url":)"
+        R"("https://example.com/in","secrets":["new","old"],"timeout":5000,"concurrency":8,"rate":100}},"paused":true}})");
+    posted.settings.webhook = {"https://example.com/in", {}, 0, 0, 0};
+    EXPECT_NE(answer_text(posted).body.find(R"({"target":{"webhook":{"url":"https://example.com/in"}},)"),
+              std::string::npos);
     QueueAnswer removed;
     removed.queue = "mail";
     removed.removed = true;

@@ -11,9 +11,24 @@
 namespace duewheel {
 namespace {
 
+void write_target(JsonWriter& json, const WebhookTarget& target) {
+    json.open("target").open("webhook").text("url", target.url);
+    if (!target.secrets.empty()) {
+        json.open_array("secrets");
+        for (const std::string& name : target.secrets) json.element(name);
+        json.close_array();
+    }
+    if (target.timeout_ms != 0) json.number("timeout", target.timeout_ms);
+    if (target.concurrency != 0) json.number("concurrency", target.concurrency);
+    if (target.rate != 0) json.number("rate", target.rate);
+    json.close().close();
+}
+
 // As a PUT takes them, so that what was read can be changed and sent back.
 void write_settings(JsonWriter& json, const QueueSettings& settings) {
-    json.open("settings").boolean("paused", settings.paused);
+    json.open("settings");
+    if (settings.webhook) write_target(json, *settings.webhook);
+    json.boolean("paused", settings.paused);
     if (settings.lease_ms != 0) json.number("lease", settings.lease_ms);
     write_retry(json, settings.retry);
     if (settings.pending_max != 0) json.open("limits").number("pending", settings.pending_max).close();
@@ -22,7 +37,9 @@ void write_settings(JsonWriter& json, const QueueSettings& settings) {
 
 void write_counts(JsonWriter& json, const QueueAnswer& answer) {
     const QueueCounts& counts = answer.counts;
-    json.boolean("paused", answer.settings.paused).number("pending", counts.pending);
+    json.boolean("paused", answer.settings.paused);
+    if (answer.settings.paused_by == PausedBy::target) json.text("paused_by", "target");
+    json.number("pending", counts.pending);
     json.number("scheduled", counts.pending - counts.held - counts.prepared - answer.ready - answer.leased);
     json.number("prepared", counts.prepared);
     json.number("ready", answer.ready).number("leased", answer.leased).number("held", counts.held);

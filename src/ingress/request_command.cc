@@ -33,14 +33,16 @@ constexpr std::array<bool, 256> kNameLetters = [] {
     return set;
 }();
 
+// "." and ".." are no names: clients take them for steps in a path and send another one.
 bool is_name(std::string_view name, std::size_t bytes_max) {
-    return !name.empty() && name.size() <= bytes_max && name.front() != '-' &&
+    return name != "." && name != ".." && !name.empty() && name.size() <= bytes_max && name.front() != '-' &&
            std::all_of(name.begin(), name.end(), [](char c) { return kNameLetters[static_cast<unsigned char>(c)]; });
 }
 
 std::string name_rule(std::string_view whose, std::size_t bytes_max) {
     return std::string(whose) + " name has 1 to " + std::to_string(bytes_max) +
-           " letters, digits and . _ + / ; $ ( ) -, and does not begin with -; in a path / is written %2F";
+           " letters, digits and . _ + / ; $ ( ) -, does not begin with -, and is not . or ..; in a path / is "
+           "written %2F";
 }
 
 Result<std::string> decode(std::string_view raw) {
@@ -263,7 +265,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::discard: {
             Result<std::string> queue = read_queue(path, options);
             if (!queue) return std::move(queue).error();
-            return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue));
+            return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue), options);
         }
         case CallPath::What::put:
         case CallPath::What::lease:

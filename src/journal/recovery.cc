@@ -145,8 +145,8 @@ Status judge_end(const Candidate& newest, const CommitReader& reader, const Erro
                                                           newest.size, reader.totals().commit + 1);
     if (!later) return later.error();
     if (*later != 0) {
-        return damaged_log(newest.path, reader.position(),
-                           objection.message + ". A later commit stands at offset " + std::to_string(*later));
+        return Error{objection.code, objection.message + " It is no torn end: a later commit stands at offset " +
+                                         std::to_string(*later) + "."};
     }
     log.cut = Cut{newest.path, reader.position(), rest->end - reader.position(), rest->head};
     return {};
@@ -156,7 +156,7 @@ Status judge_end(const Candidate& newest, const CommitReader& reader, const Erro
 Result<std::shared_ptr<SegmentFile>> read_newest(Candidate newest, FoundLog& log) {
     CommitReader reader(*newest.file, newest.path, newest.header, newest.size);
     OffsetList offsets(newest.header.first_sequence());
-    Error objection{"damaged_log", "nothing may follow the commit that closes a segment"};
+    std::optional<Error> objection;
     while (!reader.closed() && reader.position() < newest.size) {
         const Result<CommitInLog> commit = reader.next();
         if (!commit && commit.error().code != "damaged_log") return commit.error();
@@ -167,7 +167,10 @@ Result<std::shared_ptr<SegmentFile>> read_newest(Candidate newest, FoundLog& log
         log.last_commit_offset = commit->offset;
         add_offsets(offsets, *commit);
     }
-    if (Status judged = judge_end(newest, reader, objection, log); !judged) return std::move(judged).error();
+    if (!objection) {
+        objection = damaged_log(newest.path, reader.position(), "nothing may follow the commit that closes a segment");
+    }
+    if (Status judged = judge_end(newest, reader, *objection, log); !judged) return std::move(judged).error();
     const SegmentEnd end{reader.totals(), reader.link(), reader.position(), reader.closed()};
     return std::make_shared<SegmentFile>(newest.path, std::move(newest.file), newest.header, end, std::move(offsets));
 }

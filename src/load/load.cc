@@ -187,6 +187,8 @@ void Run::send_put(Pipe& pipe, const std::function<void(const PipeAnswer&)>& the
         if (is_batch && answer.ok()) accepted = occurrences(answer.body, "{\"status\":201,");
         report_.accepted += accepted;
         note_refusal(messages - accepted, answer.body);
+        // What is refused from the first request on is wrong, and would be for as long as the run takes.
+        if (is_http() && !answer.ok() && report_.accepted == 0) return fail(answer);
         if (then) then(answer);
     });
 }

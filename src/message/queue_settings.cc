@@ -19,6 +19,8 @@ enum Tag : std::uint32_t {
     kRetryFactor = 7,
     kRetryMost = 8,
     kRetryJitter = 9,
+    kWebhook = 10,
+    kPausedBy = 11,
     kPurgeThrough = 20,
     kPurgeStarted = 21,
     kDiscardBefore = 22,
@@ -38,6 +40,23 @@ void read_choice(FieldReader& from, std::optional<std::int64_t>& into) {
     into = static_cast<std::int64_t>(above - 1);
 }
 
+Status read_webhook(FieldReader& from, std::optional<WebhookTarget>& into) {
+    std::string_view bytes;
+    from.text(bytes);
+    if (from.damaged()) return {};
+    Result<WebhookTarget> target = decode_webhook_target(bytes);
+    if (!target) return std::move(target).error();
+    into = *std::move(target);
+    return {};
+}
+
+void read_paused_by(FieldReader& from, PausedBy& into) {
+    std::uint64_t who = 0;
+    from.number(who);
+    if (who > static_cast<std::uint64_t>(PausedBy::target)) return from.refuse();
+    into = static_cast<PausedBy>(who);
+}
+
 }  // namespace
 
 std::string encode_queue_settings(const QueueSettings& settings) {
@@ -53,6 +72,8 @@ std::string encode_queue_settings(const QueueSettings& settings) {
     write_choice(to, kRetryFactor, settings.retry.factor_permille);
     write_choice(to, kRetryMost, settings.retry.most_ms);
     write_choice(to, kRetryJitter, settings.retry.jitter_permille);
+    if (settings.webhook) to.text(kWebhook, encode_webhook_target(*settings.webhook));
+    to.number(kPausedBy, static_cast<std::uint64_t>(settings.paused_by));
     to.number(kPurgeThrough, settings.purge_through);
     to.signed_number(kPurgeStarted, settings.purge_started_ms);
     to.signed_number(kDiscardBefore, settings.discard_before_ms);
@@ -91,6 +112,12 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
                 break;
             case kRetryJitter:
                 read_choice(from, settings.retry.jitter_permille);
+                break;
+            case kWebhook:
+                if (Status read = read_webhook(from, settings.webhook); !read) return std::move(read).error();
+                break;
+            case kPausedBy:
+                read_paused_by(from, settings.paused_by);
                 break;
             case kPurgeThrough:
                 from.number(settings.purge_through);

@@ -8,21 +8,32 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/status.h"
 #include "message/message.h"
 #include "message/retry_rule.h"
+#include "message/webhook_target.h"
 
 namespace duewheel {
 
+// Who paused a queue. The numbers stand in the log.
+enum class PausedBy : std::uint8_t {
+    user = 0,
+    target = 1,  // its webhook answered that it is gone for good (410)
+};
+
 struct QueueSettings {
-    std::uint32_t revision = 0;     // of the record: rises with each change; 0: the queue has no settings
-    bool paused = false;            // nothing is handed out
+    std::uint32_t revision = 0;  // of the record: rises with each change; 0: the queue has no settings
+    bool paused = false;         // nothing is handed out
+    PausedBy paused_by = PausedBy::user;
     std::uint64_t pending_max = 0;  // puts beyond so many unfinished messages are refused; 0: no limit
     std::int64_t lease_ms = 0;      // of a lease that names no time; 0: as the server says
     RetryChoice retry;  // of messages without a rule of their own; what it leaves open is as the server says
+
+    std::optional<WebhookTarget> webhook;  // where its messages are posted; none: they wait for who leases them
 
     // Not a user's: messages with an id up to this one are being purged; 0: none are.
     MessageId purge_through = 0;

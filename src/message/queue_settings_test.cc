@@ -15,6 +15,8 @@ QueueSettings everything() {
     settings.pending_max = 1'000;
     settings.lease_ms = 60'000;
     settings.retry = {5, 0, 1'500, std::nullopt, 0};
+    settings.paused_by = PausedBy::target;
+    settings.webhook = {"https://example.com/in", {"new", "old"}, 5'000, 8, 100};
     settings.purge_through = 9 * kShardsMax;
     settings.purge_started_ms = 1'700'000'000'000;
     settings.discard_before_ms = 1'700'000'000'500;
@@ -43,6 +45,22 @@ TEST(QueueSettings, of_a_later_version_are_refused) {
     const Result<QueueSettings> read = decode_queue_settings(encode_queue_settings(everything()) + "\xc8\x01\x05");
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code, "newer_format");
+}
+
+TEST(QueueSettings, with_a_webhook_are_read_no_further_than_they_make_sense) {
+    WebhookTarget target{"https://example.com/in", {}, 0, 0, 0};
+    EXPECT_EQ(decode_webhook_target(encode_webhook_target(target)).value(), target);
+    EXPECT_EQ(decode_webhook_target(encode_webhook_target(target) + "\xc8\x01\x05").error().code, "newer_format");
+    for (const std::vector<std::string>& names :
+         {std::vector<std::string>{"a", ""}, {std::string(65, 'x')}, {"a", "b", "c", "d", "e"}, {"../key"}}) {
+        target.secrets = names;
+        EXPECT_EQ(decode_webhook_target(encode_webhook_target(target)).error().code, "damaged_record") << names.back();
+    }
+    EXPECT_EQ(decode_webhook_target("").error().code, "damaged_record") << "without a URL";
+    target = {std::string(kWebhookUrlBytesMax, 'u'),
+              std::vector<std::string>(kWebhookSecretsMax, std::string(kWebhookSecretNameBytesMax, 's')), INT64_MAX,
+              UINT32_MAX, UINT32_MAX};
+    EXPECT_LE(encode_webhook_target(target).size(), kWebhookTargetBytesMax);
 }
 
 TEST(QueueSettings, that_are_cut_short_are_damage) {

@@ -14,6 +14,7 @@
 #include "ingress/schedule_text.h"
 #include "message/message.h"
 #include "message/retry_rule.h"
+#include "message/webhook_target.h"
 
 namespace duewheel {
 namespace {
@@ -23,6 +24,7 @@ using Api = HttpApiOptions;
 using Engine = EngineOptions;
 using Http = HttpLimits;
 using Levels = LimitLevels;
+using Webhooks = WebhookOptions;
 
 constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kHour = 3600 * kSecond;
@@ -77,6 +79,12 @@ std::uint64_t of_http(const Levels& levels) {
     return static_cast<std::uint64_t>(levels.http.*Member);
 }
 
+template <auto Member>
+std::uint64_t of_webhooks(const Levels& levels) {
+    return static_cast<std::uint64_t>(levels.webhooks.*Member);
+}
+
+constexpr auto kWebhooks = &ServerOptions::webhooks;
 constexpr auto kEngine = &ServerOptions::engine;
 constexpr auto kHttp = &ServerOptions::http;
 constexpr auto kApi = &ServerOptions::api;
@@ -356,6 +364,52 @@ constexpr Limit kLimits[] = {
                                              .most = 64 * kGiB,
                                              .codes = {"too_busy"},
                                              .use = of_engine<&EngineCounters::reading_bytes>}),
+
+    fixed<kWebhookUrlBytesMax>({.name = "webhooks.url_max",
+                                .unit = Unit::bytes,
+                                .sentence = "URL of a webhook.",
+                                .codes = {"bad_webhook_url"}}),
+    fixed<kWebhookSecretsMax>({.name = "webhooks.secrets_max",
+                               .sentence = "Secrets that one webhook is signed with.",
+                               .codes = {"bad_webhook_secret"}}),
+    fixed<kWebhookSecretNameBytesMax>({.name = "webhooks.secret_name_max",
+                                       .unit = Unit::bytes,
+                                       .sentence = "Name of a webhook's secret.",
+                                       .codes = {"bad_webhook_secret"}}),
+    fixed<kWebhookRateMax>({.name = "webhooks.rate_max",
+                            .sentence = "Posts a second that a queue's webhook may be limited to.",
+                            .codes = {"out_of_range"}}),
+    at<kWebhooks, &Webhooks::timeout_max_ms>({.name = "webhooks.timeout_max",
+                                              .unit = Unit::milliseconds,
+                                              .sentence = "How long the answer to a webhook may be waited for.",
+                                              .least = kSecond,
+                                              .most = kHour,
+                                              .codes = {"out_of_range"}}),
+    at<kWebhooks, &Webhooks::concurrency_max>({.name = "webhooks.concurrency_max",
+                                               .sentence = "Posts under way at a time of one queue.",
+                                               .least = 1,
+                                               .most = 10'000,
+                                               .codes = {"out_of_range"}}),
+    at<kWebhooks, &Webhooks::connections_max>({.name = "webhooks.connections_max",
+                                               .sentence = "Posts under way at a time, of all queues together.",
+                                               .least = 1,
+                                               .most = 10'000,
+                                               .otherwise = "the others wait in their queues",
+                                               .use = of_webhooks<&WebhookCounters::under_way>}),
+    at<kWebhooks, &Webhooks::bytes_under_way_max>(
+        {.name = "webhooks.under_way_max",
+         .unit = Unit::bytes,
+         .sentence = "Bodies of what is being posted; then no more is taken out of queues until some are answered.",
+         .least = kMiB,
+         .most = 64 * kGiB,
+         .otherwise = "the others wait in their queues",
+         .use = of_webhooks<&WebhookCounters::bytes_under_way>}),
+    at<kWebhooks, &Webhooks::answer_bytes_max>({.name = "webhooks.answer_max",
+                                                .unit = Unit::bytes,
+                                                .sentence = "Body of an answer to a webhook that is read.",
+                                                .least = kKiB,
+                                                .most = kMiB,
+                                                .otherwise = "the rest is not read, and the connection closed"}),
 
     at<kEngine, &Engine::redrive_max>({.name = "retry.redrive_max",
                                        .sentence = "Dead messages that one call brings back.",

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "delivery/webhook_pusher.h"
 #include "engine/engine.h"
 #include "net/http_limits.h"
 #include "server/server_options.h"
@@ -23,6 +24,7 @@ enum class LimitUnit : std::uint8_t { count, bytes, milliseconds };
 struct LimitLevels {
     const EngineCounters& engine;
     const HttpCounters& http;
+    const WebhookCounters& webhooks;
 };
 
 struct Limit {

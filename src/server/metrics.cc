@@ -217,6 +217,29 @@ void add_schedules(Page& page, const Engine& engine) {
                       [](const Counters& schedule) { return std::uint64_t{schedule.paused}; });
 }
 
+void add_webhooks(Page& page, const WebhookCounters& webhooks) {
+    page.gauge("duewheel_webhook_queues", "Queues whose messages are posted.", webhooks.targets);
+    page.gauge("duewheel_webhook_targets_resting", "Targets that failed in a row and are tried now and then.",
+               webhooks.targets_open);
+    page.gauge("duewheel_webhooks_under_way", "Webhooks being posted.", webhooks.under_way);
+    page.counter("duewheel_webhooks_posted_total", "Webhooks posted.", webhooks.posted);
+    page.counter("duewheel_webhooks_delivered_total", "Webhooks answered with 2xx.", webhooks.delivered);
+    page.counter("duewheel_webhooks_refused_total", "Webhooks answered otherwise.", webhooks.refused);
+    page.counter("duewheel_webhooks_unanswered_total", "Webhooks whose answer did not come, or not in time.",
+                 webhooks.no_answer);
+    page.counter("duewheel_webhooks_not_sent_total", "Webhooks whose target was not reached, or is not who it says.",
+                 webhooks.not_sent);
+    page.counter("duewheel_webhooks_forbidden_total", "Of these, the ones to an address that may not be reached.",
+                 webhooks.forbidden);
+    page.counter("duewheel_webhooks_given_back_total", "Messages taken to be posted and put back into their queue.",
+                 webhooks.given_back);
+    page.counter("duewheel_webhooks_ended_late_total",
+                 "Answers that came when the lease was over: the message is posted again.", webhooks.ended_late);
+    page.counter("duewheel_webhook_rests_total", "Times a target began to rest.", webhooks.breakers_opened);
+    page.counter("duewheel_webhook_targets_gone_total", "Queues paused because their target answered 410.",
+                 webhooks.targets_gone);
+}
+
 void add_http(Page& page, const HttpCounters& http) {
     page.gauge("duewheel_http_connections", "Open HTTP connections.", http.connections_open);
     page.counter("duewheel_http_connections_total", "HTTP connections accepted.", http.connections_accepted);
@@ -264,8 +287,14 @@ std::string metrics_page(const ServerOptions& options, const Shard& shard, const
                  shard.parts().engine().lateness().all(), 1000);
     page.seconds("duewheel_read_seconds", "Look-ups in the index and the log.", shard.times().read_us, kMicros);
     page.seconds("duewheel_seal_seconds", "Building the table of a segment.", shard.times().seal_ms, 1000);
+    const WebhookCounters webhooks = shard.pusher() != nullptr ? shard.pusher()->counters() : WebhookCounters{};
+    add_webhooks(page, webhooks);
+    if (shard.pusher() != nullptr) {
+        page.seconds("duewheel_webhook_seconds", "From sending a webhook to the end of its answer.",
+                     shard.pusher()->post_us(), kMicros);
+    }
     add_http(page, http);
-    page.limits(options, {counters, http});
+    page.limits(options, {counters, http, webhooks});
     return page.take();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/http_server.h"
+#include "server/webhooks.h"
 
 namespace duewheel {
 namespace {
@@ -30,6 +31,7 @@ Status check_options(const ServerOptions& options) {
                                      "\" in the setting http.hosts is no host: write a name such as queue.example.org, "
                                      "without scheme, port and path"};
     }
+    if (Status webhooks = check_webhook_options(options.webhooks); !webhooks) return webhooks;
     if (Status address = check_listen_address(options.http_address); !address) return address;
     if (is_loopback(options.http_address) || options.unsafe_plain_listen) return {};
     return Error{"unsafe_listen", options.http_address +

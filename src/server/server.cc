@@ -20,6 +20,7 @@
 #include "server/options_check.h"
 #include "server/shard.h"
 #include "server/shard_parts.h"
+#include "server/webhooks.h"
 #include "store/index.h"
 #include "store/rocks_rows.h"
 
@@ -68,10 +69,12 @@ struct Server::Parts {
     RocksRowStorage rows;
     std::unique_ptr<ShardParts> shard_parts;
     EventLoop loop;
+    std::unique_ptr<Webhooks> webhooks;
     std::unique_ptr<Shard> shard;
     std::unique_ptr<HttpApi> api;
     std::unique_ptr<HttpServer> http;
     ConnectionWatch connection_watch{log};
+    BoundAddress listens_at;
     std::string http_address;
     std::function<void()> ready;
     std::function<void()> when_stopping;
@@ -118,6 +121,11 @@ Status Server::Parts::open() {
     if (!opened) return std::move(opened).error();
     shard_parts = *std::move(opened);
     shard = std::make_unique<Shard>(loop, *shard_parts, log, [this](const Error& error) { broken(error); });
+    Result<std::unique_ptr<Webhooks>> made =
+        Webhooks::open(loop, shard_parts->engine(), options.webhooks, listens_at, log);
+    if (!made) return std::move(made).error();
+    webhooks = *std::move(made);
+    shard->push_with(webhooks->pusher());
     return listen();
 }
 
@@ -143,9 +151,10 @@ Status Server::Parts::bind() {
         },
         group_of_call);
     http->set_clock(wall_now_ms);
-    const Result<BoundAddress> bound = http->bind(options.http_address);
-    if (!bound) return bound.error();
-    http_address = bound->text();
+    const Result<BoundAddress> address = http->bind(options.http_address);
+    if (!address) return address.error();
+    listens_at = *address;
+    http_address = listens_at.text();
     return {};
 }
 
@@ -154,6 +163,7 @@ Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
     api_options.callers = caller_rules(options);
     api_options.find_zone = [this](std::string_view name) { return shard->zones().find(name); };
+    api_options.check_webhook = [this](WebhookTarget& target) { return webhooks->rules().check(target); };
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
     api_options.metrics = [this] { return metrics_page(options, *shard, http->counters()); };
     api_options.readiness = [this] {
@@ -225,6 +235,8 @@ std::string Server::http_address() const {
 void Server::run(std::function<void()> ready, std::function<void()> stopping) {
     parts_->ready = std::move(ready);
     parts_->when_stopping = std::move(stopping);
+    // A receiver of a webhook that hangs up, or a log that nobody reads any more, must not end the process.
+    std::signal(SIGPIPE, SIG_IGN);
     parts_->loop.on_signals({SIGTERM, SIGINT}, [this](int signal) { parts_->stop(signal); });
     {
         const DiskForbidden on_this_thread;

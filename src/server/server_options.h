@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "delivery/webhook_options.h"
 #include "engine/engine_options.h"
 #include "ingress/http_api.h"
 #include "net/http_limits.h"
@@ -32,6 +33,7 @@ struct ServerOptions {
     HttpLimits http;
     std::vector<std::string> http_hosts;  // names beside its address that the server goes by, and whose pages may call
     HttpApiOptions api;  // limits, and what is logged; what is to be called, and who may call, is the server's affair
+    WebhookOptions webhooks;
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 3;
     std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off

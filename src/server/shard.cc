@@ -59,17 +59,27 @@ void Shard::forget(ReplyToken token) {
     parts_.engine().forget(token);
 }
 
+void Shard::stop_waiting() {
+    parts_.engine().stop_waiting();
+    if (pusher_ != nullptr) pusher_->stop();
+}
+
 EventLoop::TimePoint Shard::turn() {
     Engine& engine = parts_.engine();
     const DueMs now_ms = clock_.now_ms(boot_now_ns());
     if (parts_.tell_reserve()) tend_space();
     say_space();
+    if (pusher_ != nullptr) {
+        engine.set_time(now_ms);
+        pusher_->act(engine.now());
+    }
     engine.advance_to(now_ms);
     parts_.expire_by(now_ms);
     carry_out(engine.take_effects());
     if (monotonic_now_ns() >= tend_at_ns_) tend_space();
     if (!patrolling_ && engine.is_serving()) patrol();
-    const DueMs next = engine.next_wakeup();
+    DueMs next = engine.next_wakeup();
+    if (pusher_ != nullptr) next = std::min(next, pusher_->next_wakeup(engine.now()));
     if (next <= engine.now()) return EventLoop::kAtOnce;
     std::int64_t at_ns = tend_at_ns_;
     if (next != Engine::kNoWakeup) {
@@ -89,7 +99,9 @@ void Shard::carry_out(Effects effects) {
     }
     bool cleaning_moved = false;
     for (ReplyEffect& effect : effects.replies) {
-        if ((effect.token & LogCleaning::kTokenBit) == 0) {
+        if (pusher_ != nullptr && (effect.token & WebhookPusher::kTokenBit) != 0) {
+            pusher_->reply(effect.token, std::move(effect.reply));
+        } else if ((effect.token & LogCleaning::kTokenBit) == 0) {
             sink_(effect.token, std::move(effect.reply));
         } else {
             if (Status taken = cleaning_.reply(effect.reply); !taken) broken_(taken.error());

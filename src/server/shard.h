@@ -14,6 +14,7 @@
 
 #include "base/histogram.h"
 #include "base/log.h"
+#include "delivery/webhook_pusher.h"
 #include "ingress/command_port.h"
 #include "net/event_loop.h"
 #include "server/log_cleaning.h"
@@ -43,6 +44,10 @@ class Shard final : public CommandPort {
 
     void deliver_replies_to(ReplySink sink) { sink_ = std::move(sink); }
 
+    // Its turns come with the shard's; outlives the shard's last one.
+    void push_with(WebhookPusher& pusher) { pusher_ = &pusher; }
+    const WebhookPusher* pusher() const { return pusher_; }
+
     // CommandPort; on the loop's thread.
     void submit(Command command, ReplyToken token) override;
     void forget(ReplyToken token) override;
@@ -56,11 +61,11 @@ class Shard final : public CommandPort {
     EventLoop::TimePoint turn();
 
     // Consumers that wait get an empty answer, and from now on none waits: for a server that is to stop.
-    void stop_waiting() { parts_.engine().stop_waiting(); }
+    void stop_waiting();
 
     bool is_serving() const { return parts_.engine().is_serving(); }
-    // Nothing accepted waits for the disk.
-    bool is_idle() const { return parts_.engine().is_idle(); }
+    // Nothing accepted waits for the disk, and nothing is being posted.
+    bool is_idle() const { return parts_.engine().is_idle() && (pusher_ == nullptr || pusher_->is_idle()); }
     const ShardTimes& times() const { return times_; }
     const LogCleaning& cleaning() const { return cleaning_; }
     const ShardParts& parts() const { return parts_; }
@@ -85,6 +90,7 @@ class Shard final : public CommandPort {
     LogSink& log_;
     BrokenWorld broken_;
     ReplySink sink_;
+    WebhookPusher* pusher_ = nullptr;
     ServerClock clock_;
     LogCleaning cleaning_{parts_};
     // One such job at a time is queued or running, so that those that wait for space do not pile up.

@@ -199,6 +199,19 @@ TEST(History, is_bounded_by_age) {
     EXPECT_EQ(trial.row_count(), 0u);
 }
 
+// The rows of such a segment had an era that was gone already: nothing counted them, and nothing would ever erase them.
+TEST(History, what_is_too_old_when_it_is_sealed_leaves_no_row) {
+    MemoryRowStorage storage;
+    HistoryTrial trial(storage, {10 * kHour, 1 << 30});
+    trial.end_one("mail");
+    trial.wait(11 * kHour);
+    trial.seal();
+    EXPECT_EQ(trial.row_count(), 0u);
+    trial.end_one("mail");
+    trial.seal();
+    EXPECT_EQ(trial.row_count(), 1u);
+}
+
 TEST(History, a_carried_outcome_is_not_another_end) {
     MemoryRowStorage storage;
     TrialShard shard;

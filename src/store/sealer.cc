@@ -86,10 +86,8 @@ Status find_queue_cursors(SegmentTable& table, const Index& index) {
     }
     const DueMs load_cursor_ms = table.position.load_cursor_ms;
     for (const MessageEffect& message : table.effect.messages()) {
-        if (is_ended(message.state) || has_due_row(message, load_cursor_ms)) continue;
-        // What waits for something else than its due (held) is in no list that a cursor stands for, unless the load
-        // cursor has already passed it.
-        if (!is_timed(message.state) && message.due_ms >= load_cursor_ms) continue;
+        // What waits for something else than its due (held) is in no list that a cursor stands for.
+        if (!is_timed(message.state) || has_due_row(message, load_cursor_ms)) continue;
         if (Status lowered = cursors.lower(message.queue, {message.due_ms, message.id}); !lowered) return lowered;
     }
     table.queue_cursors = cursors.changed();

@@ -1,84 +1,11 @@
-// Each rule of sealing by itself, on segments that were written for it; and that sealing as the log grows gives the
-// same rows as sealing it all at the end.
+// Each rule of sealing by itself, on segments that were written for it.
 #include "store/sealer.h"
 
-#include <gtest/gtest.h>
-
-#include "base/random.h"
 #include "message/outcome_rows.h"
-#include "store/index_recovery.h"
-#include "store/memory_rows.h"
-#include "store/trial_shard.h"
+#include "store/trial_sealing.h"
 
 namespace duewheel {
 namespace {
-
-constexpr DueMs kNow = TrialShard::kStart;
-constexpr DueMs kNever = INT64_MAX;
-
-class Sealing : public testing::Test {
-  protected:
-    Sealing() { reopen(); }
-
-    void reopen() {
-        index_.reset();
-        auto opened = Index::open(storage_, retention_);
-        EXPECT_TRUE(opened.ok());
-        index_ = *std::move(opened);
-    }
-    // Closes the segment that is being written and seals it.
-    void seal() {
-        shard_.close_segment();
-        const Status sealed = seal_missing(shard_.catalog(), *index_);
-        ASSERT_TRUE(sealed.ok()) << sealed.error().message;
-        reopen();  // nothing may hang on memory
-    }
-
-    std::vector<MessageId> due_ids(DueMs from_ms = 0) { return ids(index_->scan_due({from_ms, 0}, kNever, 1000)); }
-    std::vector<MessageId> queue_ids(const std::string& queue) {
-        return ids(index_->scan_queue("default", queue, {}, kNever, 1000));
-    }
-    std::vector<MessageId> dead_ids(const std::string& queue) {
-        return ids(index_->scan_dead("default", queue, {}, kNever, 1000));
-    }
-    std::optional<MessageRow> find(MessageId id, DueMs now_ms = 0) {
-        auto found = index_->find(id, now_ms);
-        EXPECT_TRUE(found.ok());
-        return *std::move(found);
-    }
-    std::optional<KeyHolder> find_key(const std::string& queue, const std::string& key, DueMs now_ms = 0) {
-        auto found = index_->find_key("default", queue, key, now_ms);
-        EXPECT_TRUE(found.ok());
-        return *found;
-    }
-    std::optional<DuePosition> cursor(const std::string& queue) {
-        auto found = index_->queue_cursor("default", queue);
-        EXPECT_TRUE(found.ok());
-        return *found;
-    }
-    // How many records of the nth segment are needed.
-    std::uint64_t needed(std::size_t segment) {
-        const auto counts = index_->needed_counts();
-        EXPECT_TRUE(counts.ok());
-        const auto found = counts->find(shard_.catalog().list().at(segment - 1).first_sequence);
-        return found == counts->end() ? 0 : found->second;
-    }
-
-    TrialShard shard_;
-    Retention retention_;
-    MemoryRowStorage storage_;
-    std::unique_ptr<Index> index_;
-
-  private:
-    static std::vector<MessageId> ids(const Result<Stretch>& stretch) {
-        EXPECT_TRUE(stretch.ok());
-        std::vector<MessageId> ids;
-        for (const MessageRow& row : stretch->rows) ids.push_back(row.id);
-        return ids;
-    }
-};
-
-using Ids = std::vector<MessageId>;
 
 TEST_F(Sealing, a_waiting_message_has_rows_by_id_by_due_and_in_its_queue) {
     const MessageId id = shard_.put("mail", kNow + 500);
@@ -343,6 +270,20 @@ TEST_F(Sealing, a_key_moves_with_its_message) {
     EXPECT_EQ(find_key("post", "order-1")->id, id);
 }
 
+// Whoever repeats the put is answered as the first time, wherever the message has been moved since.
+TEST_F(Sealing, a_key_keeps_the_due_time_that_its_put_was_answered) {
+    const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
+    shard_.reschedule(id, kNow + 900);
+    seal();
+    EXPECT_EQ(find_key("mail", "order-1")->due_ms, kNow + 500);
+    shard_.reschedule(id, kNow + 700);
+    seal();
+    EXPECT_EQ(find_key("mail", "order-1")->due_ms, kNow + 500);
+    shard_.end(id);
+    seal();
+    EXPECT_EQ(find_key("mail", "order-1")->due_ms, kNow + 500);
+}
+
 TEST_F(Sealing, of_two_messages_with_one_key_the_younger_holds_it) {
     const MessageId dead = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard_.end(dead, State::dead);
@@ -464,86 +405,6 @@ TEST_F(Sealing, a_carry_that_is_followed_by_a_change_leaves_no_old_rows) {
     EXPECT_EQ(index_->scan_due({}, kNever, 10)->rows.at(0), shard_.rows.at(moved));
     EXPECT_EQ(needed(1), 0u);
     EXPECT_EQ(needed(2), 1u);
-}
-
-TEST_F(Sealing, the_load_cursor_only_rises_and_sweeps_due_below_it) {
-    const MessageId first = shard_.put("mail", kNow + 100);
-    const MessageId at_cursor = shard_.put("mail", kNow + 200);
-    const MessageId above = shard_.put("mail", kNow + 201);
-    seal();
-    EXPECT_EQ(index_->position().load_cursor_ms, 0);
-    shard_.set_load_cursor(kNow + 200);
-    shard_.set_load_cursor(kNow + 190);
-    seal();
-    EXPECT_EQ(index_->position().load_cursor_ms, kNow + 200);
-    EXPECT_EQ(due_ids(), (Ids{at_cursor, above}));
-    EXPECT_EQ(queue_ids("mail"), (Ids{first, at_cursor, above})) << "a queue is never swept";
-    shard_.set_load_cursor(kNow + 150);
-    seal();
-    EXPECT_EQ(index_->position().load_cursor_ms, kNow + 200);
-    EXPECT_EQ(due_ids(), (Ids{at_cursor, above}));
-    shard_.reschedule(at_cursor, kNow + 300);
-    seal();
-    EXPECT_EQ(due_ids(), (Ids{above, at_cursor})) << "the row at the cursor itself is not swept, so it is erased";
-}
-
-TEST_F(Sealing, a_row_that_lands_below_the_load_cursor_lowers_its_queues_cursor) {
-    const MessageId moved = shard_.put("mail", kNow + 900);
-    const MessageId held = shard_.put("mail", kNow + 300);
-    const MessageId untouched = shard_.put("mail", kNow + 50);
-    shard_.set_state(held, State::held);
-    shard_.set_load_cursor(kNow + 100);
-    shard_.set_queue_cursor("mail", {kNow + 80, 7});
-    shard_.commit(kNow - 10);
-    seal();
-    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 50, untouched})) << "not what the record says: a row lies below it";
-    shard_.set_queue_cursor("mail", {kNow + 80, 7});
-    shard_.commit(kNow);
-    shard_.reschedule(moved, kNow + 60);
-    shard_.commit(kNow);
-    seal();
-    EXPECT_EQ(due_ids(), Ids{}) << "below the load cursor nothing looks for it in due";
-    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 60, moved}));
-    shard_.set_queue_cursor("mail", {kNow + 80, 7});
-    seal();
-    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 80, 7})) << "this segment holds no row below it";
-}
-
-// The cursor of a queue stood in a part of the log that has gone, and did not change since, because the message it
-// stood at is still unfinished; that message was carried, but into a segment that is not full yet.
-TEST_F(Sealing, an_index_begun_behind_a_lost_cursor_still_reaches_every_message) {
-    const MessageId oldest = shard_.put("mail", kNow + 10);
-    shard_.set_queue_cursor("mail", {kNow + 10, oldest});
-    shard_.commit(kNow + 20, true);
-    const MessageId later = shard_.put("mail", kNow + 500);
-    const MessageId ended = shard_.put("post", kNow + 500);
-    shard_.close_segment();
-    shard_.set_load_cursor(kNow + 1000);
-    shard_.end(ended);
-    shard_.commit(kNow + 1000, true);
-    shard_.carry(oldest);
-    shard_.commit(kNow + 1000);
-    shard_.drop_before(3);
-    ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
-    EXPECT_EQ(due_ids(), Ids{});
-    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 500, later}));
-    EXPECT_EQ(cursor("post"), std::nullopt);
-}
-
-TEST_F(Sealing, the_last_cursor_record_of_a_queue_counts_and_removal_removes) {
-    shard_.set_queue_cursor("mail", {kNow, 1});
-    shard_.set_queue_cursor("mail", {kNow + 5, 2});
-    shard_.set_queue_cursor("post", {kNow + 6, 3});
-    seal();
-    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 5, 2}));
-    const auto all = index_->queue_cursors();
-    ASSERT_TRUE(all.ok());
-    EXPECT_EQ(*all, (std::vector<Index::QueueCursor>{{{"default", "mail"}, {kNow + 5, 2}},
-                                                     {{"default", "post"}, {kNow + 6, 3}}}));
-    shard_.set_queue_cursor("mail", {}, true);
-    seal();
-    EXPECT_EQ(cursor("mail"), std::nullopt);
-    EXPECT_EQ(cursor("post"), (DuePosition{kNow + 6, 3}));
 }
 
 TEST_F(Sealing, the_position_is_the_segments_own_end) {

@@ -90,6 +90,20 @@ TEST_F(CoroutineTest, an_interval_keeps_to_its_grid) {
     service.stop();
 }
 
+TEST_F(CoroutineTest, an_interval_beyond_the_end_of_time_waits_for_ever) {
+    // The sum of now and the period overflowed, and every beat was due at once.
+    clock.advance(1s);
+    int beats = 0;
+    const auto beat = [&](TimerService& timers) -> Task<void> {
+        Interval every(timers, std::chrono::nanoseconds::max());
+        while (beats < 5 && co_await every.next() == SleepEnd::elapsed) ++beats;
+    };
+    start(beat(service));
+    for (int i = 0; i < 10; ++i) pass(1s);
+    EXPECT_EQ(beats, 0);
+    service.stop();
+}
+
 TEST_F(CoroutineTest, an_interval_skips_or_delays_what_it_missed) {
     for (const MissedPeriods missed : {MissedPeriods::skip, MissedPeriods::delay}) {
         std::vector<std::chrono::nanoseconds> beats;

@@ -282,6 +282,25 @@ TEST_F(WallTest, with_skip_what_was_passed_over_does_not_happen) {
     EXPECT_EQ(service->statistics().cancelled, 1U);
 }
 
+TEST_F(WallTest, with_skip_what_was_due_as_the_wall_was_set_still_happens) {
+    use(WallJump::skip);
+    note_at(kNoon + 1h);
+    clock.advance(1h);
+    clock.set_wall(kNoon + 3h);
+    service->advance();
+    EXPECT_EQ(runs, Moments{3h});
+}
+
+TEST_F(WallTest, a_timer_scheduled_between_a_jump_and_the_next_pass_does_not_hide_it) {
+    use(WallJump::fire_now);
+    note_at(kNoon + 1h);
+    service->advance();
+    clock.set_wall(kNoon + 2h);
+    note_at(kNoon + 5h);
+    service->advance();
+    EXPECT_EQ(runs, Moments{2h});
+}
+
 TEST_F(WallTest, a_slow_wall_is_waited_for) {
     // The wall loses half a second in an hour: no jump, but fired on the old translation it would be early.
     use(WallJump::fire_now);

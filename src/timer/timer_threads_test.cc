@@ -147,6 +147,18 @@ TEST(TimerThread, auto_advance_runs_a_day_in_no_time) {
     EXPECT_EQ(runs, 24);
 }
 
+TEST(TimerThread, is_woken_when_a_manual_wall_is_set) {
+    ManualClock clock;
+    TimerService service({}, clock);
+    TimerThread thread(service);
+    std::atomic<int> runs{0};
+    static_cast<void>(service.schedule_at(clock.wall_now() + 1h, [&] { ++runs; }));
+    clock.wait_until_idle();
+    clock.set_wall(clock.wall_now() + 2h);
+    clock.wait_until_idle();
+    EXPECT_EQ(runs, 1);
+}
+
 TEST(TimerThread, several_threads_fire_in_the_same_order_each_time) {
     std::vector<int> first;
     for (int round = 0; round < 20; ++round) {

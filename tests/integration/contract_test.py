@@ -98,6 +98,8 @@ HOW = {
     "bad_policy": lambda p: p.with_body({"transaction": {"check_back": {"after": 1}, "otherwise": "some"}} if p.name == "put" else
                                         p.of_this_call({"misfire": "some"})),
     "bad_schedule_name": lambda p: p.with_name("schedule", "-s"),
+    "bad_webhook_secret": lambda p: p.with_body({"target": {"webhook": {"url": "https://receiver.example", "secrets": ["none"]}}}),
+    "bad_webhook_url": lambda p: p.with_body({"target": {"webhook": {"url": "example.com"}}}),
     "bad_zone": lambda p: p.with_body(p.of_this_call({"zone": "Europe/Olso"})),
     "bad_cursor": lambda p: p.with_query(p.query + "&cursor=x" if p.query else "cursor=x"),
     "bad_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
@@ -131,6 +133,7 @@ HOW = {
                                                   "count=1&count=1" if p.name == "previewSchedule" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
     "expires_too_soon": lambda p: p.with_body({"expires_in": 0} if p.name == "put" else {"delay": "2h"}),
+    "forbidden_address": lambda p: p.with_body({"target": {"webhook": {"url": "http://127.0.0.1/"}}}),
     "foreign_host": lambda p: p.with_headers(Host="foreign.example"),
     "foreign_origin": lambda p: p.with_headers(Origin="http://foreign.example"),
     "header_too_large": lambda p: p.with_headers(A="b" * 9000),
@@ -140,7 +143,8 @@ HOW = {
     "key_conflict": lambda p: p.with_body({"key": "taken", "priority": 1}),
     "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
     "lease_too_short": lambda p: p.with_body({"lease": 1}),
-    "missing_member": lambda p: p.with_body({"transaction": {}} if p.name == "put" else {}),
+    "missing_member": lambda p: p.with_body({"transaction": {}} if p.name == "put" else
+                                            {"target": {"webhook": {}}} if p.name == "setQueue" else {}),
     "missing_parameter": lambda p: p.with_query(""),
     "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: -1})),
     "never_due": lambda p: p.with_body({"queue": "q", "cron": "0 0 30 2 *"}),
@@ -350,6 +354,7 @@ class Answers(unittest.TestCase):
             say("POST", "/messages/{id}:rollback", id=raw_half)
         say("GET", put, query="?state=prepared,scheduled")
         say("POST", "/queues/{queue}:pause")
+        say("PUT", "/queues/{queue}", {"target": {"webhook": {"url": "https://receiver.example/in", "timeout": "5s", "concurrency": 8, "rate": 5}}})
         say("PUT", "/queues/{queue}", {"target": "pull", "lease": "1m", "retry": {"jitter": 0.5}, "limits": {"pending": 1000}})
         say("POST", "/queues/{queue}:resume")
         say("POST", "/queues/{queue}:purge")

@@ -26,7 +26,7 @@ PUT = "/v1/queues/q/messages"
 
 def table():
     """{limit: {codes that are met beyond it}}"""
-    rows = re.findall(r"^\| `((?:http|limits|retry|store|memory)\.\w+)` \|.*\| ([^|]*) \|$", PAGE.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `((?:http|limits|webhooks|retry|store|memory)\.\w+)` \|.*\| ([^|]*) \|$", PAGE.read_text(), re.MULTILINE)
     return {name: set(re.findall(r"`(\w+)`", beyond)) for name, beyond in rows}
 
 
@@ -44,6 +44,11 @@ def put(daemon, **members):
 
 def lease(daemon, **members):
     return code_of(daemon.client().request("POST", "/v1/queues/q:lease", members))
+
+
+def webhook(daemon, **members):
+    return code_of(daemon.client().request("PUT", "/v1/queues/q", {
+        "target": {"webhook": {"url": "https://receiver.example/", **members}}}))
 
 
 def redrive(daemon, most):
@@ -317,6 +322,16 @@ REFUSES = {
     "limits.closed_days_max": ([], 4096, lambda daemon, size: schedule(daemon, every="1h", closed="SAT" + " " * (size - 3))),
     "limits.preview_max": ([], 1000, lambda daemon, count: (
         schedule(daemon, every="1h"), code_of(daemon.client().request("GET", f"/v1/schedules/s:preview?count={count}")))[1]),
+    "webhooks.url_max": ([], 2048, lambda daemon, size: webhook(
+        daemon, url="https://receiver.example/" + "a" * (size - len("https://receiver.example/")))),
+    "webhooks.secrets_max": ([f"--webhooks-secrets={','.join(f's{number}=secret' for number in range(5))}"], 4,
+                             lambda daemon, count: webhook(daemon, secrets=[f"s{number}" for number in range(count)])),
+    "webhooks.secret_name_max": ([f"--webhooks-secrets={'n' * 63}=secret,{'n' * 64}=secret"], 64,
+                                 lambda daemon, size: webhook(daemon, secrets=["n" * size])),
+    "webhooks.rate_max": ([], 1_000_000, lambda daemon, count: webhook(daemon, rate=count)),
+    "webhooks.timeout_max": (["--webhooks-timeout-max=20s"], 20_000, lambda daemon, time: webhook(daemon, timeout=time)),
+    "webhooks.concurrency_max": (["--webhooks-concurrency-max=70"], 70,
+                                 lambda daemon, count: webhook(daemon, concurrency=count)),
     "retry.redrive_max": (["--retry-redrive-max=7"], 7, redrive),
     "limits.page_max": ([], 1000, lambda daemon, count: code_of(daemon.client().request("GET", f"{PUT}?limit={count}"))),
     "limits.pending_max": ([], 10 ** 12, lambda daemon, count: code_of(
@@ -333,6 +348,9 @@ HOLDS_UP = {
     "memory.ready_max": (["--memory-ready-max=100", "--store-segment-size=1MiB"], 100, ready),
 }
 ELSEWHERE = {
+    "webhooks.connections_max": ("src/delivery/webhook_pusher_test.cc", "shares_what_connections_there_are_among_many_targets"),
+    "webhooks.under_way_max": ("src/delivery/webhook_pusher_test.cc", "takes_no_more_into_memory_than_it_may"),
+    "webhooks.answer_max": ("src/delivery/webhook_client_test.cc", "reads_no_more_of_an_answer_than_it_may"),
     "http.pipeline_max": ("src/net/http_server_test.cc", "pauses_reading_at_the_pipeline_limit_and_loses_nothing"),
     "http.reads_max": ("src/net/http_server_defence_test.cc", "works_on_few_reads_of_one_connection_at_a_time"),
     "http.unsent_max": ("src/net/http_server_defence_test.cc",
@@ -374,6 +392,9 @@ class Limits(unittest.TestCase):
         for name, (settings, limit, probe) in REFUSES.items():
             for number in (limit - 1, limit, limit + 1):
                 with self.subTest(limit=name, number=number), Daemon(arguments=settings) as daemon:
+                    secret = daemon.directory / "secret"
+                    secret.write_text("whsec_" + "A" * 32)
+                    secret.chmod(0o600)
                     daemon.start()
                     met = probe(daemon, number)
                     met = met if isinstance(met, set) else {met} - {None}

@@ -193,6 +193,9 @@ class Interface(unittest.TestCase):
         self.assertIn("removed", run("delete", "report"))
         self.assertIn("there was none", run("delete", "report"))
         self.assertIn("no schedule of this name", run("get", "report", code=1))
+        self.assertIn("at 2031-01-01T06:00:00, Europe/Oslo",
+                      run("put", "once", "q", "b", "--at", "2031-01-01T06:00", "--tz", "Europe/Oslo"))
+        self.assertIn("at 2031-01-01T06:00:00+01:00", run("put", "once", "q", "b", "--at", "2031-01-01T06:00+01:00"))
         run("put", "x", "q", "b", "--every", "1h", "--cron", "* * * * *", code=2)
 
 

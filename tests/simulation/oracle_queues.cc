@@ -257,7 +257,6 @@ void Oracle::settings_refused(const Request& request, const Error& error) {
 
 // Nothing is surely in the queue, and it surely has no settings.
 void Oracle::refused_as_unknown(const Request& request) {
-    using What = ConfigureQueueCommand::What;
     QueueKey name;
     bool may_be_refused = false;
     if (const auto* described = std::get_if<DescribeQueueCommand>(&request.command)) {

@@ -109,9 +109,11 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
     }
     if (answer.outcome == ChangeOutcome::cancelled) {
         const bool is_cancel = std::holds_alternative<CancelCommand>(request.command);
+        // A redrive that is not answered yet has brought it back into a queue that was purged.
+        const bool may_be_purged = by_purge && about.returns_open > 0;
         const Worlds before = explain(about, token, [&](const World& world) {
             if (world.phase == World::Phase::cancelled) return !world.told || world.attempts == answer.attempts;
-            if (world.is_unfinished() && is_cancel && !is_over) return true;
+            if (world.is_unfinished() && ((is_cancel && !is_over) || may_be_purged)) return true;
             const bool may_be_dead =
                 world.phase == World::Phase::dead || (world.is_live() && may_be_dead_after(about, answer.attempts));
             return may_be_dead && (is_discard || may_be_discarded(about, world));
@@ -261,14 +263,19 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             &about);
     }
     if (about.is_loop() && answer.outcome == ChangeOutcome::delivered) return loop_is_done(about);
+    Worlds discarded;  // a history tells later which of the two it was
     for (World& world : ended) {
         if (may_be_let_go(about, world)) rare_.met(Rare::dead_message_let_go);
+        if (gone && may_be_discarded(about, world)) {
+            discarded.push_back({World::Phase::cancelled, {}, {}, {0, latest()}});
+        }
         if (world.is_unfinished() || world.phase == World::Phase::dead) {
             const bool was_half = world.is_half();
             world = World{World::Phase::expired, {}, {}, {0, latest()}};
             world.was_half = was_half;
         }
     }
+    ended.insert(ended.end(), discarded.begin(), discarded.end());
     if (about.worlds().size() > 1 && about.open.empty()) rare_.met(Rare::unanswered_command_found_done);
     if (ended != about.worlds()) about.set({run_, answer.attempts}, ended);
 }

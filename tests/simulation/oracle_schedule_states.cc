@@ -86,8 +86,8 @@ void Oracle::schedule_told(ScheduleModel& model, const ScheduleState& state, con
     if (!violated()) explain_runs(model);
 }
 
-// One that was removed may have been made again within the millisecond in which it was made, and be told of by an answer
-// that was asked for before.
+// One that was removed may have been made again within the millisecond in which it was made, and be told of by an
+// answer that was asked for before.
 bool Oracle::may_be_two_lives(const ScheduleModel& model, const ScheduleLife& life, const ScheduleState& state) const {
     const auto known = life.told.find(state.revision);
     if (known == life.told.end() || known->second.state == state) return false;
@@ -95,7 +95,8 @@ bool Oracle::may_be_two_lives(const ScheduleModel& model, const ScheduleLife& li
     std::ptrdiff_t tries = 0;
     for (const std::uint64_t serial : model.puts) {
         const std::vector<SchedulePut::Try>& all = schedule_puts_[serial - 1].tries;
-        tries += std::count_if(all.begin(), all.end(), [&](const auto& one) { return one.may_be_at(state.created_ms); });
+        tries +=
+            std::count_if(all.begin(), all.end(), [&](const auto& one) { return one.may_be_at(state.created_ms); });
     }
     return tries > 1;
 }

@@ -157,7 +157,7 @@ struct ScheduleModel {
     bool remove_lost = false;  // since it was last looked at, an end or a put had no answer
     bool put_lost = false;
     bool change_lost = false;  // likewise any command that changes it
-    bool is_blurred = false;  // two lives cannot be told from one another: it is not judged any more
+    bool is_blurred = false;   // two lives cannot be told from one another: it is not judged any more
     std::vector<ScheduleLife> lives;
     std::vector<std::uint64_t> puts;             // serials
     std::uint64_t commands = 0;                  // puts, resumes and removals that were sent

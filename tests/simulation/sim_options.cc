@@ -151,6 +151,9 @@ void draw_later_ones(SimOptions& options) {
     options.engine.overdue_halves_max = pick<std::uint32_t>(random, {1, 3, 1000});
     // A check whose queue cannot have a name waits for ever.
     if (options.has(Op::transact)) options.queues = std::min(options.queues, options.engine.queues_max);
+    // A crash between the commits of one request's puts, which must not be two, is met where there are many of them.
+    Random batches(options.seed ^ 0xba7c4e5);
+    if (batches.chance(200'000)) options.op_weights[static_cast<std::size_t>(Op::put_batch)] *= 10;
 }
 
 }  // namespace

@@ -457,7 +457,8 @@ void Simulation::damage() {
         auto file = disk_.open(path, OpenMode::read);
         size = *(*file)->size();
     }
-    disk_.flip(path, random_.below(size), static_cast<std::byte>(1u << random_.below(8)));
+    const std::uint64_t at = random_.below(size);
+    disk_.flip(path, at, static_cast<std::byte>(1u << random_.below(8)));
     MemoryRowStorage fresh;  // so that all of the log has to be read
     auto opened = SimShard::open(options_, zone_version_, disk_, fresh, retention_, log_, rare_, hash_);
     if (!opened) {

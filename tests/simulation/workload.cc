@@ -135,6 +135,12 @@ DueMs Workload::draw_delay() {
     }
 }
 
+// Before or after now.
+DueMs Workload::draw_instant() {
+    const DueMs later = surroundings_.clock() + draw_delay();
+    return later - draw_delay();
+}
+
 When Workload::draw_when() {
     When when;
     const Oracle::Messages& messages = oracle_.messages();
@@ -385,7 +391,10 @@ void Workload::discard() {
     if (message != nullptr && message->may_be(World::Phase::dead))
         queue = {message->put.name_space, message->put.queue};
     ConfigureQueueCommand command{queue.name_space, queue.queue, ConfigureQueueCommand::What::discard, {}, {}};
-    if (random_.chance(300'000)) command.before_ms = surroundings_.clock() - draw_delay() + random_.between(-1, 1);
+    if (random_.chance(300'000)) {
+        command.before_ms = surroundings_.clock() - draw_delay();
+        *command.before_ms += random_.between(-1, 1);
+    }
     send(std::move(command));
     // Somebody may want one of them back that is going.
     if (message == nullptr || !random_.chance(500'000)) return;

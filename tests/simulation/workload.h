@@ -77,6 +77,7 @@ class Workload {
     When draw_when();
     When draw_expiry(const When& due);
     DueMs draw_delay();
+    DueMs draw_instant();
     void lease(bool waits);
     const MessageModel* pick_message();
     const MessageModel* pick_aside_or_dead();

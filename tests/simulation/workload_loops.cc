@@ -88,7 +88,8 @@ RepeatChoice Workload::draw_repeat(const When& first) {
         choice.times = random_.between(1, random_.chance(30'000) ? kTimesOfALongOne : kTimesMost);
     if (has_until) {
         const DueMs start = first.at_ms ? *first.at_ms : surroundings_.clock() + first.delay_ms;
-        choice.until_ms = start + choice.every_ms * random_.between(0, kTimesMost) + random_.between(-1, 1);
+        const DueMs last = start + choice.every_ms * random_.between(0, kTimesMost);
+        choice.until_ms = last + random_.between(-1, 1);
     }
     return choice;
 }

@@ -28,6 +28,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
@@ -168,7 +169,15 @@ std::size_t Purgatory<Key, Hash>::check_and_complete(const Key& key) {
         under_key.assign(found->second.begin(), found->second.end());
     }
     std::size_t ended = 0;
-    for (const Shared& operation : under_key) ended += look(operation);
+    std::exception_ptr thrown;  // the first; it keeps nobody else from looking
+    for (const Shared& operation : under_key) {
+        try {
+            ended += look(operation);
+        } catch (...) {
+            if (!thrown) thrown = std::current_exception();
+        }
+    }
+    if (thrown) std::rethrow_exception(thrown);
     return ended;
 }
 

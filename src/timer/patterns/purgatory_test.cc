@@ -141,6 +141,25 @@ TEST_F(PurgatoryTest, a_look_that_throws_leaves_the_operation_waiting) {
     EXPECT_EQ(outcomes, Outcomes{Completion::satisfied});
 }
 
+TEST_F(PurgatoryTest, a_look_that_throws_keeps_no_other_from_looking) {
+    // One that always threw, and was watched first, kept all behind it waiting until their deadlines.
+    bool throws = false;
+    const Result<bool> over = purgatory.try_complete_else_watch(
+        {"a"}, 30s,
+        [&] {
+            if (throws) throw std::runtime_error("looking failed");
+            return false;
+        },
+        [](Completion) {});
+    ASSERT_TRUE(over.ok());
+    watch({"a"}, 1);
+    throws = true;
+    level = 1;
+    EXPECT_THROW(purgatory.check_and_complete("a"), std::runtime_error);
+    EXPECT_EQ(outcomes, Outcomes{Completion::satisfied});
+    EXPECT_EQ(purgatory.delayed(), 1U);
+}
+
 TEST_F(PurgatoryTest, stop_ends_all_and_refuses_what_comes) {
     watch({"a"}, 1);
     watch({"a", "b"}, 1);

@@ -169,6 +169,12 @@ public final class Peers {
         }
     }
 
+    void scheduleAndExpire(long[] delays) {
+        final long end = now + TIMEOUT_MAX;
+        for (int id = 0; id < n; ++id) start(id, delays[id]);
+        while (now < end) subject.advance(++now);
+    }
+
     /** Two threads with half of the timers each, which lie ten minutes and more ahead. */
     void twoProducers(long count) throws InterruptedException {
         final Thread[] threads = new Thread[2];
@@ -214,13 +220,15 @@ public final class Peers {
             cpu = cpuNanoseconds();
             twoProducers(operations / 2);
         } else if (workload.equals("CU")) {
-            operations = n;
+            // The clock of processor time steps by 10 ms here: a round of few timers is timed with others of its kind.
+            final long rounds = checks ? 1 : Math.max(1, operations / n);
+            operations = rounds * n;
             final long[] delays = new long[n];
             for (int id = 0; id < n; ++id) delays[id] = timeout();
+            if (!checks) scheduleAndExpire(delays);
             wall = System.nanoTime();
             cpu = cpuNanoseconds();
-            for (int id = 0; id < n; ++id) start(id, delays[id]);
-            while (now < TIMEOUT_MAX) subject.advance(++now);
+            for (long round = 0; round < rounds; ++round) scheduleAndExpire(delays);
         } else {
             again = workload.equals("B") ? REFRESH : TIMEOUT_MAX;
             for (int id = 0; id < n; ++id) start(id, timeout());

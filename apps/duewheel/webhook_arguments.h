@@ -1,0 +1,28 @@
+// The arguments that say where a queue's messages are posted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/status.h"
+
+namespace duewheel {
+
+struct WebhookArguments {
+    std::string url;
+    std::vector<std::string> secrets;
+    std::string timeout;
+    std::optional<std::uint64_t> concurrency;
+    std::optional<std::uint64_t> rate;
+
+    void add_to(CLI::App& verb);
+    // As the member `target`; nothing where no URL is given, which the other arguments need.
+    Status put_into(boost::json::object& request) const;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,94 @@
+// The breaker and the pace of a target.
+#include <gtest/gtest.h>
+
+#include "delivery/target_breaker.h"
+#include "delivery/target_pace.h"
+
+namespace duewheel {
+namespace {
+
+TEST(TargetBreaker, opens_after_failures_in_a_row_and_never_before) {
+    TargetBreaker breaker;
+    for (std::uint32_t i = 1; i < TargetBreaker::kFailuresToOpen; ++i) EXPECT_FALSE(breaker.failed(0, 100));
+    EXPECT_FALSE(breaker.worked()) << "it was not open";
+    for (std::uint32_t i = 1; i < TargetBreaker::kFailuresToOpen; ++i) EXPECT_FALSE(breaker.failed(0, 100));
+    EXPECT_FALSE(breaker.is_open());
+    EXPECT_EQ(breaker.open_until_ms(), 0);
+    EXPECT_TRUE(breaker.failed(0, 100));
+    EXPECT_TRUE(breaker.is_open());
+    EXPECT_EQ(breaker.open_until_ms(), 1'100);
+}
+
+TEST(TargetBreaker, rests_twice_as_long_after_each_try_that_fails_up_to_a_minute) {
+    TargetBreaker breaker;
+    for (std::uint32_t i = 0; i < TargetBreaker::kFailuresToOpen; ++i) breaker.failed(0, 0);
+    std::int64_t now = breaker.open_until_ms();
+    for (const std::int64_t rest : {2'000, 4'000, 8'000, 16'000, 32'000, 60'000, 60'000}) {
+        EXPECT_FALSE(breaker.failed(breaker.openings(), now)) << "it was open";
+        EXPECT_EQ(breaker.open_until_ms(), now + rest);
+        now = breaker.open_until_ms();
+    }
+    EXPECT_TRUE(breaker.worked());
+    EXPECT_FALSE(breaker.is_open());
+    for (std::uint32_t i = 0; i < TargetBreaker::kFailuresToOpen; ++i) breaker.failed(breaker.openings(), now);
+    EXPECT_EQ(breaker.open_until_ms(), now + TargetBreaker::kFirstRestMs) << "it begins anew";
+}
+
+// A hundred posts that hang are one outage, not a hundred.
+TEST(TargetBreaker, learns_nothing_from_failures_of_what_was_under_way_when_it_opened) {
+    TargetBreaker breaker;
+    for (std::uint32_t i = 0; i < 100; ++i) breaker.failed(0, static_cast<std::int64_t>(i));
+    EXPECT_EQ(breaker.openings(), 1u);
+    EXPECT_EQ(breaker.open_until_ms(), TargetBreaker::kFailuresToOpen - 1 + TargetBreaker::kFirstRestMs);
+    EXPECT_TRUE(breaker.worked()) << "but from one that worked";
+    EXPECT_FALSE(breaker.failed(0, 200));
+    EXPECT_FALSE(breaker.is_open());
+}
+
+TEST(TargetPace, without_a_rate_knows_no_limit) {
+    TargetPace pace;
+    for (int i = 0; i < 100'000; ++i) pace.take();
+    EXPECT_GT(pace.available(5), 1'000'000u);
+    EXPECT_EQ(pace.next_ms(5), 5);
+}
+
+// Whoever takes what there is as soon as it is there gets the rate: never more, and less by what a millisecond rounds
+// off.
+TEST(TargetPace, is_the_rate_over_any_time) {
+    for (const std::uint32_t rate : {1u, 3u, 7u, 10u, 100u, 999u, 12'345u}) {
+        TargetPace pace;
+        pace.set(rate);
+        std::int64_t now = 1'000'000;
+        const std::int64_t begin = now;
+        std::uint64_t taken = 0;
+        const std::uint64_t burst = std::max(rate / 10, 1u);
+        for (int step = 0; step < 5'000; ++step) {
+            for (std::uint32_t there = pace.available(now); there > 0; --there) {
+                pace.take();
+                ++taken;
+            }
+            ASSERT_LE(taken, burst + static_cast<std::uint64_t>(now - begin) * rate / 1000) << rate;
+            const std::int64_t next = pace.next_ms(now);
+            ASSERT_GT(next, now) << "nothing is there, so it is later";
+            now = next;
+            ASSERT_GE(pace.available(now), 1u) << "as it said";
+        }
+        ASSERT_GE(taken + 1, static_cast<std::uint64_t>(now - begin) * rate / 1000 * 98 / 100) << rate;
+    }
+}
+
+TEST(TargetPace, keeps_what_it_holds_when_the_rate_changes_and_no_more_than_fits) {
+    TargetPace pace;
+    pace.set(1'000);
+    EXPECT_EQ(pace.available(10'000), 100u);
+    pace.set(20);
+    EXPECT_EQ(pace.available(10'000), 2u);
+    pace.take();
+    pace.take();
+    EXPECT_EQ(pace.available(10'000), 0u);
+    EXPECT_EQ(pace.next_ms(10'000), 10'050);
+    EXPECT_EQ(pace.available(9'000), 0u) << "a clock that goes back gives nothing";
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,123 @@
+#include "delivery/webhook_message.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/utf8.h"
+#include "net/http_message.h"
+
+namespace duewheel {
+namespace {
+
+// They frame the request, are for the next hop alone (RFC 9110, 7.6.1), or are this program's to say.
+constexpr std::string_view kNotPassedOn[] = {
+    "connection", "content-length",     "content-type",        "expect",           "host",
+    "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
+    "trailer",    "traceparent",        "transfer-encoding",   "upgrade"};
+constexpr std::string_view kOwnBeginnings[] = {"webhook-", "duewheel-"};
+
+bool begins_with(std::string_view name, std::string_view beginning) {
+    return name.size() >= beginning.size() && equal_ignoring_case(name.substr(0, beginning.size()), beginning);
+}
+
+bool is_passed_on(std::string_view name) {
+    const auto is_it = [&](std::string_view each) { return equal_ignoring_case(name, each); };
+    const auto begins = [&](std::string_view each) { return begins_with(name, each); };
+    return std::none_of(std::begin(kNotPassedOn), std::end(kNotPassedOn), is_it) &&
+           std::none_of(std::begin(kOwnBeginnings), std::end(kOwnBeginnings), begins);
+}
+
+std::string named(WebhookAnswer::Kind kind) {
+    switch (kind) {
+        case WebhookAnswer::Kind::answered:
+            return "answered";
+        case WebhookAnswer::Kind::forbidden:
+            return "forbidden";
+        case WebhookAnswer::Kind::unreachable:
+            return "unreachable";
+        case WebhookAnswer::Kind::untrusted:
+            return "untrusted";
+        case WebhookAnswer::Kind::timed_out:
+            return "timed out";
+        case WebhookAnswer::Kind::broken:
+            break;
+    }
+    return "connection broke";
+}
+
+}  // namespace
+
+WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const WebhookAttempt& attempt) {
+    WebhookRequest request;
+    request.url = attempt.url;
+    request.timeout = std::chrono::milliseconds(attempt.timeout_ms);
+    HeaderFields& fields = request.fields;
+    const auto say = [&](const char* name, std::string value) { fields.emplace_back(name, std::move(value)); };
+    const std::string id = std::to_string(message.id);
+    const std::int64_t timestamp_s = attempt.timestamp_ms / 1000;
+    say("webhook-id", id);
+    say("webhook-timestamp", std::to_string(timestamp_s));
+    if (attempt.signer.has_keys()) {
+        say("webhook-signature", attempt.signer.sign(id, timestamp_s, message.body));
+    }
+    if (attempt.name_space != kDefaultNamespace) say("duewheel-namespace", std::string(attempt.name_space));
+    say("duewheel-queue", std::string(attempt.queue));
+    say("duewheel-attempt", std::to_string(message.attempt));
+    say("duewheel-due-ms", std::to_string(message.due_ms));
+    say("duewheel-lateness-ms", std::to_string(attempt.lateness_ms));
+    if (message.maybe_delivered) say("duewheel-maybe-delivered", "true");
+    if (message.check) {
+        say("duewheel-check-message", std::to_string(message.parent));
+        say("duewheel-check-number", std::to_string(message.occurrence));
+        say("duewheel-check-times", std::to_string(message.check->check_times));
+        say("duewheel-check-otherwise", message.check->otherwise_commit ? "commit" : "rollback");
+    } else if (message.parent != 0) {
+        say("duewheel-parent", std::to_string(message.parent));
+    }
+    if (message.occurrence != 0 && !message.check) say("duewheel-occurrence", std::to_string(message.occurrence));
+    if (!message.schedule.empty()) say("duewheel-schedule", message.schedule);
+    if (!message.traceparent.empty()) say("traceparent", message.traceparent);
+    if (!message.content_type.empty()) say("Content-Type", message.content_type);
+    std::copy_if(own.begin(), own.end(), std::back_inserter(fields),
+                 [](const auto& field) { return is_passed_on(field.first); });
+    request.body = std::move(message.body);
+    return request;
+}
+
+WebhookMeaning meaning_of(const WebhookAnswer& answer) {
+    using Kind = WebhookAnswer::Kind;
+    switch (answer.kind) {
+        case Kind::forbidden:
+        case Kind::unreachable:
+        case Kind::untrusted:
+            return WebhookMeaning::not_sent;
+        case Kind::timed_out:
+        case Kind::broken:
+            return WebhookMeaning::no_answer;
+        case Kind::answered:
+            break;
+    }
+    if (answer.status >= 200 && answer.status < 300) return WebhookMeaning::delivered;
+    if (answer.status == 410) return WebhookMeaning::gone;
+    if (answer.status == 429 || answer.status >= 500) return WebhookMeaning::unavailable;
+    return WebhookMeaning::refused;
+}
+
+std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t most_ms) {
+    constexpr std::array kStatuses = {429, 502, 503, 504};
+    const bool says_it = answer.kind == WebhookAnswer::Kind::answered &&
+                         std::find(kStatuses.begin(), kStatuses.end(), answer.status) != kStatuses.end();
+    if (!says_it || answer.retry_after_s <= 0) return 0;
+    return std::min(std::min(answer.retry_after_s, most_ms / 1000 + 1) * 1000, most_ms);
+}
+
+std::string failure_reason(const WebhookAnswer& answer, std::size_t bytes_max) {
+    std::string reason = named(answer.kind);
+    const bool is_answer = answer.kind == WebhookAnswer::Kind::answered;
+    if (is_answer) reason += " " + std::to_string(answer.status);
+    if (is_answer && answer.status >= 300 && answer.status < 400) reason += ", and redirects are not followed";
+    if (!answer.text.empty()) reason += ": " + as_utf8(answer.text);
+    return std::string(cut_utf8(reason, bytes_max));
+}
+
+}  // namespace duewheel

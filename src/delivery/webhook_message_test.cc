@@ -1,0 +1,161 @@
+// What a message looks like as a webhook, and what answers mean.
+#include "delivery/webhook_message.h"
+
+#include <gtest/gtest.h>
+
+namespace duewheel {
+namespace {
+
+using Kind = WebhookAnswer::Kind;
+
+WebhookAnswer answered(int status, std::int64_t retry_after_s = 0, std::string text = {}) {
+    WebhookAnswer answer;
+    answer.kind = Kind::answered;
+    answer.status = status;
+    answer.retry_after_s = retry_after_s;
+    answer.text = std::move(text);
+    return answer;
+}
+WebhookAnswer ended(Kind kind, std::string text = {}) {
+    WebhookAnswer answer;
+    answer.kind = kind;
+    answer.text = std::move(text);
+    return answer;
+}
+
+std::string text_of(const HeaderFields& fields) {
+    std::string text;
+    for (const auto& [name, value] : fields) text.append(name).append(": ").append(value).append("\n");
+    return text;
+}
+
+Delivered everything() {
+    Delivered message;
+    message.id = 7168;
+    message.due_ms = 1'000;
+    message.attempt = 3;
+    message.occurrence = 4;
+    message.parent = 6144;
+    message.schedule = "nightly";
+    message.maybe_delivered = true;
+    message.body = "the body";
+    message.content_type = "text/x";
+    message.traceparent = "00-a-b-01";
+    return message;
+}
+
+TEST(WebhookMessage, says_all_that_a_lease_would_tell) {
+    const std::vector<Secret> keys = {Secret("whsec_" + std::string(32, 'A'))};
+    const Result<WebhookSigner> signer = WebhookSigner::from(keys);
+    const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
+    Delivered message = everything();
+    const WebhookRequest request =
+        webhook_of(message, {{"X-Mine", "1"}}, {"team", "mail", url, *signer, 5'000, 1'700'000'000'999, 250});
+    EXPECT_EQ(request.url, url);
+    EXPECT_EQ(request.body, "the body");
+    EXPECT_EQ(request.timeout, std::chrono::seconds(5));
+    EXPECT_EQ(text_of(request.fields),
+              "webhook-id: 7168\nwebhook-timestamp: 1700000000\nwebhook-signature: " +
+                  signer->sign("7168", 1'700'000'000, "the body") +
+                  "\nduewheel-namespace: team\nduewheel-queue: mail\nduewheel-attempt: 3\nduewheel-due-ms: 1000\n"
+                  "duewheel-lateness-ms: 250\nduewheel-maybe-delivered: true\nduewheel-parent: 6144\n"
+                  "duewheel-occurrence: 4\nduewheel-schedule: nightly\ntraceparent: 00-a-b-01\nContent-Type: text/x\n"
+                  "X-Mine: 1\n");
+}
+
+TEST(WebhookMessage, leaves_out_what_there_is_not) {
+    const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
+    Delivered message;
+    message.id = 1024;
+    message.attempt = 1;
+    const WebhookRequest request = webhook_of(message, {}, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 2'000, 0});
+    EXPECT_EQ(text_of(request.fields),
+              "webhook-id: 1024\nwebhook-timestamp: 2\nduewheel-queue: q\nduewheel-attempt: 1\nduewheel-due-ms: 0\n"
+              "duewheel-lateness-ms: 0\n");
+}
+
+// Whoever gets it commits or rolls back the message that it names.
+TEST(WebhookMessage, a_check_names_the_half_that_it_asks_about) {
+    const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
+    Delivered message = everything();
+    message.check = TransactionRule{};
+    message.check->check_times = 5;
+    message.schedule.clear();
+    const std::string text =
+        text_of(webhook_of(message, {}, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, 0}).fields);
+    EXPECT_NE(text.find("duewheel-check-message: 6144\nduewheel-check-number: 4\nduewheel-check-times: 5\n"
+                        "duewheel-check-otherwise: rollback\ntraceparent"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("duewheel-parent"), std::string::npos) << text;
+    EXPECT_EQ(text.find("duewheel-occurrence"), std::string::npos) << text;
+}
+
+// Whoever may put a message chooses its headers: they must not frame the request otherwise, name another host, or
+// forge what the server says.
+TEST(WebhookMessage, passes_no_header_on_that_is_not_the_messages_to_choose) {
+    const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
+    HeaderFields own;
+    for (const char* name : {"Host", "content-length", "Transfer-Encoding", "CONNECTION", "Keep-Alive", "TE", "Trailer",
+                             "Upgrade", "Expect", "Proxy-Authorization", "Content-Type", "Webhook-Signature",
+                             "webhook-id", "WEBHOOK-anything", "Duewheel-Attempt", "traceparent"}) {
+        own.emplace_back(name, "mine");
+    }
+    own.emplace_back("Authorization", "Bearer x");
+    own.emplace_back("webhooks", "kept");
+    Delivered message;
+    const WebhookRequest request = webhook_of(message, own, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, 0});
+    const std::string text = text_of(request.fields);
+    EXPECT_EQ(text.find("mine"), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("Authorization: Bearer x\nwebhooks: kept\n")) << text;
+}
+
+TEST(WebhookMessage, an_answer_is_what_it_says) {
+    for (const int status : {200, 201, 202, 204, 299})
+        EXPECT_EQ(meaning_of(answered(status)), WebhookMeaning::delivered);
+    for (const int status : {100, 300, 301, 302, 307, 308, 400, 401, 404, 409, 422}) {
+        EXPECT_EQ(meaning_of(answered(status)), WebhookMeaning::refused) << status;
+    }
+    for (const int status : {429, 500, 502, 503, 504, 599}) {
+        EXPECT_EQ(meaning_of(answered(status)), WebhookMeaning::unavailable) << status;
+    }
+    EXPECT_EQ(meaning_of(answered(410)), WebhookMeaning::gone);
+    EXPECT_EQ(meaning_of(ended(Kind::timed_out)), WebhookMeaning::no_answer);
+    EXPECT_EQ(meaning_of(ended(Kind::broken)), WebhookMeaning::no_answer);
+    for (const Kind kind : {Kind::forbidden, Kind::unreachable, Kind::untrusted}) {
+        EXPECT_EQ(meaning_of(ended(kind)), WebhookMeaning::not_sent);
+    }
+    EXPECT_FALSE(is_of_target(WebhookMeaning::delivered));
+    EXPECT_FALSE(is_of_target(WebhookMeaning::gone));
+    EXPECT_FALSE(is_of_target(WebhookMeaning::refused));
+    EXPECT_TRUE(is_of_target(WebhookMeaning::unavailable));
+    EXPECT_TRUE(is_of_target(WebhookMeaning::no_answer));
+    EXPECT_TRUE(is_of_target(WebhookMeaning::not_sent));
+}
+
+TEST(WebhookMessage, rests_as_long_as_asked_and_no_longer_than_allowed) {
+    constexpr std::int64_t kHour = 3'600'000;
+    for (const int status : {429, 502, 503, 504}) EXPECT_EQ(retry_after_ms(answered(status, 17), kHour), 17'000);
+    for (const int status : {200, 302, 404, 500}) EXPECT_EQ(retry_after_ms(answered(status, 17), kHour), 0);
+    EXPECT_EQ(retry_after_ms(answered(503), kHour), 0);
+    EXPECT_EQ(retry_after_ms(answered(503, -5), kHour), 0);
+    EXPECT_EQ(retry_after_ms(answered(503, 3'601), kHour), kHour);
+    EXPECT_EQ(retry_after_ms(answered(503, INT64_MAX), kHour), kHour);
+    EXPECT_EQ(retry_after_ms(ended(Kind::timed_out), kHour), 0);
+}
+
+TEST(WebhookMessage, a_failure_says_why) {
+    EXPECT_EQ(failure_reason(answered(500, 0, "out of order"), 1024), "answered 500: out of order");
+    EXPECT_EQ(failure_reason(answered(404), 1024), "answered 404");
+    EXPECT_EQ(failure_reason(answered(302), 1024), "answered 302, and redirects are not followed");
+    EXPECT_EQ(failure_reason(ended(Kind::timed_out, "after 5 s"), 1024), "timed out: after 5 s");
+    EXPECT_EQ(failure_reason(ended(Kind::forbidden, "10.0.0.1 is a private address."), 1024),
+              "forbidden: 10.0.0.1 is a private address.");
+    EXPECT_EQ(failure_reason(answered(500, 0, "\xc3\xa9\xff"), 16), "answered 500: ")
+        << "bytes that are no text are none";
+    EXPECT_EQ(failure_reason(answered(500, 0, "abc\xff"), 1024), "answered 500: abc\xef\xbf\xbd");
+    EXPECT_EQ(failure_reason(answered(500, 0, std::string(5'000, 'x')), 1024).size(), 1024u);
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,430 @@
+#include "delivery/webhook_pusher.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::int64_t kLeaseBeyondTimeoutMs = 30'000;
+constexpr std::int64_t kLeaseLeftMs = 1'000;  // beyond the timeout, of a lease that is posted
+constexpr std::int64_t kAgainMs = 1'000;      // after the engine refused what must get through
+constexpr std::uint32_t kEndsMax = 4'096;     // of a target, not durable yet; then no more is leased for it
+constexpr std::size_t kReasonBytesMax = 1024;
+
+}  // namespace
+
+WebhookPusher::WebhookPusher(Engine& engine, const WebhookOptions& options, const WebhookSecrets& secrets,
+                             Surroundings surroundings, LogSink& log)
+    : engine_(engine), options_(options), secrets_(secrets), surroundings_(std::move(surroundings)), log_(log) {}
+
+WebhookPusher::~WebhookPusher() = default;
+
+void WebhookPusher::act(DueMs now) {
+    now_ = std::max(now_, now);
+    if (engine_.have_targets_changed()) take_changes();
+    for (Arrived& arrived : std::exchange(answers_, {})) take_answer(std::move(arrived));
+    while (!again_.empty() && again_.begin()->first <= now_) {
+        End end = std::move(again_.begin()->second);
+        again_.erase(again_.begin());
+        submit_end(std::move(end));
+    }
+    while (!wakes_.empty() && wakes_.begin()->first <= now_) {
+        const TargetNumber number = wakes_.begin()->second;
+        wakes_.erase(wakes_.begin());
+        targets_.at(number)->wakes_at_ms = 0;
+        touch(number);
+    }
+    begin_queued();
+    feed_starved();
+    for (const TargetNumber number : std::exchange(touched_, {})) {
+        const auto found = targets_.find(number);
+        if (found == targets_.end()) continue;
+        found->second->touched = false;
+        tend(number);
+    }
+}
+
+DueMs WebhookPusher::next_wakeup(DueMs now) const {
+    if (!touched_.empty() || !answers_.empty() || engine_.have_targets_changed()) return now;
+    if (!starved_.empty() && has_room_for_all()) return now;
+    DueMs next = kNoWakeup;
+    if (!wakes_.empty()) next = std::min(next, wakes_.begin()->first);
+    if (!again_.empty()) next = std::min(next, again_.begin()->first);
+    return next;
+}
+
+void WebhookPusher::stop() {
+    stopping_ = true;
+    for (const auto& [number, target] : targets_) touch(number);
+}
+
+WebhookCounters WebhookPusher::counters() const {
+    WebhookCounters counters = counters_;
+    counters.under_way = under_way_;
+    counters.bytes_under_way = bytes_;
+    counters.targets = engine_.webhook_queues();
+    counters.targets_open = open_;
+    return counters;
+}
+
+// ---- targets
+
+void WebhookPusher::take_changes() {
+    for (Engine::TargetQueue& changed : engine_.take_changed_targets()) take_change(std::move(changed));
+}
+
+void WebhookPusher::take_change(Engine::TargetQueue changed) {
+    const auto [place, is_new] = by_name_.try_emplace({changed.name.name_space, changed.name.queue}, next_target_);
+    const TargetNumber number = place->second;
+    if (is_new) {
+        ++next_target_;
+        targets_[number] = std::make_unique<Target>();
+    }
+    Target& target = *targets_.at(number);
+    withdraw(target);  // what it asked for may be asked for otherwise now
+    touch(number);
+    target.name = changed.name;
+    target.paused = changed.paused;
+    if (changed.webhook == target.webhook) return;
+    // Another URL is another target, of which nothing is known.
+    if (!changed.webhook || !target.webhook || changed.webhook->url != target.webhook->url) {
+        open_ -= target.breaker.is_open() ? 1 : 0;
+        target.breaker = {};
+        target.probing = 0;
+        target.rests_until_ms = 0;
+    }
+    target.webhook = std::move(changed.webhook);
+    target.is_fit = false;
+    if (!target.webhook) return;
+    target.pace.set(target.webhook->rate);
+    const Result<WebhookUrl> url = WebhookUrl::from(target.webhook->url);
+    Result<WebhookSigner> signer = secrets_.signer(target.webhook->secrets);
+    if (!url || !signer) {
+        const Error& why = !url ? url.error() : signer.error();
+        log_.error("webhook_unfit", "A queue's messages cannot be posted, and wait.",
+                   {{"namespace", target.name.name_space},
+                    {"queue", target.name.queue},
+                    {"code", why.code},
+                    {"error", why.message}});
+        return;
+    }
+    target.url = *url;
+    target.signer = *std::move(signer);
+    target.is_fit = true;
+}
+
+void WebhookPusher::touch(TargetNumber number) {
+    Target& target = *targets_.at(number);
+    if (std::exchange(target.touched, true)) return;
+    touched_.push_back(number);
+}
+
+void WebhookPusher::wake_at(TargetNumber number, DueMs at_ms) {
+    Target& target = *targets_.at(number);
+    if (target.wakes_at_ms != 0) wakes_.erase({target.wakes_at_ms, number});
+    target.wakes_at_ms = at_ms;
+    wakes_.insert({at_ms, number});
+}
+
+void WebhookPusher::withdraw(Target& target) {
+    if (target.asking == 0 || !engine_.withdraw(target.asking)) return;
+    asks_.erase(target.asking);
+    target.asking = 0;
+}
+
+bool WebhookPusher::forget_if_over(TargetNumber number) {
+    Target& target = *targets_.at(number);
+    if (target.webhook || target.asking != 0 || target.busy != 0 || target.ends != 0 || target.starved) return false;
+    if (target.wakes_at_ms != 0) wakes_.erase({target.wakes_at_ms, number});
+    by_name_.erase({target.name.name_space, target.name.queue});
+    targets_.erase(number);
+    return true;
+}
+
+std::int64_t WebhookPusher::timeout_of(const Target& target) const {
+    return target.webhook->timeout_ms != 0 ? target.webhook->timeout_ms : options_.timeout_ms;
+}
+
+std::uint32_t WebhookPusher::concurrency_of(const Target& target) const {
+    return target.webhook->concurrency != 0 ? target.webhook->concurrency : options_.concurrency;
+}
+
+DueMs WebhookPusher::rests_until(const Target& target) const {
+    return std::max(target.rests_until_ms, target.breaker.open_until_ms());
+}
+
+bool WebhookPusher::may_post(const Target& target) const {
+    return !stopping_ && target.webhook && target.is_fit && !target.paused;
+}
+
+bool WebhookPusher::has_room_for_all() const {
+    return bytes_ < options_.bytes_under_way_max && under_way_ + queued_.size() < options_.connections_max;
+}
+
+// How many more messages the target may have.
+std::uint32_t WebhookPusher::room_of(Target& target) {
+    if (target.ends >= kEndsMax) return 0;
+    const std::uint32_t most = target.breaker.is_open() ? 1 : concurrency_of(target);
+    const std::uint32_t taken = target.breaker.is_open() ? target.probing : target.busy;
+    if (taken >= most) return 0;
+    const std::size_t free = options_.connections_max - under_way_ - queued_.size();
+    return static_cast<std::uint32_t>(std::min<std::size_t>(free, std::min(most - taken, target.pace.available(now_))));
+}
+
+// Sees that the target waits for messages if it may have some, and for nothing if not.
+void WebhookPusher::tend(TargetNumber number) {
+    Target& target = *targets_.at(number);
+    if (!may_post(target)) {
+        withdraw(target);
+        static_cast<void>(forget_if_over(number));
+        return;
+    }
+    if (const DueMs rests = rests_until(target); rests > now_) {
+        withdraw(target);
+        return wake_at(number, rests);
+    }
+    if (target.asking != 0) return;
+    // Nobody passes those who wait already.
+    const bool is_its_turn = std::exchange(target.fed, false) || starved_.empty();
+    if (!has_room_for_all() || !is_its_turn) {
+        if (!std::exchange(target.starved, true)) starved_.push_back(number);
+        return;
+    }
+    const std::uint32_t room = room_of(target);
+    if (room == 0) {  // else it is touched when a post or an end of a lease is over
+        if (const DueMs next = target.pace.next_ms(now_); next > now_) wake_at(number, next);
+        return;
+    }
+    LeaseCommand lease;
+    lease.name_space = target.name.name_space;
+    lease.queue = target.name.queue;
+    lease.max = room;
+    lease.lease_ms = timeout_of(target) + kLeaseBeyondTimeoutMs;
+    lease.stays = true;
+    target.asking = kTokenBit | next_token_++;
+    asks_.emplace(target.asking, number);
+    engine_.submit(std::move(lease), target.asking);
+}
+
+// Those that have waited longest first, and no more of them than there are connections.
+void WebhookPusher::feed_starved() {
+    if (starved_.empty() || !has_room_for_all()) return;
+    for (std::size_t free = options_.connections_max - under_way_ - queued_.size(); free > 0 && !starved_.empty();
+         --free) {
+        const TargetNumber number = starved_.front();
+        starved_.pop_front();
+        targets_.at(number)->starved = false;
+        targets_.at(number)->fed = true;
+        touch(number);
+    }
+}
+
+// ---- messages
+
+void WebhookPusher::reply(ReplyToken token, Reply reply) {
+    if (const auto ending = ending_.find(token); ending != ending_.end()) {
+        End end = std::move(ending->second);
+        ending_.erase(ending);
+        return take_end(std::move(end), reply);
+    }
+    const auto ask = asks_.find(token);
+    if (ask == asks_.end()) return;
+    const TargetNumber number = ask->second;
+    asks_.erase(ask);
+    Target& target = *targets_.at(number);
+    target.asking = 0;
+    touch(number);
+    if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(number, std::move(*answer));
+    target.rests_until_ms = std::max(target.rests_until_ms, now_ + kAgainMs);  // too much is asked of the engine
+}
+
+void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
+    Target& target = *targets_.at(number);
+    for (Delivered& message : answer.messages) {
+        Post post;
+        post.target = number;
+        post.lease = message.lease;
+        post.lease_until_ms = message.lease_until_ms;
+        post.bytes = message.body.size() + message.headers.size();
+        post.openings = target.breaker.openings();
+        bytes_ += post.bytes;
+        ++target.busy;
+        ++target.probing;
+        queued_.push_back({std::move(post), std::move(message)});
+    }
+    begin_queued();
+}
+
+// The post is no more, or never was.
+void WebhookPusher::leave(const Post& post) {
+    bytes_ -= post.bytes;
+    Target& target = *targets_.at(post.target);
+    --target.busy;
+    if (post.openings == target.breaker.openings() && target.probing > 0) --target.probing;
+    touch(post.target);
+}
+
+void WebhookPusher::begin_queued() {
+    while (!queued_.empty() && (under_way_ < options_.connections_max || stopping_)) {
+        Queued next = std::move(queued_.front());
+        queued_.pop_front();
+        const Target& target = *targets_.at(next.post.target);
+        const bool goes = may_post(target) && rests_until(target) <= now_ &&
+                          next.post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs;
+        if (goes) {
+            post(std::move(next.post), std::move(next.message));
+        } else {
+            leave(next.post);
+            give_back(next.post);
+        }
+    }
+}
+
+void WebhookPusher::post(Post post, Delivered message) {
+    Target& target = *targets_.at(post.target);
+    target.pace.take();
+    post.url = target.webhook->url;
+    WebhookAttempt attempt{.name_space = target.name.name_space,
+                           .queue = target.name.queue,
+                           .url = target.url,
+                           .signer = target.signer,
+                           .timeout_ms = timeout_of(target),
+                           .timestamp_ms = surroundings_.wall_now_ms(),
+                           .lateness_ms = std::max<std::int64_t>(now_ - message.due_ms, 0)};
+    const HeaderFields own = message.headers.empty() ? HeaderFields() : surroundings_.read_headers(message.headers);
+    WebhookRequest request = webhook_of(message, own, attempt);
+    ++under_way_;
+    ++counters_.posted;
+    surroundings_.send(std::move(request), [this, post = std::move(post)](WebhookAnswer answer) mutable {
+        answers_.push_back({std::move(post), std::move(answer)});
+    });
+}
+
+// A delivery that did not take place does not count among the attempts.
+void WebhookPusher::give_back(const Post& post) {
+    ++counters_.given_back;
+    end(post, ReleaseCommand{post.lease, 0});
+}
+
+// ---- answers
+
+void WebhookPusher::take_answer(Arrived arrived) {
+    --under_way_;
+    leave(arrived.post);
+    post_us_.record(arrived.answer.took_us);
+    tell_breaker(*targets_.at(arrived.post.target), arrived.post, arrived.answer);
+    settle(arrived.post, arrived.answer);
+}
+
+void WebhookPusher::tell_breaker(Target& target, const Post& post, const WebhookAnswer& answer) {
+    if (!target.webhook || target.webhook->url != post.url) return;  // another one by now
+    const WebhookMeaning meaning = meaning_of(answer);
+    const auto tell = [&](LogLevel level, const char* event, const char* sentence, std::string_view why) {
+        const std::string authority = target.url.authority();
+        const LogField fields[] = {
+            {"namespace", target.name.name_space}, {"queue", target.name.queue}, {"target", authority}, {"last", why}};
+        log_.write(level, event, sentence, fields);
+    };
+    if (!is_of_target(meaning)) {
+        if (!target.breaker.worked()) return;
+        --open_;
+        return tell(LogLevel::info, "webhook_target_works", "A target works again, and its messages are posted.",
+                    "answered");
+    }
+    const std::uint64_t openings = target.breaker.openings();
+    const bool opened = target.breaker.failed(post.openings, now_);
+    if (target.breaker.openings() != openings) target.probing = 0;
+    if (!opened) return;
+    ++open_;
+    ++counters_.breakers_opened;
+    tell(LogLevel::warning, "webhook_target_rests",
+         "A target failed several times in a row: it is tried now and then, and its messages wait in their queue.",
+         failure_reason(answer, 200));
+}
+
+// What becomes of the message.
+void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
+    const WebhookMeaning meaning = meaning_of(answer);
+    if (answer.kind == WebhookAnswer::Kind::forbidden) ++counters_.forbidden;
+    switch (meaning) {
+        case WebhookMeaning::delivered:
+            ++counters_.delivered;
+            return end(post, AckCommand{post.lease});
+        case WebhookMeaning::gone:
+            ++counters_.refused;
+            pause_gone(post);
+            return give_back(post);
+        case WebhookMeaning::refused:
+        case WebhookMeaning::unavailable:
+            ++counters_.refused;
+            break;
+        case WebhookMeaning::no_answer:
+            ++counters_.no_answer;
+            break;
+        case WebhookMeaning::not_sent:
+            ++counters_.not_sent;
+            break;
+    }
+    const std::int64_t rest_ms = retry_after_ms(answer, options_.retry_after_max_ms);
+    Target& target = *targets_.at(post.target);
+    if (rest_ms > 0 && target.webhook && target.webhook->url == post.url) {
+        target.rests_until_ms = std::max(target.rests_until_ms, now_ + rest_ms);
+    }
+    end(post, FailCommand{post.lease, failure_reason(answer, kReasonBytesMax), std::nullopt, rest_ms});
+}
+
+// Before the message is given back, so that it meets a queue that hands nothing out.
+void WebhookPusher::pause_gone(const Post& post) {
+    Target& target = *targets_.at(post.target);
+    if (target.paused || !target.webhook || target.webhook->url != post.url) return;
+    target.paused = true;  // if the engine refuses, the next change of the queue says so
+    withdraw(target);
+    ++counters_.targets_gone;
+    log_.warning(
+        "webhook_target_gone",
+        "A target answered that it is gone for good (410): its queue is paused until it is resumed.",
+        {{"namespace", target.name.name_space}, {"queue", target.name.queue}, {"target", target.url.authority()}});
+    ConfigureQueueCommand pause;
+    pause.name_space = target.name.name_space;
+    pause.queue = target.name.queue;
+    pause.what = ConfigureQueueCommand::What::pause;
+    pause.gone_url = post.url;
+    ++target.ends;
+    ++ends_;
+    submit_end({post.target, std::move(pause), kNoWakeup});
+}
+
+// ---- ends of leases
+
+void WebhookPusher::end(const Post& post, Command command) {
+    ++targets_.at(post.target)->ends;
+    ++ends_;
+    submit_end({post.target, std::move(command), post.lease_until_ms});
+}
+
+void WebhookPusher::submit_end(End end) {
+    const ReplyToken token = kTokenBit | next_token_++;
+    Command command = end.command;
+    ending_.emplace(token, std::move(end));
+    engine_.submit(std::move(command), token);
+}
+
+void WebhookPusher::take_end(End end, const Reply& reply) {
+    // Too much waits for the disk, or it is full: the message is not to be posted again for that, as long as its lease
+    // lasts.
+    const Error* refused = std::get_if<Error>(&reply);
+    const bool may_pass = refused != nullptr && (refused->code == "too_busy" || refused->code == "store_full");
+    if (may_pass && now_ + kAgainMs < end.until_ms && !stopping_) {
+        again_.emplace(now_ + kAgainMs, std::move(end));
+        return;
+    }
+    const auto* ended = std::get_if<LeaseEndAnswer>(&reply);
+    if (ended != nullptr && ended->outcome == LeaseOutcome::expired) ++counters_.ended_late;
+    --ends_;
+    --targets_.at(end.target)->ends;
+    touch(end.target);
+}
+
+}  // namespace duewheel

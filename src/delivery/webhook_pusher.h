@@ -1,0 +1,194 @@
+// Posts what is due in queues with a webhook: a consumer of the engine that lives in the server.
+//
+//     engine ──lease──► pusher ──post──► client ──answer──► pusher ──ack, fail, release──► engine
+//
+// For each such queue it waits with one lease call, without end and so without a wake-up, for as many messages as its
+// target may have now: `concurrency` less what is under way, as the rate allows, one where the breaker tries. Leases
+// outlast the post, so that no message is posted twice at once. 2xx acknowledges; whatever else happens is a failure
+// by the message's retry rule, at least as long away as the target asks for (Retry-After); 410 pauses the queue and
+// gives the message back. If the process dies between a post and its ack, the message is posted again under the same
+// webhook-id.
+//
+// What it does is bounded by what there is to do: queues change, answers come, rests end; nothing walks over all of
+// them. Told the time, with no thread and no clock of its own; of the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/histogram.h"
+#include "base/log.h"
+#include "delivery/target_breaker.h"
+#include "delivery/target_pace.h"
+#include "delivery/webhook_client.h"
+#include "delivery/webhook_message.h"
+#include "delivery/webhook_options.h"
+#include "delivery/webhook_secrets.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+
+struct WebhookCounters {
+    std::uint64_t posted = 0;
+    std::uint64_t delivered = 0;  // answered 2xx
+    std::uint64_t refused = 0;    // answered otherwise
+    std::uint64_t no_answer = 0;
+    std::uint64_t not_sent = 0;
+    std::uint64_t forbidden = 0;   // of these: by the rules for addresses
+    std::uint64_t given_back = 0;  // leased, and not posted
+    std::uint64_t ended_late = 0;  // the lease was over before the answer could be recorded
+    std::uint64_t breakers_opened = 0;
+    std::uint64_t targets_gone = 0;
+
+    std::uint64_t under_way = 0;
+    std::uint64_t bytes_under_way = 0;
+    std::uint64_t targets = 0;
+    std::uint64_t targets_open = 0;
+};
+
+class WebhookPusher {
+  public:
+    // Of its lease calls and the ends of its leases; what is below it counts them.
+    static constexpr ReplyToken kTokenBit = ReplyToken{1} << 62;
+    static constexpr DueMs kNoWakeup = Engine::kNoWakeup;
+
+    using Send = std::function<void(WebhookRequest, WebhookClient::Done)>;
+    struct Surroundings {
+        Send send;
+        std::function<HeaderFields(std::string_view kept)> read_headers;  // from how messages keep them
+        std::function<std::int64_t()> wall_now_ms;                        // for webhook-timestamp
+    };
+
+    // All outlive it; `done` of what was sent may not be called after its end.
+    WebhookPusher(Engine& engine, const WebhookOptions& options, const WebhookSecrets& secrets,
+                  Surroundings surroundings, LogSink& log);
+    ~WebhookPusher();
+
+    // Before each of the engine's turns, which then does what it asks for.
+    void act(DueMs now);
+    // The engine's reply to one of its tokens.
+    void reply(ReplyToken token, Reply reply);
+    // When act() has something to do again, after the engine's replies were handed over. `now` for at once.
+    DueMs next_wakeup(DueMs now) const;
+
+    // From now on nothing is leased, and what is leased and not yet posted is given back.
+    void stop();
+    // Nothing is posted, or waits to be recorded.
+    bool is_idle() const { return under_way_ == 0 && ends_ == 0 && queued_.empty() && answers_.empty(); }
+
+    WebhookCounters counters() const;
+    const Histogram& post_us() const { return post_us_; }
+
+  private:
+    using TargetNumber = std::uint64_t;
+
+    struct Target {
+        QueueName name;
+        std::optional<WebhookTarget> webhook;
+        bool paused = false;
+        bool is_fit = false;  // it can be posted to, and signed for
+        WebhookUrl url;
+        WebhookSigner signer;
+        TargetPace pace;
+        TargetBreaker breaker;
+        DueMs rests_until_ms = 0;  // as it asked, or as the engine's refusal says
+        ReplyToken asking = 0;
+        std::uint32_t busy = 0;     // posts under way, and queued
+        std::uint32_t probing = 0;  // of these, since the breaker last opened
+        std::uint32_t ends = 0;     // acks and failures without an answer
+        DueMs wakes_at_ms = 0;      // 0: not
+        bool touched = false;
+        bool starved = false;  // waits for room among all
+        bool fed = false;      // and it is its turn
+    };
+    struct Post {
+        TargetNumber target = 0;
+        LeaseToken lease;
+        DueMs lease_until_ms = 0;
+        std::size_t bytes = 0;
+        std::uint64_t openings = 0;
+        std::string url;  // as it was posted to
+    };
+    struct Queued {
+        Post post;
+        Delivered message;
+    };
+    struct Arrived {
+        Post post;
+        WebhookAnswer answer;
+    };
+    // A command that must get through, until its lease is over.
+    struct End {
+        TargetNumber target = 0;
+        Command command;
+        DueMs until_ms = 0;
+    };
+
+    void take_changes();
+    void take_change(Engine::TargetQueue changed);
+    void touch(TargetNumber number);
+    void wake_at(TargetNumber number, DueMs at_ms);
+    void tend(TargetNumber number);
+    bool forget_if_over(TargetNumber number);
+    std::uint32_t room_of(Target& target);
+    void withdraw(Target& target);
+    void take_messages(TargetNumber number, LeaseAnswer answer);
+    void begin_queued();
+    bool may_post(const Target& target) const;
+    DueMs rests_until(const Target& target) const;
+    void post(Post post, Delivered message);
+    void leave(const Post& post);
+    void give_back(const Post& post);
+    void take_answer(Arrived arrived);
+    void tell_breaker(Target& target, const Post& post, const WebhookAnswer& answer);
+    void settle(const Post& post, const WebhookAnswer& answer);
+    void pause_gone(const Post& post);
+    void end(const Post& post, Command command);
+    void submit_end(End end);
+    void take_end(End end, const Reply& reply);
+    std::int64_t timeout_of(const Target& target) const;
+    std::uint32_t concurrency_of(const Target& target) const;
+    bool has_room_for_all() const;
+    void feed_starved();
+
+    Engine& engine_;
+    const WebhookOptions& options_;
+    const WebhookSecrets& secrets_;
+    const Surroundings surroundings_;
+    LogSink& log_;
+    DueMs now_ = 0;
+    bool stopping_ = false;
+
+    std::unordered_map<TargetNumber, std::unique_ptr<Target>> targets_;
+    std::map<std::pair<std::string, std::string>, TargetNumber> by_name_;
+    TargetNumber next_target_ = 1;
+    std::deque<TargetNumber> touched_;
+    std::deque<TargetNumber> starved_;
+    std::set<std::pair<DueMs, TargetNumber>> wakes_;
+
+    std::unordered_map<ReplyToken, TargetNumber> asks_;
+    std::unordered_map<ReplyToken, End> ending_;
+    std::multimap<DueMs, End> again_;  // refused, and tried again at that time
+    std::uint64_t next_token_ = 1;
+
+    std::deque<Queued> queued_;     // leased, while all connections are taken
+    std::vector<Arrived> answers_;  // since the last turn
+    std::uint64_t under_way_ = 0;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t ends_ = 0;
+    std::uint64_t open_ = 0;  // breakers
+    WebhookCounters counters_;
+    Histogram post_us_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,97 @@
+#include "delivery/webhook_rules.h"
+
+#include <set>
+
+#include "delivery/webhook_url.h"
+
+namespace duewheel {
+namespace {
+
+Error out_of_range(const char* member, const std::string& range) {
+    return {"out_of_range", "`target.webhook." + std::string(member) + "` is " + range,
+            "target.webhook." + std::string(member)};
+}
+
+// What each machine calls itself (RFC 6761).
+bool is_own_name(std::string_view host) {
+    return host == "localhost" || host.ends_with(".localhost");
+}
+
+}  // namespace
+
+Result<std::vector<IpBlock>> allowed_networks(const WebhookOptions& options) {
+    std::vector<IpBlock> blocks;
+    for (const std::string& text : options.allowed_networks) {
+        Result<IpBlock> block = IpBlock::from(text);
+        if (!block) {
+            return Error{"bad_address_block", "in the setting webhooks.allowed_networks: " + block.error().message};
+        }
+        blocks.push_back(*std::move(block));
+    }
+    return blocks;
+}
+
+Status WebhookRules::check_url(std::string& url) const {
+    const Result<WebhookUrl> read = WebhookUrl::from(url);
+    if (!read) return Error{"bad_webhook_url", read.error().message, "target.webhook.url"};
+    std::optional<IpAddress> address = read->address;
+    if (!address && is_own_name(read->host)) address = IpAddress::from("127.0.0.1");
+    const std::string_view what = address ? addresses_.refusal(*address, read->port) : std::string_view();
+    if (!what.empty()) {
+        const char* const advice = what == AddressPolicy::kOwn
+                                       ? "put its messages into another queue instead"
+                                       : "give a public address, or have it allowed in the setting "
+                                         "webhooks.allowed_networks";
+        return Error{"forbidden_address",
+                     read->host + " is " + std::string(what) + ", to which webhooks are not sent: " + advice,
+                     "target.webhook.url"};
+    }
+    url = read->text();
+    return {};
+}
+
+Status WebhookRules::check_secrets(const WebhookTarget& target) const {
+    constexpr const char* kField = "target.webhook.secrets";
+    if (target.secrets.size() > kWebhookSecretsMax) {
+        return Error{"bad_webhook_secret",
+                     "a webhook is signed with up to " + std::to_string(kWebhookSecretsMax) +
+                         " secrets: leave out those that no receiver checks with any more",
+                     kField};
+    }
+    if (std::set<std::string_view>(target.secrets.begin(), target.secrets.end()).size() != target.secrets.size()) {
+        return Error{"bad_webhook_secret", "a secret is named twice: name each once", kField};
+    }
+    for (const std::string& name : target.secrets) {
+        if (!is_webhook_secret_name(name)) {
+            return Error{"bad_webhook_secret",
+                         "a secret is named as in the setting webhooks.secrets, by up to " +
+                             std::to_string(kWebhookSecretNameBytesMax) +
+                             " letters, digits and . _ - ; the secret itself is never sent here",
+                         kField};
+        }
+    }
+    if (const Result<WebhookSigner> signer = secrets_.signer(target.secrets); !signer) {
+        return Error{"bad_webhook_secret", signer.error().message, kField};
+    }
+    return {};
+}
+
+Status WebhookRules::check(WebhookTarget& target) const {
+    if (Status url = check_url(target.url); !url) return url;
+    if (Status secrets = check_secrets(target); !secrets) return secrets;
+    if (target.timeout_ms > options_.timeout_max_ms) {
+        return out_of_range("timeout", "from 1 ms to " + std::to_string(options_.timeout_max_ms) +
+                                           " ms: the setting webhooks.timeout_max");
+    }
+    if (target.concurrency > options_.concurrency_max) {
+        return out_of_range("concurrency", "from 1 to " + std::to_string(options_.concurrency_max) +
+                                               ": the setting webhooks.concurrency_max");
+    }
+    if (target.rate > kWebhookRateMax) {
+        return out_of_range(
+            "rate", "from 1 to " + std::to_string(kWebhookRateMax) + " posts a second; leave it out for no limit");
+    }
+    return {};
+}
+
+}  // namespace duewheel

@@ -1,0 +1,166 @@
+// What a queue's webhook may be, and the files that its secrets come from.
+#include "delivery/webhook_rules.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "delivery/own_listeners.h"
+#include "support/temporary_directory.h"
+
+namespace duewheel {
+namespace {
+
+const std::string kKey = "whsec_" + std::string(32, 'A');
+
+class Files {
+  public:
+    std::string write(const std::string& name, const std::string& text, mode_t mode = 0600) {
+        const std::string path = directory_.path() + "/" + name;
+        std::ofstream(path, std::ios::binary) << text;
+        EXPECT_EQ(::chmod(path.c_str(), mode), 0);
+        return path;
+    }
+    const std::string& path() const { return directory_.path(); }
+
+  private:
+    TemporaryDirectory directory_;
+};
+
+std::string refusal(const std::vector<std::string>& files) {
+    const Result<WebhookSecrets> read = WebhookSecrets::read(files);
+    return read ? "" : std::string(read.error().code) + ": " + read.error().message;
+}
+
+TEST(WebhookSecrets, are_read_from_their_files_by_name) {
+    Files files;
+    const std::string one = files.write("one", kKey + "\n");
+    const std::string two = files.write("two", "whsk_" + std::string(43, 'A') + "=\r\n", 0440);
+    const Result<WebhookSecrets> secrets = WebhookSecrets::read(std::vector{"a=" + one, "b.c-d_e=" + two});
+    ASSERT_TRUE(secrets.ok()) << secrets.error().message;
+    EXPECT_TRUE(secrets->has("a"));
+    EXPECT_FALSE(secrets->has("one"));
+    const Result<WebhookSigner> both = secrets->signer(std::vector<std::string>{"b.c-d_e", "a"});
+    ASSERT_TRUE(both.ok());
+    const std::string signature = both->sign("1", 2, "x");
+    EXPECT_TRUE(signature.starts_with("v1a,")) << signature;
+    EXPECT_NE(signature.find(" v1,"), std::string::npos) << signature;
+    EXPECT_EQ(secrets->signer(std::vector<std::string>{"z"}).error().code, "bad_webhook_secret");
+    EXPECT_FALSE(secrets->signer({})->has_keys());
+}
+
+TEST(WebhookSecrets, say_what_is_wrong_with_a_file_and_never_what_stands_in_it) {
+    Files files;
+    const std::string good = files.write("good", kKey);
+    EXPECT_EQ(refusal({}), "");
+    for (const std::string& each :
+         {std::string("good"), "=" + good, "a b=" + good, std::string(65, 'x') + "=" + good}) {
+        EXPECT_TRUE(refusal({each}).starts_with("bad_webhook_secret: a webhook secret is given as NAME=FILE")) << each;
+    }
+    EXPECT_NE(refusal({"a=" + good, "a=" + good}).find("given twice"), std::string::npos);
+    EXPECT_NE(refusal({"a=" + files.path() + "/none"}).find("cannot be read"), std::string::npos);
+    EXPECT_NE(refusal({"a=" + files.path()}).find("cannot be read"), std::string::npos) << "a directory";
+    for (const mode_t mode : {0644u, 0602u, 0620u, 0604u}) {
+        EXPECT_NE(refusal({"a=" + files.write("open", kKey, mode)}).find("chmod 600"), std::string::npos) << mode;
+    }
+    const std::string canary = "whsec_Y2FuYXJ5";
+    for (const std::string& bad :
+         {canary, "canary" + canary, canary + "\nmore", std::string(5'000, 'c'), std::string()}) {
+        const std::string said = refusal({"a=" + files.write("bad", bad)});
+        EXPECT_NE(said.find("holds none: "), std::string::npos) << said;
+        EXPECT_TRUE(bad.empty() || said.find(bad.substr(0, 8)) == std::string::npos) << said;
+    }
+}
+
+struct Rules {
+    explicit Rules(std::vector<std::string> allowed = {}) {
+        options.allowed_networks = std::move(allowed);
+        addresses = AddressPolicy(*allowed_networks(options), {{*IpAddress::from("127.0.0.1"), 7420}});
+        const std::string file = files.write("key", kKey);
+        secrets = *WebhookSecrets::read(std::vector<std::string>{"key=" + file, "old=" + file});
+    }
+    std::string check(WebhookTarget target) {
+        const WebhookRules rules(options, addresses, secrets);
+        if (const Status fine = rules.check(target); !fine) {
+            EXPECT_FALSE(fine.error().message.empty());
+            return std::string(fine.error().code) + " " + fine.error().field;
+        }
+        return target.url;
+    }
+    std::string check(const std::string& url) { return check(WebhookTarget{url, {}, 0, 0, 0}); }
+
+    Files files;
+    WebhookOptions options;
+    AddressPolicy addresses;
+    WebhookSecrets secrets;
+};
+
+TEST(WebhookRules, give_a_url_its_one_form) {
+    Rules rules;
+    EXPECT_EQ(rules.check("HTTPS://Example.COM:443"), "https://example.com/");
+    EXPECT_EQ(rules.check("http://example.com:8080/a?b=c"), "http://example.com:8080/a?b=c");
+}
+
+TEST(WebhookRules, refuse_what_is_no_url_and_where_nothing_is_sent_to) {
+    Rules rules;
+    for (const char* url : {"", "ftp://example.com/", "example.com", "http://127.1/", "http://a:b@example.com/"}) {
+        EXPECT_EQ(rules.check(url), "bad_webhook_url target.webhook.url") << url;
+    }
+    for (const char* url : {"http://127.0.0.1/", "http://10.1.2.3/", "http://[::1]/", "http://[::ffff:10.0.0.1]/",
+                            "http://169.254.169.254/", "http://localhost:7420/", "http://LocalHost/",
+                            "http://a.localhost/", "https://192.168.1.1/"}) {
+        EXPECT_EQ(rules.check(url), "forbidden_address target.webhook.url") << url;
+    }
+    EXPECT_EQ(rules.check("http://8.8.8.8/"), "http://8.8.8.8/");
+}
+
+TEST(WebhookRules, let_through_what_is_allowed_and_never_the_server_itself) {
+    Rules rules({"127.0.0.0/8", "10.1.0.0/16"});
+    EXPECT_EQ(rules.check("http://127.0.0.1:81/"), "http://127.0.0.1:81/");
+    EXPECT_EQ(rules.check("http://localhost:81/"), "http://localhost:81/");
+    EXPECT_EQ(rules.check("http://10.1.2.3/"), "http://10.1.2.3/");
+    EXPECT_EQ(rules.check("http://10.2.2.3/"), "forbidden_address target.webhook.url");
+    EXPECT_EQ(rules.check("http://127.0.0.1:7420/"), "forbidden_address target.webhook.url");
+    EXPECT_EQ(rules.check("http://localhost:7420/"), "forbidden_address target.webhook.url");
+}
+
+TEST(WebhookRules, refuse_secrets_that_there_are_not_and_numbers_out_of_range) {
+    Rules rules;
+    const auto with = [&](const std::vector<std::string>& secrets, std::int64_t timeout_ms = 0,
+                          std::uint32_t concurrency = 0, std::uint32_t rate = 0) {
+        return rules.check(WebhookTarget{"http://example.com/", secrets, timeout_ms, concurrency, rate});
+    };
+    EXPECT_EQ(with({"key", "old"}, 300'000, 1'000, kWebhookRateMax), "http://example.com/");
+    EXPECT_EQ(with({"kye"}), "bad_webhook_secret target.webhook.secrets");
+    EXPECT_EQ(with({"whsec_" + std::string(32, '/')}), "bad_webhook_secret target.webhook.secrets");
+    EXPECT_EQ(with({"key", "key"}), "bad_webhook_secret target.webhook.secrets");
+    EXPECT_EQ(with({"a", "b", "c", "d", "e"}), "bad_webhook_secret target.webhook.secrets");
+    EXPECT_EQ(with({}, 300'001), "out_of_range target.webhook.timeout");
+    EXPECT_EQ(with({}, 0, 1'001), "out_of_range target.webhook.concurrency");
+    EXPECT_EQ(with({}, 0, 0, kWebhookRateMax + 1), "out_of_range target.webhook.rate");
+}
+
+TEST(WebhookRules, networks_that_are_none_are_told) {
+    WebhookOptions options;
+    options.allowed_networks = {"10.0.0.0/8", "10.0.0.1/8"};
+    EXPECT_EQ(allowed_networks(options).error().code, "bad_address_block");
+}
+
+TEST(OwnListeners, of_loopback_are_loopback_and_of_others_every_address_of_this_machine) {
+    EXPECT_EQ(own_listeners("127.0.0.1", 7420).size(), 1u);
+    EXPECT_EQ(own_listeners("::1", 7420).size(), 1u);
+    EXPECT_EQ(own_listeners("[::1]", 7420).size(), 1u);
+    for (const char* host : {"0.0.0.0", "::", "[::]", "192.0.2.1", "somewhere.example"}) {
+        const std::vector<AddressPolicy::Listener> own = own_listeners(host, 7420);
+        const AddressPolicy policy({*IpBlock::from("0.0.0.0/0"), *IpBlock::from("::/0")}, own);
+        EXPECT_EQ(policy.refusal(*IpAddress::from("127.0.0.1"), 7420), AddressPolicy::kOwn) << host;
+        EXPECT_EQ(policy.refusal(*IpAddress::from("127.0.0.1"), 7421), "") << host;
+        for (const AddressPolicy::Listener& each : own)
+            EXPECT_EQ(policy.refusal(each.address, 7420), AddressPolicy::kOwn);
+    }
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,158 @@
+// What the engine does for who posts the messages of queues: tells which queues, lets it wait without end, and takes a
+// pause and a longer rest from it.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+using What = ConfigureQueueCommand::What;
+
+ConfigureQueueCommand with_target(const std::string& queue, const std::string& url) {
+    ConfigureQueueCommand set;
+    set.queue = queue;
+    set.settings.webhook = WebhookTarget{url, {"key"}, 0, 0, 0};
+    set.settings.retry.jitter_permille = 0;
+    return set;
+}
+
+std::string changed(TrialEngine& shard) {
+    std::string text;
+    for (const Engine::TargetQueue& each : shard.engine().take_changed_targets()) {
+        text += each.name.queue + (each.webhook ? " " + each.webhook->url : "") + (each.paused ? " paused" : "") + ";";
+    }
+    EXPECT_FALSE(shard.engine().have_targets_changed());
+    return text;
+}
+
+TEST(EngineTargets, tells_of_queues_that_have_a_target_or_had_one_each_time_they_change) {
+    TrialEngine shard;
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "plain", What::pause, {}});
+    EXPECT_EQ(changed(shard), "");
+    shard.ask<QueueAnswer>(with_target("a", "u"));
+    shard.ask<QueueAnswer>(with_target("b", "v"));
+    EXPECT_EQ(shard.engine().webhook_queues(), 2u);
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "a", What::pause, {}});
+    EXPECT_EQ(changed(shard), "a u paused;b v;") << "each once, as it is now";
+    EXPECT_EQ(changed(shard), "");
+    shard.put(0, "x", "a");
+    EXPECT_EQ(changed(shard), "") << "messages change nothing";
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "b", What::set, {}});
+    EXPECT_EQ(changed(shard), "b;") << "it has none any more";
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "b", What::pause, {}});
+    EXPECT_EQ(changed(shard), "");
+    EXPECT_EQ(shard.engine().webhook_queues(), 1u);
+}
+
+TEST(EngineTargets, tells_of_those_that_the_start_finds) {
+    EngineStart start;
+    QueueSettings settings;
+    settings.revision = 3;
+    settings.webhook = WebhookTarget{"u", {}, 0, 0, 0};
+    start.queue_states.push_back({{"default", "q"}, {}, settings, 77, 50});
+    TrialEngine shard({}, start);
+    EXPECT_EQ(changed(shard), "q u;");
+    EXPECT_EQ(shard.engine().webhook_queues(), 1u);
+}
+
+TEST(EngineTargets, a_lease_that_stays_waits_until_it_is_withdrawn_and_nobody_wakes_up_for_it) {
+    TrialEngine shard;
+    shard.ask<QueueAnswer>(with_target("q", "u"));
+    LeaseCommand lease;
+    lease.queue = "q";
+    lease.max = 100'000;
+    lease.lease_ms = 100LL * 24 * 3600 * 1000;
+    lease.stays = true;
+    const ReplyToken first = shard.submit(lease);
+    shard.turn(100);  // the settings are confirmed
+    const DueMs idle = shard.engine().next_wakeup();
+    EXPECT_GT(idle, shard.engine().now() + 1'000) << "but for reading ahead";
+    shard.turn(1'000'000);
+    EXPECT_FALSE(shard.replies.contains(first));
+    EXPECT_TRUE(shard.engine().withdraw(first));
+    EXPECT_FALSE(shard.engine().withdraw(first));
+    shard.put(0);
+    EXPECT_FALSE(shard.replies.contains(first));
+    EXPECT_EQ(shard.engine().counters().waiters, 0u);
+
+    const ReplyToken second = shard.submit(lease);
+    shard.turn();
+    EXPECT_FALSE(shard.engine().withdraw(second)) << "it has got something";
+    const LeaseAnswer answer = shard.take<LeaseAnswer>(second);
+    ASSERT_EQ(answer.messages.size(), 1u);
+    EXPECT_EQ(answer.messages[0].lease_until_ms, shard.engine().now() + *lease.lease_ms)
+        << "longer than others may have it";
+}
+
+TEST(EngineTargets, a_lease_that_stays_ends_when_the_server_stops) {
+    TrialEngine shard;
+    LeaseCommand lease;
+    lease.queue = "q";
+    lease.stays = true;
+    const ReplyToken before = shard.submit(lease);
+    shard.turn();
+    shard.engine().stop_waiting();
+    shard.turn();
+    EXPECT_TRUE(shard.take<LeaseAnswer>(before).messages.empty());
+    EXPECT_TRUE(shard.ask<LeaseAnswer>(lease).messages.empty());
+}
+
+TEST(EngineTargets, a_target_that_is_gone_pauses_the_queue_that_has_it_and_no_other) {
+    TrialEngine shard;
+    shard.ask<QueueAnswer>(with_target("q", "u"));
+    ConfigureQueueCommand gone{"default", "q", What::pause, {}};
+    gone.gone_url = "another";
+    EXPECT_FALSE(shard.ask<QueueAnswer>(gone).settings.paused);
+    gone.gone_url = "u";
+    QueueSettings paused = shard.ask<QueueAnswer>(gone).settings;
+    EXPECT_TRUE(paused.paused);
+    EXPECT_EQ(paused.paused_by, PausedBy::target);
+    EXPECT_EQ(shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::pause, {}}).settings, paused)
+        << "it is paused already";
+    ConfigureQueueCommand set = with_target("q", "u");
+    set.keeps_pause = true;
+    set.settings.lease_ms = 5'000;
+    EXPECT_EQ(shard.ask<QueueAnswer>(set).settings.paused_by, PausedBy::target) << "as is the pause";
+    const QueueSettings resumed =
+        shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::resume, {}}).settings;
+    EXPECT_FALSE(resumed.paused);
+    EXPECT_EQ(resumed.paused_by, PausedBy::user);
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::pause, {}});
+    EXPECT_EQ(shard.ask<QueueAnswer>(gone).settings.paused_by, PausedBy::user) << "a user did it before";
+    gone.queue = "unheard_of";
+    EXPECT_EQ(shard.ask<Error>(gone).code, "unknown_queue") << "no name is used up";
+}
+
+TEST(EngineTargets, a_purge_and_a_discard_leave_the_target_as_it_is) {
+    TrialEngine shard;
+    shard.ask<QueueAnswer>(with_target("q", "u"));
+    for (int i = 0; i < 3; ++i) shard.put(1'000, "x", "q");
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::purge, {}});
+    for (int i = 0; i < 5; ++i) shard.turn(10);
+    const QueueAnswer queue = shard.ask<QueueAnswer>(DescribeQueueCommand{"default", "q"});
+    EXPECT_EQ(queue.counts.pending, 0u);
+    EXPECT_EQ(queue.settings.purge_through, 0u);
+    ASSERT_TRUE(queue.settings.webhook);
+    EXPECT_EQ(queue.settings.webhook->url, "u");
+}
+
+TEST(EngineTargets, a_failure_rests_as_long_as_the_target_asks_and_never_shorter_than_the_rule_says) {
+    TrialEngine shard;
+    ConfigureQueueCommand set = with_target("q", "u");
+    set.settings.retry = {10, 1'000, 1'000, 1'000, 0};
+    shard.ask<QueueAnswer>(set);
+    const MessageId id = shard.put(0);
+    for (const auto& [asked_ms, rest_ms] : {std::pair{5'000, 5'000}, std::pair{500, 1'000}, std::pair{0, 1'000}}) {
+        const std::vector<Delivered> taken = shard.lease(1);
+        ASSERT_EQ(taken.size(), 1u);
+        FailCommand fail{taken[0].lease, "why", {}};
+        fail.rest_at_least_ms = asked_ms;
+        EXPECT_EQ(shard.ask<LeaseEndAnswer>(fail).due_ms, shard.engine().now() + rest_ms);
+        shard.turn(rest_ms);
+    }
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state, State::ready);
+}
+
+}  // namespace
+}  // namespace duewheel

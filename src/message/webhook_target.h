@@ -1,0 +1,42 @@
+// Where the messages of a queue are posted, as a value and in its byte form: a field of the queue's settings.
+//
+// Of secrets it has the names alone. Which files hold them is the affair of the server's configuration, so that no
+// record, answer or log ever holds what signs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace duewheel {
+
+inline constexpr std::size_t kWebhookUrlBytesMax = 2048;
+inline constexpr std::size_t kWebhookSecretsMax = 4;
+inline constexpr std::size_t kWebhookSecretNameBytesMax = 64;
+inline constexpr std::uint32_t kWebhookRateMax = 1'000'000;
+// Its byte form at most.
+inline constexpr std::size_t kWebhookTargetBytesMax =
+    kWebhookUrlBytesMax + kWebhookSecretsMax * (kWebhookSecretNameBytesMax + 1) + 64;
+
+struct WebhookTarget {
+    std::string url;                   // in the one form of delivery/webhook_url.h
+    std::vector<std::string> secrets;  // names; empty: nothing is signed
+    std::int64_t timeout_ms = 0;       // for one post, looking up and connecting included; 0: as the server says
+    std::uint32_t concurrency = 0;     // posts under way at a time; 0: as the server says
+    std::uint32_t rate = 0;            // posts a second; 0: no limit
+
+    bool operator==(const WebhookTarget&) const = default;
+};
+
+// Letters, digits and . _ -, as many as the constant above says.
+bool is_webhook_secret_name(std::string_view name);
+
+std::string encode_webhook_target(const WebhookTarget& target);
+// Codes: `damaged_record`, `newer_format`.
+Result<WebhookTarget> decode_webhook_target(std::string_view bytes);
+
+}  // namespace duewheel

@@ -1,0 +1,67 @@
+#include "server/webhooks.h"
+
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/system_clock.h"
+#include "delivery/own_listeners.h"
+#include "ingress/kept_headers.h"
+
+namespace duewheel {
+namespace {
+
+WebhookClient::Options client_options(const WebhookOptions& options, const AddressPolicy& addresses) {
+    WebhookClient::Options chosen;
+    chosen.addresses = addresses;
+    chosen.trusted_file = options.trusted_file;
+    chosen.connections_max = options.connections_max;
+    chosen.connections_per_host_max = options.connections_max;  // how many a target may have is the pusher's to say
+    chosen.answer_bytes_max = options.answer_bytes_max;
+    return chosen;
+}
+
+}  // namespace
+
+Status check_webhook_options(const WebhookOptions& options) {
+    if (const auto networks = allowed_networks(options); !networks) return networks.error();
+    if (const auto secrets = WebhookSecrets::read(options.secret_files); !secrets) return secrets.error();
+    if (options.trusted_file.empty()) return {};
+    const int file = ::open(options.trusted_file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return Error{"bad_trusted_file", "the certificates in " + options.trusted_file +
+                                             ", the setting webhooks.trusted_file, cannot be read: look at its path "
+                                             "and its permissions"};
+    }
+    ::close(file);
+    return {};
+}
+
+Result<std::unique_ptr<Webhooks>> Webhooks::open(EventLoop& loop, Engine& engine, const WebhookOptions& options,
+                                                 const BoundAddress& own, LogSink& log) {
+    Result<std::vector<IpBlock>> networks = allowed_networks(options);
+    if (!networks) return std::move(networks).error();
+    Result<WebhookSecrets> secrets = WebhookSecrets::read(options.secret_files);
+    if (!secrets) return std::move(secrets).error();
+    AddressPolicy addresses(*std::move(networks), own_listeners(own.host, own.port));
+    return std::unique_ptr<Webhooks>(
+        new Webhooks(loop, engine, options, std::move(addresses), *std::move(secrets), log));
+}
+
+Webhooks::Webhooks(EventLoop& loop, Engine& engine, const WebhookOptions& options, AddressPolicy addresses,
+                   WebhookSecrets secrets, LogSink& log)
+    : addresses_(std::move(addresses)),
+      secrets_(std::move(secrets)),
+      rules_(options, addresses_, secrets_),
+      pusher_(engine, options, secrets_,
+              {[this](WebhookRequest request, WebhookClient::Done done) {
+                   client_.send(std::move(request), std::move(done));
+               },
+               read_kept_headers, wall_now_ms},
+              log),
+      client_(loop, client_options(options, addresses_)) {}
+
+Webhooks::~Webhooks() = default;
+
+}  // namespace duewheel
