@@ -130,12 +130,15 @@ class LoopModel {
 // when on its default may hold, is computed from its put, and with nothing of the engine's.
 struct HalfModel {
     TransactionRule rule;
-    DueMs put_ms = 0;                               // at the earliest
-    DueMs settled_ms = INT64_MAX;                   // when an answer had told that it is none any more
-    bool may_be_over = false;                       // its default may hold
-    std::uint32_t settles = 0;                      // commits and rollbacks that were sent
-    std::uint64_t leases_lost_before = 0;           // of the queue of its checks, when it was put
-    std::map<std::uint64_t, std::uint64_t> checks;  // serials of those that somebody met, by number
+    DueMs put_ms = 0;                                  // at the earliest
+    DueMs settled_ms = INT64_MAX;                      // when an answer had told that it is none any more
+    bool may_be_over = false;                          // its default may hold
+    DueMs told_due_ms = 0;                             // the latest time for its answer that a look has told
+    std::uint32_t checks_told = 0;                     // and the most checks
+    std::optional<std::uint32_t> checks_before_alone;  // when nothing kept it from its default any more
+    std::uint32_t ends_asked = 0;                      // commits, rollbacks and cancels that were sent
+    std::uint64_t leases_lost_before = 0;              // of the queue of its checks, when it was put
+    std::map<std::uint64_t, std::uint64_t> checks;     // serials of those that somebody met, by number
 
     // Each interval counts from the check before, so none is shorter.
     DueMs earliest_ms(std::uint64_t number) const { return put_ms + static_cast<DueMs>(number) * rule.check_after_ms; }

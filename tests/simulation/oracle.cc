@@ -214,7 +214,14 @@ ReplyToken Oracle::submitted(const Command& command) {
                 }
             }
         }
-        if (std::holds_alternative<SettleCommand>(command) && named->half) ++named->half->settles;
+        if (named->half) {
+            const auto& checks = named->half->checks;
+            request.made_least =
+                std::max<std::uint64_t>(checks.empty() ? 0 : checks.rbegin()->first, named->half->checks_told);
+            const bool ends =
+                std::holds_alternative<SettleCommand>(command) || std::holds_alternative<CancelCommand>(command);
+            if (ends) ++named->half->ends_asked;
+        }
         if (std::holds_alternative<KickCommand>(command)) {
             ++named->returns_open;
             may_come_back(*named);
@@ -477,7 +484,8 @@ std::vector<DueMs> Oracle::dues_ahead() const {
         }
         for (const World& world : message.worlds()) {
             if (is_over(message)) continue;
-            if (world.is_half()) dues.push_back(now_ + message.half->rule.check_after_ms);
+            const std::optional<DueMs> asked = world.is_half() ? next_due_of_half(message) : std::nullopt;
+            if (asked) dues.push_back(*asked);
             if (world.is_live() && world.due.high > now_ && world.due.high != kNeverMs) dues.push_back(world.due.high);
         }
     }

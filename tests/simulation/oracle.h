@@ -144,7 +144,7 @@ class Oracle {
         bool known_lease = false;            // the token is one that a client was given
         std::uint64_t step = 0;              // in which it was submitted
         std::uint32_t forgiven_low = 0;      // of that message when it was submitted
-        std::uint64_t made_least = 0;        // likewise, of a loop
+        std::uint64_t made_least = 0;        // likewise, of a loop; of a half, checks
         std::vector<std::uint64_t> dead{};   // redrive: those in the queue that were surely dead by then
         std::vector<std::uint64_t> batch{};  // of puts: their messages
         std::uint64_t first_of_batch = 0;    // that was not put before
@@ -332,14 +332,19 @@ class Oracle {
     // Whether it is one of what only a commit or a rollback is answered; judges it then.
     bool settle_refused(ReplyToken token, const Request& request, const Error& error);
     void half_told_settled(MessageModel& about);
-    void half_looked_at(const MessageRow& row, MessageModel& about);
+    void half_stands(const MessageState& row, std::uint64_t checks_least, MessageModel& about);
+    void half_looked_at(const Request& request, const MessageRow& row, MessageModel& about);
     void half_delivered(MessageModel& about);
     MessageModel* find_half(const Delivered& delivery);
     MessageModel* find_check(const Delivered& delivery);
     MessageModel* check_met(MessageModel& half, const Delivered& delivery);
     // How many there may be that nobody has met, in this queue or in any.
     std::uint64_t checks_not_met(const QueueKey* queue) const;
+    void check_asked(const MessageModel& about);
     bool half_is_over(const MessageModel& about) const;
+    bool half_had_its_time(const HalfModel& half) const;
+    std::optional<DueMs> next_due_of_half(const MessageModel& about) const;
+
     // oracle_schedules.cc
     ScheduleModel* schedule_of(const Command& command);
     static bool changes_a_schedule(const Command& command);

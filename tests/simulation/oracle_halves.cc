@@ -17,6 +17,9 @@ std::string at(DueMs ms) {
     return std::to_string(ms);
 }
 
+// Shorter ones may run out while the simulation comes to rest.
+constexpr std::int64_t kUnhurriedMs = 1000;
+
 // It was committed, whatever became of it.
 bool is_committed(const World& world) {
     return world.phase != World::Phase::absent && !world.is_half() && !world.was_half;
@@ -149,9 +152,32 @@ void Oracle::half_told_settled(MessageModel& about) {
     about.half->settled_ms = std::min(about.half->settled_ms, now_);
 }
 
+// It stands: how often its producer was asked, and until when it has time to answer.
+void Oracle::half_stands(const MessageState& row, std::uint64_t checks_least, MessageModel& about) {
+    HalfModel& half = *about.half;
+    rare_.met(Rare::half_looked_at);
+    const std::uint32_t checks = row.checks();
+    if (checks > half.rule.check_times || checks < checks_least) {
+        return violate("C6",
+                       "get says that its producer was asked " + std::to_string(checks) + " times, of at least " +
+                           std::to_string(checks_least) + " and at most " + std::to_string(half.rule.check_times),
+                       &about);
+    }
+    const DueRange answer{half.earliest_ms(std::uint64_t{checks} + 1), latest() + half.rule.check_after_ms};
+    if (!answer.holds(row.due_ms)) {
+        return violate("C6",
+                       "get says that an answer is due at " + at(row.due_ms) + ", and not between " + at(answer.low) +
+                           " and " + at(answer.high),
+                       &about);
+    }
+    if (alone_from_ms_ != kNeverMs && !half.checks_before_alone) half.checks_before_alone = checks;
+    half.told_due_ms = std::max(half.told_due_ms, row.due_ms);
+    half.checks_told = std::max(half.checks_told, checks);
+}
+
 // What is told once of a half that is none any more is so for good.
-void Oracle::half_looked_at(const MessageRow& row, MessageModel& about) {
-    if (row.state.state == State::prepared) return rare_.met(Rare::half_looked_at);
+void Oracle::half_looked_at(const Request& request, const MessageRow& row, MessageModel& about) {
+    if (row.state.state == State::prepared) return half_stands(row.state, request.made_least, about);
     half_told_settled(about);
     const bool is_cancelled = row.state.state == State::cancelled;
     const bool is_ended = is_cancelled || row.state.state == State::expired;
@@ -160,16 +186,20 @@ void Oracle::half_looked_at(const MessageRow& row, MessageModel& about) {
     if (row.state.state == State::expired && about.may_be(World::Phase::prepared)) {
         add_world(next, MessageModel::ended_half(World::Phase::expired, {0, latest()}));
     }
-    const bool nobody_asked = about.half->settles == 0 && about.purge == MessageModel::Purge::no;
-    if (is_cancelled && nobody_asked && about.may_be(World::Phase::prepared) && about.open.empty()) {
+    const bool by_default = is_cancelled && about.half->ends_asked == 0 && about.purge == MessageModel::Purge::no;
+    if (by_default) {
         rare_.met(Rare::half_rolled_back_by_default);
+        check_asked(about);
     }
     if (next.empty() || next == about.worlds()) return;
     about.set(about.epochs.back().from, std::move(next));
 }
 
 void Oracle::half_delivered(MessageModel& about) {
-    if (about.half->settles == 0 && about.deliveries.empty()) rare_.met(Rare::half_committed_by_default);
+    if (about.half->ends_asked == 0 && about.deliveries.empty()) {
+        rare_.met(Rare::half_committed_by_default);
+        check_asked(about);
+    }
     half_told_settled(about);
 }
 
@@ -306,6 +336,17 @@ std::uint64_t Oracle::checks_not_met(const QueueKey* queue) const {
 
 // ---- the end
 
+// Its default holds, and at the end consumers were there for each check.
+void Oracle::check_asked(const MessageModel& about) {
+    const HalfModel& half = *about.half;
+    if (!half.checks_before_alone || half.rule.check_after_ms < kUnhurriedMs) return;
+    for (std::uint64_t number = *half.checks_before_alone + 1; number <= half.rule.check_times; ++number) {
+        if (half.checks.contains(number)) continue;
+        return violate("C6", "its default holds, and its producer never met check " + std::to_string(number), &about);
+    }
+    rare_.met(Rare::default_after_every_check);
+}
+
 std::vector<const MessageModel*> Oracle::halves_left() const {
     std::vector<const MessageModel*> halves;
     for (const MessageModel& about : messages_) {
@@ -314,11 +355,23 @@ std::vector<const MessageModel*> Oracle::halves_left() const {
     return halves;
 }
 
+// Left alone for as long as it takes, where time goes on step by step.
+bool Oracle::half_had_its_time(const HalfModel& half) const {
+    if (alone_from_ms_ == kNeverMs) return false;
+    return now_ > alone_from_ms_ + (static_cast<DueMs>(half.rule.check_times) + 2) * half.rule.check_after_ms;
+}
+
 // Its put was never answered, nothing kept it from its default, and nobody has met it since.
 bool Oracle::half_is_over(const MessageModel& about) const {
-    if (about.id != 0 || alone_from_ms_ == kNeverMs) return false;
-    const DueMs rests = static_cast<DueMs>(about.half->rule.check_times) + 2;
-    return now_ > alone_from_ms_ + rests * about.half->rule.check_after_ms;
+    return about.id == 0 && half_had_its_time(*about.half);
+}
+
+// When something may come of it. Where time went on in leaps it has had fewer checks than intervals: a look tells.
+std::optional<DueMs> Oracle::next_due_of_half(const MessageModel& about) const {
+    const HalfModel& half = *about.half;
+    if (half.told_due_ms > now_) return half.told_due_ms;
+    if (half_had_its_time(half)) return std::nullopt;
+    return now_ + half.rule.check_after_ms;
 }
 
 }  // namespace duewheel

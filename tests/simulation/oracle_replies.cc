@@ -501,7 +501,7 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
         if (row.state.attempts < told_before) violate("C4", "get forgets attempts", about);
     }
     if (about->is_loop()) loop_looked_at(request, answer, *about);
-    if (about->half) half_looked_at(row, *about);
+    if (about->half) half_looked_at(request, row, *about);
     check_content(*about, answer);
 }
 

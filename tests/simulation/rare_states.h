@@ -240,6 +240,7 @@ namespace duewheel {
     X(half_looked_at)                     \
     X(half_committed_by_default)          \
     X(half_rolled_back_by_default)        \
+    X(default_after_every_check)          \
     X(check_met)                          \
     X(second_check_met)                   \
     X(check_met_after_its_half)           \

@@ -285,6 +285,17 @@ void Simulation::end_halves() {
     }
     if (!wrong() && !commands.empty()) settle();
     oracle_.leave_halves_alone();
+    look_at_halves();
+}
+
+void Simulation::look_at_halves() {
+    std::size_t looks = 0;
+    for (const MessageModel* half : oracle_.halves_left()) {
+        if (wrong()) return;
+        submit(GetCommand{half->put.name_space, half->id});
+        if (looks++ % 16 == 15) settle();
+    }
+    if (!wrong() && looks != 0) settle();
 }
 
 void Simulation::ask_for_schedules() {
@@ -341,10 +352,10 @@ void Simulation::bring_back() {
         if (i % 16 == 15) settle();
     }
     if (!wrong() && !kicks.empty()) settle();
-    // Nobody is told that a loop has made its last occurrence, or that a default holds.
+    // Nobody is told that a default holds, or that a loop has made its last occurrence.
+    if (!wrong()) look_at_halves();
+    if (wrong()) return;
     std::vector<Command> looks;
-    for (const MessageModel* half : oracle_.halves_left())
-        looks.emplace_back(GetCommand{half->put.name_space, half->id});
     for (const MessageModel* loop : oracle_.loops_left())
         looks.emplace_back(GetCommand{loop->put.name_space, loop->id});
     for (std::size_t i = 0; i < looks.size() && !wrong(); ++i) {
