@@ -100,6 +100,11 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
             }
             other_nominal |= !world.nominal.holds(delivery.due_ms);
             if (!world.nominal.holds(delivery.due_ms)) continue;
+            if (world.due.high > delivery.delivered_ms && delivery.delivered_ms <= about->redriven_ms) {
+                World back = world;
+                back.due.low = delivery.delivered_ms;
+                add_world(later, back);
+            }
             world.due.high = std::min(world.due.high, delivery.delivered_ms);
             add_world(possible, world);
         }

@@ -88,7 +88,13 @@ void Oracle::settle_replied(ReplyToken token, const Request& request, const Sett
     if (before.size() == 1 && was_half && about->has_expired(request.submitted_ms) && command.commits) {
         return violate("C3", "its time was over, and it was committed", about);
     }
-    const DueRange now{request.submitted_ms, now_};
+    DueRange now{request.submitted_ms, now_};
+    // Of several, the answers of which may come in any order, any may have been the one.
+    for (const ReplyToken other : about->open) {
+        const Request& open = requests_.at(other);
+        const auto* settle = std::get_if<SettleCommand>(&open.command);
+        if (settle != nullptr && settle->commits == command.commits) now.low = std::min(now.low, open.submitted_ms);
+    }
     Worlds next;
     for (const World& world : before) {
         if (!world.is_half()) {
@@ -96,6 +102,9 @@ void Oracle::settle_replied(ReplyToken token, const Request& request, const Sett
         } else if (command.commits) {
             add_world(next, MessageModel::committed(world, now));
         } else {
+            // Where its time was over that is answered like a rollback that is repeated.
+            const bool may_be_over = about->may_have_expired(now_);
+            if (may_be_over) add_world(next, MessageModel::ended_half(World::Phase::expired, {0, now_}));
             add_world(next, MessageModel::ended_half(World::Phase::cancelled, now));
         }
     }
@@ -183,6 +192,11 @@ void Oracle::half_looked_at(const Request& request, const MessageRow& row, Messa
     const bool is_ended = is_cancelled || row.state.state == State::expired;
     Worlds next = with_open_commands(about, 0);
     std::erase_if(next, [&](const World& world) { return world.is_half() || (world.was_half && !is_ended); });
+    // Nobody knew when its default came to hold.
+    for (World& world : next) {
+        const bool is_due = world.is_live() && world.due.high == kNeverMs && world.due.holds(row.state.due_ms);
+        if (is_due && !is_ended && row.state.state != State::done) world.due = {row.state.due_ms, row.state.due_ms};
+    }
     if (row.state.state == State::expired && about.may_be(World::Phase::prepared)) {
         add_world(next, MessageModel::ended_half(World::Phase::expired, {0, latest()}));
     }

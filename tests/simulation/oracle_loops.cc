@@ -387,7 +387,7 @@ void Oracle::asked_before_it_was_met(MessageModel& about, const World& fresh) {
     if (queue.redriven_ms != 0 && attempts_high(about) > 0) {
         about.may_be_back = true;
         about.forgiven_high = attempts_high(about);
-        about.redriven_ms = queue.redriven_ms;
+        about.redriven_ms = now_;
         World back = fresh;
         back.due.high = std::max(back.due.high, now_);
         about.replace({back});
