@@ -500,7 +500,8 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
     std::uint64_t most = 0;
     for (const MessageModel& message : messages_) {
         if (message.is_surely_unfinished() && !may_have_died(message) && !message.may_have_expired(latest())) ++least;
-        if (message.may_be_unfinished() && !(leases_are_over && message.has_expired(now_))) ++most;
+        const bool is_gone = message.has_expired(now_) || (message.half && has_surely_ended(message));
+        if (message.may_be_unfinished() && !(leases_are_over && is_gone)) ++most;
         if (message.is_loop() && !leases_are_over) most += not_met(message);
     }
     if (!leases_are_over) most += runs_not_met(nullptr) + checks_not_met(nullptr);

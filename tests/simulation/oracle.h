@@ -95,7 +95,7 @@ class Oracle {
     // The process has started with other zone data, and tells these counts of its schedules before anything else.
     void zones_changed(std::uint32_t version, const std::vector<Engine::ScheduleCounters>& counters);
     std::uint32_t zone_version() const { return zone_version_; }
-    // Halves that may not be settled yet, of those that clients know.
+    // Of those that clients know: halves that may not be settled yet, and what a default made due at some time.
     std::vector<const MessageModel*> halves_left() const;
     // From now on nothing keeps a half from its checks and its default.
     void leave_halves_alone() { alone_from_ms_ = now_; }
@@ -342,6 +342,7 @@ class Oracle {
     std::uint64_t checks_not_met(const QueueKey* queue) const;
     void check_asked(const MessageModel& about);
     bool half_is_over(const MessageModel& about) const;
+    bool has_surely_ended(const MessageModel& about) const;
     bool half_had_its_time(const HalfModel& half) const;
     std::optional<DueMs> next_due_of_half(const MessageModel& about) const;
 

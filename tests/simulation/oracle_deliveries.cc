@@ -118,7 +118,12 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     if (after == about->epochs.end()) {
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
         for (const World& world : later) add_world(possible, world);
-        about->replace(possible);
+        // Somebody may have looked at the half before, and is answered later.
+        if (about->half && about->deliveries.empty()) {
+            about->set({run_, delivery.attempt - 1}, possible);
+        } else {
+            about->replace(possible);
+        }
     }
 
     const SeenDelivery fresh{run_,

@@ -364,7 +364,11 @@ void Oracle::check_asked(const MessageModel& about) {
 std::vector<const MessageModel*> Oracle::halves_left() const {
     std::vector<const MessageModel*> halves;
     for (const MessageModel& about : messages_) {
-        if (about.half && about.id != 0 && about.may_be(World::Phase::prepared)) halves.push_back(&about);
+        if (!about.half || about.id == 0) continue;
+        const bool is_left = std::any_of(about.worlds().begin(), about.worlds().end(), [](const World& world) {
+            return world.is_half() || (world.is_live() && world.due.high == kNeverMs);
+        });
+        if (is_left) halves.push_back(&about);
     }
     return halves;
 }
@@ -378,6 +382,11 @@ bool Oracle::half_had_its_time(const HalfModel& half) const {
 // Its put was never answered, nothing kept it from its default, and nobody has met it since.
 bool Oracle::half_is_over(const MessageModel& about) const {
     return about.id == 0 && half_had_its_time(*about.half);
+}
+
+// The first check would have made it known, and so would a commit.
+bool Oracle::has_surely_ended(const MessageModel& about) const {
+    return half_is_over(about) && about.half->rule.check_after_ms >= kUnhurriedMs;
 }
 
 // When something may come of it. Where time went on in leaps it has had fewer checks than intervals: a look tells.

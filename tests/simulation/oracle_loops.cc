@@ -384,9 +384,9 @@ MessageModel& Oracle::occurrence_met(MessageModel& loop, const Delivered& delive
 void Oracle::asked_before_it_was_met(MessageModel& about, const World& fresh) {
     const QueueModel& queue = queue_of(about.put.name_space, about.put.queue);
     if (queue.purge_lost_ms != 0 && about.purge == MessageModel::Purge::no) may_be_purged(about, queue.purge_lost_ms);
-    if (queue.redriven_ms != 0 && attempts_high(about) > 0) {
+    if (queue.redriven_ms != 0) {
         about.may_be_back = true;
-        about.forgiven_high = attempts_high(about);
+        about.forgiven_high = attempts_high(about) + 1;  // with the delivery that tells of it
         about.redriven_ms = now_;
         World back = fresh;
         back.due.high = std::max(back.due.high, now_);
