@@ -285,8 +285,8 @@ TEST(Schedules, a_queue_without_room_makes_the_run_wait) {
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{3}));
 }
 
-// The last run of all waited for the one before. That ended while the queue was full, and the engine's own check knew of
-// no schedule that waits for room alone: it ended the process (simulator, seed 1000117).
+// The last run of all waited for the one before. That ended while the queue was full, and the engine's own check knew
+// of no schedule that waits for room alone: it ended the process (simulator, seed 1000117).
 TEST(Schedules, a_last_run_that_waited_for_the_one_before_waits_for_room_too) {
     TrialEngine shard;
     PutScheduleCommand command = every(100, 2);

@@ -132,6 +132,7 @@ struct HalfModel {
     TransactionRule rule;
     DueMs put_ms = 0;                                  // at the earliest
     DueMs settled_ms = INT64_MAX;                      // when an answer had told that it is none any more
+    bool settle_lost = false;                          // the answer to a commit or a rollback
     bool may_be_over = false;                          // its default may hold
     DueMs told_due_ms = 0;                             // the latest time for its answer that a look has told
     std::uint32_t checks_told = 0;                     // and the most checks

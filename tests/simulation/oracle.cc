@@ -143,8 +143,13 @@ void Oracle::died(std::uint64_t step) {
         for (std::size_t i = 0; i < request.batch.size(); ++i) {
             put_lost(request.batch[i], std::get<PutBatchCommand>(request.command).puts[i]);
         }
+        MessageModel* about = message(request.serial);
+        if (about != nullptr && about->half && std::holds_alternative<SettleCommand>(request.command)) {
+            rare_.met(Rare::settle_lost);
+            about->half->settle_lost = true;
+        }
         if (ends_a_lease(request.command) && request.known_lease) {
-            SeenDelivery* delivery = message(request.serial)->delivery_of(*lease_of(request.command));
+            SeenDelivery* delivery = about->delivery_of(*lease_of(request.command));
             delivery->may_have_ended = true;
             delivery->endings_open = 0;
         }

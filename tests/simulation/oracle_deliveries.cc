@@ -161,6 +161,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
                 about);
     }
     check_order_key(*about, fresh, delivery.due_ms);
+    if (about->is_check && !about->deliveries.empty()) rare_.met(Rare::check_delivered_again);
     about->deliveries.push_back(fresh);
     // Told late: it may have died of this attempt before its queue was purged, and then the purge has left it.
     if (about->purge == MessageModel::Purge::surely && may_have_died(*about)) about->purge = MessageModel::Purge::maybe;

@@ -108,6 +108,7 @@ void Oracle::settle_replied(ReplyToken token, const Request& request, const Sett
             add_world(next, MessageModel::ended_half(World::Phase::cancelled, now));
         }
     }
+    if (about->half->settle_lost) rare_.met(Rare::settle_repeated_after_a_crash);
     if (command.commits) {
         rare_.met(was_half ? Rare::half_committed : Rare::commit_repeated);
         if (was_half && before.front().nominal.low > now_) rare_.met(Rare::half_committed_before_it_was_due);
@@ -164,7 +165,7 @@ void Oracle::half_told_settled(MessageModel& about) {
 // It stands: how often its producer was asked, and until when it has time to answer.
 void Oracle::half_stands(const MessageState& row, std::uint64_t checks_least, MessageModel& about) {
     HalfModel& half = *about.half;
-    rare_.met(Rare::half_looked_at);
+    rare_.met(row.due_ms < now_ ? Rare::half_overdue_when_looked_at : Rare::half_looked_at);
     const std::uint32_t checks = row.checks();
     if (checks > half.rule.check_times || checks < checks_least) {
         return violate("C6",
@@ -198,8 +199,11 @@ void Oracle::half_looked_at(const Request& request, const MessageRow& row, Messa
         if (is_due && !is_ended && row.state.state != State::done) world.due = {row.state.due_ms, row.state.due_ms};
     }
     if (row.state.state == State::expired && about.may_be(World::Phase::prepared)) {
+        rare_.met(Rare::half_expired);
         add_world(next, MessageModel::ended_half(World::Phase::expired, {0, latest()}));
     }
+    if (is_cancelled && about.half->ends_asked == 0 && about.purge == MessageModel::Purge::surely)
+        rare_.met(Rare::half_purged);
     const bool by_default = is_cancelled && about.half->ends_asked == 0 && about.purge == MessageModel::Purge::no;
     if (by_default) {
         rare_.met(Rare::half_rolled_back_by_default);

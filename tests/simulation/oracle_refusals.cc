@@ -89,7 +89,10 @@ void Oracle::error_replied(const Request& request, const Error& error) {
                 return nullptr;
             },
             request.command);
-        if (about == nullptr || (name_space != nullptr && *name_space != about->put.name_space)) return;
+        if (about == nullptr || (name_space != nullptr && *name_space != about->put.name_space)) {
+            if (std::holds_alternative<SettleCommand>(request.command)) rare_.met(Rare::settle_of_an_unknown_id);
+            return;
+        }
     }
     if (code == "not_waiting" && about != nullptr) {
         const Worlds worlds = with_open_commands(*about, 0);

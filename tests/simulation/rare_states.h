@@ -240,6 +240,13 @@ namespace duewheel {
     X(half_looked_at)                     \
     X(half_committed_by_default)          \
     X(half_rolled_back_by_default)        \
+    X(half_purged)                        \
+    X(half_expired)                       \
+    X(half_overdue_when_looked_at)        \
+    X(settle_of_an_unknown_id)            \
+    X(settle_lost)                        \
+    X(settle_repeated_after_a_crash)      \
+    X(check_delivered_again)              \
     X(default_after_every_check)          \
     X(check_met)                          \
     X(second_check_met)                   \

@@ -63,6 +63,8 @@ class Workload {
     void transact();
     void make_half(PutCommand& command);
     void spoil(TransactionRule& rule, PutCommand& command);
+    void settle_another();
+    void disturb(const MessageModel& half);
     const MessageModel* pick_half();
     void schedule();
     void repeat(Command command);

@@ -9,15 +9,13 @@ namespace duewheel {
 void Workload::transact() {
     const MessageModel* known = random_.chance(650'000) ? pick_half() : nullptr;
     if (known == nullptr) {
-        if (random_.chance(50'000)) {  // what is in no transaction, or has ended long ago
-            const MessageModel* any = pick_message();
-            if (any != nullptr) return send(SettleCommand{any->put.name_space, any->id, random_.chance(500'000)});
-        }
+        if (random_.chance(70'000)) return settle_another();
         const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
         PutCommand command = draw_put(queue, oracle_.messages().size() + 1);
         if (!command.repeat && !command.transaction) make_half(command);
         return surroundings_.submit(std::move(command));
     }
+    if (random_.chance(100'000)) return disturb(*known);
     const std::string& name_space = known->put.name_space;
     std::vector<Command> commands;
     const std::uint64_t count = random_.chance(200'000) ? 2 + random_.below(2) : 1;
@@ -48,6 +46,37 @@ void Workload::transact() {
     if (collides && !first) surroundings_.wait_until(asked + random_.between(-1, 1));
     for (Command& command : commands) send(std::move(command));
     if (first) surroundings_.wait_until(asked + random_.between(-1, 1));
+}
+
+// What is in no transaction, or has ended long ago, or never was.
+void Workload::settle_another() {
+    const MessageModel* any = pick_message();
+    if (any == nullptr) return;
+    SettleCommand command{any->put.name_space, any->id, random_.chance(500'000)};
+    switch (random_.below(5)) {
+        case 0:
+            command.id += kShardsMax << 30;
+            break;
+        case 1:
+            command.name_space = "nobody";
+            break;
+        default:
+            break;
+    }
+    send(std::move(command));
+}
+
+// The queue of its checks stands still, is full or is emptied; or its own is emptied.
+void Workload::disturb(const MessageModel& half) {
+    using What = ConfigureQueueCommand::What;
+    const std::string& check_queue = half.half->rule.check_queue;
+    const bool of_checks = !check_queue.empty() && random_.chance(700'000);
+    ConfigureQueueCommand command{half.put.name_space, of_checks ? check_queue : half.put.queue, What::purge, {}, {}};
+    if (of_checks && random_.chance(800'000)) {
+        command.what = random_.chance(400'000) ? What::pause : What::set;
+        if (command.what == What::set) command.settings.pending_max = 1 + random_.below(3);
+    }
+    send(std::move(command));
 }
 
 // Mostly one that nobody has settled yet.
