@@ -90,8 +90,13 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
         const bool was_dead = about->returns_open > 0 && std::none_of(then.begin(), then.end(), [](const World& world) {
                                   return world.is_live() || world.is_ended() || world.phase == World::Phase::absent;
                               });
-        const bool may_be_committed = about->half && !about->open.empty();  // by a commit that is answered later
-        for (World world : was_dead || may_be_committed ? with_open_commands(*about, 0) : then) {
+        // And so may what commits it.
+        const bool was_half = std::any_of(then.begin(), then.end(), [](const World& world) { return world.is_half(); });
+        Worlds all = then;
+        if (was_dead || was_half) {
+            for (const World& world : with_open_commands(*about, 0)) add_world(all, world);
+        }
+        for (World world : all) {
             if (!world.is_live()) continue;
             early |= world.due.low > delivery.delivered_ms;
             if (world.due.low > delivery.delivered_ms) {

@@ -83,8 +83,9 @@ constexpr Planted kPlanted[] = {
 // Two are met by chance alone where everything goes on at once, in thousands of runs: they are hunted among few
 // operations.
 std::vector<std::string> left_out(PlantedBug bug) {
-    std::vector<std::string> all = {"get",  "reschedule", "fire",   "list",    "hold_lease", "loop",    "schedule",
-                                    "hold", "forge",      "expire", "collide", "extend",     "release", "forget"};
+    std::vector<std::string> all = {"get",     "reschedule", "fire",    "list",   "hold_lease",
+                                    "loop",    "schedule",   "hold",    "forge",  "expire",
+                                    "collide", "extend",     "release", "forget", "transact"};
     if (bug == PlantedBug::batch_split_over_two_commits) {
         all.insert(all.end(), {"queue", "kick", "redrive", "discard", "repeat"});
     } else if (bug == PlantedBug::discard_forgotten_in_crash) {
