@@ -238,7 +238,7 @@ void Oracle::schedule_is_gone(const Request& request, ScheduleModel& model) {
         if (!model.remove_lost && !model.is_blurred) return schedule_violates(model, "C1", "it is lost");
         rare_.met(Rare::schedule_removed_without_an_answer);
         life->removed_step = request.step;
-        life->removed_ms = INT64_MAX;
+        life->removed_ms = latest();
         life->was_lost = true;
     }
     if (model.put_lost) rare_.met(Rare::lost_schedule_put_found_missing);
