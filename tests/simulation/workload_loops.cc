@@ -65,6 +65,11 @@ void Workload::make_loop(PutCommand& command) {
     // One that nobody can meet could never be ended.
     if (!has_end) command.expires.reset();
     if (random_.chance(40'000)) spoil(command);
+    // Where the clock has gone far ahead of what the engine was told, the put may be carried out at either time, and
+    // an end that is far from the earlier one would allow occurrences without number.
+    RepeatChoice& choice = *command.repeat;
+    const bool is_far_ahead = surroundings_.clock() - oracle_.now() > kTimesMost * std::max<DueMs>(choice.every_ms, 1);
+    if (is_far_ahead && choice.until_ms && !choice.times) choice.times = kTimesMost;
 }
 
 // Few occurrences, or far apart.
