@@ -137,7 +137,7 @@ void TimerCore::wake(Tick by) {
         interleaving_point();
         const std::lock_guard lock(alarm_mutex_);
         const Tick earliest = sleeps_until_.load(std::memory_order_seq_cst);
-        if (alarm_ != nullptr && earliest != 0) alarm_->set(instant_of(earliest));
+        if (alarm_ != nullptr && earliest != 0) alarm_->set(instant_of(earliest - 1));
         return;
     }
 }

@@ -49,7 +49,8 @@ Result<Timeout> TimerService::NewNode::arm(Tick deadline, std::uint32_t flags) &
 }
 
 Result<Timeout> TimerService::repeat(TimerRepeat&& repeat, TimerTask&& task) {
-    const Tick deadline = repeat.is_at_wall() ? core_->tick_of_wall(repeat.wall) : core_->tick_of(repeat.nominal);
+    if (repeat.is_at_wall()) core_->watch_wall();
+    const Tick deadline = repeat.is_at_wall() ? core_->tick_of_wall(repeat) : core_->tick_of(repeat.nominal);
     NewNode node(*this);
     node.task() = std::move(task);
     node.node_->repeat = new TimerRepeat(std::move(repeat));
