@@ -97,7 +97,8 @@ void TimerCore::follow_wall(TimerNode& node, milliseconds ahead, Instant wall_no
         repeat.wall += moved;
         return;
     }
-    const bool passed_over = jumped && repeat.wall <= wall_now && repeat.wall > wall_now - moved;
+    // Where the jump began and where it ended, the wall has really been.
+    const bool passed_over = jumped && repeat.wall < wall_now && repeat.wall > wall_now - moved;
     if (passed_over && options_.wall_jump == WallJump::skip) {
         const std::optional<Instant> next = repeat.schedule ? repeat.schedule->next(wall_now) : std::nullopt;
         if (!next) return skip_wall(node, dead);

@@ -97,6 +97,39 @@ TEST_F(TimerRepeatTest, missed_periods_delay_the_grid) {
     EXPECT_EQ(runs, (Moments{3500ms, 4500ms, 5500ms}));
 }
 
+// A new grid begins where the late run began, not where it ended: nobody had looked with a task that takes its time.
+TEST_F(TimerRepeatTest, the_new_grid_begins_with_the_start_of_the_late_run) {
+    static_cast<void>(service.schedule_at_fixed_rate(
+        1s, 1s,
+        [this] {
+            runs.push_back(now());
+            if (runs.size() == 1) clock.advance(300ms);
+        },
+        MissedPeriods::delay));
+    come_late(3500ms);
+    run_until(5500ms);
+    EXPECT_EQ(runs, (Moments{3500ms, 4500ms, 5500ms}));
+}
+
+// A run that comes as late as a whole period ends on an instant of the grid. That one is among what was missed, as it
+// is after two periods or three; nobody had looked at the edge.
+TEST_F(TimerRepeatTest, a_run_that_is_late_by_whole_periods_is_also_that_of_the_present_instant) {
+    for (const MissedPeriods missed : {MissedPeriods::skip, MissedPeriods::delay}) {
+        for (const auto late : {1s, 2s, 3s}) {
+            ManualClock own;
+            TimerService other({}, own);
+            int ran = 0;
+            static_cast<void>(other.schedule_at_fixed_rate(
+                1s, 1s, [&] { ++ran; }, missed));
+            own.advance(1s + late);
+            other.advance();
+            other.advance();
+            EXPECT_EQ(ran, 1) << late.count();
+            EXPECT_EQ(other.next_expiry(), own.now() + 1s) << late.count();
+        }
+    }
+}
+
 TEST_F(TimerRepeatTest, one_of_two_throws_and_both_go_on) {
     TimerService other({.on_error = [](std::exception_ptr, const char*) {}}, clock);
     int good = 0;
