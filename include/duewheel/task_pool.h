@@ -23,14 +23,15 @@ namespace duewheel {
 
 class TaskPool {
   public:
-    // At least one thread. Throws std::system_error where the system has no more.
+    // Throws std::invalid_argument for no thread at all, std::system_error where the system has no more of them.
     explicit TaskPool(std::size_t threads);
     TaskPool(const TaskPool&) = delete;
     TaskPool& operator=(const TaskPool&) = delete;
     // Lets what runs end and destroys what waits without running it. Not from one of its tasks.
     ~TaskPool();
 
-    // Any thread. What a task throws ends the program, as with any thread; TimerService catches before.
+    // Any thread. Throws std::invalid_argument for an empty task. What a task throws ends the program, as with any
+    // thread; TimerService catches before.
     void post(TimerTask task);
 
     // To be used while the pool lives.

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -38,7 +39,27 @@ inline constexpr bool kIsNamedCallable = false;
 template <class Callable>
 inline constexpr bool kIsNamedCallable<NamedCallable<Callable>> = true;
 
-// Move-only. An empty one may be moved, destroyed and assigned to, not called.
+// Whether there is nothing to call: a null pointer to a function, an empty std::function or one of its kin.
+template <class Callable>
+constexpr bool is_empty_callable(const Callable& callable) {
+    if constexpr (kIsNamedCallable<Callable>) {
+        return is_empty_callable(callable.callable);
+    } else if constexpr (std::is_pointer_v<Callable>) {
+        return callable == nullptr;
+    } else if constexpr (std::constructible_from<Callable, std::nullptr_t> &&
+                         requires { static_cast<bool>(callable); }) {
+        return !static_cast<bool>(callable);
+    } else {
+        return false;
+    }
+}
+
+[[noreturn]] inline void refuse_empty_task() {
+    throw std::invalid_argument("TimerTask: there is nothing to call. Give the timer a function that is not null.");
+}
+
+// Move-only. An empty one may be moved, destroyed and assigned to, not called; who is to run one refuses it with
+// std::invalid_argument.
 class TimerTask {
   public:
     static constexpr std::size_t kInlineBytes = 48;
@@ -60,10 +81,15 @@ class TimerTask {
     TimerTask& operator=(const TimerTask&) = delete;
     ~TimerTask() { reset(); }
 
-    // Of an empty task. Throws what the callable's constructor throws, or std::bad_alloc; then it stays empty.
+    // Of an empty task. Throws what the callable's constructor throws, std::bad_alloc, or std::invalid_argument where
+    // there is nothing to call; then it stays empty.
     template <class Callable>
     void emplace(Callable&& callable) {
         using Held = std::decay_t<Callable>;
+        if constexpr (std::same_as<std::remove_cvref_t<Callable>, Held>) {
+            if (is_empty(callable)) [[unlikely]]
+                refuse_empty_task();
+        }
         if constexpr (std::same_as<Held, TimerTask>) {
             *this = TimerTask(std::forward<Callable>(callable));
         } else if constexpr (kIsInline<Held>) {
@@ -89,6 +115,15 @@ class TimerTask {
     }
 
   private:
+    template <class Callable>
+    static constexpr bool is_empty(const Callable& callable) {
+        if constexpr (std::same_as<Callable, TimerTask>) {
+            return !callable;
+        } else {
+            return is_empty_callable(callable);
+        }
+    }
+
     struct Actions {
         void (*run)(void* place);
         void (*move)(void* from, void* to) noexcept;  // none: the bytes are copied

@@ -30,7 +30,7 @@ class TimerThread {
     using Factory = std::function<std::thread(std::function<void()>)>;
 
     // The service outlives the thread, and has no other driver meanwhile. Throws std::system_error where the system has
-    // no more threads or alarms.
+    // no more threads or alarms, std::invalid_argument where the factory makes none.
     explicit TimerThread(TimerService& service, const Factory& factory = {});
     TimerThread(const TimerThread&) = delete;
     TimerThread& operator=(const TimerThread&) = delete;

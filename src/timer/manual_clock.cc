@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include <duewheel/manual_clock.h>
@@ -76,7 +78,19 @@ std::unique_ptr<TimerAlarm> ManualClock::make_alarm() const {
     return std::make_unique<Alarm>(*this);
 }
 
+void ManualClock::advance(std::chrono::nanoseconds by) {
+    if (by.count() < 0) {
+        throw std::invalid_argument(
+            "ManualClock: advancing by " + std::to_string(by.count()) +
+            " ns, and time does not go back. Take 0 ns or more; the wall alone may be set back, "
+            "by set_wall().");
+    }
+    const TimerInstant from = now();
+    advance_to(by > kNeverInstant - from ? kNeverInstant : from + by);
+}
+
 void ManualClock::advance_to(TimerInstant to) {
+    to = std::min(to, kNeverInstant - TimerInstant::duration(1));
     std::unique_lock lock(mutex_);
     const auto wait_until_idle = [&] {
         rest_.wait(lock, [this] { return awake_ == nullptr && all_asleep() && earliest() > now_; });

@@ -23,10 +23,7 @@ constexpr Word with_status(Word word, TimerStatus status) {
 }  // namespace
 
 TimerCore::TimerCore(TimerOptions options, const TimerClock& clock)
-    : options_(std::move(options)),
-      clock_(clock),
-      tick_ns_(std::max<std::int64_t>(1, options_.tick.count())),
-      wheel_(tick_at(clock.now())) {}
+    : options_(std::move(options)), clock_(clock), tick_ns_(options_.tick.count()), wheel_(tick_at(clock.now())) {}
 
 TimerCore::~TimerCore() {
     // What an executor has been given comes back here.

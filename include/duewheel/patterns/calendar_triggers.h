@@ -48,8 +48,9 @@ namespace duewheel {
 enum class Misfire : std::uint8_t { skip, fire_once, fire_all };
 
 struct TriggerOptions {
-    std::chrono::milliseconds ahead = std::chrono::seconds(5);  // this far ahead a trigger goes onto the wheel
-    std::chrono::milliseconds misfire_after = std::chrono::seconds(5);
+    // This far ahead a trigger goes onto the wheel: from a millisecond to a year of 366 days.
+    std::chrono::milliseconds ahead = std::chrono::seconds(5);
+    std::chrono::milliseconds misfire_after = std::chrono::seconds(5);  // 0 or more
 };
 
 // Thread safe. The service outlives it and has a driver; its clock's wall is what the rules are read by.
@@ -58,6 +59,7 @@ class CalendarTriggers {
     using Id = std::uint64_t;  // from 1 on, never the same twice
     using Task = std::function<void(Instant nominal)>;
 
+    // Throws std::invalid_argument for options that are out of range.
     explicit CalendarTriggers(TimerService& service, TriggerOptions options = {});
     CalendarTriggers(const CalendarTriggers&) = delete;
     CalendarTriggers& operator=(const CalendarTriggers&) = delete;
@@ -66,7 +68,7 @@ class CalendarTriggers {
 
     // Fires at each instant of the schedule later than `after`, which is now unless it is given; one in the past is
     // when it last fired, before a restart. Of one trigger no two runs overlap. What a task throws goes to the
-    // service's on_error. Code: never_fires. O(log n).
+    // service's on_error. Code: never_fires. Throws std::invalid_argument where there is no task. O(log n).
     Result<Id> add(CronSchedule schedule, Misfire misfire, Task task, std::optional<Instant> after = std::nullopt);
 
     // True: it does not begin to run any more. False: there is none of this id (any more). O(log n).

@@ -33,6 +33,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -72,6 +73,7 @@ class Purgatory {
     // operation no two calls of `ready` overlap; one may still run when the deadline calls `done`. What `ready` throws
     // goes to who looked, and the operation waits on, unless a look that was asked for meanwhile ends it. `ready` may
     // itself check the keys when it has changed something; one that does so at each call is called for ever.
+    // Throws std::invalid_argument where there is no `ready` or no `done`.
     Result<bool> try_complete_else_watch(std::vector<Key> keys, std::chrono::nanoseconds patience, Ready ready,
                                          Done done);
 
@@ -134,6 +136,10 @@ class Purgatory {
 template <class Key, class Hash>
 Result<bool> Purgatory<Key, Hash>::try_complete_else_watch(std::vector<Key> keys, std::chrono::nanoseconds patience,
                                                            Ready ready, Done done) {
+    if (!ready || !done) {
+        throw std::invalid_argument(
+            "Purgatory: an operation needs both: how to look whether it can be completed, and what to do then.");
+    }
     // Not made with make_shared(), so that the timer's weak pointer does not keep the operation's memory.
     const Shared operation(new Operation);
     operation->ready = std::move(ready);

@@ -1,7 +1,8 @@
 // A trigger is in one of three places: in the plan, in the order of its next instant; on the wheel, with a timer of the
 // service at that instant; or running. One timer more, the feeding, stands `ahead` of the first instant of the plan.
 #include <algorithm>
-#include <cassert>
+#include <stdexcept>
+#include <string>
 
 #include <duewheel/patterns/calendar_triggers.h>
 
@@ -32,7 +33,15 @@ struct CalendarTriggers::Trigger {
 
 CalendarTriggers::CalendarTriggers(TimerService& service, TriggerOptions options)
     : service_(service), options_(options) {
-    assert(options.ahead > milliseconds(0) && options.misfire_after >= milliseconds(0));
+    const auto refuse = [](const char* setting, milliseconds value, const char* remedy) {
+        throw std::invalid_argument("CalendarTriggers: TriggerOptions::" + std::string(setting) + " is " +
+                                    std::to_string(value.count()) + " ms. " + remedy);
+    };
+    constexpr milliseconds kAheadMost = std::chrono::days(366);
+    if (options.ahead < milliseconds(1) || options.ahead > kAheadMost) {
+        refuse("ahead", options.ahead, "Take from 1 ms to 366 days.");
+    }
+    if (options.misfire_after < milliseconds(0)) refuse("misfire_after", options.misfire_after, "Take 0 ms or more.");
 }
 
 CalendarTriggers::~CalendarTriggers() {
@@ -52,6 +61,7 @@ CalendarTriggers::~CalendarTriggers() {
 
 Result<CalendarTriggers::Id> CalendarTriggers::add(CronSchedule schedule, Misfire misfire, Task task,
                                                    std::optional<Instant> after) {
+    if (!task) throw std::invalid_argument("CalendarTriggers: a trigger without a task. Give add() what to call.");
     const std::optional<Instant> next = schedule.next(after.value_or(service_.clock().wall_now()));
     if (!next) return never_fires(schedule);
     const std::lock_guard lock(mutex_);
