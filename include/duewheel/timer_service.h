@@ -206,6 +206,7 @@ class TimerService {
     [[nodiscard]] std::chrono::nanoseconds tick() const { return tick_; }
 
   private:
+    friend class CalendarTriggers;
     friend class EmbeddedTimer;
     friend struct TimerServiceProbe;  // lets the tests look
 
@@ -233,6 +234,10 @@ class TimerService {
     };
 
     Result<Timeout> repeat(TimerRepeat&& repeat, TimerTask&& task);
+    // For what reads the wall by itself: a timer that keeps to it whatever WallJump says, and that may come again.
+    Result<Timeout> schedule_at_wall(Instant wall, TimerTask task);
+    // From the task of such a timer: it comes again then, unless it is cancelled, and keeps its place meanwhile.
+    static void again_at(Instant wall);
     Tick tick_of(TimerInstant deadline) const;
     Tick tick_after_now(std::chrono::nanoseconds delay) const;
 

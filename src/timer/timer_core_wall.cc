@@ -93,13 +93,14 @@ void TimerCore::follow_wall(TimerNode& node, milliseconds ahead, Instant wall_no
     TimerRepeat& repeat = *node.repeat;
     const milliseconds moved = ahead - std::exchange(repeat.wall_ahead, ahead);
     const bool jumped = std::abs(moved.count()) >= kJump.count();
-    if (jumped && options_.wall_jump == WallJump::shift) {
+    const WallJump policy = repeat.keeps_to_wall ? WallJump::fire_now : options_.wall_jump;
+    if (jumped && policy == WallJump::shift) {
         repeat.wall += moved;
         return;
     }
     // Where the jump began and where it ended, the wall has really been.
     const bool passed_over = jumped && repeat.wall < wall_now && repeat.wall > wall_now - moved;
-    if (passed_over && options_.wall_jump == WallJump::skip) {
+    if (passed_over && policy == WallJump::skip) {
         const std::optional<Instant> next = repeat.schedule ? repeat.schedule->next(wall_now) : std::nullopt;
         if (!next) return skip_wall(node, dead);
         repeat.wall = *next;

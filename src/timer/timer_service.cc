@@ -80,6 +80,18 @@ Result<Timeout> TimerService::schedule_at(Instant wall, TimerTask task) {
     return repeat(std::move(once), std::move(task));
 }
 
+Result<Timeout> TimerService::schedule_at_wall(Instant wall, TimerTask task) {
+    TimerRepeat exact;
+    exact.kind = TimerRepeat::Kind::wall;
+    exact.wall = wall;
+    exact.keeps_to_wall = true;
+    return repeat(std::move(exact), std::move(task));
+}
+
+void TimerService::again_at(Instant wall) {
+    RunningTask::innermost()->repeat->next = wall;
+}
+
 Result<Timeout> TimerService::schedule_at_fixed_rate(std::chrono::nanoseconds first_after,
                                                      std::chrono::nanoseconds period, TimerTask task,
                                                      MissedPeriods missed) {
