@@ -13,6 +13,9 @@
 //     }(service, beats));
 //     assert(beats.get_future().get() == 3);
 //
+// Choose it over callbacks where the code that waits reads from top to bottom, and over threads that sleep. What it
+// gives up: a coroutine that waits for ever is as quiet as one that is forgotten; give it a limit or a std::stop_token.
+//
 // Nothing is allocated: the timer is part of the awaiting coroutine's frame. A coroutine goes on where the service's
 // tasks run: on the driver's thread, or the executor. When the service is stopped, all that sleep go on at once, on the
 // thread that stops it, and are told so.

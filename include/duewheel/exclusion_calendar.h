@@ -1,5 +1,8 @@
 // Days on which nothing fires: holidays, weekends, the freeze at the end of the year. Give it to a cron_schedule.h.
 //
+// Choose it where a rule would need an exception for each year; what comes every week a rule says itself. What it gives
+// up: whole days alone, and no notion of where holidays come from.
+//
 // Example:
 //     const Result<ExclusionCalendar> closed = ExclusionCalendar::parse(
 //         "SAT SUN                    # weekdays\n"

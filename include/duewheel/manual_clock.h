@@ -1,5 +1,8 @@
 // A clock for tests: time stands still until it is moved, and a year passes in no time.
 //
+// Choose it for every test of a program with timers, threads included, and for simulations. What it gives up: it says
+// nothing of how long anything takes.
+//
 // Example:
 //     ManualClock clock;
 //     TimerService service({}, clock);

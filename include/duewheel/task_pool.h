@@ -7,7 +7,8 @@
 //     TimerThread thread(service);
 //     assert(service.submit_after(1ms, [] { return 7; }).value().get() == 7);
 //
-// Small on purpose: no priorities, no stealing, no growth. Whoever has a pool already passes a callable of that one.
+// Choose it where tasks may block and the program has no pool yet; whoever has one passes a callable of that one. What
+// it gives up, on purpose: priorities, stealing, growth.
 #pragma once
 
 #include <condition_variable>

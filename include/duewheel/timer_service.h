@@ -9,6 +9,10 @@
 //     assert(answer.get() == 42);
 //     assert(timeout.cancel() == CancelOutcome::removed);
 //
+// Choose it for callbacks at times, from any number of threads; where one thread turns a wheel and makes of it what it
+// likes, timing_wheel.h alone is faster. What it gives up: an order within a tick, and what the process gives up when
+// it ends: nothing is on disk.
+//
 // The service is passive: it is told the time by whoever drives it, and one thread at a time does. Drivers are
 //
 //     a thread of its own                    TimerThread             duewheel/timer_thread.h

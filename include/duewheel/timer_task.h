@@ -6,7 +6,8 @@
 //     task();
 //     assert(std::string_view(task.name()) == "roll the ball");
 //
-// A std::function with these differences: what it holds need not be copyable, it is twice as large, so that what timers
+// Choose it for what is called later, by an executor of yours, say. What it gives up against a std::function: copies.
+// The other differences: what it holds need not be copyable, it is twice as large, so that what timers
 // capture fits without an allocation, and it may have a name, which is what a report of slow callbacks shows.
 #pragma once
 

@@ -8,6 +8,9 @@
 //     static_cast<void>(service.schedule_after(1h, [] {}));
 //     assert(thread.stop().size() == 1);                   // what was pending
 //
+// Choose it unless the program has a loop that can drive the service (timer_descriptor.h, asio.h). What it gives up: a
+// thread, and tasks that run beside the rest of the program.
+//
 // Tasks run on this thread unless the service has an executor. Several services need several threads, as one blocking
 // task would hold up all; an executor for the tasks is the other way out.
 #pragma once
