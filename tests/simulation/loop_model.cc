@@ -12,7 +12,7 @@ std::int64_t LoopModel::offset_ms(std::uint64_t number) const {
     while (offsets_.size() < number) {
         if (rest_us_ == 0) {
             rest_us_ = choice_.every_ms * 1000;
-        } else if (choice_.factor_permille) {
+        } else if (choice_.factor_permille.value_or(0) >= 1000) {  // less is refused, and could go on for ages
             const std::int64_t whole_ms = rest_us_ / 1000;
             rest_us_ =
                 whole_ms * *choice_.factor_permille + (rest_us_ - whole_ms * 1000) * *choice_.factor_permille / 1000;

@@ -212,7 +212,7 @@ void Oracle::check_limit(const MessageModel& accepted, std::uint64_t submitted_s
     const QueueModel& queue = queue_of(accepted.put.name_space, accepted.put.queue);
     if (!queue.is_known || !queue.open.empty() || queue.settings.pending_max == 0) return;
     const auto held = static_cast<std::uint64_t>(unfinished_in(accepted.put.name_space, accepted.put.queue).low);
-    if (held <= queue.settings.pending_max || queue.settings_step > submitted_step) return;
+    if (held <= queue.settings.pending_max || queue.settings_step >= submitted_step) return;
     violate("C11", "a queue that may hold " + std::to_string(queue.settings.pending_max) + " messages took another one",
             &accepted);
 }
