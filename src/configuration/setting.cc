@@ -221,7 +221,8 @@ Setting setting_of(const Limit& limit) {
 // The sections in their order; in each its own settings first, then those that are limits.
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
-    for (const std::string_view section : {"", "http", "limits", "webhooks", "retry", "store", "clock", "memory", "log"}) {
+    for (const std::string_view section :
+         {"", "http", "limits", "webhooks", "retry", "store", "clock", "memory", "log"}) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {

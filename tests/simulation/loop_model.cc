@@ -4,6 +4,12 @@
 #include "simulation/message_model.h"
 
 namespace duewheel {
+namespace {
+
+// More than any run makes: a loop that nobody was answered may be one of years and milliseconds.
+constexpr std::uint64_t kCountMost = 1'000'000;
+
+}  // namespace
 
 // The first rest is `every`; each later one is the one before times `factor`, in whole microseconds, and none is longer
 // than `most`. It counts in whole milliseconds, and is one at least.
@@ -12,7 +18,7 @@ std::int64_t LoopModel::offset_ms(std::uint64_t number) const {
     while (offsets_.size() < number) {
         if (rest_us_ == 0) {
             rest_us_ = choice_.every_ms * 1000;
-        } else if (choice_.factor_permille.value_or(0) >= 1000) {  // less is refused, and could go on for ages
+        } else if (choice_.factor_permille) {
             const std::int64_t whole_ms = rest_us_ / 1000;
             rest_us_ =
                 whole_ms * *choice_.factor_permille + (rest_us_ - whole_ms * 1000) * *choice_.factor_permille / 1000;
@@ -28,14 +34,14 @@ std::optional<std::uint64_t> LoopModel::last(DueMs start_ms) const {
     const std::uint64_t times = choice_.times ? static_cast<std::uint64_t>(*choice_.times) : UINT64_MAX;
     if (!choice_.until_ms) return times;
     std::uint64_t number = 1;
-    while (number < times && offset_ms(number + 1) <= *choice_.until_ms - start_ms) ++number;
+    while (number < std::min(times, kCountMost) && offset_ms(number + 1) <= *choice_.until_ms - start_ms) ++number;
     return number;
 }
 
 std::uint64_t LoopModel::due_by(DueMs start_ms, DueMs now) const {
     const std::uint64_t most = last(start_ms).value_or(UINT64_MAX);
     std::uint64_t number = 0;
-    while (number < most && offset_ms(number + 1) <= now - start_ms) ++number;
+    while (number < std::min(most, kCountMost) && offset_ms(number + 1) <= now - start_ms) ++number;
     return number;
 }
 
