@@ -18,7 +18,7 @@ import tempfile
 
 import calendar_groups
 import timer_groups
-from durable import queue_groups, store_groups, webhook_groups
+from durable import queue_groups, schedule_groups, store_groups, webhook_groups
 from durable.subject import BIN, Rows
 from wheel import curves, plot, rows as wheel_rows, tables
 
@@ -37,7 +37,7 @@ DURABLE = {"puts": store_groups.puts, "lateness": store_groups.lateness, "pendin
            "listing": store_groups.listing, "rebuild": store_groups.rebuild, "batches": queue_groups.batches,
            "asks": queue_groups.asks, "cycles": queue_groups.cycles, "burst": queue_groups.burst,
            "paused": queue_groups.paused, "cancels": queue_groups.cancels, "churn": queue_groups.churn,
-           "webhooks": webhook_groups.deliveries, "hanging": webhook_groups.hanging}
+           "webhooks": webhook_groups.deliveries, "hanging": webhook_groups.hanging, "crons": schedule_groups.crons}
 
 
 BENCHES = {"durable": DURABLE, "calendar": {"rules": calendar_groups.rules}, "timers": timer_groups.GROUPS}

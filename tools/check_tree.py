@@ -81,6 +81,11 @@ WORDS = [
      "only src/timer and src/server start threads: make it a plain object whose blocking step the server runs"),
 ]
 
+# What the opening of a public header says, and the public headers that others are made of, where no user begins.
+OPENING = {"when to choose it": r"\b[Cc]hoose\b", "what it gives up": r"\b[Ww]hat it gives up\b",
+           "an example": r"\bExample: "}
+INNER_HEADERS = {f"duewheel/{name}.h" for name in ("embedded_timer", "node_table", "parking_levels", "strip", "timer_node")}
+
 DRAWERS = {"util", "utils", "helper", "helpers", "common", "misc", "manager", "managers"}
 SKIPPED_FOLDERS = {".git", "build", "duewheel-data", "__pycache__", "node_modules"}
 SOURCE_FOLDERS = ("src/", "apps/", "tests/", "bench/", "examples/")
@@ -322,6 +327,29 @@ def check_sizes(tree):
                           "'long' (that word is looked for).")
 
 
+def check_headers(tree):
+    """README.md tells a user of the library where to start: each public header has a row of its own in a table that
+    begins with "start here". And a header opens with what it is, when to choose it, what it gives up, and an example,
+    but for those that the others are made of. That the examples compile and run, tests/install holds."""
+    readme = tree.text("README.md")
+    rows = re.findall(r"^\| `(duewheel/[\w/]+\.h)` \| [^|\s]", "".join(
+        table for table in re.findall(r"^\| start here \|[^\n]*\n((?:\|[^\n]*\n)*)", readme, re.MULTILINE)), re.MULTILINE)
+    headers = {path.removeprefix("include/") for path in tree.cpp(("include/duewheel/",))}
+    for header in sorted(headers):
+        if rows.count(header) != 1:
+            yield Finding("README.md", 1, "headers", f"{rows.count(header) or 'no'} rows of the tables that begin with "
+                          f"'start here' name {header}. Give it one that says what it is for.")
+        comment = re.match(r"(?://[^\n]*\n)*", tree.text("include/" + header)).group()
+        opening = " ".join(comment.replace("//", " ").split())
+        for wanted, words in OPENING.items():
+            if header not in INNER_HEADERS and not re.search(words, opening):
+                yield Finding("include/" + header, 1, "headers", f"the opening comment does not say {wanted} (looked for: "
+                              f"{words}). Say it there.")
+    for header in sorted(set(rows) - headers):
+        yield Finding("README.md", line_of(readme, readme.find(f"`{header}`")), "headers",
+                      f"{header} does not exist. Remove the row, or correct the name.")
+
+
 def check_leftovers(tree):
     for path in tree.cpp(("src/", "include/", "apps/")):
         for match in re.finditer(r"\b(TODO|FIXME|XXX)\b", tree.text(path)):
@@ -337,7 +365,7 @@ def check_forbidden(tree):
                           "name the package and let the reader's own system find it.")
 
 
-CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes,
+CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_headers,
           check_leftovers, check_forbidden]
 
 

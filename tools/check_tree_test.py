@@ -31,8 +31,9 @@ CLEAN = {
 }
 
 
-def found_in(changes):
-    """The findings, as "path:line [rule]", of CLEAN with `changes` (path: text, or None to remove) laid over it."""
+def found_in(changes, but=("headers",)):
+    """The findings, as "path:line [rule]", of CLEAN with `changes` (path: text, or None to remove) laid over it. What
+    the README says of a made-up header is left to the test that is about that."""
     with tempfile.TemporaryDirectory() as root:
         for path, text in {**CLEAN, **changes}.items():
             if text is None:
@@ -40,7 +41,7 @@ def found_in(changes):
             os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
             with open(os.path.join(root, path), "wb") as file:
                 file.write(text if isinstance(text, bytes) else text.encode())
-        return [f"{one.path}:{one.line} [{one.rule}]" for one in check_tree.findings(root)[0]]
+        return [f"{one.path}:{one.line} [{one.rule}]" for one in check_tree.findings(root)[0] if one.rule not in but]
 
 
 def with_source(path, text):
@@ -240,6 +241,29 @@ class CheckTree(unittest.TestCase):
             ("src/base/table.h", "// A table.\n//\n// This file is long because it is data.\n\n" + "int x;\n" * 601),
             ("src/base/table.h", "/* A long table. */\n" + "int x;\n" * 601),
         ])
+
+    def test_the_readme_says_where_to_start_and_each_header_when_to_choose_it(self):
+        opening = "// A ring. Choose it for rings. What it\n// gives up: corners.\n//\n// Example:\n//     Ring ring;\n"
+        page = "```\n├── include/\n│   └── duewheel/\n├── src/\n│   ├── base/\n│   └── engine/\n└── tools/\n```\n"
+        table = "| start here | for |\n|---|---|\n| `duewheel/ring.h` | rings |\n"
+        ring = {"ARCHITECTURE.md": page, "include/duewheel/ring.h": opening + "#pragma once\n", "README.md": table}
+
+        def found(changes):
+            return found_in({**ring, **changes}, but=())
+
+        self.assertEqual(found({}), [])
+        self.assertEqual(found({"README.md": "Start here: `duewheel/ring.h`\n"}), ["README.md:1 [headers]"])
+        self.assertEqual(found({"README.md": table.replace("start here", "header")}), ["README.md:1 [headers]"])
+        self.assertEqual(found({"README.md": table.replace("rings |", "|")}), ["README.md:1 [headers]"])
+        self.assertEqual(found({"README.md": table + "| `duewheel/ring.h` | again |\n"}), ["README.md:1 [headers]"])
+        self.assertEqual(found({"README.md": table.replace("ring.h`", "ring.h`, `duewheel/disc.h`")}),
+                         ["README.md:1 [headers]"], "each has a row of its own")
+        self.assertEqual(found({"README.md": table + "| `duewheel/disc.h` | discs |\n"}), ["README.md:4 [headers]"])
+        for said in ("Choose it for rings. ", "What it\n// gives up: corners.", "// Example:\n"):
+            self.assertEqual(found({"include/duewheel/ring.h": opening.replace(said, "")}),
+                             ["include/duewheel/ring.h:1 [headers]"], said)
+        inner = {"include/duewheel/strip.h": "// What a slot holds.\n", "README.md": table + "| `duewheel/strip.h` | slots |\n"}
+        self.assertEqual(found(inner), [])
 
     def test_nothing_is_left_for_later(self):
         self.assert_rule("leftovers", line=2, refused=[

@@ -1,10 +1,14 @@
 // A timer for Boost.Asio programs with the surface of boost::asio::steady_timer, kept on a timing wheel: where there
 // are very many of them, and most are cancelled or moved before they expire.
 //
+// Why choose it over steady_timer: arming, moving and cancelling cost the same however many there are. What it gives
+// up: time finer than its tick; with few timers steady_timer is as good.
+//
 // Change the type and recompile: expires_after(), expires_at(), expiry(), async_wait() with any completion token,
-// cancel(), cancel_one(), wait(). What differs: it expires at the first whole millisecond at or after its expiry, never
-// before; one io_context needs one steady_timer for all of them; and the order of timers that expire in the same
-// millisecond is not promised. It needs Boost.Asio, which the rest of the library does not.
+// cancel(), cancel_one(), wait(), cancellation slots, default tokens. What differs: it expires at the first whole
+// millisecond at or after its expiry, never before; one io_context needs one steady_timer for all of them; and the
+// order of timers that expire in the same millisecond is not promised. It needs Boost.Asio, which the rest of the
+// library does not.
 //
 // Example:
 //     boost::asio::io_context context;
@@ -19,6 +23,7 @@
 // run the context. A pending wait keeps run() from returning.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -31,8 +36,10 @@
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
@@ -181,19 +188,27 @@ class WaitOf final : public Wait {
     Tracked<Associated> work_;
 };
 
-using Waits = std::vector<std::unique_ptr<Wait>>;
+struct NumberedWait {
+    std::uint64_t number;
+    std::unique_ptr<Wait> wait;
+};
+using Waits = std::vector<NumberedWait>;
 
 // What a timer shares with the wheel: who waits for the present expiry. A new expiry is a new round, and what fires of
 // an old one finds nobody.
 class Expiry {
   public:
-    void add(std::unique_ptr<Wait> wait) {
+    // In the wheel, for this round. Used by the timer's thread only.
+    Timeout timeout;
+
+    // A number that no other wait of this timer has.
+    std::uint64_t number() {
         const std::lock_guard lock(mutex_);
-        waits_.push_back(std::move(wait));
+        return ++last_number_;
     }
-    bool is_empty() const {
+    void add(std::uint64_t number, std::unique_ptr<Wait> wait) {
         const std::lock_guard lock(mutex_);
-        return waits_.empty();
+        waits_.push_back({number, std::move(wait)});
     }
     std::uint64_t round() const {
         const std::lock_guard lock(mutex_);
@@ -207,21 +222,39 @@ class Expiry {
         const std::lock_guard lock(mutex_);
         return end_round();
     }
-    std::unique_ptr<Wait> take_first() {
-        const std::lock_guard lock(mutex_);
-        if (waits_.empty()) return nullptr;
-        std::unique_ptr<Wait> first = std::move(waits_.front());
-        waits_.erase(waits_.begin());
-        return first;
+    // One wait ends, where there is one; false where there is none. With the last of them goes what is in the wheel.
+    bool abort_first() {
+        return abort([](const NumberedWait&) { return true; });
+    }
+    bool abort(std::uint64_t number) {
+        return abort([number](const NumberedWait& wait) { return wait.number == number; });
     }
 
   private:
+    template <class Is>
+    bool abort(Is is) {
+        std::unique_ptr<Wait> wait;
+        bool was_last = false;
+        {
+            const std::lock_guard lock(mutex_);
+            const auto found = std::find_if(waits_.begin(), waits_.end(), is);
+            if (found == waits_.end()) return false;
+            wait = std::move(found->wait);
+            waits_.erase(found);
+            was_last = waits_.empty();
+            if (was_last) ++round_;
+        }
+        if (was_last) timeout.cancel();
+        wait->complete(boost::asio::error::operation_aborted);
+        return true;
+    }
     Waits end_round() {
         ++round_;
         return std::exchange(waits_, {});
     }
 
     mutable std::mutex mutex_;
+    std::uint64_t last_number_ = 0;
     std::uint64_t round_ = 0;
     Waits waits_;
 };
@@ -236,7 +269,7 @@ class Firing {
         if (expiry_ != nullptr) expiry_->take(round_).clear();
     }
     void operator()() {
-        for (const std::unique_ptr<Wait>& wait : expiry_->take(round_)) wait->complete({});
+        for (const NumberedWait& one : expiry_->take(round_)) one.wait->complete({});
     }
 
   private:
@@ -276,8 +309,15 @@ class BasicWheelTimer {
         : executor_(other.executor_),
           timers_(other.timers_),
           expiry_(other.expiry_),
-          shared_(std::exchange(other.shared_, nullptr)),
-          timeout_(std::move(other.timeout_)) {}
+          shared_(std::exchange(other.shared_, nullptr)) {}
+    // From one with another type of executor that turns into this one.
+    template <class Other>
+    requires(!std::is_same_v<Other, Executor> && std::is_convertible_v<Other, Executor>)
+        BasicWheelTimer(BasicWheelTimer<Other>&& other)
+        : executor_(other.executor_),
+          timers_(other.timers_),
+          expiry_(other.expiry_),
+          shared_(std::exchange(other.shared_, nullptr)) {}
     BasicWheelTimer& operator=(BasicWheelTimer&& other) noexcept {
         if (this == &other) return *this;
         cancel();
@@ -285,7 +325,6 @@ class BasicWheelTimer {
         timers_ = other.timers_;
         expiry_ = other.expiry_;
         shared_ = std::exchange(other.shared_, nullptr);
-        timeout_ = std::move(other.timeout_);
         return *this;
     }
     ~BasicWheelTimer() { cancel(); }
@@ -309,19 +348,12 @@ class BasicWheelTimer {
     std::size_t cancel() {
         if (shared_ == nullptr) return 0;
         const asio_detail::Waits waits = shared_->take_all();
-        timeout_.cancel();
-        for (const std::unique_ptr<asio_detail::Wait>& wait : waits)
-            wait->complete(boost::asio::error::operation_aborted);
+        shared_->timeout.cancel();
+        for (const asio_detail::NumberedWait& one : waits) one.wait->complete(boost::asio::error::operation_aborted);
         return waits.size();
     }
     // The oldest wait.
-    std::size_t cancel_one() {
-        const std::unique_ptr<asio_detail::Wait> first = shared_ == nullptr ? nullptr : shared_->take_first();
-        if (first == nullptr) return 0;
-        if (shared_->is_empty()) cancel();  // nothing is left that the timer in the wheel would fire for
-        first->complete(boost::asio::error::operation_aborted);
-        return 1;
-    }
+    std::size_t cancel_one() { return shared_ != nullptr && shared_->abort_first() ? 1 : 0; }
 
     // Blocks this thread until the expiry.
     void wait() {
@@ -334,24 +366,38 @@ class BasicWheelTimer {
         timer.wait(error);
     }
 
-    template <class Token>
-    auto async_wait(Token&& token) {
+    // Of its token's cancellation slot it takes all three types; the wait then ends as by cancel_one().
+    template <class Token = boost::asio::default_completion_token_t<Executor>>
+    auto async_wait(Token&& token = boost::asio::default_completion_token_t<Executor>()) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
             [this](auto handler) { this->start(std::move(handler)); }, token);
     }
 
   private:
+    template <class Other>
+    friend class BasicWheelTimer;
+
     template <class Handler>
     void start(Handler handler) {
         if (shared_ == nullptr) shared_ = std::make_shared<asio_detail::Expiry>();
+        const std::uint64_t number = shared_->number();
+        // Before the wait begins, as its handler may run, and the slot be gone, as soon as it has.
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
+            slot.assign([expiry = std::weak_ptr(shared_), number](boost::asio::cancellation_type type) {
+                using boost::asio::cancellation_type;
+                const auto any = cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
+                if ((type & any) == cancellation_type::none) return;
+                if (const std::shared_ptr<asio_detail::Expiry> waited_for = expiry.lock()) waited_for->abort(number);
+            });
+        }
         auto wait = std::make_unique<asio_detail::WaitOf<Handler, Executor>>(*timers_, std::move(handler), executor_);
-        shared_->add(std::move(wait));
+        shared_->add(number, std::move(wait));
         // One that is pending is of this round and fires for all its waits. One that fires just now may have taken this
         // wait already; then what is scheduled here finds nobody.
-        if (timeout_.is_pending()) return;
+        if (shared_->timeout.is_pending()) return;
         Result<Timeout> timeout =
             timers_->service().schedule_at(TimerInstant(expiry_.time_since_epoch()), asio_detail::Firing(shared_));
-        if (timeout) timeout_ = std::move(timeout).value();
+        if (timeout) shared_->timeout = std::move(timeout).value();
         // Refused: the context is shutting down, and the handler went with the task.
     }
 
@@ -359,7 +405,6 @@ class BasicWheelTimer {
     AsioTimers* timers_;
     time_point expiry_{};
     std::shared_ptr<asio_detail::Expiry> shared_{};  // shared, as a task on its way may come when the timer has gone
-    Timeout timeout_;
 };
 
 using WheelTimer = BasicWheelTimer<>;

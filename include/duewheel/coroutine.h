@@ -13,6 +13,9 @@
 //     }(service, beats));
 //     assert(beats.get_future().get() == 3);
 //
+// Choose it over callbacks where the code that waits reads from top to bottom, and over threads that sleep. What it
+// gives up: a coroutine that waits for ever is as quiet as one that is forgotten; give it a limit or a std::stop_token.
+//
 // Nothing is allocated: the timer is part of the awaiting coroutine's frame. A coroutine goes on where the service's
 // tasks run: on the driver's thread, or the executor. When the service is stopped, all that sleep go on at once, on the
 // thread that stops it, and are told so.
@@ -27,7 +30,9 @@
 #include <coroutine>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -124,11 +129,14 @@ inline Sleep sleep_for(TimerService& service, std::chrono::nanoseconds delay, st
 // A beat: the first after one period, the others on the grid from there. Awaited by one coroutine at a time.
 class Interval {
   public:
+    // Throws std::invalid_argument where the period is less than the service's tick.
     Interval(TimerService& service, std::chrono::nanoseconds period, MissedPeriods missed = MissedPeriods::burst)
-        : service_(service),
-          period_(std::max(period, service.tick())),
-          missed_(missed),
-          nominal_(service.clock().now()) {}
+        : service_(service), period_(period), missed_(missed), nominal_(service.clock().now()) {
+        if (period >= service.tick()) return;
+        throw std::invalid_argument("Interval: a period of " + std::to_string(period.count()) +
+                                    " ns. Take at least a tick of the service, which is " +
+                                    std::to_string(service.tick().count()) + " ns.");
+    }
 
     // co_await beat.next()
     Sleep next(std::stop_token token = {}) {

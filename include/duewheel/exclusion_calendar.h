@@ -1,5 +1,8 @@
 // Days on which nothing fires: holidays, weekends, the freeze at the end of the year. Give it to a cron_schedule.h.
 //
+// Choose it where a rule would need an exception for each year; what comes every week a rule says itself. What it gives
+// up: whole days alone, and no notion of where holidays come from.
+//
 // Example:
 //     const Result<ExclusionCalendar> closed = ExclusionCalendar::parse(
 //         "SAT SUN                    # weekdays\n"
@@ -31,10 +34,11 @@ class ExclusionCalendar {
     // Reads a text as above. Code bad_exclusion, with line and column. O(entries log entries).
     static Result<ExclusionCalendar> parse(std::string_view text);
 
+    // All four throw std::invalid_argument for a day that does not exist.
     void exclude(std::chrono::weekday weekday);
-    // A day of every year; the 29th of February is one of leap years alone. It must be a day that some year has.
+    // A day of every year; the 29th of February is one of leap years alone.
     void exclude(std::chrono::month_day day);
-    // One date. It must exist.
+    // One date.
     void exclude(std::chrono::year_month_day date);
     // All dates from the first through the last; none when they are the wrong way round.
     void exclude(std::chrono::year_month_day first, std::chrono::year_month_day last);

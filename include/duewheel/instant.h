@@ -3,6 +3,9 @@
 // An instant is a std::chrono::sys_time in milliseconds: Unix time, without leap seconds. A local time is what a clock
 // on the wall of some place shows; only a zone (duewheel/zone.h) turns one into the other.
 //
+// Choose it for what people and files name; timers that wait a while take the std::chrono::nanoseconds of a
+// timer_clock.h. What it gives up: anything finer than a millisecond.
+//
 // Rules about the calendar are answered from 1970 through the year 2399 (UTC). The laws that make time zones are not
 // known so far ahead; the end is there so that every search has one. What is due by an interval needs none of this:
 // that is wheel time (tick.h), which no clock change touches.

@@ -1,5 +1,8 @@
 // A delay that spreads what would all fire at the same instant: midnight, the full hour.
 //
+// Choose it where many are due at one instant and none needs to be; a retry has its own (patterns/retry.h). What it
+// gives up: the order of what it spreads.
+//
 // Example:
 //     const Instant midnight = sys_days{2026y / November / 22};
 //     const Instant due = with_jitter(midnight, "report-42", {.most = 30s});

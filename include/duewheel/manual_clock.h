@@ -1,5 +1,8 @@
 // A clock for tests: time stands still until it is moved, and a year passes in no time.
 //
+// Choose it for every test of a program with timers, threads included, and for simulations. What it gives up: it says
+// nothing of how long anything takes.
+//
 // Example:
 //     ManualClock clock;
 //     TimerService service({}, clock);
@@ -38,8 +41,10 @@ class ManualClock final : public TimerClock {
     [[nodiscard]] Instant wall_now() const override;
     [[nodiscard]] std::unique_ptr<TimerAlarm> make_alarm() const override;
 
-    // Moves the time, alarm by alarm, and returns when all owners sleep again. Not from an owner's thread.
-    void advance(std::chrono::nanoseconds by) { advance_to(now() + by); }
+    // Moves the time, alarm by alarm, and returns when all owners sleep again. Not from an owner's thread. It goes no
+    // further than the instant before kNeverInstant, and not back: an instant that has passed is now, and for less than
+    // nothing advance() throws std::invalid_argument.
+    void advance(std::chrono::nanoseconds by);
     void advance_to(TimerInstant to);
 
     // Returns when all owners sleep with nothing due. Not from an owner's thread.

@@ -57,7 +57,9 @@ class RepeatingInterval {
     // Code bad_interval, with the column. The zone is where local times are, and the calendar that is walked.
     static Result<RepeatingInterval> parse(std::string_view text, Zone zone);
 
-    // `count` occurrences in all; none given: for ever. The period must not be empty, nor the start before 1970.
+    // `count` occurrences in all; none given: for ever. Throws std::invalid_argument for a count of 0, for a period
+    // that is empty or has a part that is negative or longer than 430 years, and for a start that is not in the
+    // calendar.
     RepeatingInterval(Instant start, Period period, std::optional<std::uint64_t> count, Zone zone);
 
     // The first occurrence later than `after`; the last one earlier than `before`. None when it has ended, not begun,

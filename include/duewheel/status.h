@@ -1,10 +1,10 @@
 // What an operation of the library that may fail returns: a value the caller must look at.
 //
-// Why no exceptions: what a caller can foresee (a bad expression, a full table) is an answer and not an accident, and
-// an answer cannot be overlooked, as Result and Status are [[nodiscard]]. An Error has a stable code (snake_case, to be
-// compared), a sentence for a tired reader that says what to do, and the field it is about where there is one. What it
-// gives up: a caller who is sure writes one character more, `*result`, and a wrong certainty is an assertion, as all
-// bugs are.
+// Choose it over exceptions for what a caller can foresee (a bad expression, a full table): that is an answer and not
+// an accident, and an answer cannot be overlooked, as Result and Status are [[nodiscard]]. An Error has a stable code
+// (snake_case, to be compared), a sentence for a tired reader that says what to do, and the field it is about where
+// there is one. What it gives up: a caller who is sure writes one character more, `*result`, and a wrong certainty is
+// an assertion, as all bugs are.
 //
 // Example:
 //     const auto half = [](int number) -> Result<int> {

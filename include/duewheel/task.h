@@ -10,9 +10,10 @@
 //     start(ask(answer));                                  // a task that nobody awaits
 //     assert(answer == 42);
 //
-// For programs that have no coroutine type yet; those of Boost.Asio, cppcoro or your own await the timers of
+// Choose it in programs that have no coroutine type yet; those of Boost.Asio, cppcoro or your own await the timers of
 // duewheel/coroutine.h just as well. Destroying a task that has not ended destroys its frame with all it holds, which
-// is how work is given up here: timers it waits for are withdrawn. Refused: several awaiters, cancellation from within.
+// is how work is given up here: timers it waits for are withdrawn. What it gives up: several awaiters, and cancellation
+// from within.
 #pragma once
 
 #include <coroutine>

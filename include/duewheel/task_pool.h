@@ -7,7 +7,8 @@
 //     TimerThread thread(service);
 //     assert(service.submit_after(1ms, [] { return 7; }).value().get() == 7);
 //
-// Small on purpose: no priorities, no stealing, no growth. Whoever has a pool already passes a callable of that one.
+// Choose it where tasks may block and the program has no pool yet; whoever has one passes a callable of that one. What
+// it gives up, on purpose: priorities, stealing, growth.
 #pragma once
 
 #include <condition_variable>
@@ -23,14 +24,15 @@ namespace duewheel {
 
 class TaskPool {
   public:
-    // At least one thread. Throws std::system_error where the system has no more.
+    // Throws std::invalid_argument for no thread at all, std::system_error where the system has no more of them.
     explicit TaskPool(std::size_t threads);
     TaskPool(const TaskPool&) = delete;
     TaskPool& operator=(const TaskPool&) = delete;
     // Lets what runs end and destroys what waits without running it. Not from one of its tasks.
     ~TaskPool();
 
-    // Any thread. What a task throws ends the program, as with any thread; TimerService catches before.
+    // Any thread. Throws std::invalid_argument for an empty task. What a task throws ends the program, as with any
+    // thread; TimerService catches before.
     void post(TimerTask task);
 
     // To be used while the pool lives.

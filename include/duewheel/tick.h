@@ -1,7 +1,8 @@
 // Ticks: the only time the wheels know. A tick is what the owner says it is, a millisecond or a frame of a game; a
 // wheel is told the present one and never asks. Here is also the arithmetic that goes wrong when it is done by hand:
-// sums that pass the end, and deadlines that may be moved a little so that many fall together. Whoever turns a wheel by
-// hand needs it. What it gives up: a tick knows no unit, so the caller alone keeps milliseconds from seconds.
+// sums that pass the end, and deadlines that may be moved a little so that many fall together. Choose it with a wheel
+// that you turn by hand; a timer_service.h takes durations. What it gives up: a tick knows no unit, so the caller alone
+// keeps milliseconds from seconds.
 //
 // Example:
 //     assert(tick_after(100, 20) == 120);

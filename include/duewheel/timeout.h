@@ -1,5 +1,8 @@
 // The handle of a timer that a TimerService runs: cancel it, move it, ask what became of it.
 //
+// Choose to keep it where a timer may have to be cancelled; a timer fires as well without. What it gives up: a handle
+// knows the timer's fate and not its result, which submit_after()'s future does.
+//
 // Example:
 //     TimerService service;
 //     Timeout timeout = service.schedule_after(2s, [] { std::abort(); }).value();

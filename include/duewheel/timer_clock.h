@@ -12,6 +12,9 @@
 // is no axis, as people set it; it only translates: a timer for 09:00 knows its wall instant, and TimerService says
 // what becomes of it when the wall jumps.
 //
+// Choose the monotonic one unless timers are to count the time that the machine is suspended, which the boot clock
+// does. What it gives up: a wall clock as an axis.
+//
 // Why an interface. The library asks for the time and sleeps nowhere but through one of these, so a test replaces both
 // at once: ManualClock (duewheel/manual_clock.h) drives the same threads as the real ones, without waiting.
 #pragma once

@@ -9,7 +9,10 @@
 //
 // The descriptor is one timerfd, set to the next expiry; it becomes readable when something is due, and for no other
 // reason. Any thread may schedule: who schedules something earlier sets the timerfd to that, so the loop's thread is
-// not even woken before its time. Linux only.
+// not even woken before its time.
+//
+// Choose it over a TimerThread where the program has such a loop: tasks run there and need no lock against it. What it
+// gives up: a task holds the loop up as long as it runs; and it is for Linux only.
 #pragma once
 
 #include <cstddef>

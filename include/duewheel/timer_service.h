@@ -9,6 +9,10 @@
 //     assert(answer.get() == 42);
 //     assert(timeout.cancel() == CancelOutcome::removed);
 //
+// Choose it for callbacks at times, from any number of threads; where one thread turns a wheel and makes of it what it
+// likes, timing_wheel.h alone is faster. What it gives up: an order within a tick, and what the process gives up when
+// it ends: nothing is on disk.
+//
 // The service is passive: it is told the time by whoever drives it, and one thread at a time does. Drivers are
 //
 //     a thread of its own                    TimerThread             duewheel/timer_thread.h
@@ -110,7 +114,8 @@ struct TimerStatistics {
 
 class TimerService {
   public:
-    // Neither driver nor user of a passive service has a thread of it. `clock` outlives the service.
+    // Neither driver nor user of a passive service has a thread of it. `clock` outlives the service. Throws
+    // std::invalid_argument for a tick of nothing or less, and for a negative slow_task.
     explicit TimerService(TimerOptions options = {}, const TimerClock& clock = monotonic_clock());
     TimerService(const TimerService&) = delete;
     TimerService& operator=(const TimerService&) = delete;
@@ -120,8 +125,8 @@ class TimerService {
 
     // ---- schedule: any thread ----
     // Codes: timers_full (max_pending), timers_stopped. O(1), and no allocation for callables of up to 48 bytes once
-    // there have been as many timers before. Throws std::bad_alloc, and what moving the callable throws; then nothing
-    // is scheduled.
+    // there have been as many timers before. Throws std::bad_alloc, std::invalid_argument where there is nothing to
+    // call (a null pointer, an empty std::function), and what moving the callable throws; then nothing is scheduled.
 
     template <std::invocable Callable>
     Result<Timeout> schedule_at(TimerInstant deadline, Callable&& callable) {
@@ -135,7 +140,8 @@ class TimerService {
     Result<Timeout> schedule_at(Instant wall, TimerTask task);
 
     // Again and again until it is cancelled: a period counted from the nominal start, from the end of the task, or as a
-    // calendar says. `period` is at least a tick. They allocate once.
+    // calendar says. Throw std::invalid_argument where the period is less than a tick, or the delay is nothing or less.
+    // They allocate once.
     Result<Timeout> schedule_at_fixed_rate(std::chrono::nanoseconds first_after, std::chrono::nanoseconds period,
                                            TimerTask task, MissedPeriods missed = MissedPeriods::burst);
     Result<Timeout> schedule_with_fixed_delay(std::chrono::nanoseconds first_after, std::chrono::nanoseconds delay,
@@ -149,6 +155,7 @@ class TimerService {
     auto submit_after(std::chrono::nanoseconds delay, Callable&& callable)
         -> Result<std::future<std::invoke_result_t<std::decay_t<Callable>&>>> {
         using Value = std::invoke_result_t<std::decay_t<Callable>&>;
+        if (is_empty_callable<std::decay_t<Callable>>(callable)) refuse_empty_task();
         std::packaged_task<Value()> work(std::forward<Callable>(callable));
         std::future<Value> future = work.get_future();
         Result<Timeout> timeout = schedule_after(delay, std::move(work));
@@ -203,6 +210,7 @@ class TimerService {
     [[nodiscard]] std::chrono::nanoseconds tick() const { return tick_; }
 
   private:
+    friend class CalendarTriggers;
     friend class EmbeddedTimer;
     friend struct TimerServiceProbe;  // lets the tests look
 
@@ -230,6 +238,10 @@ class TimerService {
     };
 
     Result<Timeout> repeat(TimerRepeat&& repeat, TimerTask&& task);
+    // For what reads the wall by itself: a timer that keeps to it whatever WallJump says, and that may come again.
+    Result<Timeout> schedule_at_wall(Instant wall, TimerTask task);
+    // From the task of such a timer: it comes again then, unless it is cancelled, and keeps its place meanwhile.
+    static void again_at(Instant wall);
     Tick tick_of(TimerInstant deadline) const;
     Tick tick_after_now(std::chrono::nanoseconds delay) const;
 

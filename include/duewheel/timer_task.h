@@ -6,7 +6,8 @@
 //     task();
 //     assert(std::string_view(task.name()) == "roll the ball");
 //
-// A std::function with these differences: what it holds need not be copyable, it is twice as large, so that what timers
+// Choose it for what is called later, by an executor of yours, say. What it gives up against a std::function: copies.
+// The other differences: what it holds need not be copyable, it is twice as large, so that what timers
 // capture fits without an allocation, and it may have a name, which is what a report of slow callbacks shows.
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -38,7 +40,27 @@ inline constexpr bool kIsNamedCallable = false;
 template <class Callable>
 inline constexpr bool kIsNamedCallable<NamedCallable<Callable>> = true;
 
-// Move-only. An empty one may be moved, destroyed and assigned to, not called.
+// Whether there is nothing to call: a null pointer to a function, an empty std::function or one of its kin.
+template <class Callable>
+constexpr bool is_empty_callable(const Callable& callable) {
+    if constexpr (kIsNamedCallable<Callable>) {
+        return is_empty_callable(callable.callable);
+    } else if constexpr (std::is_pointer_v<Callable>) {
+        return callable == nullptr;
+    } else if constexpr (std::constructible_from<Callable, std::nullptr_t> &&
+                         requires { static_cast<bool>(callable); }) {
+        return !static_cast<bool>(callable);
+    } else {
+        return false;
+    }
+}
+
+[[noreturn]] inline void refuse_empty_task() {
+    throw std::invalid_argument("TimerTask: there is nothing to call. Give the timer a function that is not null.");
+}
+
+// Move-only. An empty one may be moved, destroyed and assigned to, not called; who is to run one refuses it with
+// std::invalid_argument.
 class TimerTask {
   public:
     static constexpr std::size_t kInlineBytes = 48;
@@ -60,10 +82,15 @@ class TimerTask {
     TimerTask& operator=(const TimerTask&) = delete;
     ~TimerTask() { reset(); }
 
-    // Of an empty task. Throws what the callable's constructor throws, or std::bad_alloc; then it stays empty.
+    // Of an empty task. Throws what the callable's constructor throws, std::bad_alloc, or std::invalid_argument where
+    // there is nothing to call; then it stays empty.
     template <class Callable>
     void emplace(Callable&& callable) {
         using Held = std::decay_t<Callable>;
+        if constexpr (std::same_as<std::remove_cvref_t<Callable>, Held>) {
+            if (is_empty(callable)) [[unlikely]]
+                refuse_empty_task();
+        }
         if constexpr (std::same_as<Held, TimerTask>) {
             *this = TimerTask(std::forward<Callable>(callable));
         } else if constexpr (kIsInline<Held>) {
@@ -89,6 +116,15 @@ class TimerTask {
     }
 
   private:
+    template <class Callable>
+    static constexpr bool is_empty(const Callable& callable) {
+        if constexpr (std::same_as<Callable, TimerTask>) {
+            return !callable;
+        } else {
+            return is_empty_callable(callable);
+        }
+    }
+
     struct Actions {
         void (*run)(void* place);
         void (*move)(void* from, void* to) noexcept;  // none: the bytes are copied

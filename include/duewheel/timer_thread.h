@@ -8,6 +8,9 @@
 //     static_cast<void>(service.schedule_after(1h, [] {}));
 //     assert(thread.stop().size() == 1);                   // what was pending
 //
+// Choose it unless the program has a loop that can drive the service (timer_descriptor.h, asio.h). What it gives up: a
+// thread, and tasks that run beside the rest of the program.
+//
 // Tasks run on this thread unless the service has an executor. Several services need several threads, as one blocking
 // task would hold up all; an executor for the tasks is the other way out.
 #pragma once
@@ -30,7 +33,7 @@ class TimerThread {
     using Factory = std::function<std::thread(std::function<void()>)>;
 
     // The service outlives the thread, and has no other driver meanwhile. Throws std::system_error where the system has
-    // no more threads or alarms.
+    // no more threads or alarms, std::invalid_argument where the factory makes none.
     explicit TimerThread(TimerService& service, const Factory& factory = {});
     TimerThread(const TimerThread&) = delete;
     TimerThread& operator=(const TimerThread&) = delete;

@@ -89,6 +89,11 @@ enum class PlantedBug : std::uint8_t {
     jitter_changes_with_restart = 51,
     resume_makes_up_for_pause = 52,
     zone_change_fires_again = 53,
+
+    // Transactions, beside 38.
+    checks_made_up_for = 54,
+    commit_forgets_delay = 55,
+    check_not_counted = 56,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

@@ -30,6 +30,10 @@ InstantMs wall_now_ms() {
     return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / kNanosecondsPerMillisecond;
 }
 
+std::int64_t wall_now_ns() {
+    return read_ns(CLOCK_REALTIME);
+}
+
 std::int64_t monotonic_now_ns() {
     return read_ns(CLOCK_MONOTONIC);
 }

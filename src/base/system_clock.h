@@ -14,6 +14,7 @@ namespace duewheel {
 
 // The wall clock. Milliseconds since 1970 UTC.
 InstantMs wall_now_ms();
+std::int64_t wall_now_ns();
 
 // Goes on evenly while the machine runs, and stands still while it is suspended.
 std::int64_t monotonic_now_ns();

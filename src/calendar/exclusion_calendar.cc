@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cassert>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "calendar/month_days.h"
@@ -103,6 +103,13 @@ Status read_line(std::string_view line, std::size_t number, ExclusionCalendar& c
     return {};
 }
 
+// Of the days that a program names; what a text names is looked at where it is read.
+void require(bool exists, const char* what) {
+    if (exists) return;
+    throw std::invalid_argument("ExclusionCalendar: there is no such " + std::string(what) +
+                                ". Exclude one that is ok().");
+}
+
 }  // namespace
 
 Result<ExclusionCalendar> ExclusionCalendar::parse(std::string_view text) {
@@ -116,13 +123,13 @@ Result<ExclusionCalendar> ExclusionCalendar::parse(std::string_view text) {
 }
 
 void ExclusionCalendar::exclude(std::chrono::weekday weekday) {
-    assert(weekday.ok());
+    require(weekday.ok(), "weekday");
     empty_ = false;
     weekdays_ = static_cast<std::uint8_t>(weekdays_ | 1U << weekday.c_encoding());
 }
 
 void ExclusionCalendar::exclude(month_day day) {
-    assert(day.ok());
+    require(day.ok(), "day of the year");
     empty_ = false;
     yearly_[static_cast<unsigned>(day.month())] |= 1U << static_cast<unsigned>(day.day());
 }
@@ -134,7 +141,7 @@ void ExclusionCalendar::exclude(year_month_day date) {
 // The ranges stay in order and apart, so that a month is found by one search: what the new one touches becomes part of
 // it.
 void ExclusionCalendar::exclude(year_month_day first, year_month_day last) {
-    assert(first.ok() && last.ok());
+    require(first.ok() && last.ok(), "date");
     Range fresh{sys_days(first), sys_days(last)};
     if (fresh.last < fresh.first) return;
     empty_ = false;

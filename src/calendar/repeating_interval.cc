@@ -1,6 +1,6 @@
 // Occurrences are reckoned by their number, from the start each time, and found by halving: no walk, no drift.
 #include <algorithm>
-#include <cassert>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -18,6 +18,7 @@ using std::chrono::months;
 using std::chrono::year_month;
 using std::chrono::year_month_day;
 
+constexpr std::chrono::years kYearsMost(430);  // of each part of a period, as texts have it
 constexpr days kCalendarDays = std::chrono::duration_cast<days>(kCalendarEnd - kCalendarBegin);
 
 Error refusal(std::size_t column, std::string_view why) {
@@ -136,8 +137,22 @@ Result<RepeatingInterval> RepeatingInterval::parse(std::string_view text, Zone z
 
 RepeatingInterval::RepeatingInterval(Instant start, Period period, std::optional<std::uint64_t> count, Zone zone)
     : start_(start), period_(period), count_(count), zone_(std::move(zone)), end_(0) {
-    assert(!is_empty(period) && period.months.count() >= 0 && period.days.count() >= 0 && period.time.count() >= 0);
-    assert(start >= kCalendarBegin && start < kCalendarEnd && count != 0);
+    if (is_empty(period)) throw std::invalid_argument("RepeatingInterval: the period is nothing. Give it a part.");
+    if (period.months.count() < 0 || period.days.count() < 0 || period.time.count() < 0) {
+        throw std::invalid_argument("RepeatingInterval: the period goes back. Let no part of it be less than zero.");
+    }
+    if (period.months > kYearsMost || period.days > std::chrono::floor<days>(kYearsMost) || period.time > kYearsMost) {
+        throw std::invalid_argument(
+            "RepeatingInterval: a part of the period is longer than the calendar. Take at most 430 years.");
+    }
+    if (start < kCalendarBegin || start >= kCalendarEnd) {
+        throw std::invalid_argument(
+            "RepeatingInterval: the start lies outside of the calendar. Take one from 1970 through 2399.");
+    }
+    if (count == 0) {
+        throw std::invalid_argument(
+            "RepeatingInterval: it would occur 0 times. Take a count of at least 1, or none: for ever.");
+    }
     const std::uint64_t beyond = number_beyond(period);
     end_ =
         first_number(std::min(beyond, count.value_or(beyond)), [&](std::uint64_t n) { return at(n) >= kCalendarEnd; });

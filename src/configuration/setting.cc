@@ -18,6 +18,7 @@ constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
 
 constexpr std::string_view kFormats[] = {"text", "json"};
+constexpr std::string_view kClockJumps[] = {"hold", "accept"};
 constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
 
 template <class T>
@@ -54,6 +55,7 @@ constexpr auto kEngine = &ServerOptions::engine;
 constexpr auto kHistory = &ServerOptions::history;
 constexpr auto kApi = &ServerOptions::api;
 constexpr auto kWebhooks = &ServerOptions::webhooks;
+constexpr auto kClock = &ServerOptions::clock;
 constexpr auto kLog = &ServerOptions::log;
 using Api = HttpApiOptions;
 using Engine = EngineOptions;
@@ -156,6 +158,19 @@ constexpr Setting kSettings[] = {
                                              "History in the index, before it is compressed; the oldest goes first.",
                                              kMiB, 1024 * kGiB}),
 
+    at<kClock, &ClockRules::on_jump>(
+        {.name = "clock.on_jump",
+         .kind = Kind::choice,
+         .sentence = "What server time does when the wall clock is set ahead by more than a day, or at a start is more "
+                     "than 400 days after the newest time in the log: hold, until somebody accepts it, or accept.",
+         .choices = kClockJumps}),
+    at<kClock, &ClockRules::test>({.name = "clock.test",
+                                   .kind = Kind::yes_or_no,
+                                   .sentence = "Server time is moved by command (`duewheel clock advance`), and the "
+                                               "wall clock does not count; for tests, with a data directory of their "
+                                               "own.",
+                                   .own_flag = "--test-clock"}),
+
     at<kEngine, &Engine::window_min_ms>({"memory.read_ahead_min", Kind::duration,
                                          "Messages that are due within it are always in memory, if there is room.",
                                          kSecond, kDay}),
@@ -206,7 +221,8 @@ Setting setting_of(const Limit& limit) {
 // The sections in their order; in each its own settings first, then those that are limits.
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
-    for (const std::string_view section : {"", "http", "limits", "webhooks", "retry", "store", "memory", "log"}) {
+    for (const std::string_view section :
+         {"", "http", "limits", "webhooks", "retry", "store", "clock", "memory", "log"}) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {

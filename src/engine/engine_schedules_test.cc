@@ -285,6 +285,32 @@ TEST(Schedules, a_queue_without_room_makes_the_run_wait) {
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{3}));
 }
 
+// The last run of all waited for the one before. That ended while the queue was full, and the engine's own check knew
+// of no schedule that waits for room alone: it ended the process (simulator, seed 1000117).
+TEST(Schedules, a_last_run_that_waited_for_the_one_before_waits_for_room_too) {
+    TrialEngine shard;
+    PutScheduleCommand command = every(100, 2);
+    command.rule.overlap = Overlap::queue_one;
+    shard.ask<ScheduleAnswer>(std::move(command));
+    shard.turn(100);
+    const std::vector<Delivered> first = shard.lease();
+    ASSERT_EQ(first.size(), 1u);
+    shard.turn(100);
+    EXPECT_EQ(look(shard).state.next_ms, 0);
+    const MessageId in_the_way = shard.put(500'000);
+    ConfigureQueueCommand settings{.queue = "q"};
+    settings.settings.pending_max = 1;
+    shard.ask<QueueAnswer>(settings);
+    shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
+    shard.turn();
+    shard.engine().check();
+    EXPECT_EQ(look(shard).state.made, 1u);
+    shard.ask<ChangeAnswer>(CancelCommand{"default", in_the_way});
+    shard.turn(EngineOptions{}.spawn_again_ms);
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2}));
+    EXPECT_TRUE(look(shard).state.has_ended());
+}
+
 TEST(Schedules, overlap_skip_makes_no_run_beside_an_unfinished_one) {
     TrialEngine shard;
     PutScheduleCommand command = every(100);

@@ -182,6 +182,7 @@ class PlayedShard final : public CommandPort {
     std::vector<ReplyToken> forgotten;
     EngineCounters levels;
     std::vector<Engine::QueueCounters> queue_levels;
+    ClockStatus clock_status;
     bool silent = false;
 
     void submit(Command command, ReplyToken token) override {
@@ -195,6 +196,13 @@ class PlayedShard final : public CommandPort {
                 queue_levels.begin() + static_cast<std::ptrdiff_t>(std::min(most, queue_levels.size()))};
     }
     LatenessLevels lateness() const override { return {}; }
+    ClockStatus clock() const override { return clock_status; }
+    bool accept_clock() override {
+        const bool waits = clock_status.state == ClockState::quarantine || clock_status.state == ClockState::held;
+        if (waits) clock_status.state = ClockState::steady;
+        return waits;
+    }
+    void advance_clock(std::int64_t by_ms) override { clock_status.server_ms += by_ms; }
 };
 
 class ApiServer {

@@ -59,8 +59,15 @@ struct CallPath {
 // The path under /v1, from its raw segments; nothing where there is no such call.
 std::optional<CallPath> find_call(std::span<const std::string_view> segments);
 
-// The server's own pages, which are no calls under /v1 or of no namespace; each takes GET and HEAD, and no parameter.
-inline constexpr std::string_view kServerPages[] = {"/healthz", "/readyz", "/metrics", "/v1/stats", "/openapi.json"};
+// The server's own pages, which are no calls under /v1 or of no namespace.
+struct ServerPage {
+    std::string_view path;
+    std::string_view methods;  // as in the Allow field
+};
+inline constexpr ServerPage kServerPages[] = {{"/healthz", "GET, HEAD"},      {"/readyz", "GET, HEAD"},
+                                              {"/metrics", "GET, HEAD"},      {"/v1/stats", "GET, HEAD"},
+                                              {"/openapi.json", "GET, HEAD"}, {"/v1/clock", "GET, HEAD"},
+                                              {"/v1/clock:accept", "POST"},   {"/v1/clock:advance", "POST"}};
 
 // For the Allow field: "GET, HEAD, DELETE, PATCH".
 std::string_view allowed_methods(const CallPath& path);

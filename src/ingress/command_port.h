@@ -7,6 +7,7 @@
 
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "message/server_time.h"
 
 namespace duewheel {
 
@@ -24,6 +25,12 @@ class CommandPort {
     virtual std::vector<Engine::QueueCounters> busiest_queues(std::size_t most) const = 0;
     // Of the last ten to twenty seconds.
     virtual LatenessLevels lateness() const = 0;
+
+    virtual ClockStatus clock() const = 0;
+    // Somebody says that the wall clock is right. False where nothing waits for that.
+    virtual bool accept_clock() = 0;
+    // Of a test's clock alone, and not beyond kServerTimeMaxMs.
+    virtual void advance_clock(std::int64_t by_ms) = 0;
 };
 
 }  // namespace duewheel

@@ -41,7 +41,7 @@ std::set<std::string> served_operations() {
         add_operations(served, shape.path, shape.methods);
         add_operations(served, "/v1/namespaces/{}" + shape.path.substr(3), shape.methods);
     }
-    for (const std::string_view page : kServerPages) add_operations(served, std::string(page), "GET, HEAD");
+    for (const ServerPage& page : kServerPages) add_operations(served, std::string(page.path), page.methods);
     return served;
 }
 

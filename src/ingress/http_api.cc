@@ -9,6 +9,7 @@
 #include "ingress/answer_text.h"
 #include "ingress/batch_request.h"
 #include "ingress/call_path.h"
+#include "ingress/clock_call.h"
 #include "ingress/json_writer.h"
 #include "ingress/problem.h"
 #include "ingress/put_request.h"
@@ -105,14 +106,20 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
     };
     const std::string_view path = request.path;
     if (request.method == "OPTIONS" && path == "*") return say(what_may_be_asked());
-    if (std::find(std::begin(kServerPages), std::end(kServerPages), path) != std::end(kServerPages)) {
-        if (!is_read(request)) return say(method_not_allowed("GET, HEAD"), "method_not_allowed");
+    const auto* const page = std::find_if(std::begin(kServerPages), std::end(kServerPages),
+                                          [&](const ServerPage& each) { return each.path == path; });
+    if (page != std::end(kServerPages)) {
+        if (!allows(page->methods, request.method)) return say(method_not_allowed(page->methods), "method_not_allowed");
         if (path == "/v1/stats") {
             const Result<HttpResponse> stats = read_stats(request);
             return stats ? say(*stats) : refuse(std::move(reply), note, stats.error());
         }
         if (const auto none = QueryRequest::parse(request.query, {}); !none) {
             return refuse(std::move(reply), note, none.error());
+        }
+        if (path.starts_with("/v1/clock")) {
+            const Result<HttpResponse> clock = answer_clock_call(request, port_);
+            return clock ? say(*clock) : refuse(std::move(reply), note, clock.error());
         }
         if (path == "/healthz") return say(plain(200, "text/plain", "ok\n"));
         if (path == "/readyz") return say(readiness_text(options_.readiness()));

@@ -22,6 +22,21 @@ class Page {
         head(name, help, "gauge");
         line(name, "", std::to_string(value));
     }
+    // 1 in the line of the state that there is, 0 in all others.
+    void clock(const ClockStatus& status) {
+        head("duewheel_clock_ahead_seconds", "How far the wall clock is ahead of server time; negative: behind.",
+             "gauge");
+        const std::string digits = decimal(static_cast<std::uint64_t>(std::abs(status.ahead_ms)), 1000);
+        line("duewheel_clock_ahead_seconds", "", (status.ahead_ms < 0 ? "-" : "") + digits);
+        head("duewheel_clock_state", "1 in the line of the state that server time is in.", "gauge");
+        for (const ClockState state :
+             {ClockState::steady, ClockState::slow, ClockState::quarantine, ClockState::held, ClockState::test}) {
+            line("duewheel_clock_state", "{state=\"" + std::string(clock_state_name(state)) + "\"}",
+                 state == status.state ? "1" : "0");
+        }
+        counter("duewheel_clock_jumps_total", "Jumps of server time: believed, accepted, or made by command.",
+                status.jumps);
+    }
     // The limits in force, and how much of them is used: durations are in seconds.
     void limits(const ServerOptions& options, const LimitLevels& levels) {
         head("duewheel_limit", "The limits in force.", "gauge");
@@ -269,6 +284,7 @@ std::string metrics_page(const ServerOptions& options, const Shard& shard, const
     add_engine(page, counters);
     add_queues(page, shard.parts().engine());
     add_schedules(page, shard.parts().engine());
+    page.clock(shard.clock());
     const LocalJournal& journal = shard.parts().journal();
     const Totals totals = shard.parts().engine().totals();
     page.gauge("duewheel_log_sequence", "Sequence of the newest durable record.", totals.sequence);

@@ -120,7 +120,8 @@ Status Server::Parts::open() {
         ShardParts::open(posix_file_system(), options.data_directory, rows, retention, shard_options, log);
     if (!opened) return std::move(opened).error();
     shard_parts = *std::move(opened);
-    shard = std::make_unique<Shard>(loop, *shard_parts, log, [this](const Error& error) { broken(error); });
+    shard =
+        std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { broken(error); });
     Result<std::unique_ptr<Webhooks>> made =
         Webhooks::open(loop, shard_parts->engine(), options.webhooks, listens_at, log);
     if (!made) return std::move(made).error();
@@ -171,6 +172,10 @@ Status Server::Parts::listen() {
         readiness.ready = shard->is_serving() && !stopping;
         if (!shard->is_serving()) readiness.reasons.push_back("the first commit of this run is not durable yet");
         if (stopping) readiness.reasons.push_back("the server is stopping");
+        if (shard->clock().state == ClockState::held) {
+            readiness.reasons.push_back(
+                "the wall clock is too far ahead to be believed, and server time goes on without it");
+        }
         // Acks and cancels must still be sent here: they are what makes space.
         if (shard->parts().space().has_only_reserve()) {
             readiness.reasons.push_back("puts and moves are refused: the disk is full but for a reserve");

@@ -13,6 +13,7 @@
 #include "engine/engine_options.h"
 #include "ingress/http_api.h"
 #include "net/http_limits.h"
+#include "server/server_clock.h"
 #include "store/retention.h"
 
 namespace duewheel {
@@ -39,6 +40,7 @@ struct ServerOptions {
     std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off
     std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
     HistoryBounds history;
+    ClockRules clock;
     LogOptions log;
 };
 

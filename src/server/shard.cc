@@ -14,27 +14,35 @@ constexpr int kRetryWhenFullSeconds = 1;
 constexpr std::int64_t kTendNs = 10'000'000'000;
 constexpr std::int64_t kTendCloselyNs = 1'000'000'000;
 constexpr int kPatrolPauseSeconds = 1;
-constexpr DueMs kClockWarningMs = 5'000;
 constexpr std::size_t kQuestionsAJob = 16;
 
 std::uint64_t micros_since(std::int64_t start_ns) {
     return static_cast<std::uint64_t>((monotonic_now_ns() - start_ns) / 1000);
 }
 
+// Both clocks as of the same moment, as nearly as can be: a thread may be stopped between any two looks.
+ClockReading read_clocks() {
+    constexpr std::int64_t kNearNs = 50'000;
+    constexpr int kLooks = 4;
+    ClockReading reading;
+    for (int look = 0; look < kLooks; ++look) {
+        const std::int64_t before_ns = boot_now_ns();
+        reading.wall_ns = wall_now_ns();
+        reading.boot_ns = boot_now_ns();
+        if (reading.boot_ns - before_ns < kNearNs) break;
+    }
+    return reading;
+}
+
 }  // namespace
 
-Shard::Shard(EventLoop& loop, ShardParts& parts, LogSink& log, BrokenWorld broken)
+Shard::Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log, BrokenWorld broken)
     : loop_(loop),
       parts_(parts),
       log_(log),
       broken_(std::move(broken)),
-      clock_(wall_now_ms(), boot_now_ns(), parts.engine().totals().server_time_ms) {
-    const DueMs ahead_ms = parts.engine().totals().server_time_ms - wall_now_ms();
-    if (ahead_ms > kClockWarningMs) {
-        log_.warning("clock_behind_log",
-                     "The clock is behind the time that the log has seen; server time goes on from there.",
-                     {{"behind_ms", ahead_ms}});
-    }
+      clock_(clock, read_clocks(), parts.engine().totals().server_time_ms) {
+    say_clock();
     say_space();
     seal();  // what an earlier run left full
     tend_space();
@@ -47,6 +55,68 @@ void Shard::tell_time() {
     const DueMs now_ms = clock_.now_ms(boot_now_ns());
     parts_.engine().set_time(now_ms);
     parts_.expire_by(now_ms);
+}
+
+void Shard::watch_clock() {
+    const ClockReading now = read_clocks();
+    watch_clock_at_ns_ = now.boot_ns + ServerClock::kObserveNs;
+    if (clock_.observe(now)) say_clock();
+}
+
+// Each state once, when it is entered, and each jump.
+void Shard::say_clock() {
+    const ClockStatus status = clock();
+    if (status.jumps != said_jumps_) {
+        said_jumps_ = status.jumps;
+        log_.warning("clock_jumped", "Server time has jumped ahead: what fell due in between is due now.",
+                     {{"server_time_ms", status.server_ms}});
+    }
+    if (status.state == said_clock_) return;
+    const ClockState before = std::exchange(said_clock_, status.state);
+    switch (status.state) {
+        case ClockState::steady:
+            if (before == ClockState::slow || before == ClockState::quarantine || before == ClockState::held) {
+                log_.info("clock_steady", "Server time and the wall clock agree.");
+            }
+            break;
+        case ClockState::slow:
+            log_.warning("clock_behind",
+                         "The wall clock is behind server time, which never goes back: it runs a tenth slower until "
+                         "the wall clock has come up.",
+                         {{"behind_ms", -status.ahead_ms}});
+            break;
+        case ClockState::quarantine:
+            log_.warning("clock_ahead", "The wall clock was set ahead; if it stays there for a minute it is believed.",
+                         {{"ahead_ms", status.ahead_ms}});
+            break;
+        case ClockState::held:
+            log_.warning("clock_held",
+                         "The wall clock is too far ahead to be believed: server time goes on without it. If the wall "
+                         "clock is right, say `duewheel clock accept`; if not, set it right.",
+                         {{"ahead_ms", status.ahead_ms}});
+            break;
+        case ClockState::test:
+            log_.warning("clock_of_a_test",
+                         "Server time is a test's: it is moved by command, and the wall clock does "
+                         "not count.");
+            break;
+    }
+}
+
+ClockStatus Shard::clock() const {
+    return clock_.status(read_clocks());
+}
+
+bool Shard::accept_clock() {
+    const bool accepted = clock_.accept(read_clocks());
+    say_clock();
+    return accepted;
+}
+
+void Shard::advance_clock(std::int64_t by_ms) {
+    clock_.advance(by_ms, read_clocks());
+    said_jumps_ = clock_.jumps();
+    log_.info("clock_advanced", "Server time was moved by command.", {{"by_ms", by_ms}});
 }
 
 void Shard::submit(Command command, ReplyToken token) {
@@ -66,6 +136,7 @@ void Shard::stop_waiting() {
 
 EventLoop::TimePoint Shard::turn() {
     Engine& engine = parts_.engine();
+    if (boot_now_ns() >= watch_clock_at_ns_) watch_clock();
     const DueMs now_ms = clock_.now_ms(boot_now_ns());
     if (parts_.tell_reserve()) tend_space();
     say_space();
@@ -82,6 +153,9 @@ EventLoop::TimePoint Shard::turn() {
     if (pusher_ != nullptr) next = std::min(next, pusher_->next_wakeup(engine.now()));
     if (next <= engine.now()) return EventLoop::kAtOnce;
     std::int64_t at_ns = tend_at_ns_;
+    if (clock_.state() == ClockState::quarantine) {  // not to believe it later than was said
+        at_ns = std::min(at_ns, monotonic_now_ns() + ServerClock::kObserveNs);
+    }
     if (next != Engine::kNoWakeup) {
         at_ns = std::min(at_ns, monotonic_now_ns() + clock_.ns_until(next, boot_now_ns()));
     }

@@ -38,7 +38,7 @@ struct ShardTimes {
 
 class Shard final : public CommandPort {
   public:
-    Shard(EventLoop& loop, ShardParts& parts, LogSink& log, BrokenWorld broken);
+    Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log, BrokenWorld broken);
     // Ends the workers; the loop must have stopped.
     ~Shard() override;
 
@@ -56,6 +56,9 @@ class Shard final : public CommandPort {
         return parts_.engine().busiest_queues(most);
     }
     LatenessLevels lateness() const override { return parts_.engine().lateness().of_late(parts_.engine().now()); }
+    ClockStatus clock() const override;
+    bool accept_clock() override;
+    void advance_clock(std::int64_t by_ms) override;
 
     // The loop's turn; returns when the next one is due.
     EventLoop::TimePoint turn();
@@ -76,6 +79,8 @@ class Shard final : public CommandPort {
     void commit(Commit commit);
     void read(std::vector<Question> questions);
     void tell_time();
+    void watch_clock();
+    void say_clock();
     void read_some(std::vector<Question> questions);
     void seal();
     void tend_space();
@@ -92,6 +97,9 @@ class Shard final : public CommandPort {
     ReplySink sink_;
     WebhookPusher* pusher_ = nullptr;
     ServerClock clock_;
+    std::int64_t watch_clock_at_ns_ = 0;  // of the boot clock
+    ClockState said_clock_ = ClockState::steady;
+    std::uint64_t said_jumps_ = 0;
     LogCleaning cleaning_{parts_};
     // One such job at a time is queued or running, so that those that wait for space do not pile up.
     std::atomic<bool> seal_queued_{false};

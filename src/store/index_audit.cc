@@ -116,7 +116,11 @@ class Audit {
             }
             const Result<std::optional<std::string>> found = index_.rows().get(due_key(at));
             if (!found) return found.error();
-            if (*found && **found == value) ++past_due_;
+            if (*found && **found == value) {
+                ++past_due_;
+            } else if (state.state == State::prepared) {
+                due_.add(due_key(at), value);  // it must be there: see has_due_row()
+            }
             return {};
         });
     }

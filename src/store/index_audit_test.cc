@@ -30,6 +30,9 @@ class IndexAudit : public testing::Test {
         ordered_ = shard_.put(ordered);
         dead_ = shard_.put("mail", kNow + 700);
         shard_.end(dead_, State::dead);
+        MessageState asked = TrialShard::state_of("mail", kNow - 40);
+        asked.state = State::prepared;
+        overdue_half_ = shard_.put(asked);
         shard_.commit(kNow);
         shard_.commit(kNow + 20, true);
         EXPECT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
@@ -61,6 +64,7 @@ class IndexAudit : public testing::Test {
     MessageId soon_ = 0;
     MessageId ordered_ = 0;
     MessageId dead_ = 0;
+    MessageId overdue_half_ = 0;
 };
 
 TEST_F(IndexAudit, tables_that_were_built_together_agree) {
@@ -107,6 +111,11 @@ TEST_F(IndexAudit, a_due_row_of_the_past_may_be_missing_and_must_be_of_its_messa
     EXPECT_EQ(disagreement(), std::nullopt);
     plant(due_key({kNow + 5, ended_}), value);
     expect_found("by past due");
+}
+
+TEST_F(IndexAudit, a_due_row_of_a_half_may_not_be_missing_once_its_answer_is_overdue) {
+    plant(due_key_of(overdue_half_), std::nullopt);
+    expect_found("by due");
 }
 
 TEST_F(IndexAudit, a_row_at_an_expiry_of_an_order_key_or_of_a_dead_message_that_is_missing_or_too_many_is_found) {

@@ -73,6 +73,27 @@ TEST_F(Sealing, an_index_begun_behind_a_lost_cursor_still_reaches_every_message)
     EXPECT_EQ(cursor("post"), std::nullopt);
 }
 
+// A half whose answer was overdue was carried before its check was durable. Like what is ready it got no row in `due`,
+// and stood behind its queue's cursor alone; that passed it as soon as it had been read into memory, where the half
+// belongs to no queue. The process died, and its producer was never asked again, nor did its default ever hold: those
+// behind it with its order key waited for ever (simulator, seed 4320 with messages in transactions).
+TEST_F(Sealing, a_half_that_is_carried_while_its_answer_is_overdue_stays_in_due) {
+    MessageState prepared = TrialShard::state_of("mail", kNow + 40);
+    prepared.state = State::prepared;
+    const MessageId half = shard_.put(prepared);
+    const MessageId ready = shard_.put("mail", kNow + 40);
+    shard_.commit(kNow);
+    seal();
+    EXPECT_EQ(due_ids(), (Ids{half, ready}));
+    shard_.set_load_cursor(kNow + 40);
+    shard_.carry(half);
+    shard_.carry(ready);
+    shard_.commit(kNow + 50);
+    seal();
+    EXPECT_EQ(due_ids(), Ids{half});
+    EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 40, ready})) << "what is ready is found there";
+}
+
 TEST_F(Sealing, the_last_cursor_record_of_a_queue_counts_and_removal_removes) {
     shard_.set_queue_cursor("mail", {kNow, 1});
     shard_.set_queue_cursor("mail", {kNow + 5, 2});

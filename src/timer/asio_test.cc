@@ -8,9 +8,12 @@
 #include <vector>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
@@ -163,6 +166,106 @@ TYPED_TEST(WaitableTimerTest, completion_tokens_of_all_kinds) {
     EXPECT_TRUE(has_waited);
 }
 
+// A wait could be ended with all others of its timer or as the oldest, not by the slot of its token. So what waits for
+// the first of several, as `one || other` does, waited for the last.
+TYPED_TEST(WaitableTimerTest, a_cancellation_slot_ends_its_wait_alone) {
+    boost::asio::cancellation_signal signal;
+    TypeParam timer(this->context, 5ms);
+    timer.async_wait(this->note("one"));
+    timer.async_wait(boost::asio::bind_cancellation_slot(signal.slot(), this->note("two")));
+    timer.async_wait(this->note("three"));
+    signal.emit(boost::asio::cancellation_type::none);
+    signal.emit(boost::asio::cancellation_type::total);
+    signal.emit(boost::asio::cancellation_type::total);
+    EXPECT_EQ(this->log.size(), 0U);
+    this->context.run();
+    EXPECT_EQ(this->log, (std::vector<std::string>{"two aborted", "one", "three"}));
+    signal.emit(boost::asio::cancellation_type::all);
+    EXPECT_EQ(timer.cancel(), 0U);
+}
+
+TYPED_TEST(WaitableTimerTest, a_cancellation_slot_ends_the_only_wait_and_run_returns) {
+    for (const auto type : {boost::asio::cancellation_type::terminal, boost::asio::cancellation_type::partial,
+                            boost::asio::cancellation_type::total}) {
+        this->log.clear();
+        boost::asio::cancellation_signal signal;
+        TypeParam timer(this->context, 1h);
+        timer.async_wait(boost::asio::bind_cancellation_slot(signal.slot(), this->note("only")));
+        signal.emit(type);
+        this->context.restart();
+        this->context.run();
+        EXPECT_EQ(this->log, std::vector<std::string>{"only aborted"});
+        timer.expires_after(1ms);
+        timer.async_wait(this->note("next"));
+        signal.emit(type);
+        this->context.restart();
+        this->context.run();
+        EXPECT_EQ(this->log.back(), "next") << "a slot of a wait that is over ends no other";
+    }
+}
+
+TYPED_TEST(WaitableTimerTest, the_first_of_two_waits_ends_the_other) {
+    using namespace boost::asio::experimental::awaitable_operators;
+    TypeParam near(this->context, 1ms);
+    TypeParam far(this->context, 1h);
+    std::size_t first = 9;
+    const auto wait = [&]() -> boost::asio::awaitable<void> {
+        const auto either =
+            co_await (far.async_wait(boost::asio::use_awaitable) || near.async_wait(boost::asio::use_awaitable));
+        first = either.index();
+    };
+    boost::asio::co_spawn(this->context, wait(), boost::asio::detached);
+    this->context.run();
+    EXPECT_EQ(first, 1U);
+}
+
+TYPED_TEST(WaitableTimerTest, a_default_token_and_another_executor) {
+    using Awaited = boost::asio::use_awaitable_t<>::as_default_on_t<TypeParam>;
+    bool has_waited = false;
+    const auto wait = [&]() -> boost::asio::awaitable<void> {
+        Awaited timer(this->context, 1ms);
+        co_await timer.async_wait();
+        auto adapted = boost::asio::use_awaitable.as_default_on(TypeParam(this->context, 1ms));
+        co_await adapted.async_wait();
+        has_waited = true;
+    };
+    boost::asio::co_spawn(this->context, wait(), boost::asio::detached);
+    this->context.run();
+    EXPECT_TRUE(has_waited);
+}
+
+TYPED_TEST(WaitableTimerTest, what_waits_when_the_context_is_stopped_waits_on) {
+    TypeParam near(this->context, 1ms);
+    TypeParam far(this->context, 1h);
+    near.async_wait([&](error_code) { this->context.stop(); });
+    far.async_wait(this->note("far"));
+    this->context.run();
+    EXPECT_TRUE(this->context.stopped());
+    EXPECT_EQ(this->log.size(), 0U);
+    EXPECT_EQ(far.expires_after(1ms), 1U);
+    far.async_wait(this->note("far"));
+    this->context.restart();
+    this->context.run();
+    EXPECT_EQ(this->log, (std::vector<std::string>{"far aborted", "far"}));
+}
+
+TYPED_TEST(WaitableTimerTest, the_ends_of_time_are_no_trap) {
+    TypeParam timer(this->context);
+    timer.expires_after(std::chrono::steady_clock::duration::min());
+    timer.async_wait(this->note("past"));
+    this->context.run();
+    timer.expires_after(std::chrono::steady_clock::duration::max());
+    EXPECT_GT(timer.expiry(), now() + 100 * 365 * 24h);
+    timer.async_wait(this->note("never"));
+    this->context.restart();
+    EXPECT_EQ(this->context.poll(), 0U);
+    timer.expires_at(std::chrono::steady_clock::time_point::min());
+    timer.async_wait(this->note("long ago"));
+    this->context.restart();
+    this->context.run();
+    EXPECT_EQ(this->log, (std::vector<std::string>{"past", "never aborted", "long ago"}));
+}
+
 TYPED_TEST(WaitableTimerTest, what_waits_when_the_context_goes_is_destroyed_with_it) {
     const auto token = std::make_shared<int>();
     auto other = std::make_unique<boost::asio::io_context>();
@@ -195,6 +298,23 @@ TYPED_TEST(WaitableTimerTest, several_threads_run_the_context) {
     for (int i = 0; i < 3; ++i) threads.emplace_back([this] { this->context.run(); });
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(done, kChains);
+}
+
+// What a slot was told of goes with a timer that is moved. Asio's own forgets it.
+TEST(WheelTimer, a_cancellation_slot_follows_a_timer_that_is_moved) {
+    boost::asio::io_context context;
+    boost::asio::cancellation_signal signal;
+    bool aborted = false;
+    WheelTimer timer(context, 1h);
+    timer.async_wait(boost::asio::bind_cancellation_slot(
+        signal.slot(), [&](error_code error) { aborted = error == boost::asio::error::operation_aborted; }));
+    {
+        const WheelTimer moved(std::move(timer));
+        signal.emit(boost::asio::cancellation_type::total);
+        context.run();
+        EXPECT_TRUE(aborted);
+    }
+    signal.emit(boost::asio::cancellation_type::total);
 }
 
 TEST(WheelTimer, callbacks_and_timers_share_the_contexts_service) {

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include <duewheel/manual_clock.h>
@@ -49,7 +51,11 @@ class ManualClock::Alarm final : public TimerAlarm {
 
     const ManualClock& clock_;
     std::condition_variable turn_given_;
+    // What it was set to does not undo that the wall was set.
+    TimerInstant rings_at() const { return std::min(at_, wall_set_at_); }
+
     TimerInstant at_ = kNeverInstant;
+    TimerInstant wall_set_at_ = kNeverInstant;
     bool asleep_ = false;
     bool watches_wall_ = false;
 };
@@ -72,7 +78,19 @@ std::unique_ptr<TimerAlarm> ManualClock::make_alarm() const {
     return std::make_unique<Alarm>(*this);
 }
 
+void ManualClock::advance(std::chrono::nanoseconds by) {
+    if (by.count() < 0) {
+        throw std::invalid_argument(
+            "ManualClock: advancing by " + std::to_string(by.count()) +
+            " ns, and time does not go back. Take 0 ns or more; the wall alone may be set back, "
+            "by set_wall().");
+    }
+    const TimerInstant from = now();
+    advance_to(by > kNeverInstant - from ? kNeverInstant : from + by);
+}
+
 void ManualClock::advance_to(TimerInstant to) {
+    to = std::min(to, kNeverInstant - TimerInstant::duration(1));
     std::unique_lock lock(mutex_);
     const auto wait_until_idle = [&] {
         rest_.wait(lock, [this] { return awake_ == nullptr && all_asleep() && earliest() > now_; });
@@ -94,7 +112,7 @@ void ManualClock::set_wall(Instant wall) {
     wall_ = wall;
     wall_set_ = now_;
     for (Alarm* alarm : owners_) {
-        if (alarm->watches_wall_) alarm->at_ = now_;
+        if (alarm->watches_wall_) alarm->wall_set_at_ = now_;
     }
     give_turn();
 }
@@ -122,7 +140,7 @@ bool ManualClock::all_asleep() const {
 
 TimerInstant ManualClock::earliest() const {
     TimerInstant earliest = kNeverInstant;
-    for (const Alarm* alarm : owners_) earliest = std::min(earliest, alarm->at_);
+    for (const Alarm* alarm : owners_) earliest = std::min(earliest, alarm->rings_at());
     return earliest;
 }
 
@@ -131,10 +149,10 @@ void ManualClock::give_turn() const {
     if (awake_ != nullptr) return;
     if (auto_advance_ && holds_ == 0 && all_asleep() && earliest() != kNeverInstant) now_ = std::max(now_, earliest());
     for (Alarm* alarm : owners_) {
-        if (!alarm->asleep_ || alarm->at_ > now_) continue;
+        if (!alarm->asleep_ || alarm->rings_at() > now_) continue;
         awake_ = alarm;
         alarm->asleep_ = false;
-        alarm->at_ = kNeverInstant;
+        alarm->at_ = alarm->wall_set_at_ = kNeverInstant;
         alarm->turn_given_.notify_one();
         return;
     }

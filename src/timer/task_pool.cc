@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include <duewheel/task_pool.h>
@@ -6,7 +6,8 @@
 namespace duewheel {
 
 TaskPool::TaskPool(std::size_t threads) {
-    threads_.reserve(std::max<std::size_t>(1, threads));
+    if (threads == 0) throw std::invalid_argument("TaskPool: no threads would run nothing. Give it at least one.");
+    threads_.reserve(threads);
     try {
         while (threads_.size() < threads_.capacity()) threads_.emplace_back([this] { run(); });
     } catch (...) {
@@ -29,6 +30,7 @@ void TaskPool::end() {
 }
 
 void TaskPool::post(TimerTask task) {
+    if (!task) refuse_empty_task();
     {
         const std::lock_guard lock(mutex_);
         waiting_.push_back(std::move(task));

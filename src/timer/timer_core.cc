@@ -23,10 +23,7 @@ constexpr Word with_status(Word word, TimerStatus status) {
 }  // namespace
 
 TimerCore::TimerCore(TimerOptions options, const TimerClock& clock)
-    : options_(std::move(options)),
-      clock_(clock),
-      tick_ns_(std::max<std::int64_t>(1, options_.tick.count())),
-      wheel_(tick_at(clock.now())) {}
+    : options_(std::move(options)), clock_(clock), tick_ns_(options_.tick.count()), wheel_(tick_at(clock.now())) {}
 
 TimerCore::~TimerCore() {
     // What an executor has been given comes back here.
@@ -137,7 +134,7 @@ void TimerCore::wake(Tick by) {
         interleaving_point();
         const std::lock_guard lock(alarm_mutex_);
         const Tick earliest = sleeps_until_.load(std::memory_order_seq_cst);
-        if (alarm_ != nullptr && earliest != 0) alarm_->set(instant_of(earliest));
+        if (alarm_ != nullptr && earliest != 0) alarm_->set(instant_of(earliest - 1));
         return;
     }
 }

@@ -76,7 +76,8 @@ class TimerCore {
     Tick tick_at(TimerInstant now) const;
     Tick tick_of(TimerInstant deadline) const;
     Tick tick_after_now(std::chrono::nanoseconds delay) const;
-    Tick tick_of_wall(Instant wall) const;
+    Tick tick_of_wall(TimerRepeat& repeat) const;
+    void watch_wall();
     TimerInstant instant_of(Tick tick) const;
 
     static void drop(TimerNode& node);
@@ -106,12 +107,14 @@ class TimerCore {
     static void bury(TimerNode* dead);
     // Whoever sleeps is to wake by then.
     void wake_if_earlier(Tick deadline) {
-        const Tick by = std::max<Tick>(deadline, 1);
+        const Tick by = after(deadline);
         interleaving_point();
         if (by < sleeps_until_.load(std::memory_order_seq_cst)) [[unlikely]]
             wake(by);
     }
     void wake(Tick by);
+    // How a tick is written in sleeps_until_, so that the first tick of all is one that can be slept until.
+    static constexpr Tick after(Tick tick) { return tick == kNever ? kNever : tick + 1; }
 
     // The wheel.
     void file(TimerNode& node, Tick deadline) {
@@ -156,7 +159,8 @@ class TimerCore {
     const std::int64_t tick_ns_;
 
     alignas(64) Mailbox mailbox_;
-    std::atomic<Tick> sleeps_until_{0};  // 0: it is awake, and looks at the mailbox before it sleeps
+    // The tick after the one until which the driver sleeps. 0: it is awake, and looks at the mailbox before it sleeps.
+    std::atomic<Tick> sleeps_until_{0};
     std::atomic<std::uint64_t> wakes_{0};
 
     alignas(64) std::atomic<std::size_t> places_{0};  // taken, where max_pending is set
@@ -164,12 +168,15 @@ class TimerCore {
     std::atomic<std::uint32_t> driver_{0};            // the number of the thread that drove it last
 
     std::mutex alarm_mutex_;
-    TimerAlarm* alarm_ = nullptr;  // guarded by alarm_mutex_
+    TimerAlarm* alarm_ = nullptr;            // guarded by alarm_mutex_
+    std::atomic<bool> watches_wall_{false};  // the alarm does; written with alarm_mutex_
+    std::atomic<bool> uses_wall_{false};     // there has been a timer at a wall instant
 
     alignas(64) Baton baton_;  // guards all below
     IntrusiveTimingWheel<TimerNode> wheel_;
     TimerNode* at_wall_ = nullptr;
     std::chrono::milliseconds wall_ahead_{0};  // of the clock's axis, when the list was last looked at
+    bool wall_moved_ = false;                  // one has come into the list that was translated by another one
     bool stopped_ = false;
     bool driven_ = false;
     std::vector<TimerNode*> stopping_;  // embedded ones that stop() has still to run; `wanted` is their place here

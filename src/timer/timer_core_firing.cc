@@ -120,11 +120,12 @@ TimerInstant TimerCore::next_expiry() {
 void TimerCore::set_alarm(TimerAlarm* alarm) {
     const std::lock_guard lock(alarm_mutex_);
     alarm_ = alarm;
+    watches_wall_.store(false, std::memory_order_release);
 }
 
 TimerInstant TimerCore::rest() {
     TimerNode* dead = nullptr;
-    bool has_wall = false;
+    if (uses_wall_.load(std::memory_order_relaxed)) watch_wall();
     baton_.lock_by_driver();
     driver_.store(this_thread_number(), std::memory_order_relaxed);
     do {
@@ -134,20 +135,18 @@ TimerInstant TimerCore::rest() {
             more_dead->next_posted = std::exchange(dead, more_dead);
             more_dead = next;
         }
+        look_at_wall(dead);
         interleaving_point();
-        sleeps_until_.store(std::max<Tick>(wheel_.next_expiry(), 1), std::memory_order_seq_cst);
+        sleeps_until_.store(after(wheel_.next_expiry()), std::memory_order_seq_cst);
         interleaving_point();
     } while (!mailbox_.is_empty());
-    has_wall = at_wall_ != nullptr;
     baton_.unlock();
     bury(dead);
     const std::lock_guard lock(alarm_mutex_);
-    const TimerInstant until = instant_of(sleeps_until_.load(std::memory_order_seq_cst));
-    if (alarm_ != nullptr) {
-        if (has_wall) alarm_->ring_when_wall_is_set();
-        alarm_->set(until);
-    }
-    return until;
+    const Tick until = sleeps_until_.load(std::memory_order_seq_cst);
+    if (until == 0) return {};  // another thread has begun to drive, and will rest
+    if (alarm_ != nullptr) alarm_->set(instant_of(until - 1));
+    return instant_of(until - 1);
 }
 
 // ---- firing ----
@@ -290,8 +289,8 @@ void TimerCore::finish_repeating(TimerNode& node) {
 
 // The next run of one that repeats. False when it is cancelled meanwhile, or the service stopped; then it has left.
 bool TimerCore::arm_again(TimerNode& node) {
-    const TimerRepeat& repeat = *node.repeat;
-    const Tick deadline = repeat.is_at_wall() ? tick_of_wall(repeat.wall) : tick_of(repeat.nominal);
+    TimerRepeat& repeat = *node.repeat;
+    const Tick deadline = repeat.is_at_wall() ? tick_of_wall(repeat) : tick_of(repeat.nominal);
     node.wanted.store(deadline, std::memory_order_relaxed);
     Word word = node.word.load(std::memory_order_acquire);
     if (on_driver_thread()) {

@@ -15,19 +15,40 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFollowed(2);
 constexpr milliseconds kJump(1000);
 
+// So little that nobody need do anything.
+bool is_followed(milliseconds moved) {
+    return std::abs(moved.count()) < kFollowed.count();
+}
+
 milliseconds ahead_of(TimerInstant now, Instant wall_now) {
     return wall_now.time_since_epoch() - std::chrono::floor<milliseconds>(now.time_since_epoch());
 }
 
 }  // namespace
 
-Tick TimerCore::tick_of_wall(Instant wall) const {
-    return tick_of(instant_of_wall(wall, clock_.now(), clock_.wall_now()));
+// The node is in nobody else's hands. Where the wall was then is noted with it: it may be set before the node comes to
+// the wheel, and who looks at it there is to see that.
+Tick TimerCore::tick_of_wall(TimerRepeat& repeat) const {
+    const TimerInstant now = clock_.now();
+    const Instant wall_now = clock_.wall_now();
+    repeat.wall_ahead = ahead_of(now, wall_now);
+    return tick_of(instant_of_wall(repeat.wall, now, wall_now));
+}
+
+// Before an instant is translated, so that a wall that is set afterwards rings.
+void TimerCore::watch_wall() {
+    uses_wall_.store(true, std::memory_order_relaxed);
+    if (watches_wall_.load(std::memory_order_acquire)) return;
+    const std::lock_guard lock(alarm_mutex_);
+    if (alarm_ == nullptr || watches_wall_.load(std::memory_order_relaxed)) return;
+    alarm_->ring_when_wall_is_set();
+    watches_wall_.store(true, std::memory_order_release);
 }
 
 void TimerCore::link_at_wall(TimerNode& node) {
-    node.repeat->wall_ahead = ahead_of(clock_.now(), clock_.wall_now());
-    if (at_wall_ == nullptr) wall_ahead_ = node.repeat->wall_ahead;
+    const milliseconds ahead = node.repeat->wall_ahead;
+    if (at_wall_ == nullptr) wall_ahead_ = ahead;
+    if (!is_followed(ahead - wall_ahead_)) wall_moved_ = true;
     node.repeat->prev_at_wall = nullptr;
     node.repeat->next_at_wall = at_wall_;
     if (at_wall_ != nullptr) at_wall_->repeat->prev_at_wall = &node;
@@ -48,18 +69,18 @@ bool TimerCore::is_before_its_wall(TimerNode& node) {
     const Instant wall_now = clock_.wall_now();
     if (node.repeat->wall <= wall_now) return false;
     const bool unseen_jump = std::abs((ahead_of(now, wall_now) - node.repeat->wall_ahead).count()) >= kJump.count();
-    const Tick deadline = unseen_jump ? 0 : tick_of(instant_of_wall(node.repeat->wall, now, wall_now));
+    const Tick deadline = unseen_jump ? 0 : tick_of_wall(*node.repeat);
     node.wanted.store(deadline, std::memory_order_relaxed);
     wheel_.schedule(node, std::max(deadline, wheel_.now() + 1));
     return true;
 }
 
-// With the baton, before a pass.
+// With the baton: before a pass, and before a sleep.
 void TimerCore::look_at_wall(TimerNode*& dead) {
     if (at_wall_ == nullptr) return;
     const Instant wall_now = clock_.wall_now();
     const milliseconds ahead = ahead_of(clock_.now(), wall_now);
-    if (std::abs((ahead - wall_ahead_).count()) < kFollowed.count()) return;
+    if (!std::exchange(wall_moved_, false) && is_followed(ahead - wall_ahead_)) return;
     wall_ahead_ = ahead;
     for (TimerNode* node = at_wall_; node != nullptr;) {
         TimerNode* const next = node->repeat->next_at_wall;
@@ -72,17 +93,19 @@ void TimerCore::follow_wall(TimerNode& node, milliseconds ahead, Instant wall_no
     TimerRepeat& repeat = *node.repeat;
     const milliseconds moved = ahead - std::exchange(repeat.wall_ahead, ahead);
     const bool jumped = std::abs(moved.count()) >= kJump.count();
-    if (jumped && options_.wall_jump == WallJump::shift) {
+    const WallJump policy = repeat.keeps_to_wall ? WallJump::fire_now : options_.wall_jump;
+    if (jumped && policy == WallJump::shift) {
         repeat.wall += moved;
         return;
     }
-    const bool passed_over = jumped && repeat.wall <= wall_now && repeat.wall > wall_now - moved;
-    if (passed_over && options_.wall_jump == WallJump::skip) {
+    // Where the jump began and where it ended, the wall has really been.
+    const bool passed_over = jumped && repeat.wall < wall_now && repeat.wall > wall_now - moved;
+    if (passed_over && policy == WallJump::skip) {
         const std::optional<Instant> next = repeat.schedule ? repeat.schedule->next(wall_now) : std::nullopt;
         if (!next) return skip_wall(node, dead);
         repeat.wall = *next;
     }
-    const Tick deadline = tick_of_wall(repeat.wall);
+    const Tick deadline = tick_of_wall(repeat);
     node.wanted.store(deadline, std::memory_order_relaxed);
     wheel_.schedule(node, deadline);
 }

@@ -6,7 +6,7 @@ namespace duewheel {
 
 TimerDescriptor::TimerDescriptor(TimerService& service) : service_(service), alarm_(service.clock().make_alarm()) {
     if (alarm_->descriptor() < 0) {
-        throw std::invalid_argument("TimerDescriptor: the service's clock has no descriptors; take a system's clock");
+        throw std::invalid_argument("TimerDescriptor: the service's clock has no descriptors. Take a system's clock.");
     }
     service_.set_alarm(alarm_.get());
     service_.rest();

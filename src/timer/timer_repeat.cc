@@ -1,6 +1,7 @@
 #include "timer/timer_repeat.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace duewheel {
 namespace {
@@ -35,8 +36,11 @@ bool move_on(TimerRepeat& repeat, TimerInstant now, Instant wall_now) {
             if (next) repeat.wall = *next;
             return next.has_value();
         }
-        case TimerRepeat::Kind::wall:
-            return false;
+        case TimerRepeat::Kind::wall: {
+            const std::optional<Instant> next = std::exchange(repeat.next, std::nullopt);
+            if (next) repeat.wall = *next;
+            return next.has_value();
+        }
     }
     return false;
 }

@@ -3,7 +3,7 @@
 //     rate     a period from the nominal start of the run before; what late runs mean is the caller's MissedPeriods
 //     delay    a period from the end of the run before
 //     cron     the next instant of the calendar after the one before
-//     wall     once, at an instant of the wall
+//     wall     at an instant of the wall: once, unless its task says when next
 #pragma once
 
 #include <chrono>
@@ -29,6 +29,8 @@ struct TimerRepeat {
     TimerInstant begun{};    // when the driver came to it
     Instant wall{};          // of the present run, of cron and wall
     std::optional<CronSchedule> schedule{};
+    bool keeps_to_wall = false;     // whatever WallJump says of others
+    std::optional<Instant> next{};  // of wall: what its task wants, if it is to come again
 
     std::chrono::milliseconds wall_ahead{0};  // of the clock's axis, when `wall` was last translated
 

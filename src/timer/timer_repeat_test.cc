@@ -1,7 +1,4 @@
-// Timers that fire again, and timers at instants of the wall: when each run comes, what late runs lead to, and what
-// happens when somebody sets the clock.
-#include <optional>
-#include <string>
+// Timers that fire again: when each run comes, and what late runs lead to.
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -100,6 +97,39 @@ TEST_F(TimerRepeatTest, missed_periods_delay_the_grid) {
     EXPECT_EQ(runs, (Moments{3500ms, 4500ms, 5500ms}));
 }
 
+// A new grid begins where the late run began, not where it ended: nobody had looked with a task that takes its time.
+TEST_F(TimerRepeatTest, the_new_grid_begins_with_the_start_of_the_late_run) {
+    static_cast<void>(service.schedule_at_fixed_rate(
+        1s, 1s,
+        [this] {
+            runs.push_back(now());
+            if (runs.size() == 1) clock.advance(300ms);
+        },
+        MissedPeriods::delay));
+    come_late(3500ms);
+    run_until(5500ms);
+    EXPECT_EQ(runs, (Moments{3500ms, 4500ms, 5500ms}));
+}
+
+// A run that comes as late as a whole period ends on an instant of the grid. That one is among what was missed, as it
+// is after two periods or three; nobody had looked at the edge.
+TEST_F(TimerRepeatTest, a_run_that_is_late_by_whole_periods_is_also_that_of_the_present_instant) {
+    for (const MissedPeriods missed : {MissedPeriods::skip, MissedPeriods::delay}) {
+        for (const auto late : {1s, 2s, 3s}) {
+            ManualClock own;
+            TimerService other({}, own);
+            int ran = 0;
+            static_cast<void>(other.schedule_at_fixed_rate(
+                1s, 1s, [&] { ++ran; }, missed));
+            own.advance(1s + late);
+            other.advance();
+            other.advance();
+            EXPECT_EQ(ran, 1) << late.count();
+            EXPECT_EQ(other.next_expiry(), own.now() + 1s) << late.count();
+        }
+    }
+}
+
 TEST_F(TimerRepeatTest, one_of_two_throws_and_both_go_on) {
     TimerService other({.on_error = [](std::exception_ptr, const char*) {}}, clock);
     int good = 0;
@@ -172,160 +202,6 @@ TEST_F(TimerRepeatTest, stop_inside_a_periodic_task_ends_it) {
     run_until(5s);
     EXPECT_EQ(runs, Moments{1000ms});
     EXPECT_TRUE(periodic.is_cancelled());
-}
-
-// ---- the wall ----
-
-constexpr Instant kNoon = Instant{std::chrono::sys_days{std::chrono::May / 4 / 2026}} + 12h;
-
-class WallTest : public testing::Test {
-  protected:
-    void use(WallJump policy) { service.emplace(TimerOptions{.wall_jump = policy}, clock); }
-    Timeout note_at(Instant wall) {
-        return service->schedule_at(wall, [this] { runs.push_back(clock.wall_now() - kNoon); }).value();
-    }
-    Timeout note_hourly() {
-        CronSchedule hourly(CronRule::parse("0 * * * *").value(), Zone::utc());
-        return service->schedule_cron(std::move(hourly), [this] { runs.push_back(clock.wall_now() - kNoon); }).value();
-    }
-    // A minute at a time, as if something else woke the driver.
-    void run(std::chrono::minutes time) {
-        for (; time.count() > 0; --time) {
-            clock.advance(1min);
-            service->advance();
-        }
-    }
-
-    ManualClock clock{kNoon};
-    std::optional<TimerService> service;
-    Moments runs;
-};
-
-TEST_F(WallTest, fires_at_its_instant) {
-    use(WallJump::fire_now);
-    const Timeout timeout = note_at(kNoon + 90min);
-    EXPECT_EQ(timeout.remaining(), 90min);
-    run(89min);
-    EXPECT_EQ(runs, Moments{});
-    run(1min);
-    EXPECT_EQ(runs, Moments{90min});
-    EXPECT_TRUE(timeout.is_expired());
-}
-
-TEST_F(WallTest, a_cron_schedule_fires_hour_after_hour) {
-    use(WallJump::fire_now);
-    clock.advance(30min);
-    Timeout timeout = note_hourly();
-    run(3h);
-    EXPECT_EQ(runs, (Moments{1h, 2h, 3h}));
-    EXPECT_EQ(timeout.cancel(), CancelOutcome::removed);
-    run(2h);
-    EXPECT_EQ(runs.size(), 3U);
-}
-
-TEST_F(WallTest, a_schedule_without_a_firing_is_refused) {
-    use(WallJump::fire_now);
-    CronSchedule never(CronRule::parse("0 0 30 2 *").value(), Zone::utc());
-    EXPECT_EQ(service->schedule_cron(std::move(never), [] {}).error().code, "never_fires");
-}
-
-TEST_F(WallTest, what_a_jump_forward_passed_over_fires_now) {
-    use(WallJump::fire_now);
-    note_at(kNoon + 1h);
-    note_at(kNoon + 3h);
-    run(10min);
-    clock.set_wall(kNoon + 2h);
-    run(1min);
-    EXPECT_EQ(runs, Moments{121min});
-    run(59min);
-    EXPECT_EQ(runs, (Moments{121min, 180min})) << "the other keeps to the wall";
-}
-
-TEST_F(WallTest, after_a_step_back_it_waits_again) {
-    // Others fire on the old time, which is early by the wall.
-    use(WallJump::fire_now);
-    note_at(kNoon + 1h);
-    run(59min);
-    clock.set_wall(kNoon + 30min);
-    run(29min);
-    EXPECT_EQ(runs, Moments{});
-    run(1min);
-    EXPECT_EQ(runs, Moments{60min});
-}
-
-TEST_F(WallTest, with_shift_the_distance_counts) {
-    use(WallJump::shift);
-    note_at(kNoon + 1h);
-    run(10min);
-    clock.set_wall(kNoon + 5h);
-    run(49min);
-    EXPECT_EQ(runs, Moments{});
-    run(1min);
-    EXPECT_EQ(runs, Moments{5h + 50min});
-    clock.set_wall(kNoon);
-    note_at(kNoon + 10min);
-    run(10min);
-    EXPECT_EQ(runs.back(), 10min) << "and what is scheduled after the jump is at its instant";
-}
-
-TEST_F(WallTest, with_skip_what_was_passed_over_does_not_happen) {
-    use(WallJump::skip);
-    const Timeout skipped = note_at(kNoon + 1h);
-    note_hourly();
-    run(10min);
-    clock.set_wall(kNoon + 150min);
-    run(29min);
-    EXPECT_EQ(runs, Moments{});
-    EXPECT_TRUE(skipped.is_cancelled());
-    run(1min);
-    EXPECT_EQ(runs, Moments{180min}) << "the schedule goes on with what is next";
-    EXPECT_EQ(service->statistics().cancelled, 1U);
-}
-
-TEST_F(WallTest, with_skip_what_was_due_as_the_wall_was_set_still_happens) {
-    use(WallJump::skip);
-    note_at(kNoon + 1h);
-    clock.advance(1h);
-    clock.set_wall(kNoon + 3h);
-    service->advance();
-    EXPECT_EQ(runs, Moments{3h});
-}
-
-TEST_F(WallTest, a_timer_scheduled_between_a_jump_and_the_next_pass_does_not_hide_it) {
-    use(WallJump::fire_now);
-    note_at(kNoon + 1h);
-    service->advance();
-    clock.set_wall(kNoon + 2h);
-    note_at(kNoon + 5h);
-    service->advance();
-    EXPECT_EQ(runs, Moments{2h});
-}
-
-TEST_F(WallTest, a_slow_wall_is_waited_for) {
-    // The wall loses half a second in an hour: no jump, but fired on the old translation it would be early.
-    use(WallJump::fire_now);
-    note_at(kNoon + 1h);
-    run(58min);
-    clock.set_wall(clock.wall_now() - 500ms);
-    clock.advance(2min);
-    service->advance();
-    EXPECT_EQ(runs, Moments{});
-    clock.advance(500ms);
-    service->advance();
-    EXPECT_EQ(runs, Moments{60min});
-}
-
-TEST_F(WallTest, relative_timers_know_nothing_of_the_wall) {
-    use(WallJump::fire_now);
-    int fired = 0;
-    static_cast<void>(service->schedule_after(1h, [&] { ++fired; }));
-    note_at(kNoon + 2h);
-    clock.set_wall(kNoon + 24h);
-    run(59min);
-    EXPECT_EQ(fired, 0);
-    clock.set_wall(kNoon - 24h);
-    run(1min);
-    EXPECT_EQ(fired, 1);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "timer/node_pool.h"
 #include "timer/timer_core.h"
@@ -18,12 +20,25 @@ Error stopped_error() {
     return Error{"timers_stopped", "The timer service has been stopped and takes no more timers."};
 }
 
+TimerOptions checked(TimerOptions options) {
+    const auto refuse = [](const char* setting, std::chrono::nanoseconds value, const char* remedy) {
+        throw std::invalid_argument("TimerService: TimerOptions::" + std::string(setting) + " is " +
+                                    std::to_string(value.count()) + " ns. " + remedy);
+    };
+    if (options.tick.count() <= 0) refuse("tick", options.tick, "Give it at least 1 ns.");
+    if (options.slow_task.count() < 0) refuse("slow_task", options.slow_task, "Give it 0 to measure nothing, or more.");
+    return options;
+}
+
+[[noreturn]] void refuse_period(const char* what, std::chrono::nanoseconds value, const std::string& remedy) {
+    throw std::invalid_argument("TimerService: " + std::string(what) + " of " + std::to_string(value.count()) +
+                                " ns. " + remedy);
+}
+
 }  // namespace
 
 TimerService::TimerService(TimerOptions options, const TimerClock& clock)
-    : clock_(clock),
-      tick_(std::max(options.tick, std::chrono::nanoseconds(1))),
-      core_(std::make_unique<TimerCore>(std::move(options), clock)) {}
+    : clock_(clock), tick_(options.tick), core_(std::make_unique<TimerCore>(checked(std::move(options)), clock)) {}
 
 TimerService::~TimerService() {
     stop();
@@ -49,7 +64,9 @@ Result<Timeout> TimerService::NewNode::arm(Tick deadline, std::uint32_t flags) &
 }
 
 Result<Timeout> TimerService::repeat(TimerRepeat&& repeat, TimerTask&& task) {
-    const Tick deadline = repeat.is_at_wall() ? core_->tick_of_wall(repeat.wall) : core_->tick_of(repeat.nominal);
+    if (!task) refuse_empty_task();
+    if (repeat.is_at_wall()) core_->watch_wall();
+    const Tick deadline = repeat.is_at_wall() ? core_->tick_of_wall(repeat) : core_->tick_of(repeat.nominal);
     NewNode node(*this);
     node.task() = std::move(task);
     node.node_->repeat = new TimerRepeat(std::move(repeat));
@@ -63,22 +80,42 @@ Result<Timeout> TimerService::schedule_at(Instant wall, TimerTask task) {
     return repeat(std::move(once), std::move(task));
 }
 
+Result<Timeout> TimerService::schedule_at_wall(Instant wall, TimerTask task) {
+    TimerRepeat exact;
+    exact.kind = TimerRepeat::Kind::wall;
+    exact.wall = wall;
+    exact.keeps_to_wall = true;
+    return repeat(std::move(exact), std::move(task));
+}
+
+void TimerService::again_at(Instant wall) {
+    RunningTask::innermost()->repeat->next = wall;
+}
+
 Result<Timeout> TimerService::schedule_at_fixed_rate(std::chrono::nanoseconds first_after,
                                                      std::chrono::nanoseconds period, TimerTask task,
                                                      MissedPeriods missed) {
+    if (period < tick_) {
+        refuse_period("a fixed rate with a period", period,
+                      "Take at least a tick, which is " + std::to_string(tick_.count()) +
+                          " ns, or give the service a shorter one in TimerOptions::tick.");
+    }
     TimerRepeat rate;
     rate.kind = TimerRepeat::Kind::rate;
     rate.missed = missed;
-    rate.period = std::max(period, tick_);
+    rate.period = period;
     rate.nominal = instant_after(clock_.now(), std::max(first_after, std::chrono::nanoseconds(0)));
     return repeat(std::move(rate), std::move(task));
 }
 
 Result<Timeout> TimerService::schedule_with_fixed_delay(std::chrono::nanoseconds first_after,
                                                         std::chrono::nanoseconds delay, TimerTask task) {
+    if (delay.count() <= 0) {
+        refuse_period("a fixed delay", delay, "Take at least 1 ns, which ends at the next tick.");
+    }
     TimerRepeat rest;
     rest.kind = TimerRepeat::Kind::delay;
-    rest.period = std::max(delay, std::chrono::nanoseconds(0));
+    rest.period = delay;
     rest.nominal = instant_after(clock_.now(), std::max(first_after, std::chrono::nanoseconds(0)));
     return repeat(std::move(rest), std::move(task));
 }
@@ -106,6 +143,7 @@ Timeout TimerService::current() {
 }
 
 void TimerService::dispatch(TimerTask task) {
+    if (!task) refuse_empty_task();
     core_->dispatch(std::move(task));
 }
 

@@ -11,12 +11,14 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/random.h"
 #include "timer/timer_service_probe.h"
+#include <duewheel/embedded_timer.h>
 #include <duewheel/manual_clock.h>
 #include <duewheel/timer_service.h>
 
@@ -282,6 +284,71 @@ TEST(TimerServiceLife, handles_outlive_their_service) {
     EXPECT_EQ(pending.cancel(), CancelOutcome::already_done);
     EXPECT_FALSE(pending.reschedule_after(1ms));
     EXPECT_EQ(pending.remaining(), 0ns);
+}
+
+// Trap: what lies in the mailbox when its service goes is leaked, or reached for afterwards.
+TEST(TimerServiceLife, a_service_goes_with_what_lies_in_its_mailbox) {
+    ManualClock clock;
+    const auto held = std::make_shared<int>(7);
+    Timeout armed;
+    Timeout cancelled;
+    Timeout moved;
+    Timeout at_wall;
+    EmbeddedTimer withdrawn;
+    int ended = 0;
+    {
+        TimerService service({}, clock);
+        EmbeddedTimer embedded;
+        moved = service.schedule_after(5ms, [held] {}).value();
+        cancelled = service.schedule_after(5ms, [held] {}).value();
+        service.advance();
+        std::thread([&] {
+            armed = service.schedule_after(5ms, [held] {}).value();
+            at_wall = service.schedule_at(clock.wall_now() + 1h, [held] {}).value();
+            EXPECT_EQ(cancelled.cancel(), CancelOutcome::removed);
+            EXPECT_TRUE(moved.reschedule_after(1h));
+            EXPECT_EQ(embedded.arm_after(service, 5ms, [&ended, held] { ++ended; }), EmbeddedTimer::Arming::armed);
+            EXPECT_EQ(withdrawn.arm_after(service, 5ms, [&ended, held] { ++ended; }), EmbeddedTimer::Arming::armed);
+            EXPECT_TRUE(withdrawn.withdraw());
+            EXPECT_EQ(withdrawn.arm_after(service, 5ms, [&ended, held] { ++ended; }), EmbeddedTimer::Arming::armed);
+        }).join();
+    }
+    EXPECT_EQ(ended, 1) << "the one that was there when the service stopped; the other had gone before it";
+    EXPECT_TRUE(withdrawn.stopped());
+    for (const Timeout& timeout : {armed, cancelled, moved, at_wall}) EXPECT_TRUE(timeout.is_cancelled());
+    EXPECT_EQ(held.use_count(), 1);
+}
+
+// Traps: re-insertion into the slot being drained; a budget that stops in the middle of it. The driver puts the baton
+// down every thousand timers or so: a crowd in one tick is fired once each, though its tasks cancel and arm its peers.
+TEST_F(TimerServiceTest, a_crowd_in_one_tick_is_fired_once_each_whatever_its_tasks_do) {
+    constexpr int kCrowd = 5000;
+    std::vector<Timeout> crowd(kCrowd);
+    std::vector<int> runs(kCrowd);
+    int removed = 0;
+    int armed = 0;
+    for (int i = 0; i < kCrowd; ++i) {
+        const auto task = [&, i] {
+            ++runs[static_cast<std::size_t>(i)];
+            Timeout& peer = crowd[static_cast<std::size_t>(i * 7 % kCrowd)];
+            if (i % 3 == 0) removed += peer.cancel() == CancelOutcome::removed;
+            if (i % 5 == 0) static_cast<void>(service.schedule_at(TimerInstant(10ms), [&] { ++armed; }));
+            if (i % 11 == 0) static_cast<void>(peer.reschedule_at(TimerInstant(10ms)));
+        };
+        crowd[static_cast<std::size_t>(i)] = service.schedule_after(10ms, task).value();
+    }
+    clock.advance(10ms);
+    std::size_t fired_in_all = 0;
+    for (int passes = 0; passes < 10; ++passes) {
+        fired_in_all += service.advance();
+        TimerServiceProbe::check_wheel(service);
+    }
+    EXPECT_EQ(static_cast<int>(std::count(runs.begin(), runs.end(), 1)), kCrowd - removed);
+    EXPECT_EQ(static_cast<int>(std::count(runs.begin(), runs.end(), 0)), removed);
+    EXPECT_GT(removed, 100);
+    EXPECT_GT(armed, 100);
+    EXPECT_EQ(fired_in_all, static_cast<std::size_t>(kCrowd - removed + armed));
+    EXPECT_EQ(service.pending(), 0U);
 }
 
 // ---- tasks ----

@@ -1,3 +1,4 @@
+#include <stdexcept>
 #include <utility>
 
 #include <duewheel/timer_thread.h>
@@ -17,6 +18,10 @@ void TimerThread::begin() {
     service_.set_alarm(alarm_.get());
     ends_.store(false);
     thread_ = factory_ ? factory_([this] { run(); }) : std::thread([this] { run(); });
+    if (thread_.joinable()) return;
+    service_.set_alarm(nullptr);
+    throw std::invalid_argument(
+        "TimerThread: the factory made no thread that can be joined. Return one that runs what it is given.");
 }
 
 // The alarm is set after `ends_`, and the thread looks at that after it has set the alarm for its sleep: it cannot

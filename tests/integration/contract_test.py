@@ -39,9 +39,9 @@ ELSEWHERE_OF = {
 # A member of each call that takes it once, and one that is a duration.
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
            "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before",
-           "setSchedule": "paused", "setWatchdog": "feed"}
+           "setSchedule": "paused", "advanceClock": "by", "setWatchdog": "feed"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
-             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every",
+             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every", "advanceClock": "by",
              "setWatchdog": "timeout"}
 
 
@@ -111,6 +111,7 @@ HOW = {
     "bad_id": lambda p: p.with_query("queue=q&id=x") if p.name == "history" else p.with_name("id", "x"),
     "bad_instant": lambda p: p.with_body({"due": "x"}) if p.name in ("put", "move") else
                    p.with_body({"died_before": "x"}) if p.name == "discard" else
+                   p.with_body({"to": "x"}) if p.name == "advanceClock" else
                    p.with_body(p.of_this_call({"at": "x"})) if p.name == "setSchedule" else
                    p.with_query({"list": "due_after=x", "history": "queue=q&from=x", "previewSchedule": "from=x"}[p.name]),
     "bad_json": lambda p: p.with_body(b"{"),
@@ -131,7 +132,8 @@ HOW = {
     "bad_utf8": lambda p: p.with_body(b'{"body":"\xff"}'),
     "batch_too_large": lambda p: p.with_body(b"{}\n{}\n{}", LINES) if p.name == "putMany" else p.with_body({"leases": [TOKEN] * 3}),
     "body_too_large": lambda p: p.with_body(b" " * ((64 << 10) + 1)),
-    "conflicting_members": lambda p: p.with_body({"queue": "q", "cron": "* * * * *", "every": 1} if p.name == "setSchedule" else
+    "clock_not_held": lambda p: None,
+    "conflicting_members": lambda p: p.with_body({"by": 1, "to": 1} if p.name == "advanceClock" else {"queue": "q", "cron": "* * * * *", "every": 1} if p.name == "setSchedule" else
                                                  p.of_this_call({"body": "", "body_base64": ""}) if p.name == "setWatchdog" else
                                                  {"due": 1, "delay": 1}),
     "delay_too_long": lambda p: p.with_body({DURATIONS[p.name]: "36500d"}),
@@ -155,6 +157,7 @@ HOW = {
     "missing_parameter": lambda p: p.with_query(""),
     "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: -1})),
     "never_due": lambda p: p.with_body({"queue": "q", "cron": "0 0 30 2 *"}),
+    "not_a_test_clock": lambda p: p.with_body({"by": "1h"}),
     "not_implemented": lambda p: p.with_headers(Transfer_Encoding="gzip"),
     "not_transactional": lambda p: None,
     "not_waiting": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
@@ -274,12 +277,14 @@ class Answers(unittest.TestCase):
 
     def test_each_success_of_each_call_is_met_and_keeps_to_the_contract(self):
         for name_space in ("", "/namespaces/other"):
-            with self.subTest(name_space=name_space), Daemon() as daemon:
+            with self.subTest(name_space=name_space), Daemon(arguments=["--test-clock"]) as daemon:
                 daemon.start()
                 contract = Contract(daemon.client())
                 met = self.walk(daemon, contract, "/v1" + name_space)
                 for path, method, operation in contract.operations():
-                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and path != "/v1/stats":
+                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and not path.startswith(("/v1/stats", "/v1/clock")):
+                        continue
+                    if path == "/v1/clock:accept":  # a wall clock that is set: tests/integration/clock_test.py
                         continue
                     for status in operation["responses"]:
                         if int(status) < 300:
@@ -409,8 +414,9 @@ class Answers(unittest.TestCase):
             say(method, "/queues", query="?limit=1")
             say(method, "/queues/{queue}")
             say(method, "/history", query="?queue=q")
-            for page in ("v1/stats", "healthz", "readyz", "metrics", "openapi.json"):
+            for page in ("v1/stats", "v1/clock", "healthz", "readyz", "metrics", "openapi.json"):
                 say(method, page)
+        say("POST", "v1/clock:advance", {"by": "1s"})
         return met
 
 

@@ -205,7 +205,7 @@ class Help(unittest.TestCase):
         text = duewheeld("--help").stdout
         flags = 0
         for name in in_force():
-            flag = "--http" if name == "http.listen" else "--" + name.replace(".", "-").replace("_", "-")
+            flag = {"http.listen": "--http", "clock.test": "--test-clock"}.get(name) or "--" + name.replace(".", "-").replace("_", "-")
             self.assertRegex(text, rf"(?m)^ +{flag}\b")
             flags += 1
         self.assertGreater(flags, 40)

@@ -4,6 +4,12 @@
 #include "simulation/message_model.h"
 
 namespace duewheel {
+namespace {
+
+// More than any run makes: a loop that nobody was answered may be one of years and milliseconds.
+constexpr std::uint64_t kCountMost = 1'000'000;
+
+}  // namespace
 
 // The first rest is `every`; each later one is the one before times `factor`, in whole microseconds, and none is longer
 // than `most`. It counts in whole milliseconds, and is one at least.
@@ -28,14 +34,14 @@ std::optional<std::uint64_t> LoopModel::last(DueMs start_ms) const {
     const std::uint64_t times = choice_.times ? static_cast<std::uint64_t>(*choice_.times) : UINT64_MAX;
     if (!choice_.until_ms) return times;
     std::uint64_t number = 1;
-    while (number < times && offset_ms(number + 1) <= *choice_.until_ms - start_ms) ++number;
+    while (number < std::min(times, kCountMost) && offset_ms(number + 1) <= *choice_.until_ms - start_ms) ++number;
     return number;
 }
 
 std::uint64_t LoopModel::due_by(DueMs start_ms, DueMs now) const {
     const std::uint64_t most = last(start_ms).value_or(UINT64_MAX);
     std::uint64_t number = 0;
-    while (number < most && offset_ms(number + 1) <= now - start_ms) ++number;
+    while (number < std::min(most, kCountMost) && offset_ms(number + 1) <= now - start_ms) ++number;
     return number;
 }
 

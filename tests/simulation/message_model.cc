@@ -35,7 +35,20 @@ void MessageModel::replace(Worlds next) {
         const DueMs from = loop->start.low + loop->offset_ms(*loop->last(loop->start.high));
         add_world(epochs.back().worlds, World{World::Phase::done, {}, {}, {from, 0}});
     }
-    if (purge != Purge::no && may_be_unfinished()) add_world(epochs.back().worlds, purged_world(purged_ms));
+    const Worlds before = worlds();
+    for (const World& world : before) {
+        if (half && half->may_be_over && world.is_half()) add_world(epochs.back().worlds, half->defaulted(world));
+        if (purge == Purge::no || !world.is_unfinished()) continue;
+        World purged = purged_world(purged_ms);
+        purged.was_half = world.is_half();
+        add_world(epochs.back().worlds, purged);
+    }
+}
+
+World HalfModel::defaulted(const World& half) const {
+    constexpr DueMs kSomeTime = INT64_MAX;
+    if (rule.otherwise_commit) return MessageModel::committed(half, {default_ms(), kSomeTime});
+    return MessageModel::ended_half(World::Phase::cancelled, {default_ms(), 0});
 }
 
 std::uint32_t MessageModel::seen_before(LifePoint point) const {
@@ -88,7 +101,8 @@ void merge_alike(Worlds& worlds) {
 }
 
 std::string describe(const Worlds& worlds) {
-    constexpr std::string_view kPhases[] = {"absent", "live", "held", "dead", "cancelled", "done", "expired"};
+    constexpr std::string_view kPhases[] = {"absent",    "live", "held",    "dead",
+                                            "cancelled", "done", "expired", "prepared"};
     std::string text;
     for (const World& world : worlds) {
         if (!text.empty()) text += " or ";

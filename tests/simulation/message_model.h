@@ -9,8 +9,10 @@
 // deliveries began before it, so a delivery that is told late is judged by the worlds of its own time.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,11 +31,12 @@ struct DueRange {
     bool operator==(const DueRange&) const = default;
 };
 
-// Of a loop: its due time is what its rule says of the occurrence that comes next (LoopModel).
+// Of a loop: its due time is what its rule says of the occurrence that comes next (LoopModel). Of a half: that of its
+// answer, which goes on with each check (HalfModel).
 inline constexpr DueRange kAsItsRuleSays{0, INT64_MAX};
 
 struct World {
-    enum class Phase : std::uint8_t { absent, live, held, dead, cancelled, done, expired };
+    enum class Phase : std::uint8_t { absent, live, held, dead, cancelled, done, expired, prepared };
 
     Phase phase = Phase::absent;
     DueRange due;
@@ -44,9 +47,11 @@ struct World {
     // Cancelled, and told: what the answer said.
     bool told = false;
     std::uint32_t attempts = 0;
+    bool was_half = false;  // ended as one, so that it was never committed
 
     bool is_live() const { return phase == Phase::live; }
-    bool is_unfinished() const { return phase == Phase::live || phase == Phase::held; }
+    bool is_half() const { return phase == Phase::prepared; }
+    bool is_unfinished() const { return phase == Phase::live || phase == Phase::held || is_half(); }
     // For good.
     bool is_ended() const { return phase == Phase::cancelled || phase == Phase::done || phase == Phase::expired; }
     bool operator==(const World&) const = default;
@@ -121,6 +126,28 @@ class LoopModel {
     mutable std::int64_t rest_us_ = 0;  // the one before the last of them
 };
 
+// What is known of a message in a transaction beside what is known of any message. When its producer is asked, and from
+// when on its default may hold, is computed from its put, and with nothing of the engine's.
+struct HalfModel {
+    TransactionRule rule;
+    DueMs put_ms = 0;                                  // at the earliest
+    DueMs settled_ms = INT64_MAX;                      // when an answer had told that it is none any more
+    bool settle_lost = false;                          // the answer to a commit or a rollback
+    bool may_be_over = false;                          // its default may hold
+    DueMs told_due_ms = 0;                             // the latest time for its answer that a look has told
+    std::uint32_t checks_told = 0;                     // and the most checks
+    std::optional<std::uint32_t> checks_before_alone;  // when nothing kept it from its default any more
+    std::uint32_t ends_asked = 0;                      // commits, rollbacks and cancels that were sent
+    std::uint64_t leases_lost_before = 0;              // of the queue of its checks, when it was put
+    std::map<std::uint64_t, std::uint64_t> checks;     // serials of those that somebody met, by number
+
+    // Each interval counts from the check before, so none is shorter.
+    DueMs earliest_ms(std::uint64_t number) const { return put_ms + static_cast<DueMs>(number) * rule.check_after_ms; }
+    DueMs default_ms() const { return earliest_ms(std::uint64_t{rule.check_times} + 1); }
+    // What may have become of it where its default holds.
+    World defaulted(const World& half) const;
+};
+
 struct MessageModel {
     std::uint64_t serial = 0;  // of its put; stands in its body, and in those of its occurrences
     MessageId id = 0;          // 0: no client knows it
@@ -157,8 +184,10 @@ struct MessageModel {
 
     std::optional<LoopModel> loop;
     bool may_have_made_all = false;  // a loop: and is done then
-    std::uint64_t parent = 0;        // an occurrence: the serial of its loop
+    std::uint64_t parent = 0;        // an occurrence: the serial of its loop; a check: that of its half
     std::uint64_t occurrence = 0;    // and its number
+    std::optional<HalfModel> half;   // it was put in a transaction
+    bool is_check = false;
     std::uint64_t schedule_put = 0;  // a run of a schedule: the serial of the put that says what it holds
     std::uint64_t watchdog_put = 0;  // a message of a watchdog: likewise
     DueMs unended_ms = 0;            // a run: until then nothing had ended it, not even for a while
@@ -179,13 +208,24 @@ struct MessageModel {
     bool is_loop() const { return loop.has_value(); }
     bool is_run() const { return schedule_put != 0; }
     bool is_firing() const { return watchdog_put != 0; }
-    // Put by a client, or made by a loop, and due then.
+    // Put by a client, or made by a loop or for a half, and due then.
     World fresh(DueRange due) const {
+        if (half) return {World::Phase::prepared, kAsItsRuleSays, due, {}};
         const DueRange when = is_loop() ? kAsItsRuleSays : due;
         return {World::Phase::live, when, when, {}};
     }
     // Ended by a purge, some time from then on.
     static World purged_world(DueMs from) { return {World::Phase::cancelled, {}, {}, {from, from}}; }
+    // A half that is committed, or ends as one, some time then.
+    static World committed(const World& prepared, DueRange now) {
+        const DueRange due{std::max(prepared.nominal.low, now.low), std::max(prepared.nominal.high, now.high)};
+        return {World::Phase::live, due, prepared.nominal, {}};
+    }
+    static World ended_half(World::Phase phase, DueRange now) {
+        World ended{phase, {}, {}, now};
+        ended.was_half = true;
+        return ended;
+    }
     // Deliveries seen that began before this point; all of them for an attempt beyond every other.
     std::uint32_t seen_before(LifePoint point) const;
     // The delivery of a lease; null where no client saw it.

@@ -50,7 +50,8 @@ bool changes_a_message(const Command& command) {
     return ends_a_lease(command) || std::holds_alternative<PutCommand>(command) ||
            std::holds_alternative<CancelCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
            std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
-           std::holds_alternative<KickCommand>(command) || std::holds_alternative<DiscardCommand>(command);
+           std::holds_alternative<KickCommand>(command) || std::holds_alternative<DiscardCommand>(command) ||
+           std::holds_alternative<SettleCommand>(command);
 }
 
 std::string_view name_of(const Command& command) {
@@ -148,8 +149,13 @@ void Oracle::died(std::uint64_t step) {
         for (std::size_t i = 0; i < request.batch.size(); ++i) {
             put_lost(request.batch[i], std::get<PutBatchCommand>(request.command).puts[i]);
         }
+        MessageModel* about = message(request.serial);
+        if (about != nullptr && about->half && std::holds_alternative<SettleCommand>(request.command)) {
+            rare_.met(Rare::settle_lost);
+            about->half->settle_lost = true;
+        }
         if (ends_a_lease(request.command) && request.known_lease) {
-            SeenDelivery* delivery = message(request.serial)->delivery_of(*lease_of(request.command));
+            SeenDelivery* delivery = about->delivery_of(*lease_of(request.command));
             delivery->may_have_ended = true;
             delivery->endings_open = 0;
         }
@@ -222,6 +228,14 @@ ReplyToken Oracle::submitted(const Command& command) {
                 }
             }
         }
+        if (named->half) {
+            const auto& checks = named->half->checks;
+            request.made_least =
+                std::max<std::uint64_t>(checks.empty() ? 0 : checks.rbegin()->first, named->half->checks_told);
+            const bool ends =
+                std::holds_alternative<SettleCommand>(command) || std::holds_alternative<CancelCommand>(command);
+            if (ends) ++named->half->ends_asked;
+        }
         if (std::holds_alternative<KickCommand>(command)) {
             ++named->returns_open;
             may_come_back(*named);
@@ -292,6 +306,13 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         return;
     } else if (std::holds_alternative<CancelCommand>(request.command)) {
         next = World{World::Phase::cancelled, {}, {}, now};
+        next.was_half = world.is_half();
+    } else if (const auto* settle = std::get_if<SettleCommand>(&request.command)) {
+        if (!world.is_half()) return;
+        next = settle->commits ? MessageModel::committed(world, now)
+                               : MessageModel::ended_half(World::Phase::cancelled, now);
+    } else if (world.is_half()) {
+        return;
     } else if (std::holds_alternative<HoldCommand>(request.command)) {
         next.phase = World::Phase::held;
     } else if (!world.is_live() || of.is_loop()) {
@@ -386,7 +407,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
         std::holds_alternative<KickCommand>(request.command) || std::holds_alternative<DiscardCommand>(request.command);
     const bool is_lease_end = ends_a_lease(request.command) || std::holds_alternative<ExtendCommand>(request.command);
     if (const auto* error = std::get_if<Error>(&reply)) {
-        error_replied(request, *error);
+        if (!settle_refused(token, request, *error)) error_replied(request, *error);
     } else if (const auto* put = std::get_if<PutAnswer>(&reply);
                put != nullptr && std::holds_alternative<PutCommand>(request.command)) {
         put_replied(token, request, *put);
@@ -429,6 +450,9 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* schedules = std::get_if<ScheduleListAnswer>(&reply);
                schedules != nullptr && std::holds_alternative<ListSchedulesCommand>(request.command)) {
         schedules_listed(request, *schedules);
+    } else if (const auto* settled = std::get_if<SettleAnswer>(&reply);
+               settled != nullptr && std::holds_alternative<SettleCommand>(request.command)) {
+        settle_replied(token, request, *settled);
     } else if (const auto* preview = std::get_if<PreviewAnswer>(&reply);
                preview != nullptr && std::holds_alternative<PreviewScheduleCommand>(request.command)) {
         schedule_previewed(request, *preview);
@@ -460,6 +484,7 @@ std::vector<const MessageModel*> Oracle::maybe_held() const {
 
 // Its time is over, and no lease can keep it.
 bool Oracle::is_over(const MessageModel& about) const {
+    if (about.half && half_is_over(about)) return true;
     if (!about.has_expired(now_) || unseen(about) > 0 || may_have_died(about)) return false;
     return std::none_of(about.deliveries.begin(), about.deliveries.end(),
                         [this](const SeenDelivery& delivery) { return may_be_held(delivery, now_); });
@@ -475,7 +500,10 @@ std::vector<DueMs> Oracle::dues_ahead() const {
             continue;
         }
         for (const World& world : message.worlds()) {
-            if (world.is_live() && world.due.high > now_ && !is_over(message)) dues.push_back(world.due.high);
+            if (is_over(message)) continue;
+            const std::optional<DueMs> asked = world.is_half() ? next_due_of_half(message) : std::nullopt;
+            if (asked) dues.push_back(*asked);
+            if (world.is_live() && world.due.high > now_ && world.due.high != kNeverMs) dues.push_back(world.due.high);
         }
     }
     schedule_dues_ahead(dues);
@@ -490,10 +518,11 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
     std::uint64_t most = 0;
     for (const MessageModel& message : messages_) {
         if (message.is_surely_unfinished() && !may_have_died(message) && !message.may_have_expired(latest())) ++least;
-        if (message.may_be_unfinished() && !(leases_are_over && message.has_expired(now_))) ++most;
+        const bool is_gone = message.has_expired(now_) || (message.half && has_surely_ended(message));
+        if (message.may_be_unfinished() && !(leases_are_over && is_gone)) ++most;
         if (message.is_loop() && !leases_are_over) most += not_met(message);
     }
-    if (!leases_are_over) most += runs_not_met(nullptr) + firings_not_met(nullptr);
+    if (!leases_are_over) most += runs_not_met(nullptr) + checks_not_met(nullptr) + firings_not_met(nullptr);
     if (live_count >= least && live_count <= most) return;
     violate(live_count < least ? "C1" : "C3", std::to_string(live_count) + " messages are unfinished " +
                                                   std::string(when) + ", but it must be " + std::to_string(least) +

@@ -100,6 +100,10 @@ class Oracle {
     // The process has started with other zone data, and tells these counts of its schedules before anything else.
     void zones_changed(std::uint32_t version, const std::vector<Engine::ScheduleCounters>& counters);
     std::uint32_t zone_version() const { return zone_version_; }
+    // Of those that clients know: halves that may not be settled yet, and what a default made due at some time.
+    std::vector<const MessageModel*> halves_left() const;
+    // From now on nothing keeps a half from its checks and its default.
+    void leave_halves_alone() { alone_from_ms_ = now_; }
     // Consumers have drained all queues, and each schedule was looked at: what it says that it made was met.
     void check_schedules();
     // When messages are due that may come, those in the future, in their order.
@@ -145,7 +149,7 @@ class Oracle {
         bool known_lease = false;            // the token is one that a client was given
         std::uint64_t step = 0;              // in which it was submitted
         std::uint32_t forgiven_low = 0;      // of that message when it was submitted
-        std::uint64_t made_least = 0;        // likewise, of a loop
+        std::uint64_t made_least = 0;        // likewise, of a loop; of a half, checks
         std::vector<std::uint64_t> dead{};   // redrive: those in the queue that were surely dead by then
         std::vector<std::uint64_t> batch{};  // of puts: their messages
         std::uint64_t first_of_batch = 0;    // that was not put before
@@ -324,6 +328,29 @@ class Oracle {
     bool may_have_vanished(const MessageModel& loop, std::uint64_t number) const;
     void check_occurrences(const MessageModel& loop);
 
+    // oracle_halves.cc
+    void half_submitted(MessageModel& fresh);
+    bool is_bad_half(const PutCommand& put) const;
+    bool is_refused_half(const Request& request, std::string_view code) const;
+    void halves_told_time();
+    void settle_replied(ReplyToken token, const Request& request, const SettleAnswer& answer);
+    // Whether it is one of what only a commit or a rollback is answered; judges it then.
+    bool settle_refused(ReplyToken token, const Request& request, const Error& error);
+    void half_told_settled(MessageModel& about);
+    void half_stands(const MessageState& row, std::uint64_t checks_least, MessageModel& about);
+    void half_looked_at(const Request& request, const MessageRow& row, MessageModel& about);
+    void half_delivered(MessageModel& about);
+    MessageModel* find_half(const Delivered& delivery);
+    MessageModel* find_check(const Delivered& delivery);
+    MessageModel* check_met(MessageModel& half, const Delivered& delivery);
+    // How many there may be that nobody has met, in this queue or in any.
+    std::uint64_t checks_not_met(const QueueKey* queue) const;
+    void check_asked(const MessageModel& about);
+    bool half_is_over(const MessageModel& about) const;
+    bool has_surely_ended(const MessageModel& about) const;
+    bool half_had_its_time(const HalfModel& half) const;
+    std::optional<DueMs> next_due_of_half(const MessageModel& about) const;
+
     // oracle_schedules.cc
     ScheduleModel* schedule_of(const Command& command);
     static bool changes_a_schedule(const Command& command);
@@ -477,8 +504,10 @@ class Oracle {
     LogSpace least_space_ = LogSpace::enough;
     // By run: its incarnation, once a delivery told it.
     std::vector<std::uint64_t> incarnation_of_run_{0};
-    Messages messages_;                 // by serial - 1
-    std::vector<std::uint64_t> loops_;  // serials of those that may not have made all yet
+    Messages messages_;                  // by serial - 1
+    std::vector<std::uint64_t> loops_;   // serials of those that may not have made all yet
+    std::vector<std::uint64_t> halves_;  // serials of those whose default cannot hold yet
+    DueMs alone_from_ms_ = kNeverMs;
     std::map<MessageId, std::uint64_t> serial_of_id_;
     std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> serial_of_key_;
     std::map<ReplyToken, Request> requests_;

@@ -27,6 +27,7 @@ void Oracle::lease_replied(ReplyToken token, const Request& request, const Lease
 MessageModel* Oracle::find_delivered(const LeaseCommand& command, const Delivered& delivery) {
     if (!delivery.watchdog.empty()) return find_firing(command, delivery);
     if (!delivery.schedule.empty()) return find_run(command, delivery);
+    if (delivery.check) return find_check(delivery);
     if (delivery.parent != 0 || delivery.occurrence != 0) return find_occurrence(delivery);
     const std::uint64_t serial = std::strtoull(delivery.body.c_str(), nullptr, 10);
     MessageModel* known = message_of(delivery.id);
@@ -90,7 +91,13 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
         const bool was_dead = about->returns_open > 0 && std::none_of(then.begin(), then.end(), [](const World& world) {
                                   return world.is_live() || world.is_ended() || world.phase == World::Phase::absent;
                               });
-        for (World world : was_dead ? with_open_commands(*about, 0) : then) {
+        // And so may what commits it.
+        const bool was_half = std::any_of(then.begin(), then.end(), [](const World& world) { return world.is_half(); });
+        Worlds all = then;
+        if (was_dead || was_half) {
+            for (const World& world : with_open_commands(*about, 0)) add_world(all, world);
+        }
+        for (World world : all) {
             if (!world.is_live()) continue;
             early |= world.due.low > delivery.delivered_ms;
             if (world.due.low > delivery.delivered_ms) {
@@ -99,6 +106,11 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
             }
             other_nominal |= !world.nominal.holds(delivery.due_ms);
             if (!world.nominal.holds(delivery.due_ms)) continue;
+            if (world.due.high > delivery.delivered_ms && delivery.delivered_ms <= about->redriven_ms) {
+                World back = world;
+                back.due.low = delivery.delivered_ms;
+                add_world(later, back);
+            }
             world.due.high = std::min(world.due.high, delivery.delivered_ms);
             add_world(possible, world);
         }
@@ -108,10 +120,16 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
         return violate("C6", "delivered as due at " + std::to_string(delivery.due_ms) + ", which it was not", about);
     }
     if (possible.empty()) return violate("C4", "delivered although it is " + describe(about->worlds()), about);
+    if (about->half) half_delivered(*about);
     if (after == about->epochs.end()) {
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
         for (const World& world : later) add_world(possible, world);
-        about->replace(possible);
+        // Somebody may have looked at the half before, and is answered later.
+        if (about->half && about->deliveries.empty()) {
+            about->set({run_, delivery.attempt - 1}, possible);
+        } else {
+            about->replace(possible);
+        }
     }
 
     const SeenDelivery fresh{run_,
@@ -149,6 +167,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
                 about);
     }
     check_order_key(*about, fresh, delivery.due_ms);
+    if (about->is_check && !about->deliveries.empty()) rare_.met(Rare::check_delivered_again);
     about->deliveries.push_back(fresh);
     // Told late: it may have died of this attempt before its queue was purged, and then the purge has left it.
     if (about->purge == MessageModel::Purge::surely && may_have_died(*about)) about->purge = MessageModel::Purge::maybe;
@@ -180,8 +199,8 @@ void Oracle::check_order_key(const MessageModel& about, const SeenDelivery& fres
 // nothing has been asked of it since.
 bool Oracle::surely_precedes(const MessageModel& other, const MessageModel& about, DueMs nominal, DueMs at) const {
     const World* world = other.certain();
-    if (world == nullptr || !world->is_live() || other.id == 0 || !other.open.empty() || other.told_ms >= at)
-        return false;
+    const bool waits = world != nullptr && (world->is_live() || world->is_half());
+    if (!waits || other.id == 0 || !other.open.empty() || other.told_ms >= at) return false;
     if (world->nominal.low != world->nominal.high || other.may_have_expired(at) || may_have_died(other)) return false;
     return DuePosition{world->nominal.low, other.id} < DuePosition{nominal, about.id};
 }

@@ -98,6 +98,7 @@ void Oracle::time_told(DueMs now) {
         about.replace(Worlds(about.worlds()));
         return true;
     });
+    halves_told_time();
 }
 
 std::optional<DueMs> Oracle::next_due(const MessageModel& about) const {
@@ -258,6 +259,13 @@ void Oracle::check_made(const MessageModel& about, const MessageAnswer& answer) 
         return violate("C6", "get answers that it is the occurrence of another loop, or another one of it", &about);
     }
     if (answer.repeat.has_value() != about.is_loop()) return violate("X", "get answers another rule", &about);
+    const MessageModel& of = about.is_check ? *loop : about;
+    const std::optional<TransactionRule> rule = of.half ? std::optional(of.half->rule) : std::nullopt;
+    if (answer.transaction != rule) return violate("X", "get answers another transaction than was put", &about);
+    if (about.is_check) {
+        if (answer.put_ms != about.put.when.at_ms) violate("C6", "a check is not due when it was made", &about);
+        return;
+    }
     if (about.is_run()) return check_run_made(about, answer);
     if (about.is_firing()) return check_firing_made(about, answer);
     if (!answer.watchdog.empty()) return violate("X", "get answers that a watchdog has made it", &about);
@@ -378,10 +386,10 @@ MessageModel& Oracle::occurrence_met(MessageModel& loop, const Delivered& delive
 void Oracle::asked_before_it_was_met(MessageModel& about, const World& fresh) {
     const QueueModel& queue = queue_of(about.put.name_space, about.put.queue);
     if (queue.purge_lost_ms != 0 && about.purge == MessageModel::Purge::no) may_be_purged(about, queue.purge_lost_ms);
-    if (queue.redriven_ms != 0 && attempts_high(about) > 0) {
+    if (queue.redriven_ms != 0) {
         about.may_be_back = true;
-        about.forgiven_high = attempts_high(about);
-        about.redriven_ms = queue.redriven_ms;
+        about.forgiven_high = attempts_high(about) + 1;  // with the delivery that tells of it
+        about.redriven_ms = now_;
         World back = fresh;
         back.due.high = std::max(back.due.high, now_);
         about.replace({back});

@@ -63,6 +63,8 @@ MessageModel& Oracle::take_key_over(std::uint64_t serial, const PutCommand& put)
     fresh.leases_lost_before = messages_[serial - 1].leases_lost_before;
     fresh.expires = messages_[serial - 1].expires;
     loop_submitted(fresh);
+    half_submitted(fresh);
+    if (fresh.half && messages_[serial - 1].half) fresh.half->put_ms = messages_[serial - 1].half->put_ms;
     fresh.set({run_, 0}, {World{}});
     messages_.push_back(std::move(fresh));
     learn_rule(messages_.back());
@@ -117,6 +119,7 @@ std::uint64_t Oracle::put_submitted(const PutCommand& put, ReplyToken token) {
         if (!put.expires->at_ms) fresh.expires->high = kNeverMs;
     }
     loop_submitted(fresh);
+    half_submitted(fresh);
     if (!put.key.empty()) serial_of_key_[{put.name_space, put.queue, put.key}] = fresh.serial;
     note(fresh, "put submitted: at, delay", put.when.at_ms.value_or(0), put.when.delay_ms);
     return fresh.serial;
@@ -240,6 +243,10 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
         about.loop->start = exact;
         if (answer.state != State::scheduled) return violate("C6", "a loop is answered as due itself", &about);
     }
+    if ((answer.state == State::prepared) != about.half.has_value() || (put.transaction && !about.half)) {
+        return violate("C6", "a put in a transaction is answered as none, or the other way round", &about);
+    }
+    if (about.half) rare_.met(Rare::half_put);
     about.set({run_, 0}, {about.fresh(exact)});
     check_limit(about, about.submitted_step);
 }
@@ -271,6 +278,7 @@ bool Oracle::is_surely_taken(const MessageModel& about, const Request& request) 
     const QueueModel& queue = queue_of(put.name_space, put.queue);
     const bool has_no_limit =
         queue.is_known && queue.open.empty() && queue.settings.pending_max == 0 && queue.settings_step < request.step;
+    if (put.transaction) return false;  // its default may end it unmet
     if (put.repeat && (put.repeat->until_ms || is_bad_loop(put, INT64_MIN))) return false;
     return !put.expires && ahead <= options_.delay_max_ms && has_no_limit && options_.queues_max > kQueuesAtMost;
 }

@@ -203,7 +203,7 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
         if (about.is_loop()) count.high += static_cast<DueMs>(not_met(about));
     }
     const QueueKey key{name_space, queue};
-    count.high += static_cast<DueMs>(runs_not_met(&key) + firings_not_met(&key));
+    count.high += static_cast<DueMs>(runs_not_met(&key) + checks_not_met(&key) + firings_not_met(&key));
     return count;
 }
 
@@ -212,7 +212,7 @@ void Oracle::check_limit(const MessageModel& accepted, std::uint64_t submitted_s
     const QueueModel& queue = queue_of(accepted.put.name_space, accepted.put.queue);
     if (!queue.is_known || !queue.open.empty() || queue.settings.pending_max == 0) return;
     const auto held = static_cast<std::uint64_t>(unfinished_in(accepted.put.name_space, accepted.put.queue).low);
-    if (held <= queue.settings.pending_max || queue.settings_step > submitted_step) return;
+    if (held <= queue.settings.pending_max || queue.settings_step >= submitted_step) return;
     violate("C11", "a queue that may hold " + std::to_string(queue.settings.pending_max) + " messages took another one",
             &accepted);
 }
@@ -242,7 +242,7 @@ bool Oracle::may_be_full(const PutCommand& put, const Request& request) {
         if (about.is_loop() && is_in(about, {put.name_space, put.queue})) held += not_met(about);
     }
     const QueueKey key{put.name_space, put.queue};
-    held += runs_not_met(&key) + firings_not_met(&key);
+    held += runs_not_met(&key) + checks_not_met(&key) + firings_not_met(&key);
     return queue.settings.pending_max != 0 && held + 1 >= queue.settings.pending_max;
 }
 
@@ -257,7 +257,6 @@ void Oracle::settings_refused(const Request& request, const Error& error) {
 
 // Nothing is surely in the queue, and it surely has no settings.
 void Oracle::refused_as_unknown(const Request& request) {
-    using What = ConfigureQueueCommand::What;
     QueueKey name;
     bool may_be_refused = false;
     if (const auto* described = std::get_if<DescribeQueueCommand>(&request.command)) {

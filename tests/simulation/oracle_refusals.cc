@@ -91,13 +91,17 @@ void Oracle::error_replied(const Request& request, const Error& error) {
                 return nullptr;
             },
             request.command);
-        if (about == nullptr || (name_space != nullptr && *name_space != about->put.name_space)) return;
+        if (about == nullptr || (name_space != nullptr && *name_space != about->put.name_space)) {
+            if (std::holds_alternative<SettleCommand>(request.command)) rare_.met(Rare::settle_of_an_unknown_id);
+            return;
+        }
     }
     if (code == "not_waiting" && about != nullptr) {
         const Worlds worlds = with_open_commands(*about, 0);
-        const bool may_be = std::any_of(worlds.begin(), worlds.end(),
-                                        [](const World& world) { return world.phase == World::Phase::held; });
-        if (may_be) return rare_.met(Rare::refused_while_held);
+        const bool may_be = std::any_of(worlds.begin(), worlds.end(), [](const World& world) {
+            return world.phase == World::Phase::held || world.is_half();
+        });
+        if (may_be) return rare_.met(about->half ? Rare::refused_while_prepared : Rare::refused_while_held);
     }
     if (code == "delay_too_long") {
         const When* when = nullptr;
@@ -116,6 +120,7 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (is_refused_loop(request, about, code)) {
         return rare_.met(code == "is_loop" ? Rare::loop_cannot_be_moved : Rare::loop_refused);
     }
+    if (is_refused_half(request, code)) return rare_.met(Rare::half_refused);
     if (code == "gone" && about != nullptr) {
         rare_.met(Rare::answered_gone);
         const Worlds worlds = with_open_commands(*about, 0);

@@ -109,15 +109,19 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
     }
     if (answer.outcome == ChangeOutcome::cancelled) {
         const bool is_cancel = std::holds_alternative<CancelCommand>(request.command);
+        // A redrive that is not answered yet has brought it back into a queue that was purged.
+        const bool may_be_purged = by_purge && about.returns_open > 0;
         const Worlds before = explain(about, token, [&](const World& world) {
             if (world.phase == World::Phase::cancelled) return !world.told || world.attempts == answer.attempts;
-            if (world.is_unfinished() && is_cancel && !is_over) return true;
+            if (world.is_unfinished() && ((is_cancel && !is_over) || may_be_purged)) return true;
             const bool may_be_dead =
                 world.phase == World::Phase::dead || (world.is_live() && may_be_dead_after(about, answer.attempts));
             return may_be_dead && (is_discard || may_be_discarded(about, world));
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
         World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};
+        const auto is_of_a_half = [](const World& was) { return was.is_half() || was.was_half; };
+        const auto halves = std::count_if(before.begin(), before.end(), is_of_a_half);
         // Of several cancels any may have been the one, and a discard before them; the earliest counts.
         for (const World& was : before) {
             if (!was.is_unfinished()) world.ended.low = std::min(world.ended.low, was.ended.low);
@@ -134,7 +138,14 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         }
         world.told = true;
         world.attempts = answer.attempts;
-        about.set(from, {world});
+        Worlds cancelled;
+        for (const bool was_half : {false, true}) {
+            world.was_half = was_half;
+            if (was_half ? halves > 0 : halves < static_cast<std::ptrdiff_t>(before.size())) cancelled.push_back(world);
+        }
+        if (about.half && halves > 0) rare_.met(Rare::half_cancelled);
+        about.set(from, std::move(cancelled));
+        if (about.half) half_told_settled(about);
         if (about.is_loop()) loop_cancelled(about);
         return;
     }
@@ -259,7 +270,9 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             discarded.push_back({World::Phase::cancelled, {}, {}, {0, latest()}});
         }
         if (world.is_unfinished() || world.phase == World::Phase::dead) {
+            const bool was_half = world.is_half();
             world = World{World::Phase::expired, {}, {}, {0, latest()}};
+            world.was_half = was_half;
         }
     }
     ended.insert(ended.end(), discarded.begin(), discarded.end());
@@ -459,6 +472,8 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
             case State::ready:
             case State::leased:
                 return world.is_live() && world.due.holds(row.state.due_ms) && row.state.due_ms <= now_;
+            case State::prepared:
+                return world.is_half() && world.nominal.holds(row.state.nominal_due_ms);
             case State::held:
                 return world.phase == World::Phase::held && world.due.holds(row.state.due_ms);
             case State::dead:
@@ -486,6 +501,7 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
         if (row.state.attempts < told_before) violate("C4", "get forgets attempts", about);
     }
     if (about->is_loop()) loop_looked_at(request, answer, *about);
+    if (about->half) half_looked_at(request, row, *about);
     check_content(*about, answer);
 }
 

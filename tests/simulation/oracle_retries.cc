@@ -327,7 +327,9 @@ void Oracle::waits(ReplyToken token, const Request& request, const ChangeAnswer&
     const bool is_discard = std::holds_alternative<DiscardCommand>(request.command);
     // It may have been live all the while, or be so by a kick whose answer comes behind this one.
     Worlds live = with_open_commands(about, token);
-    std::erase_if(live, [&](const World& world) { return !(is_discard ? world.is_unfinished() : world.is_live()); });
+    std::erase_if(live, [&](const World& world) {
+        return !(is_discard ? world.is_unfinished() : world.is_live() || world.is_half());
+    });
     if (live.empty()) return violate("C4", "answered waiting, but it is " + describe(about.worlds()), &about);
     rare_.met(is_discard ? Rare::discard_found_it_waiting : Rare::kick_found_it_waiting);
     if (live != about.worlds()) about.set({run_, answer.attempts}, live);

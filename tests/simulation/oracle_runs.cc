@@ -110,6 +110,12 @@ void Oracle::schedule_dues_ahead(std::vector<DueMs>& dues) const {
             if (const std::optional<DueMs> next = next_time(model)) dues.push_back(*next);
         }
         for (const ScheduleLife& life : model.lives) {
+            if (life.was_lost) {  // it may have made runs before it went, by rules that nobody was told of
+                for (const std::uint64_t serial : model.puts) {
+                    const DueMs last = life.removed_ms + schedule_puts_[serial - 1].command.rule.jitter_ms;
+                    if (last > now_) dues.push_back(last);
+                }
+            }
             if (life.newest() == nullptr || life.newest()->made <= life.met.size()) continue;
             for (std::uint64_t number = 1; number < life.newest()->next_run; ++number) {
                 const RuleStretch* stretch = life.met.contains(number) ? nullptr : life.stretch_of(number);

@@ -126,7 +126,7 @@ ScheduleLife* Oracle::life_told(ScheduleModel& model, const ScheduleState& state
             return nullptr;
         }
         last->removed_step = request.step;
-        last->removed_ms = INT64_MAX;
+        last->removed_ms = latest();
         last->was_lost = true;
     }
     const bool was_put = std::any_of(model.puts.begin(), model.puts.end(), [&](std::uint64_t serial) {

@@ -238,7 +238,7 @@ void Oracle::schedule_is_gone(const Request& request, ScheduleModel& model) {
         if (!model.remove_lost && !model.is_blurred) return schedule_violates(model, "C1", "it is lost");
         rare_.met(Rare::schedule_removed_without_an_answer);
         life->removed_step = request.step;
-        life->removed_ms = INT64_MAX;
+        life->removed_ms = latest();
         life->was_lost = true;
     }
     if (model.put_lost) rare_.met(Rare::lost_schedule_put_found_missing);
@@ -304,9 +304,12 @@ void Oracle::schedule_previewed(const Request& request, const PreviewAnswer& ans
     if (!asked.from_ms && !answer.times.empty() && number < state->next_run) {
         return schedule_violates(model, "C6", "a preview tells a number that was before");
     }
+    // From an instant on it is today's zone data that counts, also where nothing is left to be reckoned anew with it.
+    std::optional<TimesModel> anew;
+    if (stretch.zone_version() != zone_version_) anew = TimesModel::make(state->rule.times, zone_version_);
+    const TimesModel& times = anew ? *anew : stretch.times();
     for (const PreviewAnswer::Time& time : answer.times) {
-        const std::optional<DueMs> nominal =
-            asked.from_ms ? stretch.times().next(seen, stretch.from_ms()) : stretch.time(number);
+        const std::optional<DueMs> nominal = asked.from_ms ? times.next(seen, stretch.from_ms()) : stretch.time(number);
         const bool is_right = nominal && time.nominal_ms == *nominal && time.number == (asked.from_ms ? 0 : number) &&
                               time.due_ms == due_of_run(put, *nominal);
         if (!is_right) {

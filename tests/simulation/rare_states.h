@@ -246,6 +246,33 @@ namespace duewheel {
     X(firing_ended_unmet)                 \
     X(runs_in_one_commit)                 \
     X(died_with_runs_in_flight)           \
+    X(half_put)                           \
+    X(half_refused)                       \
+    X(half_committed)                     \
+    X(half_committed_before_it_was_due)   \
+    X(half_rolled_back)                   \
+    X(half_cancelled)                     \
+    X(commit_repeated)                    \
+    X(rollback_repeated)                  \
+    X(commit_of_what_was_rolled_back)     \
+    X(rollback_of_what_was_committed)     \
+    X(settled_though_no_transaction)      \
+    X(refused_while_prepared)             \
+    X(half_looked_at)                     \
+    X(half_committed_by_default)          \
+    X(half_rolled_back_by_default)        \
+    X(half_purged)                        \
+    X(half_expired)                       \
+    X(half_overdue_when_looked_at)        \
+    X(settle_of_an_unknown_id)            \
+    X(settle_lost)                        \
+    X(settle_repeated_after_a_crash)      \
+    X(check_delivered_again)              \
+    X(default_after_every_check)          \
+    X(check_met)                          \
+    X(second_check_met)                   \
+    X(check_met_after_its_half)           \
+    X(check_of_an_unanswered_half)        \
     X(nothing_to_remove)                  \
     X(settings_carried)                   \
     X(outcomes_carried)                   \
@@ -256,7 +283,7 @@ namespace duewheel {
     X(damage_refused)                     \
     X(damage_harmless)
 
-enum class Rare : std::uint8_t {
+enum class Rare : std::uint16_t {
 #define DUEWHEEL_NAME(name) name,
     DUEWHEEL_RARE_STATES(DUEWHEEL_NAME)
 #undef DUEWHEEL_NAME

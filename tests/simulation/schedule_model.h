@@ -139,8 +139,8 @@ struct ScheduleLife {
     std::uint64_t met_most = 0;                  // the greatest of them
     std::uint64_t met_step = 0;                  // when that was met
     std::uint64_t removed_step = 0;              // when its end was told; 0: it goes on
-    DueMs removed_ms = 0;
-    bool was_lost = false;  // its end came without an answer
+    DueMs removed_ms = 0;                        // and by which time it had come
+    bool was_lost = false;                       // its end came without an answer
 
     const ScheduleState* newest() const { return told.empty() ? nullptr : &told.rbegin()->second.state; }
     const RuleStretch* stretch_of(std::uint64_t number) const;

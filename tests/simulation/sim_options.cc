@@ -8,10 +8,10 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kOpNames[kOpCount] = {
-    "put",       "get",     "cancel",  "reschedule", "fire",    "lease",      "lease_wait", "ack",
-    "fail",      "extend",  "release", "repeat",     "forge",   "forget",     "burst",      "collide",
-    "expire",    "list",    "queue",   "hold",       "kick",    "hold_lease", "redrive",    "put_batch",
-    "end_batch", "discard", "loop",    "schedule",   "watchdog"};
+    "put",       "get",     "cancel",  "reschedule", "fire",     "lease",      "lease_wait", "ack",
+    "fail",      "extend",  "release", "repeat",     "forge",    "forget",     "burst",      "collide",
+    "expire",    "list",    "queue",   "hold",       "kick",     "hold_lease", "redrive",    "put_batch",
+    "end_batch", "discard", "loop",    "schedule",   "transact", "watchdog"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -156,6 +156,11 @@ void draw_later_ones(SimOptions& options) {
     options.engine.spawn_again_ms = pick<std::int64_t>(random, {200, 1000, 5000});
     options.engine.repeat_times_max = pick<std::uint64_t>(random, {4, 1'000'000'000, 1'000'000'000});
     draw_schedules(options, random);
+    options.op_weights[static_cast<std::size_t>(Op::transact)] = pick<std::uint32_t>(random, {0, 0, 6, 20, 60});
+    options.engine.check_times_max = pick<std::uint32_t>(random, {4, 1000});
+    options.engine.overdue_halves_max = pick<std::uint32_t>(random, {1, 3, 1000});
+    // A check whose queue cannot have a name waits for ever.
+    if (options.has(Op::transact)) options.queues = std::min(options.queues, options.engine.queues_max);
     draw_watchdogs(options);
     // A crash between the commits of one request's puts, which must not be two, is met where there are many of them.
     Random batches(options.seed ^ 0xba7c4e5);

@@ -48,9 +48,10 @@ enum class Op : std::uint8_t {
     discard,    // a dead message, or those of a queue, end for good
     loop,       // a message that comes again and again is put, or changed at the time of its next occurrence
     schedule,   // a schedule is put, changed, paused, fired or looked at, also at the time of its next run
+    transact,   // a message is put in a transaction, committed, or rolled back, also when its producer is asked
     watchdog,   // a watchdog is put, fed, removed or looked at, also at the time at which it fires
 };
-inline constexpr std::size_t kOpCount = 29;
+inline constexpr std::size_t kOpCount = 30;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

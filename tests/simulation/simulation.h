@@ -93,6 +93,8 @@ class Simulation final : private Surroundings {
     bool log_is_short() const;
     void check_log_length();
     void end_loops(bool endless_only);
+    void end_halves();
+    void look_at_halves();
     void ask_for_schedules();
     void end_schedules(bool all);
     void drain();

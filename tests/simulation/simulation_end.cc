@@ -116,12 +116,15 @@ void Simulation::finish() {
     if (!wrong()) ask_for_schedules();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
-    // Where there are loops or schedules, the limit of a queue goes too: one alone may fill it, and wait for ever.
+    // Where there are loops, schedules or checks, the limit of a queue goes too: one alone may fill it, and wait for
+    // ever.
     using What = ConfigureQueueCommand::What;
-    const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule) || options_.has(Op::watchdog);
+    const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule) || options_.has(Op::transact) ||
+                                 options_.has(Op::watchdog);
     if (!wrong()) tell_queues(fills_by_itself ? What::set : What::resume);
     if (!wrong() && options_.has(Op::loop)) end_loops(false);
     if (!wrong()) end_schedules(false);
+    if (!wrong()) end_halves();
     if (!wrong()) drain();
     if (!wrong()) end_schedules(true);
     if (!wrong()) end_purges();
@@ -270,6 +273,32 @@ void Simulation::end_loops(bool endless_only) {
     if (!wrong() && !commands.empty()) settle();
 }
 
+// Commits some, and rolls some back; of the others the default will hold.
+void Simulation::end_halves() {
+    std::vector<Command> commands;
+    for (const MessageModel* half : oracle_.halves_left()) {
+        if (random_.chance(400'000)) continue;
+        commands.emplace_back(SettleCommand{half->put.name_space, half->id, random_.chance(500'000)});
+    }
+    for (std::size_t i = 0; i < commands.size() && !wrong(); ++i) {
+        submit(commands[i]);
+        if (i % 16 == 15) settle();
+    }
+    if (!wrong() && !commands.empty()) settle();
+    oracle_.leave_halves_alone();
+    look_at_halves();
+}
+
+void Simulation::look_at_halves() {
+    std::size_t looks = 0;
+    for (const MessageModel* half : oracle_.halves_left()) {
+        if (wrong()) return;
+        submit(GetCommand{half->put.name_space, half->id});
+        if (looks++ % 16 == 15) settle();
+    }
+    if (!wrong() && looks != 0) settle();
+}
+
 void Simulation::ask_for_schedules() {
     std::vector<Command> looks;
     for (const auto& [name, model] : oracle_.schedules()) {
@@ -333,7 +362,9 @@ void Simulation::bring_back() {
         if (i % 16 == 15) settle();
     }
     if (!wrong() && !kicks.empty()) settle();
-    // Nobody is told that a loop has made its last occurrence.
+    // Nobody is told that a default holds, or that a loop has made its last occurrence.
+    if (!wrong()) look_at_halves();
+    if (wrong()) return;
     std::vector<Command> looks;
     for (const MessageModel* loop : oracle_.loops_left())
         looks.emplace_back(GetCommand{loop->put.name_space, loop->id});
@@ -448,7 +479,8 @@ void Simulation::damage() {
         auto file = disk_.open(path, OpenMode::read);
         size = *(*file)->size();
     }
-    disk_.flip(path, random_.below(size), static_cast<std::byte>(1u << random_.below(8)));
+    const std::uint64_t at = random_.below(size);
+    disk_.flip(path, at, static_cast<std::byte>(1u << random_.below(8)));
     MemoryRowStorage fresh;  // so that all of the log has to be read
     auto opened = SimShard::open(options_, zone_version_, disk_, fresh, retention_, log_, rare_, hash_);
     if (!opened) {

@@ -97,6 +97,8 @@ void Workload::act(Op op) {
             return loop();
         case Op::schedule:
             return schedule();
+        case Op::transact:
+            return transact();
         case Op::watchdog:
             return watchdog();
         case Op::expire: {
@@ -133,6 +135,12 @@ DueMs Workload::draw_delay() {
         default:
             return random_.between(0, scale);
     }
+}
+
+// Before or after now.
+DueMs Workload::draw_instant() {
+    const DueMs later = surroundings_.clock() + draw_delay();
+    return later - draw_delay();
 }
 
 When Workload::draw_when() {
@@ -216,6 +224,7 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
         if (command.expires && !command.expires->at_ms) command.expires.reset();
     }
     if (options_.has(Op::loop) && random_.chance(100'000)) make_loop(command);
+    if (options_.has(Op::transact) && !command.repeat && random_.chance(100'000)) make_half(command);
     const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
     command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(bytes));
     if (random_.chance(200'000)) command.retry = draw_retry();
@@ -384,7 +393,10 @@ void Workload::discard() {
     if (message != nullptr && message->may_be(World::Phase::dead))
         queue = {message->put.name_space, message->put.queue};
     ConfigureQueueCommand command{queue.name_space, queue.queue, ConfigureQueueCommand::What::discard, {}, {}};
-    if (random_.chance(300'000)) command.before_ms = surroundings_.clock() - draw_delay() + random_.between(-1, 1);
+    if (random_.chance(300'000)) {
+        command.before_ms = surroundings_.clock() - draw_delay();
+        *command.before_ms += random_.between(-1, 1);
+    }
     send(std::move(command));
     // Somebody may want one of them back that is going.
     if (message == nullptr || !random_.chance(500'000)) return;

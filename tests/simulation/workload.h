@@ -60,6 +60,12 @@ class Workload {
     RepeatChoice draw_repeat(const When& first);
     void spoil(PutCommand& loop);
     const MessageModel* pick_loop();
+    void transact();
+    void make_half(PutCommand& command);
+    void spoil(TransactionRule& rule, PutCommand& command);
+    void settle_another();
+    void disturb(const MessageModel& half);
+    const MessageModel* pick_half();
     void schedule();
     void watchdog();
     PutWatchdogCommand draw_watchdog(const QueueOf& name, const WatchdogModel* known);
@@ -76,6 +82,7 @@ class Workload {
     When draw_when();
     When draw_expiry(const When& due);
     DueMs draw_delay();
+    DueMs draw_instant();
     void lease(bool waits);
     const MessageModel* pick_message();
     const MessageModel* pick_aside_or_dead();

@@ -65,6 +65,11 @@ void Workload::make_loop(PutCommand& command) {
     // One that nobody can meet could never be ended.
     if (!has_end) command.expires.reset();
     if (random_.chance(40'000)) spoil(command);
+    // Where the clock has gone far ahead of what the engine was told, the put may be carried out at either time, and
+    // an end that is far from the earlier one would allow occurrences without number.
+    RepeatChoice& choice = *command.repeat;
+    const bool is_far_ahead = surroundings_.clock() - oracle_.now() > kTimesMost * std::max<DueMs>(choice.every_ms, 1);
+    if (is_far_ahead && choice.until_ms && !choice.times) choice.times = kTimesMost;
 }
 
 // Few occurrences, or far apart.
@@ -88,7 +93,8 @@ RepeatChoice Workload::draw_repeat(const When& first) {
         choice.times = random_.between(1, random_.chance(30'000) ? kTimesOfALongOne : kTimesMost);
     if (has_until) {
         const DueMs start = first.at_ms ? *first.at_ms : surroundings_.clock() + first.delay_ms;
-        choice.until_ms = start + choice.every_ms * random_.between(0, kTimesMost) + random_.between(-1, 1);
+        const DueMs last = start + choice.every_ms * random_.between(0, kTimesMost);
+        choice.until_ms = last + random_.between(-1, 1);
     }
     return choice;
 }

@@ -24,7 +24,10 @@ void Workload::list() {
     if (random_.chance(100'000)) first.states = {State::leased};
     if (random_.chance(100'000)) first.states = {State::dead};
     if (random_.chance(200'000)) first.from.due_ms = surroundings_.clock() - draw_delay();
-    if (random_.chance(200'000)) first.until_ms = surroundings_.clock() + draw_delay() + random_.between(0, 1);
+    if (random_.chance(200'000)) {
+        first.until_ms = surroundings_.clock() + draw_delay();
+        first.until_ms += random_.between(0, 1);
+    }
     first.query = ++listings_;
     pages_[first.query] = {first, oracle_.run()};
     surroundings_.submit(std::move(first));

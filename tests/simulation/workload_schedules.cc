@@ -117,7 +117,7 @@ Command Workload::draw_schedule_command(const QueueOf& name, const ScheduleModel
             PreviewScheduleCommand preview{name.name_space, name.queue, 10, {}};
             preview.count = static_cast<std::uint32_t>(1 + random_.below(6));
             if (random_.chance(50'000)) preview.count = random_.chance(500'000) ? 0 : options_.engine.preview_max + 1;
-            if (random_.chance(300'000)) preview.from_ms = surroundings_.clock() + draw_delay() - draw_delay();
+            if (random_.chance(300'000)) preview.from_ms = draw_instant();
             return preview;
         }
         default:
@@ -188,13 +188,15 @@ TimesRule Workload::draw_times() {
     switch (asks_clocks ? kByAnExpression : random_.below(8)) {
         case 0:
             times.kind = TimesKind::at;
-            times.text = text_of(now + 1000 + draw_delay()) + (random_.chance(700'000) ? "Z" : "");
+            times.text = text_of(now + 1000 + draw_delay());
+            if (random_.chance(700'000)) times.text += "Z";
             return times;
         case 1: {
             const Rule& period = pick_rule(random_, kPeriods, scale);
             times.kind = TimesKind::iso;
             times.text = random_.chance(300'000) ? "R" + std::to_string(1 + random_.below(kTimesMost)) : "R";
-            times.text += "/" + text_of(now + draw_delay() - draw_delay()) + (random_.chance(500'000) ? "Z/" : "/");
+            times.text += "/" + text_of(draw_instant());
+            times.text += random_.chance(500'000) ? "Z/" : "/";
             times.text += period.text;
             rest = period.rest_ms;
             break;
@@ -226,7 +228,7 @@ void Workload::draw_bounds(TimesRule& times, DueMs rest_ms) {
     const std::int64_t scale = std::max(options_.due_scale_ms, options_.lease_scale_ms);
     const DueMs now = surroundings_.clock();
     const bool has_start = random_.chance(200'000);
-    if (has_start) times.start_ms = now + draw_delay() - draw_delay();
+    if (has_start) times.start_ms = draw_instant();
     // Nor waits anything else for very long, whose time would come next while the schedule is paused.
     const std::int64_t longest = std::max(scale, options_.engine.dead_kept_ms / 2);
     const bool may_be_endless = !options_.has(Fault::clock_jump) && rest_ms >= longest / 8;
@@ -234,8 +236,8 @@ void Workload::draw_bounds(TimesRule& times, DueMs rest_ms) {
     constexpr std::int64_t kRestOfAnEndlessOneMs = 15 * kMinuteMs;
     if (may_be_endless && random_.chance(300'000) && rest_ms >= kRestOfAnEndlessOneMs) return;
     if (random_.chance(300'000)) {
-        times.end_ms =
-            std::max(times.start_ms, now) + rest_ms * random_.between(0, kTimesMost) + random_.between(-1, 1);
+        times.end_ms = std::max(times.start_ms, now) + rest_ms * random_.between(0, kTimesMost);
+        times.end_ms += random_.between(-1, 1);
     } else {
         times.times =
             static_cast<std::uint64_t>(random_.between(1, random_.chance(100'000) ? kTimesOfALongOne : kTimesMost));

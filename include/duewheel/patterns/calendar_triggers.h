@@ -4,7 +4,8 @@
 // day long: they wait here in the order of their next instants, and some seconds ahead they are fed to the service's
 // wheel. Why choose it over TimerService::schedule_cron(): what becomes of firings that were missed, while the machine
 // slept or the wall clock was set, is chosen for each trigger; the task is told its nominal instant; and a trigger that
-// waits costs no timer. What it gives up: adding and firing cost O(log n).
+// waits costs no timer. What it gives up: adding and firing cost O(log n), and while anything waits one of the
+// service's places is kept; with no more than that one, triggers fire one after the other.
 //
 // A firing that comes more than `misfire_after` late is a misfire:
 //
@@ -48,16 +49,19 @@ namespace duewheel {
 enum class Misfire : std::uint8_t { skip, fire_once, fire_all };
 
 struct TriggerOptions {
-    std::chrono::milliseconds ahead = std::chrono::seconds(5);  // this far ahead a trigger goes onto the wheel
-    std::chrono::milliseconds misfire_after = std::chrono::seconds(5);
+    // This far ahead a trigger goes onto the wheel: from a millisecond to a year of 366 days.
+    std::chrono::milliseconds ahead = std::chrono::seconds(5);
+    std::chrono::milliseconds misfire_after = std::chrono::seconds(5);  // 0 or more
 };
 
-// Thread safe. The service outlives it and has a driver; its clock's wall is what the rules are read by.
+// Thread safe. The service outlives it and has a driver; its clock's wall is what the rules are read by, also when it
+// is set: TimerOptions::wall_jump is for other timers.
 class CalendarTriggers {
   public:
     using Id = std::uint64_t;  // from 1 on, never the same twice
     using Task = std::function<void(Instant nominal)>;
 
+    // Throws std::invalid_argument for options that are out of range.
     explicit CalendarTriggers(TimerService& service, TriggerOptions options = {});
     CalendarTriggers(const CalendarTriggers&) = delete;
     CalendarTriggers& operator=(const CalendarTriggers&) = delete;
@@ -66,7 +70,8 @@ class CalendarTriggers {
 
     // Fires at each instant of the schedule later than `after`, which is now unless it is given; one in the past is
     // when it last fired, before a restart. Of one trigger no two runs overlap. What a task throws goes to the
-    // service's on_error. Code: never_fires. O(log n).
+    // service's on_error. Codes: never_fires, timers_stopped, and timers_full where there is no place to feed it from
+    // in time. Throws std::invalid_argument where there is no task. O(log n).
     Result<Id> add(CronSchedule schedule, Misfire misfire, Task task, std::optional<Instant> after = std::nullopt);
 
     // True: it does not begin to run any more. False: there is none of this id (any more). O(log n).
@@ -82,9 +87,13 @@ class CalendarTriggers {
   private:
     struct Trigger;
 
-    void feed();
+    void feed(std::uint64_t feeding);
+    void let_stand_in_fire();
+    void feed_plan();
+    void come_again(Instant instant);
     void put_into_plan(Id id, Trigger& trigger);
-    void arm_feeding(Instant not_before = kCalendarBegin);
+    void take_from_plan(Id id, Trigger& trigger);
+    Status arm_feeding();
     void fire(Id id);
     void plan_next(Id id, Trigger& trigger);
 
@@ -95,7 +104,10 @@ class CalendarTriggers {
     std::set<std::pair<Instant, Id>> plan_;                      // those that are not on the wheel
     std::size_t fed_ = 0;
     Timeout feeding_;
+    std::uint64_t feedings_ = 0;  // the number of that one; an earlier one that still comes is none any more
     std::optional<Instant> feeds_at_;
+    bool feeding_runs_ = false;
+    std::optional<Id> stand_in_;  // the trigger that got no timer of its own, and fires from the feeding's
     Id last_id_ = 0;
 };
 

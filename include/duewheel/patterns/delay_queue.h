@@ -30,6 +30,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,10 +47,10 @@ class DelayQueue {
   public:
     static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
-    // The clock outlives the queue; a tick is at least 1 ns.
+    // The clock outlives the queue. Throws std::invalid_argument for a tick of nothing or less.
     explicit DelayQueue(const TimerClock& clock = monotonic_clock(),
                         std::chrono::nanoseconds tick = std::chrono::milliseconds(1))
-        : clock_(clock), tick_ns_(tick.count()), wheel_(floor_tick(clock.now())) {}
+        : clock_(clock), tick_ns_(checked(tick)), wheel_(floor_tick(clock.now())) {}
     DelayQueue(const DelayQueue&) = delete;
     DelayQueue& operator=(const DelayQueue&) = delete;
 
@@ -108,6 +110,12 @@ class DelayQueue {
             queue.wake_first();
         }
     };
+
+    static std::int64_t checked(std::chrono::nanoseconds tick) {
+        if (tick.count() > 0) return tick.count();
+        throw std::invalid_argument("DelayQueue: a tick of " + std::to_string(tick.count()) +
+                                    " ns. Take at least 1 ns.");
+    }
 
     Tick floor_tick(TimerInstant instant) const {
         const std::int64_t since = instant.time_since_epoch().count();

@@ -44,7 +44,8 @@ namespace duewheel {
 
 struct HashedWheelTimerOptions {
     std::chrono::nanoseconds tick = std::chrono::milliseconds(100);
-    // Rounded up to a power of two. It is taken so that settings can be, and decides nothing: see ticks_per_wheel().
+    // Rounded up to a power of two, and from 1 to 2^30. It is taken so that settings can be, and decides nothing: see
+    // ticks_per_wheel().
     std::size_t ticks_per_wheel = 512;
     std::size_t max_pending_timeouts = TimerOptions::kUnlimited;
     TimerThread::Factory thread_factory{};                                 // none: a std::thread
@@ -60,7 +61,8 @@ class HashedWheelTimer {
     // More than so many at once are reported, once in a process: each has a thread, and one serves a million time-outs.
     static constexpr std::size_t kInstancesMax = 64;
 
-    // The clock outlives the timer. Starts no thread yet.
+    // The clock outlives the timer. Starts no thread yet. Throws std::invalid_argument for a tick of nothing or less,
+    // and where ticks_per_wheel is out of its range.
     explicit HashedWheelTimer(HashedWheelTimerOptions options = {}, const TimerClock& clock = monotonic_clock());
     HashedWheelTimer(const HashedWheelTimer&) = delete;
     HashedWheelTimer& operator=(const HashedWheelTimer&) = delete;
@@ -72,12 +74,14 @@ class HashedWheelTimer {
     void start();
 
     // Runs the task at the first tick at or after `delay`. The task gets its own Timeout, or nothing. Codes:
-    // timers_full (max_pending_timeouts), timers_stopped. Throws as start().
+    // timers_full (max_pending_timeouts), timers_stopped. Throws as start(), and std::invalid_argument where there is
+    // nothing to call.
     template <class Task>
     requires std::invocable < std::decay_t<Task>
     &, const Timeout& > ||
            std::invocable<std::decay_t<Task>&> Result<Timeout> new_timeout(Task&& task,
                                                                            std::chrono::nanoseconds delay) {
+        if (is_empty_callable<std::decay_t<Task>>(task)) refuse_empty_task();
         start();
         if constexpr (std::invocable<std::decay_t<Task>&, const Timeout&>) {
             return service_.schedule_after(

@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include <duewheel/id_timing_wheel.h>
@@ -56,8 +57,8 @@ class HeartbeatTable {
     HeartbeatTable(const HeartbeatTable&) = delete;
     HeartbeatTable& operator=(const HeartbeatTable&) = delete;
 
-    // From `now` on. The cookie is the caller's and comes back when the peer is silent for so many ticks, at least one.
-    // O(1). Throws std::bad_alloc; then nothing is watched.
+    // From `now` on. The cookie is the caller's and comes back when the peer is silent for so many ticks. O(1). Throws
+    // std::invalid_argument for a silence of none, and std::bad_alloc; then nothing is watched.
     Peer watch(std::uint64_t cookie, Tick silence, Tick now);
 
     // False when the peer is not watched (any more). O(1): one store.
@@ -123,6 +124,9 @@ class HeartbeatTable {
 };
 
 inline HeartbeatTable::Peer HeartbeatTable::watch(std::uint64_t cookie, Tick silence, Tick now) {
+    if (silence == 0) {
+        throw std::invalid_argument("HeartbeatTable: a silence of 0 ticks, which everybody keeps. Allow at least 1.");
+    }
     if (free_.empty()) {
         if (free_.capacity() <= beats_.size()) free_.reserve(2 * beats_.size() + 16);
         wheel_.grow(beats_.size() + 1);
@@ -132,13 +136,13 @@ inline HeartbeatTable::Peer HeartbeatTable::watch(std::uint64_t cookie, Tick sil
     }
     const RowNumber number = free_.back();
     Beat& beat = beats_[number];
-    wheel_.schedule(number, tick_after(now, std::max<Tick>(silence, 1)));
+    wheel_.schedule(number, tick_after(now, silence));
     free_.pop_back();
     // A row whose generations are used up begins again: after four billion peers in the same row.
     if (++beat.generations_used == 0) beat.generations_used = 1;
     beat.generation = beat.generations_used;
     beat.last_heard = now;
-    rows_[number] = Row{std::max<Tick>(silence, 1), cookie};
+    rows_[number] = Row{silence, cookie};
     ++size_;
     return Peer{std::uint64_t{beat.generation} << 32 | number};
 }

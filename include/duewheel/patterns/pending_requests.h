@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
@@ -59,7 +60,8 @@ class PendingRequests {
 
     // `done` is called exactly once, with no lock held: with the answer, or an error of code request_timeout,
     // request_cancelled, request_stopped or of fail(). Codes of its own: request_stopped, timers_full, timers_stopped;
-    // then `done` is never called. It must not throw, nor wait for another callback of the table.
+    // then `done` is never called. It must not throw, nor wait for another callback of the table. Throws
+    // std::invalid_argument where there is no `done`.
     Result<Request> start(std::chrono::nanoseconds patience, Done done);
 
     // The request is on its way: a time-out then says that the answer is missing, and not that nothing was sent.
@@ -107,6 +109,9 @@ class PendingRequests {
 template <class Answer>
 Result<typename PendingRequests<Answer>::Request> PendingRequests<Answer>::start(std::chrono::nanoseconds patience,
                                                                                  Done done) {
+    if (!done) {
+        throw std::invalid_argument("PendingRequests: nobody is to be told of the answer. Give start() a callback.");
+    }
     const std::lock_guard lock(mutex_);
     if (is_stopped_) return Error{"request_stopped", "The table of requests is stopped. Start them before it is."};
     const Id id = last_id_ + 1;

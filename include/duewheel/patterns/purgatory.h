@@ -33,6 +33,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -70,7 +71,9 @@ class Purgatory {
     // True: `ready` held at once, and `done` has been called. False: it is watched under the keys (under none: only its
     // deadline ends it). Codes: purgatory_stopped, timers_full, timers_stopped; then `done` is never called. Of one
     // operation no two calls of `ready` overlap; one may still run when the deadline calls `done`. What `ready` throws
-    // goes to who looked, and the operation waits on.
+    // goes to who looked, and the operation waits on, unless a look that was asked for meanwhile ends it. `ready` may
+    // itself check the keys when it has changed something; one that does so at each call is called for ever.
+    // Throws std::invalid_argument where there is no `ready` or no `done`.
     Result<bool> try_complete_else_watch(std::vector<Key> keys, std::chrono::nanoseconds patience, Ready ready,
                                          Done done);
 
@@ -133,6 +136,10 @@ class Purgatory {
 template <class Key, class Hash>
 Result<bool> Purgatory<Key, Hash>::try_complete_else_watch(std::vector<Key> keys, std::chrono::nanoseconds patience,
                                                            Ready ready, Done done) {
+    if (!ready || !done) {
+        throw std::invalid_argument(
+            "Purgatory: an operation needs both: how to look whether it can be completed, and what to do then.");
+    }
     // Not made with make_shared(), so that the timer's weak pointer does not keep the operation's memory.
     const Shared operation(new Operation);
     operation->ready = std::move(ready);
@@ -182,26 +189,30 @@ std::size_t Purgatory<Key, Hash>::check_and_complete(const Key& key) {
 }
 
 // Whether this look has ended the operation. Who finds somebody looking leaves it to him to look once more: so no two
-// looks overlap, no change is missed, and `ready` may itself check the key.
+// looks overlap, no change is missed, and `ready` may itself check the key. One that throws has been answered, and
+// those that were asked for meanwhile have not.
 template <class Key, class Hash>
 bool Purgatory<Key, Hash>::look(const Shared& operation) {
     if (operation->looks.fetch_add(1) > 0) return false;
+    bool ended = false;
+    std::exception_ptr thrown;  // the first
     unsigned seen = 1;
     do {
         seen = operation->looks.load();
-        if (operation->is_over.load()) return false;
-        struct Looked {  // a look that throws is answered too
-            std::atomic<unsigned>& looks;
-            bool threw = true;
-            ~Looked() {
-                if (threw) looks.store(0);
-            }
-        } looked{operation->looks};
-        const bool is_ready = operation->ready();
-        looked.threw = false;
-        if (is_ready) return end(operation, Completion::satisfied);
+        if (operation->is_over.load()) break;
+        bool is_ready = false;
+        try {
+            is_ready = operation->ready();
+        } catch (...) {
+            if (!thrown) thrown = std::current_exception();
+        }
+        if (is_ready) {
+            ended = end(operation, Completion::satisfied);
+            break;
+        }
     } while (operation->looks.fetch_sub(seen) != seen);
-    return false;
+    if (thrown) std::rethrow_exception(thrown);
+    return ended;
 }
 
 template <class Key, class Hash>

@@ -34,7 +34,8 @@ namespace duewheel {
 struct RetryPolicy {
     enum class Growth : std::uint8_t { fixed, doubling };
 
-    unsigned attempts_max = 3;                                             // at least 1
+    // At least one attempt, and no negative time.
+    unsigned attempts_max = 3;
     std::chrono::nanoseconds first_delay{0};                               // before the first attempt; zero: at once
     std::chrono::nanoseconds delay = std::chrono::seconds(1);              // before the second one
     Growth growth = Growth::fixed;                                         // what becomes of it before the third ...
@@ -57,7 +58,8 @@ class Retry {
     // Once, after the last attempt has failed.
     using GiveUp = std::function<void(unsigned attempts)>;
 
-    // Codes: timers_full, timers_stopped. Where one of these comes between two attempts, it gives up.
+    // Codes: timers_full, timers_stopped. Where one of these comes between two attempts, it gives up. Throws
+    // std::invalid_argument for a policy that is out of range, and where there is no `attempt`.
     static Result<Retry> start(TimerService& service, RetryPolicy policy, Attempt attempt, GiveUp give_up = {});
 
     // True: no attempt begins any more, nor is anything given up. False: it had ended before.

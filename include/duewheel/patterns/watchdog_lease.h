@@ -48,8 +48,8 @@ class WatchdogLease {
     // Once, when the lease is lost while it is held: not after release().
     using Lost = std::function<void()>;
 
-    // Of a lease that was got just now for `length`, at least three ticks. Codes: timers_full, timers_stopped; then
-    // nothing renews it.
+    // Of a lease that was got just now for `length`. Codes: timers_full, timers_stopped; then nothing renews it. Throws
+    // std::invalid_argument where that is less than three ticks of the service, and where there is no `renew`.
     static Result<WatchdogLease> hold(TimerService& service, std::chrono::nanoseconds length, Renew renew,
                                       Lost lost = {});
 

@@ -1,7 +1,14 @@
 // A trigger is in one of three places: in the plan, in the order of its next instant; on the wheel, with a timer of the
 // service at that instant; or running. One timer more, the feeding, stands `ahead` of the first instant of the plan.
+//
+// Where the service has no room. As long as anything is in the plan, the feeding is pending or runs; it never gives its
+// place in the service up before, as others might take it and nobody would feed the plan again. If the first trigger
+// that is to be fed gets no timer, the feeding stands in for it: it comes again at the trigger's instant, fires it, and
+// feeds on. If a trigger that has fired finds no feeding, and no room for one, it keeps its own place for its next
+// time.
 #include <algorithm>
-#include <cassert>
+#include <stdexcept>
+#include <string>
 
 #include <duewheel/patterns/calendar_triggers.h>
 
@@ -32,7 +39,15 @@ struct CalendarTriggers::Trigger {
 
 CalendarTriggers::CalendarTriggers(TimerService& service, TriggerOptions options)
     : service_(service), options_(options) {
-    assert(options.ahead > milliseconds(0) && options.misfire_after >= milliseconds(0));
+    const auto refuse = [](const char* setting, milliseconds value, const char* remedy) {
+        throw std::invalid_argument("CalendarTriggers: TriggerOptions::" + std::string(setting) + " is " +
+                                    std::to_string(value.count()) + " ms. " + remedy);
+    };
+    constexpr milliseconds kAheadMost = std::chrono::days(366);
+    if (options.ahead < milliseconds(1) || options.ahead > kAheadMost) {
+        refuse("ahead", options.ahead, "Take from 1 ms to 366 days.");
+    }
+    if (options.misfire_after < milliseconds(0)) refuse("misfire_after", options.misfire_after, "Take 0 ms or more.");
 }
 
 CalendarTriggers::~CalendarTriggers() {
@@ -52,14 +67,22 @@ CalendarTriggers::~CalendarTriggers() {
 
 Result<CalendarTriggers::Id> CalendarTriggers::add(CronSchedule schedule, Misfire misfire, Task task,
                                                    std::optional<Instant> after) {
+    if (!task) throw std::invalid_argument("CalendarTriggers: a trigger without a task. Give add() what to call.");
     const std::optional<Instant> next = schedule.next(after.value_or(service_.clock().wall_now()));
     if (!next) return never_fires(schedule);
     const std::lock_guard lock(mutex_);
+    if (service_.stopped()) {
+        return Error{"timers_stopped", "The timer service has been stopped, and fires no triggers any more."};
+    }
     const Id id = ++last_id_;
     const auto trigger = std::make_shared<Trigger>(Trigger{std::move(schedule), misfire, std::move(task), *next});
     triggers_.emplace(id, trigger);
     put_into_plan(id, *trigger);
-    arm_feeding();
+    if (Status fed = arm_feeding(); !fed) {
+        plan_.erase({*next, id});
+        triggers_.erase(id);
+        return std::move(fed).error();
+    }
     return id;
 }
 
@@ -100,39 +123,87 @@ void CalendarTriggers::put_into_plan(Id id, Trigger& trigger) {
     plan_.emplace(trigger.next, id);
 }
 
-// With the lock held. What is due within the time ahead is fed in the next pass of the driver.
-void CalendarTriggers::arm_feeding(Instant not_before) {
-    if (plan_.empty()) return;
-    const Instant wanted = std::max(plan_.begin()->first - options_.ahead, not_before);
-    if (feeds_at_ && *feeds_at_ <= wanted) return;
-    feeding_.cancel();
-    Result<Timeout> armed = service_.schedule_at(wanted, TimerTask([this] { feed(); }));
-    feeds_at_.reset();
-    if (!armed) return;  // too many timers: whatever is added or fires next tries again
-    feeds_at_ = wanted;
-    feeding_ = *std::move(armed);
+// It lies on the wheel from now on.
+void CalendarTriggers::take_from_plan(Id id, Trigger& trigger) {
+    plan_.erase({trigger.next, id});
+    trigger.place = Trigger::Place::fed;
+    ++fed_;
 }
 
-// Twice as far ahead as must be, so that feedings lie apart by at least the time ahead, however close the instants do.
-void CalendarTriggers::feed() {
-    const std::lock_guard lock(mutex_);
-    feeds_at_.reset();
+// With the lock held. What is due within the time ahead is fed in the next pass of the driver. An error where the plan
+// would be fed too late; then the feeding there was, if any, is still there.
+Status CalendarTriggers::arm_feeding() {
+    if (plan_.empty() || feeding_runs_) return {};  // one that runs looks at the plan afterwards
+    const Instant first = plan_.begin()->first;
+    const Instant wanted = std::max(first - options_.ahead, service_.clock().wall_now());
+    if (feeds_at_ && *feeds_at_ <= wanted) return {};
+    Result<Timeout> armed =
+        service_.schedule_at_wall(wanted, TimerTask([this, number = feedings_ + 1] { feed(number); }));
+    if (!armed && feeds_at_ && *feeds_at_ <= first) return {};  // less ahead, and in time
+    if (!armed) return std::move(armed).error();
+    feeding_.cancel();
+    feeding_ = *std::move(armed);
+    feeds_at_ = wanted;
+    ++feedings_;
+    return {};
+}
+
+void CalendarTriggers::feed(std::uint64_t feeding) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (feeding != feedings_) return;  // an earlier one was armed as this one fell due
+        feeds_at_.reset();
+        feeding_runs_ = true;
+    }
+    struct Fed {  // also when a task throws
+        CalendarTriggers& triggers;
+        ~Fed() {
+            const std::lock_guard lock(triggers.mutex_);
+            triggers.feeding_runs_ = false;
+            triggers.feed_plan();
+        }
+    } const fed{*this};
+    let_stand_in_fire();
+}
+
+void CalendarTriggers::let_stand_in_fire() {
+    std::optional<Id> due;
+    {
+        const std::lock_guard lock(mutex_);
+        due = std::exchange(stand_in_, std::nullopt);
+        const auto found = due ? triggers_.find(*due) : triggers_.end();
+        if (found == triggers_.end()) return;
+        if (found->second->next > service_.clock().wall_now()) {  // an earlier feeding has come in between
+            --fed_;
+            return put_into_plan(*due, *found->second);
+        }
+    }
+    fire(*due);
+}
+
+// With the lock held, in the feeding. Twice as far ahead as must be, so that feedings lie apart by at least the time
+// ahead, however close the instants do.
+void CalendarTriggers::feed_plan() {
     const Instant now = service_.clock().wall_now();
-    Instant not_before = kCalendarBegin;
     while (!plan_.empty() && plan_.begin()->first <= now + 2 * options_.ahead) {
         const auto [instant, id] = *plan_.begin();
         Trigger& trigger = *triggers_.at(id);
-        Result<Timeout> armed = service_.schedule_at(instant, TimerTask([this, number = id] { fire(number); }));
-        if (!armed) {  // there are too many timers: not at once again, or the driver would spin
-            not_before = now + std::max(options_.ahead / 10, milliseconds(1));
-            break;
+        Result<Timeout> armed = service_.schedule_at_wall(instant, TimerTask([this, number = id] { fire(number); }));
+        take_from_plan(id, trigger);
+        if (!armed) {
+            trigger.timeout = {};
+            stand_in_ = id;
+            return come_again(instant);
         }
         trigger.timeout = *std::move(armed);
-        trigger.place = Trigger::Place::fed;
-        ++fed_;
-        plan_.erase(plan_.begin());
     }
-    arm_feeding(not_before);
+    if (!plan_.empty()) come_again(plan_.begin()->first - options_.ahead);
+}
+
+// With the lock held, in the feeding.
+void CalendarTriggers::come_again(Instant instant) {
+    feeds_at_ = instant;
+    TimerService::again_at(instant);
 }
 
 void CalendarTriggers::fire(Id id) {
@@ -163,7 +234,8 @@ void CalendarTriggers::fire(Id id) {
     plan_next(id, *trigger);
 }
 
-// With the lock held: back into the plan, unless it was removed meanwhile or has no firing to come.
+// With the lock held, in the timer that fired it: back into the plan, unless it was removed meanwhile or has no firing
+// to come.
 void CalendarTriggers::plan_next(Id id, Trigger& trigger) {
     if (trigger.is_removed) return;
     const std::optional<Instant> next = trigger.schedule.next(trigger.next);
@@ -173,7 +245,9 @@ void CalendarTriggers::plan_next(Id id, Trigger& trigger) {
     }
     trigger.next = *next;
     put_into_plan(id, trigger);
-    arm_feeding();
+    if (arm_feeding()) return;
+    take_from_plan(id, trigger);
+    TimerService::again_at(trigger.next);
 }
 
 }  // namespace duewheel

@@ -1,12 +1,17 @@
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "timer/patterns/virtual_time_fixture.h"
 #include <duewheel/patterns/calendar_triggers.h>
+#include <duewheel/task_pool.h>
 
 namespace duewheel {
 namespace {
@@ -173,20 +178,232 @@ TEST_F(CalendarTriggersTest, a_task_that_throws_is_reported_and_fires_again) {
     EXPECT_FALSE(testing::internal::GetCapturedStderr().empty());
 }
 
-TEST_F(CalendarTriggersTest, a_service_without_room_is_asked_again_and_not_in_a_circle) {
-    TimerService small({.max_pending = 3}, clock);
-    CalendarTriggers crowded(small);
-    int runs = 0;
-    for (int i = 0; i < 20; ++i) {
-        ASSERT_TRUE(crowded.add(rule("* * * * *"), Misfire::fire_once, [&](Instant) { ++runs; }).ok());
+// ---- a service without room ----
+
+class CrowdedTriggersTest : public CalendarTriggersTest {
+  protected:
+    // A service with so many places left.
+    void leave_places(std::size_t places) {
+        small.emplace(TimerOptions{.max_pending = places + 1, .on_error = [this](auto&&...) { ++errors; }}, clock);
+        other = small->schedule_after(9h, [] {}).value();
+        crowded.emplace(*small);
     }
-    std::size_t passes = 0;
-    for (int step = 0; step < 2000; ++step) {
-        clock.advance(100ms);
-        passes += small.advance();
+    Result<CalendarTriggers::Id> add_crowded(const char* text, Misfire misfire = Misfire::skip) {
+        return crowded->add(rule(text), misfire, [this](Instant nominal) {
+            fired.push_back(time_of(nominal));
+            EXPECT_GE(clock.wall_now(), nominal) << "never early";
+        });
     }
-    EXPECT_GE(runs, 20);
-    EXPECT_LT(passes, 1500U);
+    std::size_t pass_by_steps(std::chrono::nanoseconds time, std::chrono::nanoseconds step = 100ms) {
+        std::size_t ran = 0;
+        for (; time > 0s; time -= step) {
+            clock.advance(step);
+            ran += small->advance();
+        }
+        return ran;
+    }
+
+    std::optional<TimerService> small;
+    std::optional<CalendarTriggers> crowded;
+    Timeout other;
+    int errors = 0;
+};
+
+// With one place left, the feeding had it, so no trigger could be armed; the feeding ended, could not be armed again
+// while it had its place itself, and nobody ever fed the triggers again.
+TEST_F(CrowdedTriggersTest, one_place_is_enough_to_fire_all) {
+    leave_places(1);
+    ASSERT_TRUE(add_crowded("* * * * *").ok());
+    const std::size_t ran = pass_by_steps(5min);
+    EXPECT_EQ(fired, (Texts{"0:1", "0:2", "0:3", "0:4", "0:5"}));
+    EXPECT_LE(ran, 12U) << "it is fed ahead and fires, and goes in no circle";
+    for (int i = 1; i < 20; ++i) ASSERT_TRUE(add_crowded("* * * * *").ok());
+    fired.clear();
+    EXPECT_LE(pass_by_steps(3min + 2s), 100U);  // one each pass
+    EXPECT_EQ(fired.size(), 60U);
+}
+
+TEST_F(CrowdedTriggersTest, a_few_places_serve_many_triggers) {
+    leave_places(3);
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(add_crowded("* * * * *", Misfire::fire_once).ok());
+    EXPECT_LE(pass_by_steps(200s), 100U);
+    EXPECT_EQ(fired.size(), 60U);
+    EXPECT_EQ(crowded->size(), 20U);
+}
+
+// One that was added where there was no room was said to be added, and never fired.
+TEST_F(CrowdedTriggersTest, one_that_there_is_no_room_for_is_refused) {
+    leave_places(0);
+    EXPECT_EQ(add_crowded("* * * * *").error().code, "timers_full");
+    EXPECT_EQ(crowded->size(), 0U);
+    other.cancel();
+    ASSERT_TRUE(add_crowded("0 * * * *").ok());
+    other = Timeout();
+    pass_by_steps(2h, 1s);
+    EXPECT_EQ(fired, (Texts{"1:0", "2:0"}));
+    small->stop();
+    EXPECT_EQ(add_crowded("* * * * *").error().code, "timers_stopped");
+    EXPECT_EQ(crowded->size(), 1U);
+}
+
+// Its place was given up as it fired, somebody else took it, and the trigger never came again.
+TEST_F(CrowdedTriggersTest, a_place_that_others_take_meanwhile_was_not_given_up) {
+    leave_places(1);
+    other.cancel();
+    int taken = 0;
+    ASSERT_TRUE(crowded
+                    ->add(rule("* * * * *"), Misfire::skip,
+                          [&](Instant nominal) {
+                              fired.push_back(time_of(nominal));
+                              while (small->schedule_after(9h, [] {})) ++taken;
+                          })
+                    .ok());
+    pass_by_steps(3min);
+    EXPECT_EQ(fired, (Texts{"0:1", "0:2", "0:3"}));
+    EXPECT_EQ(taken, 1);
+}
+
+TEST_F(CrowdedTriggersTest, what_waits_in_the_place_of_the_feeding_can_be_removed_and_overtaken) {
+    leave_places(1);
+    const CalendarTriggers::Id first = add_crowded("1 * * * *").value();
+    ASSERT_TRUE(add_crowded("2 * * * *").ok());
+    pass_by_steps(58s);
+    EXPECT_EQ(crowded->fed(), 1U);
+    EXPECT_EQ(add_crowded("59 * * * * *").error().code, "timers_full") << "it would be fed too late";
+    EXPECT_EQ(crowded->size(), 2U);
+    other.cancel();
+    small->advance();
+    ASSERT_TRUE(add_crowded("59 * * * * *").ok());
+    EXPECT_TRUE(crowded->remove(first));
+    EXPECT_EQ(crowded->fed(), 0U);
+    pass_by_steps(63s);
+    EXPECT_EQ(fired, (Texts{"0:0:59", "0:1:59", "0:2"}));
+}
+
+TEST_F(CrowdedTriggersTest, an_earlier_feeding_fires_nothing_early) {
+    leave_places(1);
+    ASSERT_TRUE(add_crowded("1 * * * *").ok());
+    pass_by_steps(58s);
+    EXPECT_EQ(crowded->fed(), 1U);
+    ASSERT_TRUE(add_crowded("2 1 * * * ?").ok()) << "fed two seconds ahead, which is in time";
+    other.cancel();
+    small->advance();
+    ASSERT_TRUE(add_crowded("59 0 * * * ?").ok());
+    pass_by_steps(1min);
+    EXPECT_EQ(fired, (Texts{"0:0:59", "0:1", "0:1:2"}));
+}
+
+TEST_F(CrowdedTriggersTest, a_task_that_throws_in_the_place_of_the_feeding_ends_nothing) {
+    leave_places(1);
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(crowded
+                        ->add(rule("* * * * *"), Misfire::skip,
+                              [this](Instant nominal) {
+                                  fired.push_back(time_of(nominal));
+                                  throw std::runtime_error("task");
+                              })
+                        .ok());
+    }
+    pass_by_steps(2min + 1s);
+    EXPECT_EQ(fired, (Texts{"0:1", "0:1", "0:2", "0:2"}));
+    EXPECT_EQ(errors, 4);
+}
+
+// What others do with the service's places, at every moment, strands no trigger.
+TEST(CalendarTriggersRace, every_trigger_still_fires_after_others_have_had_all_places) {
+    ManualClock clock(Instant{std::chrono::sys_days{std::chrono::year{2026} / 11 / 21}});
+    std::atomic<int> handed = 0;
+    TaskPool pool(2);
+    const auto executor = [&](TimerTask task) {
+        ++handed;
+        pool.post([&, own = std::move(task)]() mutable {
+            own();
+            --handed;
+            handed.notify_all();
+        });
+    };
+    TimerService service({.max_pending = 6, .executor = executor}, clock);
+    std::atomic<bool> ends = false;
+    {
+        CalendarTriggers triggers(service);
+        std::map<CalendarTriggers::Id, std::shared_ptr<std::atomic<int>>> runs;
+        const CronSchedule often(CronRule::parse("*/2 * * * * *").value(), Zone::utc());
+        const auto add = [&] {
+            auto count = std::make_shared<std::atomic<int>>(0);
+            const auto id = triggers.add(often, Misfire::skip, [count](Instant) { ++*count; });
+            if (id) runs.emplace(*id, count);
+        };
+        for (int i = 0; i < 4; ++i) add();
+        std::vector<std::thread> others;
+        for (int i = 0; i < 2; ++i) {
+            others.emplace_back([&] {
+                while (!ends) {
+                    std::vector<Timeout> held;
+                    while (Result<Timeout> one = service.schedule_after(1h, [] {})) held.push_back(*std::move(one));
+                    for (Timeout& timeout : held) timeout.cancel();
+                }
+            });
+        }
+        for (int step = 0; step < 600; ++step) {
+            clock.advance(100ms);
+            service.advance();
+            if (step % 7 == 0) add();
+            if (step % 11 == 0 && runs.size() > 3) {
+                EXPECT_TRUE(triggers.remove(runs.begin()->first));
+                runs.erase(runs.begin());
+            }
+        }
+        ends = true;
+        for (std::thread& thread : others) thread.join();
+        ASSERT_GE(runs.size(), 3U);
+        std::map<CalendarTriggers::Id, int> before;
+        for (const auto& [id, count] : runs) before[id] = *count;
+        const auto all_ran = [&] {
+            return std::all_of(runs.begin(), runs.end(),
+                               [&](const auto& run) { return *run.second > before[run.first]; });
+        };
+        for (int step = 0; step < 200 && !all_ran(); ++step) {
+            clock.advance(100ms);
+            service.advance();
+            for (int running = handed; running != 0; running = handed) handed.wait(running);
+        }
+        EXPECT_TRUE(all_ran());
+        EXPECT_EQ(triggers.size(), runs.size());
+    }
+    EXPECT_EQ(service.pending(), 0U);
+}
+
+// ---- a service with another policy for a wall that is set ----
+
+// The policy is for timers that say nothing else. Triggers are read by the wall, yet with `skip` a jump over the
+// feeding ended them for ever, and with `shift` all came later by the jump.
+TEST_F(CalendarTriggersTest, go_by_the_wall_whatever_becomes_of_other_timers) {
+    for (const WallJump policy : {WallJump::skip, WallJump::shift}) {
+        ManualClock own(Instant{std::chrono::sys_days{std::chrono::year{2026} / 11 / 21}});
+        TimerService strict({.wall_jump = policy}, own);
+        CalendarTriggers jumping(strict);
+        fired.clear();
+        const auto note = [this](Instant nominal) { fired.push_back(time_of(nominal)); };
+        ASSERT_TRUE(jumping.add(rule("0 * * * *"), Misfire::fire_once, note).ok());
+        const auto go_on = [&](std::chrono::seconds time) {
+            for (; time > 0s; time -= 1s) {
+                strict.advance();
+                own.advance(1s);
+            }
+            strict.advance();
+        };
+        go_on(1min);
+        own.set_wall(own.wall_now() + 90min);  // over one that is planned
+        go_on(29min);
+        EXPECT_EQ(fired, (Texts{"1:0", "2:0"}));
+        go_on(1h - 2s);
+        EXPECT_EQ(jumping.fed(), 1U);
+        own.set_wall(own.wall_now() + 1min);  // over one that lies on the wheel
+        go_on(1s);
+        EXPECT_EQ(fired, (Texts{"1:0", "2:0", "3:0"}));
+        go_on(1h);
+        EXPECT_EQ(fired.size(), 4U);
+    }
 }
 
 TEST_F(CalendarTriggersTest, leaves_no_timer_behind) {

@@ -1,6 +1,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 
 #include <duewheel/patterns/hashed_wheel_timer.h>
@@ -20,10 +21,17 @@ TimerOptions options_of(HashedWheelTimerOptions& options) {
     return service;
 }
 
+std::size_t checked_wheel(std::size_t ticks) {
+    constexpr std::size_t kMost = std::size_t{1} << 30;
+    if (ticks >= 1 && ticks <= kMost) return std::bit_ceil(ticks);
+    throw std::invalid_argument("HashedWheelTimer: a wheel of " + std::to_string(ticks) +
+                                " ticks. Set ticks_per_wheel from 1 to " + std::to_string(kMost) + ".");
+}
+
 }  // namespace
 
 HashedWheelTimer::HashedWheelTimer(HashedWheelTimerOptions options, const TimerClock& clock)
-    : ticks_per_wheel_(std::bit_ceil(options.ticks_per_wheel)),
+    : ticks_per_wheel_(checked_wheel(options.ticks_per_wheel)),
       thread_factory_(std::move(options.thread_factory)),
       on_misuse_(std::move(options.on_misuse)),
       service_(options_of(options), clock) {

@@ -160,6 +160,41 @@ TEST_F(PurgatoryTest, a_look_that_throws_keeps_no_other_from_looking) {
     EXPECT_EQ(purgatory.delayed(), 1U);
 }
 
+// A look that threw forgot what others had asked for meanwhile: the change they had made was looked at by nobody, and
+// the operation waited for its deadline.
+TEST_F(PurgatoryTest, a_look_that_throws_forgets_nobody_who_asked_for_another) {
+    const auto watch_one_that_throws = [this](int wanted_looks) {
+        auto looks = std::make_shared<int>(0);
+        const Result<bool> over = purgatory.try_complete_else_watch(
+            {"a"}, 30s,
+            [this, looks, wanted_looks] {
+                ++*looks;
+                if (*looks <= 2) return false;  // the two before it waits
+                if (*looks < wanted_looks) {
+                    level = 1;
+                    EXPECT_EQ(purgatory.check_and_complete("a"), 0U) << "left to the one who looks";
+                    throw std::runtime_error("look " + std::to_string(*looks));
+                }
+                return level == 1;
+            },
+            [this](Completion how) { outcomes.push_back(how); });
+        EXPECT_FALSE(over.value());
+    };
+    for (const int wanted_looks : {4, 6}) {
+        level = 0;
+        outcomes.clear();
+        watch_one_that_throws(wanted_looks);
+        try {
+            purgatory.check_and_complete("a");
+            ADD_FAILURE() << "what it threw came to nobody";
+        } catch (const std::runtime_error& thrown) {
+            EXPECT_EQ(std::string(thrown.what()), "look 3") << "the first";
+        }
+        EXPECT_EQ(outcomes, Outcomes{Completion::satisfied});
+        EXPECT_EQ(purgatory.delayed(), 0U);
+    }
+}
+
 TEST_F(PurgatoryTest, stop_ends_all_and_refuses_what_comes) {
     watch({"a"}, 1);
     watch({"a", "b"}, 1);

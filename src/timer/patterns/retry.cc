@@ -1,6 +1,7 @@
 #include <algorithm>
-#include <cassert>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 
 #include "base/random.h"
 #include <duewheel/patterns/retry.h>
@@ -17,6 +18,19 @@ nanoseconds drawn_part(nanoseconds longest, unsigned percent, std::uint64_t seed
     std::uint64_t state = seed;
     state = splitmix64(state) + attempt;
     return nanoseconds(Random(state).between(0, most));
+}
+
+void check(const RetryPolicy& policy) {
+    const auto refuse = [](const char* setting, auto value, const char* remedy) {
+        throw std::invalid_argument("Retry: RetryPolicy::" + std::string(setting) + " is " + std::to_string(value) +
+                                    remedy);
+    };
+    if (policy.attempts_max == 0) refuse("attempts_max", 0, ". Allow at least 1.");
+    if (policy.jitter_percent > 100) refuse("jitter_percent", policy.jitter_percent, ". Take from 0 to 100.");
+    constexpr const char* kNoTime = " ns. Take 0 ns or more.";
+    if (policy.first_delay.count() < 0) refuse("first_delay", policy.first_delay.count(), kNoTime);
+    if (policy.delay.count() < 0) refuse("delay", policy.delay.count(), kNoTime);
+    if (policy.delay_max.count() < 0) refuse("delay_max", policy.delay_max.count(), kNoTime);
 }
 
 }  // namespace
@@ -89,7 +103,8 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
 };
 
 Result<Retry> Retry::start(TimerService& service, RetryPolicy policy, Attempt attempt, GiveUp give_up) {
-    assert(policy.attempts_max > 0 && policy.jitter_percent <= 100);
+    check(policy);
+    if (!attempt) throw std::invalid_argument("Retry: there is nothing to attempt. Give start() what to call.");
     const auto course = std::make_shared<Course>(service, policy, std::move(attempt), std::move(give_up));
     const std::lock_guard lock(course->mutex);
     if (Status waiting = course->wait_for_next(); !waiting) return std::move(waiting).error();

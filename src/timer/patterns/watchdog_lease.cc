@@ -1,7 +1,9 @@
 #include <algorithm>
-#include <cassert>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 
+#include "timer/timer_repeat.h"
 #include <duewheel/patterns/watchdog_lease.h>
 
 namespace duewheel {
@@ -14,7 +16,7 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
           length(length_),
           renew(std::move(renew_)),
           lost(std::move(lost_)),
-          ends(service.clock().now() + length) {}
+          ends(instant_after(service.clock().now(), length)) {}
 
     TimerService& service;
     const std::chrono::nanoseconds length;
@@ -27,7 +29,7 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
 
     // With the lock held. The last of the thirds may end before a tick does, so the end itself is a time to look too.
     Status wait_for_next() {
-        const TimerInstant next = std::min(service.clock().now() + length / 3, ends);
+        const TimerInstant next = std::min(instant_after(service.clock().now(), length / 3), ends);
         Result<Timeout> armed = service.schedule_at(next, [self = shared_from_this()] { self->look(); });
         if (!armed) return std::move(armed).error();
         timeout = *std::move(armed);
@@ -61,7 +63,7 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
         {
             const std::lock_guard lock(mutex);
             if (state != State::held) return;  // released meanwhile
-            if (renewal == Renewal::renewed) ends = begun + length;
+            if (renewal == Renewal::renewed) ends = instant_after(begun, length);
             const bool goes_on = renewal != Renewal::not_ours && service.clock().now() < ends;
             if (goes_on && wait_for_next()) return;
             state = State::lost;
@@ -72,7 +74,12 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
 
 Result<WatchdogLease> WatchdogLease::hold(TimerService& service, std::chrono::nanoseconds length, Renew renew,
                                           Lost lost) {
-    assert(length >= 3 * service.tick());
+    if (length / 3 < service.tick()) {
+        throw std::invalid_argument("WatchdogLease: a lease of " + std::to_string(length.count()) +
+                                    " ns. It is renewed at each third, so take at least three ticks of " +
+                                    std::to_string(service.tick().count()) + " ns.");
+    }
+    if (!renew) throw std::invalid_argument("WatchdogLease: nothing renews it. Give hold() what to call.");
     const auto course = std::make_shared<Course>(service, length, std::move(renew), std::move(lost));
     const std::lock_guard lock(course->mutex);
     if (Status waiting = course->wait_for_next(); !waiting) return std::move(waiting).error();

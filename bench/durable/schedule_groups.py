@@ -1,0 +1,68 @@
+"""The group of rows about schedules: very many that all come at one instant, again and again."""
+
+import json
+import signal
+import shutil
+import threading
+import time
+from http.client import HTTPConnection
+
+from durable.queue_groups import metric, order
+from durable.subject import Server, load
+
+MINUTES = 5
+ZONES = ["Africa/Cairo", "America/Anchorage", "America/Caracas", "America/Chicago", "America/New_York", "America/Sao_Paulo",
+         "America/St_Johns", "Asia/Kathmandu", "Asia/Kolkata", "Asia/Shanghai", "Asia/Tehran", "Asia/Tokyo", "Australia/Lord_Howe",
+         "Australia/Sydney", "Europe/Berlin", "Europe/London", "Europe/Moscow", "Pacific/Apia", "Pacific/Auckland", "UTC"]
+
+
+def put_schedules(server, count, start_ms, threads=32):
+    """So many that come every minute from then on, MINUTES times each."""
+    def put(first):
+        connection = HTTPConnection(server.address.split("//")[1])
+        for number in range(first, count, threads):
+            body = {"queue": f"runs{number % 20}", "cron": "* * * * *", "zone": ZONES[number % len(ZONES)], "start": start_ms, "times": MINUTES,
+                    "misfire": "all", "body": "x" * 100}
+            connection.request("PUT", f"/v1/schedules/job{number}", json.dumps(body), {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            text = answer.read()
+            assert answer.status == 201, text
+    running = [threading.Thread(target=put, args=(first,)) for first in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+
+
+def crons(rows, scratch, quick):
+    """W11: 100,000 cron schedules in 20 zones come every minute for five minutes, into 20 queues with a consumer each."""
+    count = 1_000 if quick else 100_000
+    server = Server("duewheel", scratch / "crons")
+    server.start()
+    resident = server.resident_megabytes()
+    began = time.monotonic()
+    first_ms = (int(time.time()) // 60 + (2 if quick else 5)) * 60_000
+    put_schedules(server, count, first_ms)
+    rows.add("schedules set, one a request, 32 connections", count, "duewheel", "1/s", [count / (time.monotonic() - began)])
+    rows.add("resident set beside them, each", count, "duewheel", "bytes", [(server.resident_megabytes() - resident) * 1048576 / count])
+    assert time.time() * 1000 < first_ms, "they were not set in time"
+    before = server.cpu_seconds()
+    reports = []
+    def drain(queue):
+        reports.append(load("drain", server, queue=queue, connections=1, take_batch=1000, count=count * MINUTES // 20))
+    takers = [threading.Thread(target=drain, args=(f"runs{number}",)) for number in range(20)]
+    for taker in takers:
+        taker.start()
+    for taker in takers:
+        taker.join()
+    name = f"{count:,} cron schedules in 20 zones, every minute"
+    rows.add(name + ": runs acknowledged", count, "duewheel", "runs", [sum(report["acknowledged"] for report in reports)])
+    rows.add(name + ": of them early", count, "duewheel", "runs", [sum(report["early"] for report in reports)])
+    for level in ("p50", "p99", "max"):
+        rows.add(f"{name}: lateness {level}, of the worst queue", count, "duewheel", "ms", [max(report["late_ms"][level] for report in reports)])
+    rows.add(name + ": server CPU a run", count, "duewheel", "us", [(server.cpu_seconds() - before) / count / MINUTES * 1e6])
+    for total, what in (("runs", "made"), ("runs_late", "made up for"), ("times_skipped", "skipped"), ("times_merged", "merged")):
+        rows.add(f"{name}: {what}", count, "duewheel", "runs", [metric(server, f"duewheel_schedule_{total}_total")])
+    assert order(server, "GET", "/v1/stats?queues=0")["pending"] == 0
+    server.stop(signal.SIGKILL)
+    shutil.rmtree(server.directory)

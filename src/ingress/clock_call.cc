@@ -1,0 +1,78 @@
+#include "ingress/clock_call.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "calendar/instant_text.h"
+#include "ingress/json_request.h"
+#include "ingress/json_writer.h"
+#include "ingress/request_members.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kAdvanceMembers[] = {"by", "to"};
+
+HttpResponse clock_text(const ClockStatus& status) {
+    HttpResponse response;
+    response.status = 200;
+    response.content_type = "application/json";
+    JsonWriter json(response.body);
+    json.open().text("server_time", format_instant(status.server_ms)).number("server_time_ms", status.server_ms);
+    json.number("wall_clock_ms", status.wall_ms).number("wall_clock_ahead_ms", status.ahead_ms);
+    json.text("state", clock_state_name(status.state));
+    json.text("on_jump", status.on_jump == ClockJump::hold ? "hold" : "accept").number("jumps", status.jumps);
+    json.close();
+    return response;
+}
+
+// How far a test wants to go.
+Result<std::int64_t> read_advance(const JsonRequest& json, const ClockStatus& now) {
+    if (json.has("by") && json.has("to")) {
+        return Error{"conflicting_members", "give either `by`, how far to go, or `to`, the instant to go to", "to"};
+    }
+    if (!json.has("by") && !json.has("to")) {
+        return Error{"missing_member", "say how far: `by`, such as 1h, or `to`, such as 2027-01-01T06:00:00Z", "by"};
+    }
+    const bool to = json.has("to");
+    const Result<std::optional<std::int64_t>> read = to ? json.instant_ms("to") : json.duration_ms("by");
+    if (!read) return read.error();
+    const std::int64_t left = kServerTimeMaxMs - now.server_ms;
+    const std::int64_t by = to ? **read - now.server_ms : **read;
+    if (to && by < 0) {
+        return Error{"out_of_range",
+                     "server time never goes back, and is " + format_instant(now.server_ms) + " already", "to"};
+    }
+    if (by > left) {
+        return Error{"out_of_range", "server time goes no further than " + format_instant(kServerTimeMaxMs),
+                     to ? "to" : "by"};
+    }
+    return by;
+}
+
+}  // namespace
+
+Result<HttpResponse> answer_clock_call(const HttpRequest& request, CommandPort& port) {
+    if (request.path == "/v1/clock:accept") {
+        if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+        if (!port.accept_clock()) {
+            return Error{"clock_not_held",
+                         "server time holds nothing back from the wall clock: there is nothing to accept"};
+        }
+    } else if (request.path == "/v1/clock:advance") {
+        const Result<JsonRequest> json = read_members(request, kAdvanceMembers);
+        if (!json) return json.error();
+        const ClockStatus now = port.clock();
+        const Result<std::int64_t> by = read_advance(*json, now);
+        if (!by) return by.error();
+        if (now.state != ClockState::test) {
+            return Error{"not_a_test_clock",
+                         "server time is moved by command only where the server runs with --test-clock"};
+        }
+        port.advance_clock(*by);
+    }
+    return clock_text(port.clock());
+}
+
+}  // namespace duewheel

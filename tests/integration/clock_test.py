@@ -1,0 +1,178 @@
+"""Server time, with the real daemon, while the wall clock of its machine is set: a library between it and the system tells
+it another one. Nothing here waits for longer than the server needs to see it.
+"""
+
+import pathlib
+import subprocess
+import tempfile
+import time
+import unittest
+
+from daemon import BIN, Daemon
+
+HOUR, DAY = 3600, 86400
+
+
+class Wall:
+    """The wall clock of the daemons that get its environment, so many seconds ahead of the machine's."""
+
+    def __init__(self):
+        self.directory = tempfile.TemporaryDirectory(prefix="duewheel-test-")
+        self.file = pathlib.Path(self.directory.name) / "offset"
+        self.set_ahead(0)
+        libraries = list(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+        if not libraries:
+            raise AssertionError("the package faketime is not installed; tools/packages.txt names it")
+        self.environment = {"LD_PRELOAD": str(libraries[0]), "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
+                            "FAKETIME_NO_CACHE": "1", "FAKETIME_TIMESTAMP_FILE": str(self.file)}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.directory.cleanup()
+
+    def set_ahead(self, seconds):
+        fresh = self.file.with_suffix(".new")
+        fresh.write_text(f"{seconds:+}s\n")
+        fresh.replace(self.file)
+
+
+class ClockTest(unittest.TestCase):
+    def clock(self, client, verb=None, body=None):
+        status, answer = client.request("POST" if verb else "GET", "/v1/clock" + (f":{verb}" if verb else ""), body)
+        return (answer["state"], answer) if status == 200 else (answer["code"], answer)
+
+    def until(self, client, state):
+        """The clocks when they are in this state; what is asked makes the server look."""
+        give_up = time.monotonic() + 30
+        while True:
+            found, answer = self.clock(client)
+            if found == state:
+                return answer
+            self.assertLess(time.monotonic(), give_up, answer)
+
+    def test_a_wall_clock_set_ahead_is_watched_first_and_believed_when_somebody_says_so(self):
+        with Wall() as wall, Daemon(environment=wall.environment) as daemon:
+            daemon.start()
+            client = daemon.client()
+            self.assertEqual(self.clock(client, "accept")[0], "clock_not_held")
+            later = client.put("q", "x", delay="59m")[1]
+            self.assertEqual(client.lease("q", 1), [])
+            wall.set_ahead(HOUR)
+            watched = self.until(client, "quarantine")
+            self.assertAlmostEqual(watched["wall_clock_ahead_ms"], HOUR * 1000, delta=1000)
+            self.assertEqual(client.lease("q", 1), [], "it is not due by the time that counts")
+            state, accepted = self.clock(client, "accept")
+            self.assertEqual(state, "steady")
+            self.assertAlmostEqual(accepted["wall_clock_ahead_ms"], 0, delta=1000)
+            self.assertEqual([each["id"] for each in client.lease("q", 1, wait="20s")], [later["id"]])
+            self.assertIn("clock_ahead", daemon.log_text())
+            self.assertIn("clock_jumped", daemon.log_text())
+            metrics = client.request("GET", "/metrics")[1]
+            self.assertIn("duewheel_clock_jumps_total 1", metrics)
+            self.assertIn('duewheel_clock_state{state="steady"} 1', metrics)
+
+    def test_one_that_comes_back_has_changed_nothing(self):
+        with Wall() as wall, Daemon(environment=wall.environment) as daemon:
+            daemon.start()
+            client = daemon.client()
+            wall.set_ahead(30 * DAY)
+            self.until(client, "quarantine")
+            wall.set_ahead(0)
+            self.assertEqual(self.until(client, "steady")["jumps"], 0)
+
+    def test_a_wall_clock_set_back_is_waited_for_and_nothing_is_early_or_stands_still(self):
+        with Wall() as wall, Daemon(environment=wall.environment) as daemon:
+            daemon.start()
+            client = daemon.client()
+            before = self.clock(client)[1]["server_time_ms"]
+            wall.set_ahead(-HOUR)
+            slow = self.until(client, "slow")
+            self.assertGreaterEqual(slow["server_time_ms"], before)
+            self.assertAlmostEqual(slow["wall_clock_ahead_ms"], -HOUR * 1000, delta=10_000)
+            soon = client.put("q", "x", delay="100ms")[1]
+            (got,) = client.lease("q", 1, wait="20s")
+            self.assertEqual(got["id"], soon["id"])
+            self.assertGreaterEqual(self.clock(client)[1]["server_time_ms"], soon["due_ms"])
+            self.assertIn("clock_behind", daemon.log_text())
+
+    def test_a_restart_with_a_wrong_clock_goes_on_from_what_the_log_has_seen(self):
+        with Wall() as wall, Daemon(environment=wall.environment) as daemon:
+            daemon.start()
+            due = daemon.client().put("q", "x", delay="0s")[1]["due_ms"]
+            daemon.kill()
+            wall.set_ahead(-2 * HOUR)
+            daemon.start()
+            state, clock = self.clock(daemon.client())
+            self.assertEqual(state, "slow")
+            self.assertGreaterEqual(clock["server_time_ms"], due)
+            self.assertEqual(len(daemon.client().lease("q", 1, wait="20s")), 1, "what was due is due")
+
+    def test_a_restart_long_after_is_held_until_somebody_says_that_it_is_so(self):
+        with Wall() as wall, Daemon(environment=wall.environment) as daemon:
+            daemon.start()
+            daemon.client().put("q", "x", delay="450d")
+            daemon.kill()
+            wall.set_ahead(500 * DAY)
+            daemon.start()
+            client = daemon.client()
+            state, clock = self.clock(client)
+            self.assertEqual(state, "held")
+            self.assertAlmostEqual(clock["wall_clock_ahead_ms"], 500 * DAY * 1000, delta=60_000)
+            status, ready = client.request("GET", "/readyz")
+            self.assertEqual(status, 200)
+            self.assertIn("wall clock", ready["reason"])
+            self.assertEqual(client.lease("q", 1), [])
+            done = subprocess.run([BIN / "duewheel", "--server", f"http://127.0.0.1:{daemon.port}", "clock", "accept"],
+                                  capture_output=True, text=True, check=True)
+            self.assertIn("steady", done.stdout)
+            self.assertEqual(len(client.lease("q", 1, wait="20s")), 1)
+            self.assertNotIn("reason", client.request("GET", "/readyz")[1])
+
+    def test_a_restart_long_after_is_believed_where_the_setting_says_so(self):
+        with Wall() as wall, Daemon(arguments=["--clock-on-jump=accept"], environment=wall.environment) as daemon:
+            daemon.start()
+            daemon.client().put("q", "x", delay="450d")
+            daemon.kill()
+            wall.set_ahead(500 * DAY)
+            daemon.start()
+            self.assertEqual(self.clock(daemon.client())[0], "steady")
+            self.assertEqual(len(daemon.client().lease("q", 1, wait="20s")), 1)
+
+    def test_a_tests_clock_goes_where_it_is_told_over_restarts_too(self):
+        with Daemon(arguments=["--test-clock"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            message = client.put("q", "x", delay="30d")[1]
+            loop = client.put("beat", "x", delay="1h", repeat={"every": "1h", "times": 3})[1]
+            self.assertEqual(client.request("PUT", "/v1/schedules/daily", {"queue": "daily", "every": "1d", "misfire": "all"})[0], 201)
+            state, clock = self.clock(client, "advance", {"by": "90m"})
+            self.assertEqual(state, "test")
+            self.assertEqual([each["parent"] for each in client.lease("beat", 3, wait="20s")], [loop["id"]])
+            self.assertEqual(client.lease("q", 1), [])
+            self.assertEqual(self.clock(client, "advance", {"to": clock["server_time_ms"] - 3600_000})[0], "out_of_range")
+            self.clock(client, "advance", {"by": "30d"})
+            (got,) = client.lease("q", 1, wait="20s")
+            self.assertEqual(got["id"], message["id"])
+            daily = []
+            while len(daily) < 30:
+                daily += client.lease("daily", 100, wait="20s")
+            self.assertEqual(len(daily), 30)
+            before = self.clock(client)[1]["server_time_ms"]
+            daemon.kill()
+            daemon.start()
+            self.assertGreaterEqual(self.clock(daemon.client())[1]["server_time_ms"], before - 1000, "about what the log has seen")
+
+    def test_another_clock_is_not_moved_by_command(self):
+        with Daemon() as daemon:
+            daemon.start()
+            done = subprocess.run([BIN / "duewheel", "--server", f"http://127.0.0.1:{daemon.port}", "clock", "advance", "--by", "1h"],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("--test-clock", done.stderr)
+            self.assertEqual(self.clock(daemon.client())[1]["state"], "steady")
+
+
+if __name__ == "__main__":
+    unittest.main()
