@@ -36,8 +36,8 @@
 //                               else one reading of the earliest slot, each time: O(n) if all are due near together;
 //                               two more when most of it is of no use, which is cleared away by that
 //     memory                    24 bytes a timer and 4 for each of at most 1.75 entries of it; 50 KiB for an empty
-//                               wheel, beside its first 8,192 timers' 192 KiB, and 256 bytes for each slot in use; grows
-//                               by 8,192 timers or 64 times 256 bytes, is reused, never shrinks
+//                               wheel, beside its first 8,192 timers' 192 KiB, and 256 bytes for each slot in use;
+//                               grows by 8,192 timers or 64 times 256 bytes, is reused, never shrinks
 #pragma once
 
 #include <array>
