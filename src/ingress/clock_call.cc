@@ -20,7 +20,7 @@ HttpResponse clock_text(const ClockStatus& status) {
     response.content_type = "application/json";
     JsonWriter json(response.body);
     json.open().text("server_time", format_instant(status.server_ms)).number("server_time_ms", status.server_ms);
-    json.number("wall_clock_ms", status.wall_ms).number("wall_clock_ahead_ms", status.ahead_ms);
+    json.number("wall_clock_ms", status.wall_ms).number("wall_clock_ahead_ms", status.ahead_ms());
     json.text("state", clock_state_name(status.state));
     json.text("on_jump", status.on_jump == ClockJump::hold ? "hold" : "accept").number("jumps", status.jumps);
     json.close();

@@ -28,12 +28,12 @@ class ClockCall : public ::testing::Test {
 };
 
 TEST_F(ClockCall, tells_both_clocks_and_whether_one_follows_the_other) {
-    told({kNow, kNow + 90'000'000, 90'000'000, ClockState::held, ClockJump::hold, 3});
+    told({kNow, kNow + 90'000'000, ClockState::held, ClockJump::hold, 3});
     EXPECT_EQ(
         body_of(server_.ask({"GET", "/v1/clock"})),
         R"({"server_time":"2027-01-01T06:00:00.250Z","server_time_ms":1798783200250,)"
         R"("wall_clock_ms":1798873200250,"wall_clock_ahead_ms":90000000,"state":"held","on_jump":"hold","jumps":3})");
-    told({kNow, kNow - 1, -1, ClockState::steady, ClockJump::accept, 0});
+    told({kNow, kNow - 1, ClockState::steady, ClockJump::accept, 0});
     const std::string answer = server_.ask({"GET", "/v1/clock"});
     EXPECT_EQ(member_of(answer, "wall_clock_ahead_ms"), "-1");
     EXPECT_EQ(member_of(answer, "on_jump"), "accept");
@@ -44,7 +44,7 @@ TEST_F(ClockCall, tells_both_clocks_and_whether_one_follows_the_other) {
 TEST_F(ClockCall, a_jump_is_accepted_once_and_only_where_one_is_held) {
     EXPECT_EQ(code(server_.ask({"POST", "/v1/clock:accept"})), "clock_not_held");
     for (const ClockState state : {ClockState::held, ClockState::quarantine}) {
-        told({kNow, kNow, 0, state});
+        told({kNow, kNow, state});
         EXPECT_EQ(member_of(server_.ask({"POST", "/v1/clock:accept"}), "state"), "steady");
         EXPECT_EQ(code(server_.ask({"POST", "/v1/clock:accept"})), "clock_not_held");
     }

@@ -29,11 +29,13 @@ constexpr std::string_view clock_state_name(ClockState state) {
 
 struct ClockStatus {
     DueMs server_ms = 0;
-    DueMs wall_ms = 0;          // as of the same moment
-    std::int64_t ahead_ms = 0;  // of the wall clock before server time; negative where it is behind
+    DueMs wall_ms = 0;  // as of the same moment
     ClockState state = ClockState::steady;
     ClockJump on_jump = ClockJump::hold;
     std::uint64_t jumps = 0;  // of server time since the start: those believed, accepted, and made by command
+
+    // Of the wall clock before server time; negative where it is behind.
+    std::int64_t ahead_ms() const { return wall_ms - server_ms; }
 };
 
 }  // namespace duewheel

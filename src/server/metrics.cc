@@ -26,8 +26,8 @@ class Page {
     void clock(const ClockStatus& status) {
         head("duewheel_clock_ahead_seconds", "How far the wall clock is ahead of server time; negative: behind.",
              "gauge");
-        const std::string digits = decimal(static_cast<std::uint64_t>(std::abs(status.ahead_ms)), 1000);
-        line("duewheel_clock_ahead_seconds", "", (status.ahead_ms < 0 ? "-" : "") + digits);
+        const std::string digits = decimal(static_cast<std::uint64_t>(std::abs(status.ahead_ms())), 1000);
+        line("duewheel_clock_ahead_seconds", "", (status.ahead_ms() < 0 ? "-" : "") + digits);
         head("duewheel_clock_state", "1 in the line of the state that server time is in.", "gauge");
         for (const ClockState state :
              {ClockState::steady, ClockState::slow, ClockState::quarantine, ClockState::held, ClockState::test}) {

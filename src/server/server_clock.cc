@@ -132,7 +132,6 @@ ClockStatus ServerClock::status(ClockReading now) const {
     ClockStatus status;
     status.server_ms = now_ms(now.boot_ns);
     status.wall_ms = now.wall_ns / kMs;
-    status.ahead_ms = status.wall_ms - status.server_ms;
     status.state = state_;
     status.on_jump = rules_.on_jump;
     status.jumps = jumps_;

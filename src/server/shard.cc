@@ -83,17 +83,17 @@ void Shard::say_clock() {
             log_.warning("clock_behind",
                          "The wall clock is behind server time, which never goes back: it runs a tenth slower until "
                          "the wall clock has come up.",
-                         {{"behind_ms", -status.ahead_ms}});
+                         {{"behind_ms", -status.ahead_ms()}});
             break;
         case ClockState::quarantine:
             log_.warning("clock_ahead", "The wall clock was set ahead; if it stays there for a minute it is believed.",
-                         {{"ahead_ms", status.ahead_ms}});
+                         {{"ahead_ms", status.ahead_ms()}});
             break;
         case ClockState::held:
             log_.warning("clock_held",
                          "The wall clock is too far ahead to be believed: server time goes on without it. If the wall "
                          "clock is right, say `duewheel clock accept`; if not, set it right.",
-                         {{"ahead_ms", status.ahead_ms}});
+                         {{"ahead_ms", status.ahead_ms()}});
             break;
         case ClockState::test:
             log_.warning("clock_of_a_test",

@@ -151,6 +151,15 @@ bool Oracle::settle_refused(ReplyToken token, const Request& request, const Erro
         }
         if (may_be_purged) add_world(next, MessageModel::ended_half(World::Phase::cancelled, {about->purged_ms, now_}));
         if (may_have_expired) add_world(next, MessageModel::ended_half(World::Phase::expired, {0, latest()}));
+        // Or somebody has ended it whose answer comes behind this one.
+        for (const ReplyToken other : about->open) {
+            const Request& open = requests_.at(other);
+            const auto* settle = std::get_if<SettleCommand>(&open.command);
+            const bool ends =
+                std::holds_alternative<CancelCommand>(open.command) || (settle != nullptr && !settle->commits);
+            const DueRange since{open.submitted_ms, now_};
+            if (ends) add_world(next, MessageModel::ended_half(World::Phase::cancelled, since));
+        }
     }
     if (next != about->worlds()) about->set({run_, 0}, std::move(next));
     half_told_settled(*about);

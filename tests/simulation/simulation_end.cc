@@ -289,14 +289,14 @@ void Simulation::end_halves() {
     look_at_halves();
 }
 
+// One by one: of many at a time some would be refused as too many where little may wait, and from nothing else is known
+// when a half is asked for next.
 void Simulation::look_at_halves() {
-    std::size_t looks = 0;
     for (const MessageModel* half : oracle_.halves_left()) {
         if (wrong()) return;
         submit(GetCommand{half->put.name_space, half->id});
-        if (looks++ % 16 == 15) settle();
+        settle();
     }
-    if (!wrong() && looks != 0) settle();
 }
 
 void Simulation::ask_for_schedules() {
