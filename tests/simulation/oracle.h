@@ -207,7 +207,8 @@ class Oracle {
     void carry_out(const Request& request, const MessageModel& message, const World& world, Worlds& into) const;
     // All worlds that the open commands of the message may have led to, each carried out or not, in any order.
     Worlds with_open_commands(const MessageModel& message, ReplyToken except) const;
-    // Those of the message's worlds that fit, or if none does, of those that open commands may have led to.
+    // Those of the message's worlds that fit; unless all do, also of those that open commands may have led to. After a
+    // death one of several may fit that never was, while an open command made another one fit (seed 5790).
     template <class Fits>
     Worlds explain(MessageModel& message, ReplyToken token, Fits&& fits) {
         Worlds fitting;
@@ -215,7 +216,7 @@ class Oracle {
             if (fits(world)) fitting.push_back(world);
         }
         // What brings it back may have done so before, and is answered late: when all of its queue are there.
-        const bool is_certain = !fitting.empty() && message.returns_open == 0;
+        const bool is_certain = fitting.size() == message.worlds().size() && message.returns_open == 0;
         if (is_certain || message.open.empty()) return fitting;
         // A reply may overtake the one of a command that was carried out before it.
         if (fitting.empty()) rare_.met(Rare::answered_by_the_command_before);
