@@ -98,14 +98,9 @@ void Engine::build_batch() {
     add_spawns();
     add_halves();
     add_runs();
-<<<<<<< HEAD
     add_firings();
-    take_commands(looked_up_puts_, true);
-    take_commands(puts_, true);
-=======
     take_commands(looked_up_puts_, Takes::puts);
     take_commands(puts_, Takes::puts);
->>>>>>> main
     const bool time_is_wanted = attempts_wait() && !held_.empty();
     if (!batch_->empty() || confirm_at_ms_ <= now_ || time_is_wanted) return hand_out(false);
     idle_batch_ = std::move(batch_);
