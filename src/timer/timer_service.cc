@@ -134,7 +134,7 @@ Result<Timeout> TimerService::schedule_cron(CronSchedule schedule, TimerTask tas
 }
 
 Timeout TimerService::current() {
-    TimerNode* const node = RunningTask::innermost();
+    TimerNode* const node = RunningTask::shown();
     if (node == nullptr) return {};
     const Timeout borrowed(*node, Timeout::Adopt{});
     Timeout copy = borrowed;
