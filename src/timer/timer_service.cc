@@ -173,6 +173,10 @@ TimerInstant TimerService::rest() {
     return core_->rest();
 }
 
+void TimerService::wake_driver() {
+    core_->wake_driver();
+}
+
 std::vector<Timeout> TimerService::stop() {
     return core_->stop();
 }

@@ -18,7 +18,6 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -58,8 +57,6 @@ class SystemTimer {
     class Listening;
 
     TimerService service_;
-    std::mutex mutex_;
-    PatientAlarm* alarm_ = nullptr;  // of the thread that waits; guarded by mutex_
 };
 
 }  // namespace duewheel
