@@ -293,6 +293,7 @@ TEST_F(CrowdedTriggersTest, an_earlier_feeding_fires_nothing_early) {
     ASSERT_TRUE(add_crowded("59 0 * * * ?").ok());
     pass_by_steps(1min);
     EXPECT_EQ(fired, (Texts{"0:0:59", "0:1", "0:1:2"}));
+    EXPECT_EQ(crowded->fed(), 0U) << "the one that waited on was not counted twice";
 }
 
 TEST_F(CrowdedTriggersTest, a_task_that_throws_in_the_place_of_the_feeding_ends_nothing) {
@@ -332,6 +333,55 @@ TEST_F(CrowdedTriggersTest, a_task_has_no_timer_that_it_could_cancel) {
         EXPECT_EQ(std::count(fired.begin(), fired.end(), "other"), 2) << places;
         crowded.reset();
     }
+}
+
+// A clock with which something happens just before its wall is read, so many readings from now.
+class CrossedClock final : public TimerClock {
+  public:
+    explicit CrossedClock(ManualClock& clock) : clock_(clock) {}
+    TimerInstant now() const override { return clock_.now(); }
+    Instant wall_now() const override {
+        if (readings_left_ > 0 && --readings_left_ == 0) happens_();
+        return clock_.wall_now();
+    }
+    std::unique_ptr<TimerAlarm> make_alarm() const override { return clock_.make_alarm(); }
+    void before_reading(int number, std::function<void()> happens) {
+        happens_ = std::move(happens);
+        readings_left_ = number;
+    }
+
+  private:
+    ManualClock& clock_;
+    std::function<void()> happens_;
+    mutable std::atomic<int> readings_left_ = 0;
+};
+
+// A feeding fell due, and its task had begun, as another one was armed in its place: it is none any more. Nobody had
+// looked.
+TEST_F(CalendarTriggersTest, a_feeding_that_another_one_has_replaced_feeds_nothing) {
+    CrossedClock crossed(clock);
+    TimerService crossing({}, crossed);
+    CalendarTriggers own(crossing);
+    const auto note = [this](Instant nominal) { fired.push_back(time_of(nominal)); };
+    ASSERT_TRUE(own.add(rule("0 10 * * *"), Misfire::fire_all, note).ok());
+    std::thread driver;
+    const auto fall_due = [&] {
+        clock.advance(10h - 4s);
+        driver = std::thread([&] { crossing.advance(); });
+        while (crossing.statistics().fired == 0) std::this_thread::yield();
+    };
+    // The third reading is that of the new feeding's timer, after it was found that it would be the earlier one.
+    crossed.before_reading(3, fall_due);
+    ASSERT_TRUE(own.add(rule("0 9 * * *"), Misfire::fire_all, note).ok());
+    ASSERT_TRUE(driver.joinable());
+    driver.join();
+    EXPECT_EQ(own.fed(), 0U);
+    for (int second = 0; second < 10; ++second) {
+        crossing.advance();
+        clock.advance(1s);
+    }
+    EXPECT_EQ(fired, (Texts{"9:0", "10:0"}));
+    EXPECT_EQ(own.fed(), 0U);
 }
 
 // What others do with the service's places, at every moment, strands no trigger.
