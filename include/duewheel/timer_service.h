@@ -214,6 +214,7 @@ class TimerService {
     friend class EmbeddedTimer;
     friend class SystemTimer;
     friend class TimerThread;
+    friend class WatchdogLease;
     friend struct TimerServiceProbe;  // lets the tests look
 
     template <class Callable>
@@ -244,6 +245,8 @@ class TimerService {
     Result<Timeout> schedule_at_wall(Instant wall, TimerTask task);
     // From the task of such a timer: it comes again then, unless it is cancelled, and keeps its place meanwhile.
     static void again_at(Instant wall);
+    // From the task of one with a fixed delay: its next run comes so long after the end of this one.
+    static void again_after(std::chrono::nanoseconds delay);
     // Ends the sleep of the driver, for one who has said before what it is to find then.
     void wake_driver();
     Tick tick_of(TimerInstant deadline) const;

@@ -92,6 +92,10 @@ void TimerService::again_at(Instant wall) {
     RunningTask::innermost()->repeat->next = wall;
 }
 
+void TimerService::again_after(std::chrono::nanoseconds delay) {
+    RunningTask::innermost()->repeat->period = delay;
+}
+
 Result<Timeout> TimerService::schedule_at_fixed_rate(std::chrono::nanoseconds first_after,
                                                      std::chrono::nanoseconds period, TimerTask task,
                                                      MissedPeriods missed) {
