@@ -4,6 +4,7 @@
 // nothing of how long anything takes.
 //
 // Example:
+//     #include <duewheel/timer_service.h>
 //     ManualClock clock;
 //     TimerService service({}, clock);
 //     int fired = 0;

@@ -2,6 +2,7 @@
 // periods, executors and figures about itself.
 //
 // Example:
+//     #include <duewheel/timer_thread.h>
 //     TimerService service;                                // passive: it has no thread
 //     TimerThread thread(service);                         // now it has one
 //     Timeout timeout = service.schedule_after(1h, [] { std::abort(); }).value();

@@ -14,6 +14,7 @@
 //     Misfire::fire_all     each happens, one after the other
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock(sys_days{2026y / November / 21});
 //     TimerService service({}, clock);
 //     CalendarTriggers triggers(service);

@@ -6,6 +6,7 @@
 // happens unless somebody calls. Tasks run on an executor where one is given, otherwise inside advance_clock().
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock;
 //     SystemTimer timer({}, clock);
 //     int expired = 0;

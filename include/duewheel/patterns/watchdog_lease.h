@@ -12,6 +12,7 @@
 // its place in the service.
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock;
 //     TimerService service({}, clock);
 //     int renewals = 0;
