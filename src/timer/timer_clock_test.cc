@@ -133,12 +133,14 @@ TEST(TimerThread, a_timer_that_comes_as_the_thread_ends_does_not_put_it_to_sleep
     TimerService service({}, clock);
     TimerThread thread(service);
     clock.wait_until_asleep();
-    std::thread ending([&] { thread.before_fork(); });
+    std::thread ending([&] {
+        thread.before_fork();
+        thread.after_fork_in_parent();  // by the same thread: it holds the locks
+    });
     clock.wait_until_it_rings();
     static_cast<void>(service.schedule_after(24h, [] {}));
     EXPECT_TRUE(clock.let_wake());
     ending.join();
-    thread.after_fork_in_parent();
     EXPECT_EQ(thread.stop().size(), 1U);
 }
 
