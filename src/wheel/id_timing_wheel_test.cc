@@ -1,4 +1,5 @@
 // What is IdTimingWheel's own: it carries out what it is told up to 16 calls later, and nobody who asks may notice.
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -33,6 +34,21 @@ TEST(IdTimingWheel, knows_its_next_work_though_nothing_else_was_asked) {
     EXPECT_EQ(wheel.next_work(), 70U);
     wheel.schedule(0, 0);
     EXPECT_EQ(wheel.next_work(), 0U) << "it is late";
+}
+
+TEST(IdTimingWheel, fills_a_list_with_what_fires) {
+    // A list that told the time of the call for each deadline passed every other test.
+    IdTimingWheel wheel(10);
+    for (IdTimingWheel::Id id = 0; id < 5; ++id) wheel.schedule(id, 100 - 10 * id);
+    wheel.schedule(7, 0);  // late
+    std::vector<IdTimingWheel::Timer> fired(4);
+    ASSERT_EQ(wheel.advance_to(1000, fired), 4U);
+    EXPECT_EQ(fired, (std::vector<IdTimingWheel::Timer>{{7, 0}, {4, 60}, {3, 70}, {2, 80}}));
+    EXPECT_FALSE(wheel.caught_up()) << "the list was full";
+    ASSERT_EQ(wheel.advance_to(1000, fired), 2U);
+    EXPECT_EQ(fired, (std::vector<IdTimingWheel::Timer>{{1, 90}, {0, 100}, {3, 70}, {2, 80}})) << "no more is written";
+    EXPECT_TRUE(wheel.caught_up());
+    EXPECT_EQ(wheel.advance_to(1000, std::span<IdTimingWheel::Timer>{}), 0U);
 }
 
 }  // namespace

@@ -439,6 +439,20 @@ TEST(TimingWheel, never_fires_what_a_posted_cancel_named) {
     EXPECT_EQ(advance(wheel, 300), Fired{});
 }
 
+TEST(TimingWheel, carries_a_posted_cancel_out_with_the_sixteenth_after_it_at_the_latest) {
+    // With a ring of 256 every other promise held, but timers stayed for long after their cancel.
+    TimingWheel wheel;
+    std::vector<TimerHandle> handles;
+    for (std::uint64_t cookie = 0; cookie < 40; ++cookie) handles.push_back(wheel.schedule(10 + cookie, cookie));
+    for (std::size_t posted = 1; posted <= 40; ++posted) {
+        wheel.cancel_posted(handles[posted - 1]);
+        EXPECT_GE(wheel.size(), 40 - posted);
+        EXPECT_LE(wheel.size(), 40 - posted + 16);
+    }
+    EXPECT_EQ(wheel.next_expiry(), kNever);
+    EXPECT_EQ(wheel.size(), 0U);
+}
+
 TEST(TimingWheel, posted_cancel_reaches_a_peer_in_the_same_pass) {
     TimingWheel wheel;
     const TimerHandle first = wheel.schedule(5, 1);
@@ -492,6 +506,25 @@ TEST(TimingWheel, wakes_a_sleeping_loop_once_for_a_far_timer_and_never_for_a_can
         for (; wheel.next_expiry() != kNever; ++wakes) advance(wheel, wheel.next_expiry());
         EXPECT_EQ(wakes, cancelled ? 0U : 1U);
     }
+}
+
+TEST(TimingWheel, names_the_beginning_of_the_first_slot_as_its_next_work) {
+    // One that always answered now() kept every other promise, and its owner never slept.
+    TimingWheel wheel;
+    EXPECT_EQ(wheel.next_work(), kNever);
+    wheel.schedule(kNever, 1);
+    EXPECT_EQ(wheel.next_work(), kNever);
+    wheel.schedule(5000, 2);
+    EXPECT_EQ(wheel.next_work(), 4992U) << "the beginning of its slot of 64 ticks";
+    const TimerHandle near = wheel.schedule(70, 3);
+    EXPECT_EQ(wheel.next_work(), 70U);
+    EXPECT_TRUE(wheel.cancel(near));
+    EXPECT_EQ(wheel.next_work(), 70U) << "a wake-up that fires nothing";
+    EXPECT_EQ(wheel.touched(), 0U) << "no entry is looked at for any of this";
+    EXPECT_EQ(advance(wheel, 70), Fired{});
+    EXPECT_EQ(wheel.next_work(), 4992U);
+    wheel.schedule(70, 4);
+    EXPECT_EQ(wheel.next_work(), 70U) << "it is late, and now() is 70";
 }
 
 TEST(Tick, sums_stop_at_never) {
