@@ -1,4 +1,5 @@
 // What is IdTimingWheel's own: it carries out what it is told up to 16 calls later, and nobody who asks may notice.
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,16 @@ TEST(IdTimingWheel, knows_its_next_work_though_nothing_else_was_asked) {
     EXPECT_EQ(wheel.next_work(), 70U);
     wheel.schedule(0, 0);
     EXPECT_EQ(wheel.next_work(), 0U) << "it is late";
+}
+
+TEST(IdTimingWheel, carries_out_what_it_is_told_with_the_sixteenth_call_after_it) {
+    // The first timer to be filed asks for memory, and how much there is can be asked without having it filed.
+    IdTimingWheel wheel(20);
+    const std::size_t empty = wheel.memory_bytes();
+    wheel.schedule(0, 5);
+    EXPECT_EQ(wheel.memory_bytes(), empty);
+    for (IdTimingWheel::Id id = 1; id <= 16; ++id) wheel.cancel(id);
+    EXPECT_GT(wheel.memory_bytes(), empty);
 }
 
 TEST(IdTimingWheel, fills_a_list_with_what_fires) {
