@@ -47,6 +47,24 @@ TEST(IdTimingWheel, carries_out_what_it_is_told_with_the_sixteenth_call_after_it
     EXPECT_GT(wheel.memory_bytes(), empty);
 }
 
+TEST(IdTimingWheel, says_whether_a_timer_is_pending_right_after_it_was_told) {
+    IdTimingWheel wheel(3);
+    EXPECT_FALSE(wheel.is_pending(1));
+    wheel.schedule(1, 50);
+    EXPECT_TRUE(wheel.is_pending(1));
+    wheel.cancel(1);
+    EXPECT_FALSE(wheel.is_pending(1));
+    wheel.schedule(1, 60);
+    wheel.schedule(1, kNever);
+    EXPECT_FALSE(wheel.is_pending(1)) << "kNever disarms it";
+    wheel.schedule(1, 5);
+    EXPECT_EQ(wheel.advance_to(5, [](auto...) {}), 1U);
+    EXPECT_FALSE(wheel.is_pending(1)) << "it has fired";
+    wheel.schedule(2, 70);
+    wheel.clear();
+    EXPECT_FALSE(wheel.is_pending(2));
+}
+
 TEST(IdTimingWheel, fills_a_list_with_what_fires) {
     // A list that told the time of the call for each deadline passed every other test.
     IdTimingWheel wheel(10);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -65,6 +66,50 @@ TEST(IntrusiveTimingWheel, gives_every_timer_back_when_it_is_cleared_wherever_it
     Timer next("next");
     wheel.schedule(next, 4100);
     EXPECT_EQ(wheel.advance_to(10'000'000, [&next](Timer& timer) { EXPECT_EQ(&timer, &next); }), 1U);
+}
+
+TEST(IntrusiveTimingWheel, leaves_a_timer_the_deadline_that_was_asked_for) {
+    IntrusiveTimingWheel<Timer> wheel(10);
+    Timer timer("timer");
+    EXPECT_EQ(timer.deadline(), kNever) << "none was asked for";
+    wheel.schedule(timer, 7);  // late
+    EXPECT_EQ(timer.deadline(), 7U);
+    EXPECT_EQ(wheel.advance_to(20, [](Timer& due) { EXPECT_EQ(due.deadline(), 7U); }), 1U);
+    EXPECT_EQ(timer.deadline(), 7U) << "after it has fired too";
+    wheel.schedule(timer, 90);
+    EXPECT_TRUE(wheel.cancel(timer));
+    EXPECT_FALSE(wheel.cancel(timer));
+    EXPECT_EQ(timer.deadline(), 90U);
+}
+
+TEST(IntrusiveTimingWheel, stands_at_the_last_tick_at_most) {
+    IntrusiveTimingWheel<Timer> late(kNever);
+    late.check();
+    EXPECT_EQ(late.now(), kLastTick);
+    IntrusiveTimingWheel<Timer> wheel;
+    Timer last("last");
+    Timer asleep("asleep");
+    wheel.schedule(last, kLastTick);
+    wheel.schedule(asleep, kNever);
+    EXPECT_EQ(wheel.advance_to(kNever, [&last](Timer& due) { EXPECT_EQ(&due, &last); }), 1U);
+    wheel.check();
+    EXPECT_EQ(wheel.now(), kLastTick);
+    EXPECT_TRUE(wheel.cancel(asleep));
+}
+
+TEST(IntrusiveTimingWheel, names_a_near_expiry_without_a_look_at_any_timer) {
+    IntrusiveTimingWheel<Timer> wheel;
+    std::vector<std::unique_ptr<Timer>> timers;
+    for (Tick deadline = 1; deadline <= 60; ++deadline) {
+        timers.push_back(std::make_unique<Timer>("near"));
+        wheel.schedule(*timers.back(), deadline);
+    }
+    for (Tick now = 1; now < 60; ++now) {
+        EXPECT_EQ(wheel.advance_to(now, [](Timer&) {}), 1U);
+        EXPECT_EQ(wheel.next_expiry(), now + 1);
+    }
+    EXPECT_EQ(wheel.touched(), 59U) << "those that fired, and no other";
+    wheel.clear();
 }
 
 }  // namespace
