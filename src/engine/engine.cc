@@ -285,7 +285,8 @@ DueMs Engine::next_wakeup() const {
     const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
                               !doomed_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read() ||
                               has_halves_to_add() || halves_.has_to_read() || has_runs_to_add() || has_runs_to_read();
-    if (!in_flight_ && (is_asked || (has_own_work && !log_stands_still()))) return now_;
+    const bool closes = close_wanted_ && segment_fill_ != kSegmentHeaderBytes && cleaning_may_write();
+    if (!in_flight_ && (is_asked || closes || (has_own_work && !log_stands_still()))) return now_;
     if (walking_purge() < purges_.size()) return now_;
     if (!in_flight_ && has_dead_to_let_go()) return now_;
     const Tick wheel = wheel_.next_work();

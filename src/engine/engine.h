@@ -188,7 +188,8 @@ class Engine {
     void stop_waiting();
 
     // With little space puts are refused with `store_full`, those too that wait already; with less, whatever else makes
-    // the log longer and ends nothing; with none, all that would have to be written (engine_space.cc).
+    // the log longer and ends nothing; with hardly any, all that would have to be written but by cleaning
+    // (engine_space.cc).
     void set_log_space(LogSpace space);
 
     // While this holds, puts wait instead of beginning a segment; what ends messages may. Whoever fills spare segments
@@ -549,6 +550,7 @@ class Engine {
     Error no_space_for(Adds what) const;
     bool refuses_puts() const { return space_ != LogSpace::enough; }
     bool log_stands_still() const;
+    bool cleaning_may_write() const;
     bool may_add(Adds what) const;
     bool refuse_for_space(const Pending& pending, Adds what);
     bool is_held_back(const Command& command) const;
@@ -556,11 +558,15 @@ class Engine {
     bool attempts_wait() const { return space_ >= LogSpace::reserve; }
     void keep_attempts_waiting();
     void answer_without_log();
+    void build_for_cleaning();
     void end_redrives();
 
     // engine_batches.cc
     void build_batch();
-    void take_commands(std::deque<Pending>& from, bool puts);
+    // Of a log that stands still what is of cleaning, or all others, which are answered.
+    enum class Takes : std::uint8_t { commands, puts, cleaning, others };
+    void add_epoch();
+    void take_commands(std::deque<Pending>& from, Takes what);
     void add_attempts();
     bool must_close_segment() const;
     void add_cursors();
@@ -777,6 +783,7 @@ class Engine {
     SegmentNumber segment_ = 1;
     std::uint64_t segment_fill_ = 0;
     std::uint64_t segment_bytes_ = 0;  // of the open one
+    bool segment_is_of_cleaning_ = false;
     const std::uint32_t block_bytes_;
     std::deque<SegmentNumber> unsealed_;
     std::deque<SegmentNumber> to_sweep_;

@@ -76,24 +76,18 @@ void Engine::build_batch() {
     batch_->begin(totals_);
     if (log_stands_still()) {
         answer_without_log();
-        idle_batch_ = std::move(batch_);
+        if (cleaning_may_write()) build_for_cleaning();
+        if (!in_flight_) idle_batch_ = std::move(batch_);
         return;
     }
     if (must_close_segment()) {
         add_cursors();
         return hand_out(true);
     }
-    if (!serving_) {
-        Record epoch;
-        epoch.kind = RecordKind::epoch;
-        epoch.time_ms = now_;
-        epoch.incarnation = incarnation_;
-        batch_->add(epoch, kNoEntry, 0, Error{});
-        return hand_out(false);
-    }
+    if (!serving_) return add_epoch();
     add_expiries();
-    take_commands(looked_up_, false);
-    take_commands(commands_, false);
+    take_commands(looked_up_, Takes::commands);
+    take_commands(commands_, Takes::commands);
     add_attempts();
     add_doomed();
     add_purged();
@@ -101,17 +95,33 @@ void Engine::build_batch() {
     add_spawns();
     add_halves();
     add_runs();
-    take_commands(looked_up_puts_, true);
-    take_commands(puts_, true);
+    take_commands(looked_up_puts_, Takes::puts);
+    take_commands(puts_, Takes::puts);
     const bool time_is_wanted = attempts_wait() && !held_.empty();
     if (!batch_->empty() || confirm_at_ms_ <= now_ || time_is_wanted) return hand_out(false);
     idle_batch_ = std::move(batch_);
 }
 
-void Engine::take_commands(std::deque<Pending>& from, bool puts) {
+// The record by which a run begins to serve.
+void Engine::add_epoch() {
+    Record epoch;
+    epoch.kind = RecordKind::epoch;
+    epoch.time_ms = now_;
+    epoch.incarnation = incarnation_;
+    batch_->add(epoch, kNoEntry, 0, Error{});
+    hand_out(false);
+}
+
+void Engine::take_commands(std::deque<Pending>& from, Takes what) {
+    const bool puts = what == Takes::puts;
+    const bool is_refused = what != Takes::cleaning && log_stands_still();  // or answered without a record
+    const auto is_left = [&](const Command& command) {
+        if (what == Takes::cleaning) return !is_of_cleaning(command);
+        return (what == Takes::others && is_of_cleaning(command)) || is_held_back(command);
+    };
     std::vector<Pending> deferred;
     for (std::size_t left = from.size(); left > 0; --left) {
-        if (is_held_back(from.front().command)) {
+        if (is_left(from.front().command)) {
             deferred.push_back(std::move(from.front()));
             from.pop_front();
             continue;
@@ -120,7 +130,7 @@ void Engine::take_commands(std::deque<Pending>& from, bool puts) {
         if (is_full && !batch_->empty()) break;
         if (puts && puts_held_back()) break;
         const std::size_t at_most = record_bytes_at_most(from.front().command, kRecordOverheadMax);
-        if (!has_room(at_most)) break;
+        if (!is_refused && !has_room(at_most)) break;
         Pending pending = std::move(from.front());
         from.pop_front();
         const std::size_t bytes = pending.bytes;
@@ -135,7 +145,7 @@ void Engine::take_commands(std::deque<Pending>& from, bool puts) {
                 break;
             case Verdict::deferred:
                 ++counters_.deferred;
-                if (log_stands_still()) {  // what it waits for is not written either
+                if (is_refused) {  // what it waits for is not written either
                     waiting_bytes_ -= bytes;
                     reply(pending.token, no_space_for(Adds::end));
                     break;
@@ -238,6 +248,7 @@ void Engine::hand_out(bool closes_segment) {
     commit.records = batch_->record_bytes();
     commit.totals = totals;
     commit.closes_segment = closes_segment;
+    if (segment_fill_ == kSegmentHeaderBytes) segment_is_of_cleaning_ = space_ >= LogSpace::cleaning;
     segment_fill_ += size_in_segment(commit.records.size());
     batch_->closes_segment = closes_segment;
     if (closes_segment) close_wanted_ = false;

@@ -4,7 +4,8 @@
 //     enough    taken    taken    taken
 //     scarce    refused  taken    taken
 //     reserve   refused  refused  taken
-//     none      refused  refused  taken as long as the open segment has room
+//     cleaning  refused  refused  taken as long as the open segment has room
+//     none      refused  refused  taken as long as the open segment is not half full
 //
 // A change makes the log longer and ends nothing: a move, a failure that comes again, a release, a message that is set
 // aside or brought back, settings, a pause. A client may ask for changes without number; of ends there are no more than
@@ -17,8 +18,11 @@
 // leases that end without an ack, however often, take no space. What they may need is a commit that saves the time
 // (is_due_saved): at most one for each due time.
 //
-// When not even the open segment is left the log stands still. What needs no record is answered as ever, and all else
-// refused at once: nobody waits for an operator. What the engine would write by itself waits.
+// Ends are quicker than the index, which has to hold them before the front of the log can go, and than cleaning, which
+// has to write that it may: they would use up the last segments, and then neither the table nor that record would find
+// the space that would make space. So the last ones are kept for both, and a segment that was begun for cleaning takes
+// nothing else. Where no more than that is left the log stands still for all others. What needs no record is answered
+// as ever, and all else refused at once: nobody waits for an operator. What the engine would write by itself waits.
 #include <algorithm>
 #include <utility>
 
@@ -34,6 +38,13 @@ Error Engine::store_full() {
 }
 
 Error Engine::no_space_for(Adds what) const {
+    if (log_stands_still() && space_ == LogSpace::cleaning) {
+        return {
+            "store_full",
+            "the server's disk is full, and what is left of its reserve is kept for cleaning the log, so nothing was "
+            "changed; messages can still be looked at. Try again in a second: messages that have ended may make "
+            "space; or free space on the disk of the data directory"};
+    }
     if (what == Adds::end || log_stands_still()) {
         return {"store_full",
                 "the server's disk is full and its reserve is used up, so nothing can be saved and nothing was "
@@ -59,9 +70,15 @@ void Engine::set_log_space(LogSpace space) {
     });
 }
 
-// The next record would begin a segment, and there is none.
+// For all but cleaning.
 bool Engine::log_stands_still() const {
-    return space_ == LogSpace::none && segment_fill_ == kSegmentHeaderBytes;
+    if (space_ < LogSpace::cleaning) return false;
+    if (segment_fill_ == kSegmentHeaderBytes || segment_is_of_cleaning_) return true;
+    return space_ == LogSpace::none && segment_fill_ > segment_bytes_ / 2;
+}
+
+bool Engine::cleaning_may_write() const {
+    return space_ != LogSpace::none || segment_fill_ != kSegmentHeaderBytes;
 }
 
 bool Engine::may_add(Adds what) const {
@@ -79,7 +96,7 @@ bool Engine::refuse_for_space(const Pending& pending, Adds what) {
 // Moves wait like puts instead of beginning a segment of the reserve before it is known whether that is all there is;
 // what cleaning writes waits where nothing can be written.
 bool Engine::is_held_back(const Command& command) const {
-    if (log_stands_still()) return is_of_cleaning(command);
+    if (log_stands_still()) return is_of_cleaning(command) && !cleaning_may_write();
     if (brings_content(command) && puts_held_back()) return true;
     return reserve_at_stake_ && segment_fill_ == kSegmentHeaderBytes && is_a_move(command);
 }
@@ -101,16 +118,34 @@ void Engine::keep_attempts_waiting() {
 
 // A turn of a log that stands still, in place of a batch.
 void Engine::answer_without_log() {
-    take_commands(looked_up_, false);
-    take_commands(commands_, false);
+    take_commands(looked_up_, Takes::others);
+    take_commands(commands_, Takes::others);
     end_redrives();
-    take_commands(looked_up_puts_, true);
-    take_commands(puts_, true);
+    take_commands(looked_up_puts_, Takes::puts);
+    take_commands(puts_, Takes::puts);
     for (const Delivery& delivery : std::exchange(held_, {})) {  // their commit does not come
         give_back(delivery);
         ++counters_.changes_refused_full;
         reply(delivery.token, no_space_for(Adds::end));
     }
+}
+
+// The batch of a log that stands still: what cleaning has to write, and the record by which a start begins to serve.
+void Engine::build_for_cleaning() {
+    const auto does_not_fit = [this](const std::deque<Pending>& from) {
+        const auto first = std::find_if(from.begin(), from.end(),
+                                        [](const Pending& pending) { return is_of_cleaning(pending.command); });
+        return first != from.end() && !has_room(record_bytes_at_most(first->command, kRecordOverheadMax));
+    };
+    if (segment_fill_ != kSegmentHeaderBytes &&
+        (close_wanted_ || does_not_fit(looked_up_) || does_not_fit(commands_))) {
+        add_cursors();
+        return hand_out(true);
+    }
+    if (!serving_) return add_epoch();
+    take_commands(looked_up_, Takes::cleaning);
+    take_commands(commands_, Takes::cleaning);
+    if (!batch_->empty() || confirm_at_ms_ <= now_) hand_out(false);
 }
 
 // What a call has brought back so far is durable; the rest stays dead.

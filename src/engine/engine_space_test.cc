@@ -78,6 +78,34 @@ TEST(EngineSpace, in_the_reserve_what_ends_is_taken_and_what_only_changes_is_ref
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", dead}).outcome, ChangeOutcome::kicked);
 }
 
+// Ends used up the segments in which cleaning writes that the front of the log may go.
+TEST(EngineSpace, what_is_kept_for_cleaning_takes_nothing_else) {
+    TrialEngine shard;
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 4; ++i) ids.push_back(shard.put(1000));
+    const auto cancel = [&](std::size_t which) { return CancelCommand{"default", ids.at(which)}; };
+    shard.engine().set_log_space(LogSpace::cleaning);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(cancel(0)).outcome, ChangeOutcome::cancelled) << "the open segment takes it";
+
+    shard.engine().close_segment();
+    shard.turn();
+    const Error refused = shard.ask<Error>(cancel(1));
+    EXPECT_EQ(refused.code, "store_full");
+    EXPECT_NE(refused.message.find("Try again in a second"), std::string::npos) << refused.message;
+    EXPECT_TRUE(shard.engine().is_idle());
+    EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now()) << "it does not turn in vain";
+
+    EXPECT_TRUE(shard.ask<CarryAnswer>(CarryDoneCommand{2}).carried);
+    EXPECT_EQ(shard.log().back().kind, RecordKind::carry_done);
+    EXPECT_EQ(shard.ask<Error>(cancel(1)).code, "store_full") << "the segment was begun for cleaning";
+    shard.engine().set_log_space(LogSpace::none);
+    EXPECT_TRUE(shard.ask<CarryAnswer>(CarryDoneCommand{3}).carried) << "it has room for that";
+    EXPECT_EQ(shard.ask<Error>(cancel(1)).code, "store_full");
+
+    shard.engine().set_log_space(LogSpace::reserve);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(cancel(1)).outcome, ChangeOutcome::cancelled);
+}
+
 TEST(EngineSpace, in_the_reserve_a_paused_queue_may_be_resumed) {
     TrialEngine shard;
     shard.put(0);

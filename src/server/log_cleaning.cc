@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "base/planted_bugs.h"
 
@@ -36,11 +37,33 @@ std::uint64_t LogCleaning::bound_bytes() const {
     return 2 * needed_bytes() + left_bytes();
 }
 
+bool LogCleaning::is_pressed() const {
+    return parts_.log_space() >= LogSpace::cleaning;
+}
+
+void LogCleaning::see_space() {
+    const bool is_full = parts_.space().is_full();
+    const bool becomes_full = is_full && !std::exchange(was_full_, is_full);
+    const bool is_over = !full_pass_is_thorough_ || begins_at() >= full_pass_until_;
+    const bool may_gain = needed_bytes() + parts_.journal().segment_bytes() / 8 <= full_pass_needed_;
+    if (!becomes_full && !(is_pressed() && is_over && may_gain)) return;
+    full_pass_is_thorough_ = !becomes_full;
+    full_pass_until_ = parts_.engine().totals().sequence + 1;
+    full_pass_needed_ = needed_bytes();
+}
+
+// Until the log has grown by what was set, or an eighth of it has ended.
+bool LogCleaning::is_resting() const {
+    const std::uint64_t bytes = log_bytes();
+    return bytes <= rest_until_bytes_ && needed_bytes() + bytes / 8 > rest_needed_bytes_;
+}
+
 bool LogCleaning::log_is_too_long() const {
     const std::uint64_t bytes = log_bytes();
     const std::uint64_t needed = needed_bytes();
-    if (was_full_ && begins_at() < full_pass_until_ && bytes > needed + needed / 4 + left_bytes()) return true;
-    return bytes > std::max(rest_until_bytes_, bound_bytes());
+    const std::uint64_t slack = is_pressed() && full_pass_is_thorough_ ? 0 : needed / 4 + left_bytes();
+    if (was_full_ && begins_at() < full_pass_until_ && bytes > needed + slack) return true;
+    return bytes > bound_bytes() && !is_resting();
 }
 
 std::size_t LogCleaning::chunk_bytes() const {
@@ -111,13 +134,13 @@ void LogCleaning::end_pass() {
     const Totals& totals = parts_.engine().totals();
     const bool was_alone = totals.digest == pass_begin_.digest && totals.id_counter == pass_begin_.id_counter;
     const bool gained_little = pass_carried_bytes_ > most || (was_alone && log_bytes() > most);
-    if (gained_little) rest_until_bytes_ = log_bytes() + log_bytes() / 4;
+    if (!gained_little) return;
+    rest_until_bytes_ = log_bytes() + log_bytes() / 4;
+    rest_needed_bytes_ = needed_bytes();
 }
 
 LogCleaning::Step LogCleaning::next() {
-    const bool is_full = parts_.space().is_full();
-    if (is_full && !was_full_) full_pass_until_ = parts_.engine().totals().sequence + 1;
-    was_full_ = is_full;
+    see_space();
     if (running_ || replies_awaited_ > 0 || stating_) return Step::none;
     Step step = Step::none;
     if (to_drop_) {

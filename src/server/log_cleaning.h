@@ -15,12 +15,13 @@
 // Of outcomes only those are counted whose end this index has seen, so an index that was built from a log without its
 // front counts too few for as long as outcomes are kept. A pass over all that stood in the log which had to carry
 // nearly all of it, or after which the log is as long as it was although nobody else wrote, shows that no more is to be
-// gained: then cleaning rests until the log has grown by a quarter.
+// gained: then cleaning rests until the log has grown by a quarter, or an eighth of it has ended since.
 //
 // While the store is full it works harder, because what it gains is what ends that: it begins as soon as a quarter of
 // what is needed is not, goes once over all that stood in the log when the store became full, however little each
 // segment brings, and has the open segment closed when the carries in it are all that is waited for. It carries no more
-// ahead than a segment, so that the reserve suffices.
+// ahead than a segment, so that the reserve suffices. Where only what is kept for cleaning is left it goes over the log
+// for whatever there is to be gained, each time an eighth of a segment has ended: nobody may end anything else before.
 //
 // The wait for the answers is there because a question holds the place that a record had when it was asked: one that is
 // carried under it would be missing, which to a delivery is a damaged log.
@@ -81,7 +82,7 @@ class LogCleaning {
     // The log may be this long, in bytes of what is not carried yet, before cleaning begins.
     std::uint64_t bound_bytes() const;
     // The last pass has shown that more is needed than is counted.
-    bool is_resting() const { return log_bytes() <= rest_until_bytes_; }
+    bool is_resting() const;
     // A segment is being carried, or waits for what it takes to be dropped.
     bool is_at_work() const { return cleaner_ != nullptr || !carried_.empty(); }
 
@@ -102,6 +103,8 @@ class LogCleaning {
     std::uint64_t left_bytes() const;
     std::size_t chunk_bytes() const;
     Sequence begins_at() const;  // the part that is not carried yet
+    bool is_pressed() const;     // what ends messages is refused until something is gained
+    void see_space();
     bool log_is_too_long() const;
     bool is_far_ahead() const;
     bool is_enough_carried() const;
@@ -128,12 +131,15 @@ class LogCleaning {
     Sequence pass_until_ = 0;              // what stood in the log when the pass began that is going on; 0: none is
     std::uint64_t pass_bytes_ = 0;         // of the segments that it has gone over
     std::uint64_t pass_carried_bytes_ = 0;
-    Totals pass_begin_;                   // digest and ids the same at its end: nobody else has changed anything
-    std::uint64_t rest_until_bytes_ = 0;  // of the log: the last pass gained too little
+    Totals pass_begin_;                    // digest and ids the same at its end: nobody else has changed anything
+    std::uint64_t rest_until_bytes_ = 0;   // of the log: the last pass gained too little
+    std::uint64_t rest_needed_bytes_ = 0;  // when it did
     std::uint64_t segments_dropped_ = 0;
     std::uint64_t carried_bytes_ = 0;
     bool was_full_ = false;
     Sequence full_pass_until_ = 0;
+    std::uint64_t full_pass_needed_ = 0;  // when that pass began
+    bool full_pass_is_thorough_ = false;  // whatever there is to be gained
 };
 
 }  // namespace duewheel

@@ -295,8 +295,10 @@ void Shard::say_space() {
         {"store_reserve",
          "The disk is full but for the reserve of the log: moves, and whatever else ends no message, are refused too."},
         {"reserve_used_up",
-         "The reserve of the log is used up: when the open segment is full, nothing can be saved until there is "
-         "space."},
+         "The reserve of the log is used up but for what cleaning needs: when the open segment is full, what ends "
+         "messages is refused too, until cleaning has made space."},
+        {"log_stands_still",
+         "Not one segment is left for the log: nothing can be saved but what the open one takes, until there is space."},
     };
     const LogSpace now = parts_.log_space();
     const SpaceWatch& space = parts_.space();

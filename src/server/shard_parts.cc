@@ -47,7 +47,8 @@ Status with_space_of_a_spare(LocalJournal& journal, std::size_t keep, Step step)
     return *given ? step() : done;
 }
 
-constexpr std::size_t kSparesOfTheLog = 1;
+// The reserve's last segments: one for the record that lets the front of the log go, one whose place a table takes.
+constexpr std::size_t kKeptForCleaning = 2;
 
 // The system's words say what happened, and not what to do.
 Error unusable(const std::string& directory, Error error) {
@@ -66,6 +67,7 @@ ShardParts::ShardParts(FileSystem& files, std::string directory, const ShardOpti
     : files_(files),
       directory_(std::move(directory)),
       reserve_segments_(options.reserve_segments),
+      kept_for_cleaning_(std::min(kKeptForCleaning, std::max<std::size_t>(reserve_segments_, 1) - 1)),
       space_({options.free_floor_bytes, options.engine.segment_bytes, options.reserve_segments}) {}
 
 // Damage to the index may be met only while what it lacks is worked out. It is built anew then, once: what is met a
@@ -155,7 +157,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     // log whose front is gone: it knows all messages only where all that were carried are in it.
     const bool begins_inside = !index_->position().is_proven && journal_->first_sequence() > 1;
     if (begins_inside || unsealed().size() > options.engine.unsealed_segments_max) {
-        const Status sealed = with_space_of_a_spare(*journal_, kSparesOfTheLog,
+        const Status sealed = with_space_of_a_spare(*journal_, spares_of_the_log(),
                                                     [&] { return seal_missing(journal_->catalog(), *index_); });
         // Acks that went on while the disk was full have left a few more than usual: they fit into memory too.
         const std::size_t few = options.engine.unsealed_segments_max + journal_->spares_wanted() + 1;
@@ -310,6 +312,12 @@ Result<bool> ShardParts::verify_next_segment() {
     return false;
 }
 
+// Without the last spare the log could not go on once the open segment is full; where that still takes records, a table
+// is what lets the front of the log go.
+std::size_t ShardParts::spares_of_the_log() const {
+    return journal_->room().closed ? 1 : 0;
+}
+
 Result<SegmentNumber> ShardParts::seal_next() {
     const auto segments = journal_->catalog().snapshot();
     // An empty index begins where the log does.
@@ -320,7 +328,7 @@ Result<SegmentNumber> ShardParts::seal_next() {
         const SegmentEnd end = segment->end();
         if (!end.closed) break;
         retention_->set_now(end.totals.server_time_ms);
-        Status sealed = with_space_of_a_spare(*journal_, kSparesOfTheLog, [&] {
+        Status sealed = with_space_of_a_spare(*journal_, spares_of_the_log(), [&] {
             const Status built = seal_segment(*segment, journal_->catalog(), *index_);
             table_waits_ = !built;
             return built;
@@ -352,7 +360,9 @@ void ShardParts::tell_space(const SpaceSeen& seen) {
 LogSpace ShardParts::log_space() const {
     if (!space_.is_full()) return LogSpace::enough;
     if (!space_.has_only_reserve()) return LogSpace::scarce;
-    return journal_->spares_held() > 0 ? LogSpace::reserve : LogSpace::none;
+    const std::size_t held = journal_->spares_held();
+    if (held == 0) return LogSpace::none;
+    return held > kept_for_cleaning_ ? LogSpace::reserve : LogSpace::cleaning;
 }
 
 bool ShardParts::tell_reserve() {

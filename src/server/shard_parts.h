@@ -71,8 +71,8 @@ class ShardParts {
 
     // The sealer's steps. Seals the oldest full segment that the index does not hold, and returns its number: the
     // shard's thread then calls engine().table_taken() with it. 0: there is none. `no_space`: try again later, when
-    // cleaning had its turn. On a full disk a spare segment is given up for the table, but for the last one, because
-    // only what is in the index can be cleaned away.
+    // cleaning had its turn. On a full disk a spare segment is given up for the table, also the last one where the open
+    // segment still takes records: only what is in the index can be cleaned away.
     Result<SegmentNumber> seal_next();
 
     // The step of who tends the disk: fills spare segments as far as there is space, and sees what is left. Whoever
@@ -116,6 +116,7 @@ class ShardParts {
     Status prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log);
     Status repeat_drop(Sequence carried_up_to, LogSink& log);
     Result<SpaceSeen> see_space(bool spares_refused) const;
+    std::size_t spares_of_the_log() const;
 
     FileSystem& files_;
     const std::string directory_;
@@ -130,6 +131,7 @@ class ShardParts {
     RecoveryReport recovery_;
     Sequence outcomes_carried_up_to_ = 0;
     const std::size_t reserve_segments_;
+    const std::size_t kept_for_cleaning_;  // of them
     SpaceWatch space_;
     std::atomic<bool> table_waits_{false};  // for space
     std::uint64_t verified_segment_ = 0;    // of the patrol: the number of the one it read last

@@ -64,7 +64,7 @@ TEST(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_com
     RecordingLog log;
     TrialOwner owner(disk, kDirectory, log);
     owner.options.spare_segments = 1;
-    owner.options.reserve_segments = 3;
+    owner.options.reserve_segments = 1;
     ASSERT_TRUE(owner.open(rows).ok());
     const auto tend = [&] {
         const auto seen = owner.parts().tend_space();
@@ -95,6 +95,8 @@ TEST(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_com
     EXPECT_GT(cancelled, 40u);
     EXPECT_EQ(owner.parts().log_space(), LogSpace::none);
     EXPECT_EQ(owner.parts().journal().spares_held(), 0u);
+    owner.engine().close_segment();  // so that not even a start finds room for its first record
+    owner.settle();
     EXPECT_EQ(owner.ask<MessageAnswer>(GetCommand{"default", ids[cancelled]}).row.state.state, State::scheduled);
 
     owner.close();
@@ -108,6 +110,71 @@ TEST(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_com
     EXPECT_TRUE(owner.engine().is_serving());
     EXPECT_TRUE(cancel_next());
     EXPECT_EQ(owner.engine().totals().live_count, ids.size() - cancelled);
+}
+
+// Thousands of cancels at once on a disk without a free byte were quicker than the index: they used up all of the
+// reserve but one segment, which no table may take the place of while the log may need it. Nothing was pending any
+// more, and puts were refused for ever.
+TEST(ShardSpace, ends_that_are_quicker_than_the_index_leave_it_the_space_to_make_space) {
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner(disk, kDirectory, log);
+    owner.options.spare_segments = 1;
+    owner.options.reserve_segments = 3;
+    owner.options.free_floor_bytes = 0;
+    ASSERT_TRUE(owner.open(rows).ok());
+    const auto tend = [&] {
+        const auto seen = owner.parts().tend_space();
+        ASSERT_TRUE(seen.ok()) << seen.error().message;
+        owner.parts().tell_space(*seen);
+    };
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 10 * kMessages; ++i) ids.push_back(owner.put(kHour, std::string(300, 'x')));
+    ASSERT_NO_FATAL_FAILURE(tend());
+    owner.settle();
+    ASSERT_EQ(owner.parts().journal().ready_spares(), 4u);
+    disk.set_capacity(SimDisk::kDefaultCapacityBytes - *disk.free_bytes(kDirectory));
+    rows.set_free_space([&] { return *disk.free_bytes(kDirectory); });
+    ASSERT_NO_FATAL_FAILURE(tend());
+
+    // A table that waits for space is no end of the process.
+    const auto step = [&] {
+        const auto went_on = owner.step();
+        EXPECT_TRUE(went_on.ok() || went_on.error().code == "no_space") << went_on.error().message;
+        return went_on.ok() && *went_on;
+    };
+    const auto cancel = [&](MessageId id) -> std::optional<Error> {
+        const ReplyToken token = owner.submit(CancelCommand{"default", id});
+        for (int steps = 0; owner.reply_to(token) == nullptr && steps < 100; ++steps) step();
+        const Reply* reply = owner.reply_to(token);
+        if (reply == nullptr) return Error{"none", "every request is answered"};
+        if (const auto* error = std::get_if<Error>(reply)) return *error;
+        return std::nullopt;
+    };
+    owner.seals = false;
+    std::size_t cancelled = 0;
+    std::optional<Error> refused;
+    while (cancelled < ids.size() && !(refused = cancel(ids[cancelled]))) {
+        ++cancelled;
+        ASSERT_NO_FATAL_FAILURE(tend());
+    }
+    ASSERT_TRUE(refused) << "too few messages for this test";
+    EXPECT_EQ(refused->code, "store_full");
+    EXPECT_NE(refused->message.find("Try again in a second"), std::string::npos) << refused->message;
+    EXPECT_EQ(owner.parts().log_space(), LogSpace::cleaning);
+    EXPECT_GT(cancelled, 40u);
+
+    owner.seals = owner.cleans = true;
+    for (int steps = 0; cancelled < ids.size() || owner.parts().log_space() != LogSpace::enough; ++steps) {
+        ASSERT_LT(steps, 100'000) << "it stands still at " << cancelled << " of " << ids.size();
+        const bool went_on = step();
+        ASSERT_NO_FATAL_FAILURE(tend());
+        if (went_on) continue;
+        if (cancelled < ids.size() && !cancel(ids[cancelled])) ++cancelled;
+    }
+    EXPECT_EQ(owner.engine().totals().live_count, 0u);
+    EXPECT_NE(owner.put(kHour, "again"), 0u);
 }
 
 }  // namespace

@@ -77,11 +77,13 @@ class TrialOwner {
             engine().answer(*std::move(answer));
             return true;
         }
-        const Result<SegmentNumber> sealed = parts_->seal_next();
-        if (!sealed) return sealed.error();
-        if (*sealed != 0) {
-            engine().table_taken(*sealed);
-            return true;
+        if (seals) {
+            const Result<SegmentNumber> sealed = parts_->seal_next();
+            if (!sealed) return sealed.error();
+            if (*sealed != 0) {
+                engine().table_taken(*sealed);
+                return true;
+            }
         }
         if (clean_ == LogCleaning::Step::none && cleans) clean_ = cleaning_->next();
         if (clean_ == LogCleaning::Step::none) return false;
@@ -131,6 +133,7 @@ class TrialOwner {
 
     ShardOptions options;  // of the next start
     DueMs now = kStart;
+    bool seals = true;
     bool cleans = false;              // cleaning begins no step before
     bool holds_record_reads = false;  // what asks for records of the log gets no answer
 

@@ -22,6 +22,7 @@ FLOOR_MEGABYTES = 8
 WITH_FLOOR = ["--store-segment-size", "1MiB", "--store-free-floor", f"{FLOOR_MEGABYTES}MiB"]
 WITHOUT_FLOOR = ["--store-segment-size", "1MiB", "--store-free-floor", "0B"]
 BODY = "x" * 3000
+RESERVE = 3  # segments, beside which one more is kept ready
 AT_ONCE = 8
 SOON_S = 60  # a few seconds, on a machine that has other things to do
 
@@ -57,6 +58,15 @@ class FullDisk(unittest.TestCase):
             accepted.append(answer["id"])
         self.fail("the disk never became full")
 
+    def fill_beside(self, client, disk):
+        """Somebody else takes what is left on the disk, but not the very space in which the reserve is being made: it is
+        promised for a disk that gets full, and not for one that was full before the reserve was there."""
+        until = time.monotonic() + SOON_S
+        while metric(client, "duewheel_spare_segments") <= RESERVE and metric(client, "duewheel_store_full") == 0:
+            self.assertLess(time.monotonic(), until, "there is space, but spare segments are not made")
+            time.sleep(0.02)
+        disk.fill()
+
     def keep_full(self, daemon, disk, accepted):
         """Takes again what the daemon gave back: a table that was merged or a segment that was sealed a moment after the
         disk was filled may be enough for it to take puts, and on a slow machine that moment is long."""
@@ -66,7 +76,7 @@ class FullDisk(unittest.TestCase):
             if status == 507:
                 return
             accepted.append(answer["id"])
-            disk.fill()
+            self.fill_beside(client, disk)
             self.put_until_full(client, accepted)
         self.fail("the daemon finds more and more space on a full disk")
 
@@ -110,13 +120,25 @@ class FullDisk(unittest.TestCase):
         return ended
 
     def cancel_all(self, daemon, numbers):
+        """As the refusal of a log that stands still says: try again. It was one in some thousand, and for less than a
+        second: cancels were quicker than the cleaning that makes their space."""
+        until = time.monotonic() + SOON_S
+
+        def cancel(client, number):
+            while True:
+                answer = client.cancel(number)[1]
+                if answer.get("code") != "store_full" or time.monotonic() > until:
+                    return answer
+                time.sleep(0.02)
+
         def work(part):
             client = daemon.client()
-            return [client.cancel(number)[1]["outcome"] for number in part]
+            return [cancel(client, number) for number in part]
 
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-            outcomes = sum(pool.map(work, [numbers[i::AT_ONCE] for i in range(AT_ONCE)]), [])
-        self.assertEqual(set(outcomes), {"cancelled"})
+            answers = sum(pool.map(work, [numbers[i::AT_ONCE] for i in range(AT_ONCE)]), [])
+        others = [answer for answer in answers if answer.get("outcome") != "cancelled"]
+        self.assertEqual(others, [], f"{len(others)} of {len(answers)}\n{daemon.log_text()}")
 
     def wait_for_puts(self, daemon):
         """How long it takes until puts are taken again; the one that was."""
@@ -130,7 +152,8 @@ class FullDisk(unittest.TestCase):
                 return time.monotonic() - began, answer["id"]
             self.assertEqual(answer["code"], "store_full")
             time.sleep(0.05)
-        self.fail(f"there is space, but puts are still refused\n{daemon.log_text()}")
+        files = [f"{path.stat().st_size:10} {path.relative_to(daemon.data)}" for path in sorted(daemon.data.rglob("*"))]
+        self.fail("\n".join(["there is space, but puts are still refused", *files, daemon.log_text()]))
 
     def check_ledger(self, daemon, pending, cancelled):
         client = daemon.client()
@@ -178,7 +201,7 @@ class FullDisk(unittest.TestCase):
                 self.near(daemon)
                 client = daemon.client()
                 accepted = [client.put("far", BODY, delay="10h")[1]["id"] for _ in range(3000)]
-                disk.fill()
+                self.fill_beside(client, disk)
                 self.assertEqual(disk.free(), 0)
                 self.put_until_full(client, accepted)
                 self.keep_full(daemon, disk, accepted)
@@ -243,7 +266,7 @@ class FullDisk(unittest.TestCase):
                 for number in range(10):
                     client.put(f"junk{number % 2}", BODY, delay="10h")
                 accepted = [client.put("far", BODY, delay="10h")[1]["id"] for _ in range(3000)]
-                disk.fill()
+                self.fill_beside(client, disk)
                 self.put_until_full(client, accepted)
                 self.keep_full(daemon, disk, accepted)
                 moved = accepted[:200]
@@ -285,7 +308,7 @@ class FullDisk(unittest.TestCase):
         daemon, disk = self.started(WITHOUT_FLOOR)
         client = daemon.client()
         accepted = [client.put("far", BODY, delay="10h")[1]["id"] for _ in range(6000)]
-        disk.fill()
+        self.fill_beside(client, disk)
         self.put_until_full(client, accepted)
         before = metric(client, "duewheel_log_bytes")
         self.cancel_all(daemon, accepted)

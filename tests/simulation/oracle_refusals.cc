@@ -33,7 +33,7 @@ void Oracle::refused_for_space(const Request& request) {
         }
     } else if (only_changes) {
         if (least_space_ >= LogSpace::reserve) return rare_.met(Rare::change_refused_in_the_reserve);
-    } else if (least_space_ == LogSpace::none && !std::holds_alternative<GetCommand>(command)) {
+    } else if (least_space_ >= LogSpace::cleaning && !std::holds_alternative<GetCommand>(command)) {
         // What it would have got is ready again, and the attempts count.
         if (const auto* lease = std::get_if<LeaseCommand>(&command)) ++leases_[lease->queue].lost;
         return rare_.met(Rare::refused_by_a_log_that_stands_still);

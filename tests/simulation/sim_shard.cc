@@ -286,7 +286,7 @@ void SimShard::run_tell_space() {
 
 void SimShard::see_space() {
     const LogSpace space = parts_->log_space();
-    if (space == LogSpace::reserve) rare_.met(Rare::only_the_reserve_left);
+    if (space == LogSpace::reserve || space == LogSpace::cleaning) rare_.met(Rare::only_the_reserve_left);
     least_space_ = std::max(least_space_, space);
 }
 
