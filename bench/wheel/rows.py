@@ -19,13 +19,16 @@ QUICK = ("--quick",)
 SIZES = {"schemes": (), "A0": (10_000, 1_000_000), "A1": (10_000, 1_000_000, 10_000_000), "A2": (10_000, 1_000_000),
          "B": (10_000, 1_000_000, 10_000_000), "CU": (10_000, 1_000_000, 10_000_000), "CL": (10_000, 1_000_000),
          "D1": (10_000,), "D2": (10_000,), "D3": (10_000,), "E": (1_000_000,), "LS": (1_000_000,), "LC": (1_000_000,),
-         "LA": (1_000_000,), "LM": (1_000_000,), "ST": (1_000_000,), "SW": (1_000_000,), "SB": (1_000_000,)}
+         "LA": (1_000_000,), "LM": (1_000_000,), "LD": (1_000_000,), "LU": (1_000_000,),
+         "ST": (1_000_000,), "SW": (1_000_000,), "SB": (1_000_000,)}
 TIMED = ("A0", "A1", "A2", "B", "CU", "CL", "D1", "D2")
 LATENCY = {"LS": "schedule", "LC": "cancel", "LA": "advance by one tick",
-           "LM": "advance by a thousand of those due in one tick", "ST": "advance of a loop that ticks",
-           "SW": "advance of a loop that sleeps", "SB": "advance of a loop that sleeps, with a budget"}
-# The loops that a crowd lies ahead of.
-LOOPS = ("ST", "SW", "SB")
+           "LM": "advance by a thousand of those due in one tick",
+           "LD": "advance to the tick before, with a budget", "LU": "advance to the tick before",
+           "ST": "advance of a loop that ticks", "SW": "advance of a loop that sleeps",
+           "SB": "advance of a loop that sleeps, with a budget"}
+# The loops that a crowd lies ahead of; and a jump to just before one that is due in a single tick.
+LOOPS = ("ST", "SW", "SB", "LU", "LD")
 QUANTILES = ("p50", "p99", "p99.9", "p99.999", "most")
 SLEEPS = ("D3 one timer 350 s ahead", "D3 after its cancel")
 # Ten million timers take a peer minutes a row, so only the nearest ones run there.

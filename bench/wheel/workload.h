@@ -127,6 +127,8 @@ class Run final : public Fired {
         if (workload == "LA") return advance_latency();
         if constexpr (requires(Subject & subject) { subject.advance_some(Tick{}, std::size_t{}); }) {
             if (workload == "LM") return crowded_tick();
+            if (workload == "LD") return before_crowded_tick(kBudget);
+            if (workload == "LU") return before_crowded_tick(~std::size_t{0});
             if constexpr (kSaysWhenNext) {
                 if (workload == "ST") return crowd_ahead([this] { return now_ + 1; }, ~std::size_t{0});
                 if (workload == "SW") return crowd_ahead([this] { return subject_->next(); }, ~std::size_t{0});
@@ -404,21 +406,42 @@ class Run final : public Fired {
         return outcome_;
     }
 
-    // All timers are due in one tick, and fire a thousand a call. They were scheduled in another order than their ids'.
-    Outcome crowded_tick() {
+    // All timers are due in one tick, and were scheduled in another order than their ids'.
+    void crowd_in_one_tick() {
         make(n_);
         std::vector<Id> ids(n_);
         for (Id id = 0; id < n_; ++id) ids[id] = id;
         for (Id id = n_ - 1; id > 0; --id) std::swap(ids[id], ids[random_.below(id + 1)]);
         for (const Id id : ids) start(id, kTimeoutMax);
+    }
+
+    // Calls until time has come to `now`, each timed.
+    void advance_in_shares(Tick now, std::size_t budget, std::vector<float>& samples) {
+        now_ = now;
+        for (bool done = false; !done;) {
+            samples.push_back(timed_call([&, this] { done = subject_->advance_some(now_, budget); }));
+        }
+    }
+
+    // The crowd's tick itself, a thousand a call.
+    Outcome crowded_tick() {
+        crowd_in_one_tick();
         now_ = kTimeoutMax - 1;
         subject_->advance(now_);
-        ++now_;
         std::vector<float> samples;
         samples.reserve(n_ / kBudget + 16);
-        for (bool done = false; !done;) {
-            samples.push_back(timed_call([&, this] { done = subject_->advance_some(now_, kBudget); }));
-        }
+        advance_in_shares(kTimeoutMax, kBudget, samples);
+        keep_quantiles(std::move(samples));
+        return outcome_;
+    }
+
+    // The jump to the tick before it: nothing fires, and who keeps far timers by spans moves all of them down.
+    Outcome before_crowded_tick(std::size_t budget) {
+        crowd_in_one_tick();
+        std::vector<float> samples;
+        samples.reserve(4 * n_ / kBudget + 16);
+        advance_in_shares(kTimeoutMax - 1, budget, samples);
+        if (outcome_.fired != 0) fail("a timer fired before its tick");
         keep_quantiles(std::move(samples));
         return outcome_;
     }
@@ -432,10 +455,7 @@ class Run final : public Fired {
         for (int crowd = 1; crowd <= 2; ++crowd) {
             for (Id id = 0; id < n_; ++id) start(id, kCrowdAhead + random_.below(kCrowdWithin));
             while (outcome_.fired < static_cast<std::uint64_t>(crowd) * n_) {
-                now_ = std::max(now_, wake());
-                for (bool done = false; !done;) {
-                    samples.push_back(timed_call([&, this] { done = subject_->advance_some(now_, budget); }));
-                }
+                advance_in_shares(std::max(now_, wake()), budget, samples);
             }
         }
         keep_quantiles(std::move(samples));

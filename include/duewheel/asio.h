@@ -6,9 +6,9 @@
 //
 // Change the type and recompile: expires_after(), expires_at(), expiry(), async_wait() with any completion token,
 // cancel(), cancel_one(), wait(), cancellation slots, default tokens. What differs: it expires at the first whole
-// millisecond at or after its expiry, never before; one io_context needs one steady_timer for all of them; and the
-// order of timers that expire in the same millisecond is not promised. It needs Boost.Asio, which the rest of the
-// library does not.
+// millisecond at or after its expiry, never before; one io_context needs one steady_timer for all of them; a
+// wait's cancellation slot still ends it when its timer has been moved since; and the order of timers that expire in
+// the same millisecond is not promised. It needs Boost.Asio, which the rest of the library does not.
 //
 // Example:
 //     boost::asio::io_context context;

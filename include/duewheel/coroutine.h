@@ -1,6 +1,8 @@
 // Timers to be awaited: sleeps, intervals and time limits for coroutines, on any driver of a TimerService.
 //
 // Example:
+//     #include <duewheel/task.h>
+//     #include <duewheel/timer_thread.h>
 //     TimerService service;
 //     TimerThread thread(service);
 //     std::promise<int> beats;

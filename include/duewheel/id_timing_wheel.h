@@ -35,6 +35,10 @@ namespace duewheel {
 // Single-owner; neither copied nor moved. What is asked of a timer is carried out up to 16 calls later, and before any
 // question: so all calls but clear() and those that touch no timer may throw std::bad_alloc. Then what was asked for
 // before is not lost and will be carried out when there is memory.
+//
+// Each timer that is armed may, now and then, have up to 248 entries cleared away that are of no more use: by the call
+// that carries it out, so schedule() and cancel() clear away 248 at most, and any other call up to 16 times that before
+// it begins. advance_to() does so beside its budget.
 class IdTimingWheel {
   public:
     using Id = std::uint32_t;

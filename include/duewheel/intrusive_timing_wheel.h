@@ -61,6 +61,7 @@ class IntrusiveTimer {
   private:
     template <std::derived_from<IntrusiveTimer> Timer>
     friend class IntrusiveTimingWheel;
+    friend struct IntrusiveTimingWheelProbe;  // lets the tests damage a wheel
 
     // Lists are circular through an anchor, so that linking and unlinking need no branch; what is alone is linked to
     // itself.
@@ -83,7 +84,8 @@ class IntrusiveTimingWheel {
         clear();
     }
 
-    // Arms the timer, or moves it if it is pending here. kNever makes one that only waits for another deadline. O(1).
+    // Arms the timer, or moves it if it is pending here. kNever makes one that only waits for another deadline. O(1),
+    // and looks at no other timer than its neighbours.
     void schedule(Timer& timer, Tick deadline);
 
     // True when the timer was pending and now is gone. O(1).
@@ -418,10 +420,16 @@ void IntrusiveTimingWheel<Timer>::check() const {
 template <std::derived_from<IntrusiveTimer> Timer>
 std::size_t IntrusiveTimingWheel<Timer>::check_list(const IntrusiveTimer& anchor, std::size_t number) const {
     std::size_t count = 0;
-    for (const IntrusiveTimer* timer = anchor.next_; timer != &anchor; timer = timer->next_) {
-        require_of_wheel(timer->next_->prev_ == timer && timer->prev_->next_ == timer,
-                         "links agree in both directions");
+    const IntrusiveTimer* before = &anchor;
+    for (const IntrusiveTimer* timer = anchor.next_;; timer = timer->next_) {
+        require_of_wheel(timer->prev_ == before, "links agree in both directions");
+        if (timer == &anchor) return count;
+        before = timer;
         require_of_wheel((timer->deadline_ == kNever) == (&anchor == &asleep_), "only timers without a deadline sleep");
+        if (&anchor == &due_ || &anchor == &late_ || &anchor == &waiting_) {
+            require_of_wheel(timer->deadline_ <= now_, "what waits to fire is due");
+        }
+        require_of_wheel(&anchor != &moving_ || timer->deadline_ >= position_, "what is moved down is not overdue");
         ++count;
         if (number == slots_.size()) continue;
         const auto shift = static_cast<unsigned>(number / kSlotCount * kDigitBits);
@@ -433,7 +441,6 @@ std::size_t IntrusiveTimingWheel<Timer>::check_list(const IntrusiveTimer& anchor
         require_of_wheel(earliest_ == kUnknown || !is_empty(moving_) || timer->deadline_ >= earliest_,
                          "the remembered earliest deadline is the earliest");
     }
-    return count;
 }
 
 }  // namespace duewheel

@@ -4,6 +4,7 @@
 // nothing of how long anything takes.
 //
 // Example:
+//     #include <duewheel/timer_service.h>
 //     ManualClock clock;
 //     TimerService service({}, clock);
 //     int fired = 0;
@@ -53,8 +54,8 @@ class ManualClock final : public TimerClock {
     // Sets the wall, not the time: somebody corrects the clock, or an hour is put forward.
     void set_wall(Instant wall);
 
-    // While it is on, time goes to the next alarm whenever all owners sleep and nobody holds the clock. With no alarm
-    // set it stands still.
+    // While it is on, time goes to the next alarm whenever all owners sleep and nobody holds the clock or advances it.
+    // With no alarm set it stands still.
     void auto_advance(bool on);
 
     // While one lives, time does not move by itself.
@@ -84,6 +85,7 @@ class ManualClock final : public TimerClock {
     Instant wall_;  // at wall_set_
     TimerInstant wall_set_{};
     std::size_t holds_ = 0;
+    std::size_t advancing_ = 0;  // threads in advance_to(), which move the time in place of auto_advance_
     bool auto_advance_ = false;
 };
 

@@ -985,6 +985,7 @@ void ParkingLevels<Node>::check() const {
     require_of_wheel(strips == strips_.taken(), "every strip lies in a slot or is being read");
     require_of_wheel(occupied == occupied_slots_, "the number of occupied slots is known");
     require_of_wheel(late_strips_due_ <= slots_[kLate].strips(), "no more are late than there are");
+    require_of_wheel(next_event_ <= next_work(), "the next event comes no later than the next work");
     for (std::size_t timer = 1; timer < nodes_.size(); ++timer) {
         check_node(static_cast<TimerIndex>(timer), has_entry[timer]);
     }
@@ -1041,7 +1042,11 @@ void ParkingLevels<Node>::check_node(TimerIndex timer, bool has_entry) const {
         require_of_wheel(node.deadline <= now_, "a late timer is due");
     } else if (is_level_slot(lies_in)) {
         require_of_wheel(slots_[lies_in].start <= node.deadline, "a slot begins no later than its timers are due");
-        require_of_wheel(node.deadline > position_ || !caught_up_, "nothing is overdue");
+        const bool is_old = (node.place ^ slots_[lies_in].place) >= kRound;
+        require_of_wheel(!is_old || old_strips_[lies_in] > 0 || node.place == reading_.place,
+                         "an entry is of a round that is still to be read");
+    } else {
+        require_of_wheel(node.deadline > position_, "a timer parked among the late ones is not due");
     }
 }
 

@@ -2,6 +2,7 @@
 // may take long.
 //
 // Example:
+//     #include <duewheel/timer_thread.h>
 //     TaskPool pool(4);
 //     TimerService service({.executor = pool.executor()});
 //     TimerThread thread(service);

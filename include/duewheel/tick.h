@@ -27,16 +27,16 @@ constexpr Tick tick_after(Tick now, Tick delay) {
     return delay < kNever - now ? now + delay : kNever;
 }
 
-// The roundest tick from `deadline` to `deadline + slack`, both included: for timers that may be up to `slack` late and
-// are never early. Deadlines that may share a tick then do, so a loop wakes less often: a thousand timers a minute
-// ahead with a slack of a second fire at sixteen ticks. Round is meant in digits of base 64, the wheels' own. What it
-// gives is a deadline like any other: the wheel knows of no slack, tells the rounder tick to the sink, and moves the
-// timer down as often as others of that tick.
+// The roundest tick from `deadline` to `deadline + slack`, both included, of several the last: for timers that may be
+// up to `slack` late and are never early. Deadlines that may share a tick then do, so a loop wakes less often: a
+// thousand timers a minute ahead with a slack of a second fire at sixteen ticks. Round is meant in digits of base 64,
+// the wheels' own. What it gives is a deadline like any other: the wheel knows of no slack, tells the rounder tick to
+// the sink, and moves the timer down as often as others of that tick.
 //
 // Example: relaxed_tick(1000, 50) is 1024 = 16 * 64, relaxed_tick(1000, 10) is 1010, as no multiple of 64 is near.
 constexpr Tick relaxed_tick(Tick deadline, Tick slack) {
     if (deadline == 0 || deadline == kNever || slack == 0) return deadline;
-    const Tick latest = deadline > kLastTick - slack ? kLastTick : deadline + slack;
+    const Tick latest = slack < kLastTick - deadline ? deadline + slack : kLastTick;
     // A multiple of 64^n lies in the window exactly if the last tick before it and the last tick in it differ in digit
     // n or above.
     const unsigned highest_bit = static_cast<unsigned>(std::bit_width((deadline - 1) ^ latest)) - 1;

@@ -4,6 +4,7 @@
 // knows the timer's fate and not its result, which submit_after()'s future does.
 //
 // Example:
+//     #include <duewheel/timer_service.h>
 //     TimerService service;
 //     Timeout timeout = service.schedule_after(2s, [] { std::abort(); }).value();
 //     assert(timeout.is_pending() && timeout.remaining() <= 2001ms);

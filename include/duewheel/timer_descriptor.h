@@ -7,9 +7,10 @@
 //     static_cast<void>(service.schedule_after(0ms, [&] { fired = true; }));
 //     assert(timers.advance() == 1 && fired);              // when it is readable
 //
-// The descriptor is one timerfd, set to the next expiry; it becomes readable when something is due, and for no other
-// reason. Any thread may schedule: who schedules something earlier sets the timerfd to that, so the loop's thread is
-// not even woken before its time.
+// The descriptor is set to the next expiry, and becomes readable when something is due. It may also be readable with
+// nothing to run: what it was set for was cancelled or moved, or somebody has set the wall while timers go by it.
+// advance() then returns 0 and sets it anew. Any thread may schedule: who schedules something earlier sets the
+// descriptor to that, so the loop's thread is not even woken before its time.
 //
 // Choose it over a TimerThread where the program has such a loop: tasks run there and need no lock against it. What it
 // gives up: a task holds the loop up as long as it runs; and it is for Linux only.

@@ -2,6 +2,7 @@
 // periods, executors and figures about itself.
 //
 // Example:
+//     #include <duewheel/timer_thread.h>
 //     TimerService service;                                // passive: it has no thread
 //     TimerThread thread(service);                         // now it has one
 //     Timeout timeout = service.schedule_after(1h, [] { std::abort(); }).value();
@@ -178,8 +179,8 @@ class TimerService {
     // The same for a driver who has just read the clock; instants before an earlier one count as that one.
     std::size_t advance(TimerInstant now);
 
-    // When advance() next has something to do: never before the clock's now, kNeverInstant if never. Others may
-    // schedule something earlier the moment after; a driver that sleeps uses rest().
+    // When advance() next has something to do, by the wall as it is now: kNeverInstant if never. The moment after,
+    // others may schedule something earlier, and somebody may set the wall; a driver that sleeps uses rest().
     [[nodiscard]] TimerInstant next_expiry();
 
     // For drivers: what rings when somebody schedules something before the instant that rest() returned. Set before the
@@ -212,6 +213,9 @@ class TimerService {
   private:
     friend class CalendarTriggers;
     friend class EmbeddedTimer;
+    friend class SystemTimer;
+    friend class TimerThread;
+    friend class WatchdogLease;
     friend struct TimerServiceProbe;  // lets the tests look
 
     template <class Callable>
@@ -242,6 +246,10 @@ class TimerService {
     Result<Timeout> schedule_at_wall(Instant wall, TimerTask task);
     // From the task of such a timer: it comes again then, unless it is cancelled, and keeps its place meanwhile.
     static void again_at(Instant wall);
+    // From the task of one with a fixed delay: its next run comes so long after the end of this one.
+    static void again_after(std::chrono::nanoseconds delay);
+    // Ends the sleep of the driver, for one who has said before what it is to find then.
+    void wake_driver();
     Tick tick_of(TimerInstant deadline) const;
     Tick tick_after_now(std::chrono::nanoseconds delay) const;
 

@@ -61,8 +61,7 @@ class TimerThread {
 
     TimerService& service_;
     Factory factory_;
-    std::mutex ending_;
-    std::unique_ptr<TimerAlarm> alarm_;  // while the thread lives; its end is guarded by ending_
+    std::unique_ptr<TimerAlarm> alarm_;  // while the thread lives, whose it is
     std::atomic<bool> ends_{false};
     std::atomic<std::uint64_t> wakeups_{0};
     std::atomic<std::thread::id> id_{};

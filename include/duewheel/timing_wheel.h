@@ -9,8 +9,9 @@
 // long use. What it gives up: the order inside one tick, and iteration in deadline order. And either few wake-ups or
 // short calls: an owner who advances every tick never pays for a crowd at once, but one who sleeps until next_expiry()
 // moves down, in the call after it, all that he slept past; a million timers due within three seconds make that one
-// call of some 14 ms. With a budget he has both: of 1,000, each call takes about 0.1 ms (measured: bench/README.md).
-// What it refuses: it reads no clock, takes no lock, starts no thread, rounds nothing and knows nothing of durations.
+// call of some 14 ms. With a budget he has both: of 1,000, the worst call takes some 0.1 ms (measured:
+// bench/README.md). What it refuses: it reads no clock, takes no lock, starts no thread, rounds nothing and knows
+// nothing of durations.
 //
 // Which front. This one is the safe default. IdTimingWheel (id_timing_wheel.h) is faster where the caller already
 // counts its objects 0, 1, 2, ...; IntrusiveTimingWheel (intrusive_timing_wheel.h) needs no memory of its own and is

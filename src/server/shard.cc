@@ -298,7 +298,8 @@ void Shard::say_space() {
          "The reserve of the log is used up but for what cleaning needs: when the open segment is full, what ends "
          "messages is refused too, until cleaning has made space."},
         {"log_stands_still",
-         "Not one segment is left for the log: nothing can be saved but what the open one takes, until there is space."},
+         "Not one segment is left for the log: nothing can be saved but what the open one takes, until there is "
+         "space."},
     };
     const LogSpace now = parts_.log_space();
     const SpaceWatch& space = parts_.space();

@@ -177,5 +177,42 @@ TEST(ShardSpace, ends_that_are_quicker_than_the_index_leave_it_the_space_to_make
     EXPECT_NE(owner.put(kHour, "again"), 0u);
 }
 
+// A pass that had to carry nearly everything made it rest until the log had grown. All messages ended then, nothing
+// came any more to make it grow, and the log stayed as long as it was: on a full disk, where puts wait for it, for
+// ever.
+TEST(ShardSpace, cleaning_rests_no_more_when_what_it_had_to_carry_has_ended) {
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner(disk, kDirectory, log);
+    owner.options.spare_segments = 2;
+    ASSERT_TRUE(owner.open(rows).ok());
+    PutCommand put;
+    put.when.delay_ms = kHour;
+    put.body = std::string(900, 'x');
+    for (int i = 0; i < 4000; ++i) {
+        put.queue = i % 14 < 3 ? "some" : "most";
+        owner.ask<PutAnswer>(put);
+    }
+    const auto tend = [&] {
+        const auto seen = owner.parts().tend_space();
+        ASSERT_TRUE(seen.ok()) << seen.error().message;
+        owner.parts().tell_space(*seen);
+        owner.settle();
+    };
+    const auto purge = [&](const char* queue) {
+        owner.ask<QueueAnswer>(ConfigureQueueCommand{"default", queue, ConfigureQueueCommand::What::purge, {}});
+        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(tend());
+    };
+    disk.set_capacity(owner.options.free_floor_bytes);  // it is full, so that less than half is worth a pass
+    ASSERT_NO_FATAL_FAILURE(tend());
+    owner.cleans = true;
+    ASSERT_NO_FATAL_FAILURE(purge("some"));
+    ASSERT_TRUE(owner.cleaning().is_resting());
+    const std::uint64_t before = owner.parts().journal().catalog().bytes();
+    ASSERT_NO_FATAL_FAILURE(purge("most"));
+    EXPECT_LT(owner.parts().journal().catalog().bytes(), before / 2);
+}
+
 }  // namespace
 }  // namespace duewheel

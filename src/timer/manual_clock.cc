@@ -95,7 +95,7 @@ void ManualClock::advance_to(TimerInstant to) {
     const auto wait_until_idle = [&] {
         rest_.wait(lock, [this] { return awake_ == nullptr && all_asleep() && earliest() > now_; });
     };
-    const bool moves_by_itself = std::exchange(auto_advance_, false);
+    ++advancing_;
     wait_until_idle();
     while (earliest() <= to) {
         now_ = earliest();
@@ -103,7 +103,7 @@ void ManualClock::advance_to(TimerInstant to) {
         wait_until_idle();
     }
     now_ = std::max(now_, to);
-    auto_advance_ = moves_by_itself;
+    --advancing_;
     give_turn();
 }
 
@@ -147,7 +147,8 @@ TimerInstant ManualClock::earliest() const {
 // Wakes the first owner whose alarm rings, unless another one is awake; moves the time there if it does that by itself.
 void ManualClock::give_turn() const {
     if (awake_ != nullptr) return;
-    if (auto_advance_ && holds_ == 0 && all_asleep() && earliest() != kNeverInstant) now_ = std::max(now_, earliest());
+    const bool goes_by_itself = auto_advance_ && holds_ == 0 && advancing_ == 0;
+    if (goes_by_itself && all_asleep() && earliest() != kNeverInstant) now_ = std::max(now_, earliest());
     for (Alarm* alarm : owners_) {
         if (!alarm->asleep_ || alarm->rings_at() > now_) continue;
         awake_ = alarm;

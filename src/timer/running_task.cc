@@ -48,11 +48,23 @@ TimerNode* RunningTask::innermost() {
     return innermost_task == nullptr ? nullptr : &innermost_task->node_;
 }
 
+TimerNode* RunningTask::shown() {
+    return innermost_task == nullptr || innermost_task->is_hidden_ ? nullptr : &innermost_task->node_;
+}
+
 bool RunningTask::is_here(const TimerNode& node) {
     for (const RunningTask* task = innermost_task; task != nullptr; task = task->outer_) {
         if (&task->node_ == &node) return true;
     }
     return false;
+}
+
+HiddenTask::HiddenTask() : task_(innermost_task) {
+    if (task_ != nullptr) task_->is_hidden_ = true;
+}
+
+HiddenTask::~HiddenTask() {
+    if (task_ != nullptr) task_->is_hidden_ = false;
 }
 
 void wait_until_returned(TimerNode& node) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <mutex>
 #include <system_error>
 
 #include <poll.h>
@@ -53,6 +54,7 @@ class SystemAlarm final : public TimerAlarm {
         // Zero means not at all, so what has passed is set to the first nanosecond.
         const std::int64_t ns =
             instant == kNeverInstant ? 0 : std::max<std::int64_t>(1, instant.time_since_epoch().count());
+        const std::lock_guard lock(setting_);  // the timer is set to what set_to_ says, in the same order
         if (set_to_.exchange(ns) == ns) return;
         itimerspec at{};
         at.it_value.tv_sec = ns / 1'000'000'000;
@@ -69,10 +71,12 @@ class SystemAlarm final : public TimerAlarm {
 
     int descriptor() const override { return both_.number(); }
 
+    // What another thread sets it to meanwhile may be read away, too. Therefore it is forgotten after the reading: who
+    // sets it to the same instant sets it again, at worst for nothing.
     void rung() override {
-        set_to_.store(kNothing);
         std::uint64_t count = 0;
         static_cast<void>(::read(timer_.number(), &count, sizeof(count)) < 0);
+        set_to_.store(kNothing);
         if (::read(wall_.number(), &count, sizeof(count)) < 0 && errno == ECANCELED) watch_wall();
     }
 
@@ -93,7 +97,8 @@ class SystemAlarm final : public TimerAlarm {
     Descriptor timer_;
     Descriptor wall_;
     Descriptor both_;
-    std::atomic<std::int64_t> set_to_{kNothing};
+    std::mutex setting_;
+    std::atomic<std::int64_t> set_to_{kNothing};  // in ns; changed with setting_ but for kNothing
     std::atomic<bool> watches_wall_{false};
 };
 

@@ -58,6 +58,9 @@ class TimerCore {
     bool stopped() const { return mailbox_.is_closed(); }
     std::size_t pending();
     TimerStatistics statistics();
+    // Whoever sleeps is to wake now. No timer that comes meanwhile undoes it; one who does not sleep rests only after
+    // this, and sees by himself what it is for.
+    void wake_driver() { wake(after(0)); }
     void before_fork();
     void after_fork();
 

@@ -110,7 +110,8 @@ std::size_t TimerCore::advance(TimerInstant now) {
 
 TimerInstant TimerCore::next_expiry() {
     take_baton();
-    TimerNode* const dead = drain();
+    TimerNode* dead = drain();
+    look_at_wall(dead);
     const Tick next = wheel_.next_expiry();
     baton_.unlock();
     bury(dead);

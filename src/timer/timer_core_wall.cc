@@ -75,7 +75,7 @@ bool TimerCore::is_before_its_wall(TimerNode& node) {
     return true;
 }
 
-// With the baton: before a pass, and before a sleep.
+// With the baton: before a pass, before a sleep, and before it is said when the next pass is due.
 void TimerCore::look_at_wall(TimerNode*& dead) {
     if (at_wall_ == nullptr) return;
     const Instant wall_now = clock_.wall_now();

@@ -92,6 +92,10 @@ void TimerService::again_at(Instant wall) {
     RunningTask::innermost()->repeat->next = wall;
 }
 
+void TimerService::again_after(std::chrono::nanoseconds delay) {
+    RunningTask::innermost()->repeat->period = delay;
+}
+
 Result<Timeout> TimerService::schedule_at_fixed_rate(std::chrono::nanoseconds first_after,
                                                      std::chrono::nanoseconds period, TimerTask task,
                                                      MissedPeriods missed) {
@@ -134,7 +138,7 @@ Result<Timeout> TimerService::schedule_cron(CronSchedule schedule, TimerTask tas
 }
 
 Timeout TimerService::current() {
-    TimerNode* const node = RunningTask::innermost();
+    TimerNode* const node = RunningTask::shown();
     if (node == nullptr) return {};
     const Timeout borrowed(*node, Timeout::Adopt{});
     Timeout copy = borrowed;
@@ -171,6 +175,10 @@ void TimerService::set_alarm(TimerAlarm* alarm) {
 
 TimerInstant TimerService::rest() {
     return core_->rest();
+}
+
+void TimerService::wake_driver() {
+    core_->wake_driver();
 }
 
 std::vector<Timeout> TimerService::stop() {

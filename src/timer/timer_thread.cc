@@ -24,14 +24,10 @@ void TimerThread::begin() {
         "TimerThread: the factory made no thread that can be joined. Return one that runs what it is given.");
 }
 
-// The alarm is set after `ends_`, and the thread looks at that after it has set the alarm for its sleep: it cannot
-// sleep over it.
+// The thread is woken after `ends_`, and looks at that after it has said that it will sleep: it cannot sleep over it.
 void TimerThread::end() {
     ends_.store(true);
-    {
-        const std::lock_guard lock(ending_);
-        if (alarm_ != nullptr) alarm_->set(TimerInstant::min());
-    }
+    service_.wake_driver();
     if (id_.load() == std::this_thread::get_id()) return;
     const std::lock_guard lock(joining_);
     if (thread_.joinable()) thread_.join();
@@ -55,10 +51,7 @@ void TimerThread::run() {
     }
     // A thread that has ended is no owner of its clock any more: a manual clock would wait for it to sleep.
     service_.set_alarm(nullptr);
-    {
-        const std::lock_guard lock(ending_);
-        alarm_.reset();
-    }
+    alarm_.reset();
     id_.store(std::thread::id());
 }
 

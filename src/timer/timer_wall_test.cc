@@ -183,6 +183,60 @@ TEST_F(WallTest, relative_timers_know_nothing_of_the_wall) {
     EXPECT_EQ(fired, 1);
 }
 
+// A driver that polls goes by next_expiry(), which did not look at the wall: after it was set forward, such a driver
+// overslept by the whole jump.
+TEST_F(WallTest, a_driver_that_polls_is_told_by_the_wall_that_is) {
+    use(WallJump::fire_now);
+    note_at(kNoon + 1h);
+    EXPECT_EQ(service->next_expiry(), clock.now() + 1h);
+    clock.set_wall(kNoon + 59min);
+    EXPECT_EQ(service->next_expiry(), clock.now() + 1min);
+    clock.set_wall(kNoon + 2h);
+    EXPECT_LE(service->next_expiry(), clock.now());
+    clock.set_wall(kNoon - 1h);
+    EXPECT_EQ(service->next_expiry(), clock.now() + 2h);
+    use(WallJump::skip);
+    clock.set_wall(kNoon);
+    const Timeout skipped = note_at(kNoon + 1h);
+    service->advance();
+    clock.set_wall(kNoon + 2h);
+    EXPECT_EQ(service->next_expiry(), kNeverInstant);
+    EXPECT_TRUE(skipped.is_cancelled());
+}
+
+// The very instant of a calendar at which a late run ends is still to come: it is not among those that went by. Nobody
+// had looked at the edge.
+TEST_F(WallTest, a_late_cron_run_at_an_instant_of_its_calendar_is_followed_by_that_one) {
+    use(WallJump::fire_now);
+    note_hourly();
+    clock.advance(2h);
+    service->advance();
+    service->advance();
+    EXPECT_EQ(runs, (Moments{2h, 2h}));
+    EXPECT_EQ(service->next_expiry(), clock.now() + 1h);
+}
+
+// A task of an earlier tick sets the wall, and the timer falls due in the same pass, by what the wall was before: what
+// becomes of it is the policy's to say, in the next pass. Nobody had looked.
+TEST_F(WallTest, a_wall_that_is_set_in_the_pass_in_which_it_is_due_is_a_jump_too) {
+    const auto one_pass = [this](WallJump policy) {
+        runs.clear();
+        use(policy);
+        clock.set_wall(kNoon);
+        static_cast<void>(service->schedule_after(59min, [this] { clock.set_wall(kNoon); }));
+        note_at(kNoon + 1h);
+        clock.advance(1h);
+        service->advance();
+        EXPECT_EQ(runs, Moments{}) << "not early by the wall";
+        clock.advance(1ms);
+        service->advance();
+        return runs;
+    };
+    EXPECT_EQ(one_pass(WallJump::shift), Moments{1ms}) << "the distance was over";
+    EXPECT_EQ(one_pass(WallJump::fire_now), Moments{}) << "the instant is to come";
+    EXPECT_EQ(service->next_expiry(), clock.now() + 1h - 1ms);
+}
+
 // ---- not yet on the wheel ----
 
 // A timer that no thread had taken out of the mailbox yet noted where the wall was when it was taken out, not when its
@@ -244,6 +298,26 @@ TEST_F(WallTest, a_timer_that_comes_after_the_look_is_looked_at) {
     EXPECT_LE(racing.rest(), clock.now());
     racing.advance();
     EXPECT_EQ(runs, Moments{2h});
+}
+
+// One that another thread has cancelled lies in the mailbox, and is ended from there. Where the driver had just emptied
+// that and then found that the wall had passed over the timer, it was not to be ended twice. Nobody had looked.
+TEST_F(WallTest, one_that_is_cancelled_as_it_is_passed_over_ends_once) {
+    ReadClock read(clock);
+    TimerService racing({.max_pending = 1, .wall_jump = WallJump::skip}, read);
+    const auto token = std::make_shared<int>();
+    Timeout passed_over = racing.schedule_at(kNoon + 1h, [token] {}).value();
+    racing.advance();
+    clock.set_wall(kNoon + 2h);
+    read.before_next_read(
+        [&] { std::thread([&] { EXPECT_EQ(passed_over.cancel(), CancelOutcome::removed); }).join(); });
+    racing.advance();
+    EXPECT_EQ(racing.pending(), 0U);
+    EXPECT_EQ(racing.statistics().cancelled, 1U);
+    EXPECT_EQ(token.use_count(), 1);
+    EXPECT_TRUE(racing.schedule_after(1h, [] {}).ok());
+    EXPECT_EQ(racing.schedule_after(1h, [] {}).error().code, "timers_full") << "it has given one place back";
+    TimerServiceProbe::check_wheel(racing);
 }
 
 // A timer that was cancelled by another thread after the driver had emptied the mailbox, and that came to its tick in

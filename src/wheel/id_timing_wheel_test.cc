@@ -1,4 +1,6 @@
 // What is IdTimingWheel's own: it carries out what it is told up to 16 calls later, and nobody who asks may notice.
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -33,6 +35,49 @@ TEST(IdTimingWheel, knows_its_next_work_though_nothing_else_was_asked) {
     EXPECT_EQ(wheel.next_work(), 70U);
     wheel.schedule(0, 0);
     EXPECT_EQ(wheel.next_work(), 0U) << "it is late";
+}
+
+TEST(IdTimingWheel, carries_out_what_it_is_told_with_the_sixteenth_call_after_it) {
+    // The first timer to be filed asks for memory, and how much there is can be asked without having it filed.
+    IdTimingWheel wheel(20);
+    const std::size_t empty = wheel.memory_bytes();
+    wheel.schedule(0, 5);
+    EXPECT_EQ(wheel.memory_bytes(), empty);
+    for (IdTimingWheel::Id id = 1; id <= 16; ++id) wheel.cancel(id);
+    EXPECT_GT(wheel.memory_bytes(), empty);
+}
+
+TEST(IdTimingWheel, says_whether_a_timer_is_pending_right_after_it_was_told) {
+    IdTimingWheel wheel(3);
+    EXPECT_FALSE(wheel.is_pending(1));
+    wheel.schedule(1, 50);
+    EXPECT_TRUE(wheel.is_pending(1));
+    wheel.cancel(1);
+    EXPECT_FALSE(wheel.is_pending(1));
+    wheel.schedule(1, 60);
+    wheel.schedule(1, kNever);
+    EXPECT_FALSE(wheel.is_pending(1)) << "kNever disarms it";
+    wheel.schedule(1, 5);
+    EXPECT_EQ(wheel.advance_to(5, [](auto...) {}), 1U);
+    EXPECT_FALSE(wheel.is_pending(1)) << "it has fired";
+    wheel.schedule(2, 70);
+    wheel.clear();
+    EXPECT_FALSE(wheel.is_pending(2));
+}
+
+TEST(IdTimingWheel, fills_a_list_with_what_fires) {
+    // A list that told the time of the call for each deadline passed every other test.
+    IdTimingWheel wheel(10);
+    for (IdTimingWheel::Id id = 0; id < 5; ++id) wheel.schedule(id, 100 - 10 * id);
+    wheel.schedule(7, 0);  // late
+    std::vector<IdTimingWheel::Timer> fired(4);
+    ASSERT_EQ(wheel.advance_to(1000, fired), 4U);
+    EXPECT_EQ(fired, (std::vector<IdTimingWheel::Timer>{{7, 0}, {4, 60}, {3, 70}, {2, 80}}));
+    EXPECT_FALSE(wheel.caught_up()) << "the list was full";
+    ASSERT_EQ(wheel.advance_to(1000, fired), 2U);
+    EXPECT_EQ(fired, (std::vector<IdTimingWheel::Timer>{{1, 90}, {0, 100}, {3, 70}, {2, 80}})) << "no more is written";
+    EXPECT_TRUE(wheel.caught_up());
+    EXPECT_EQ(wheel.advance_to(1000, std::span<IdTimingWheel::Timer>{}), 0U);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // What the fronts of the wheel say about their work: how much a call may do, and that touched() tells it. Bounds that
 // are stated in touched() mean nothing if it does not count, and a budget means nothing if something is free of charge.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "wheel/fronts_by_id.h"
 
 namespace duewheel {
@@ -162,6 +164,43 @@ TYPED_TEST(WheelWork, does_nothing_for_ticks_on_which_nothing_is_due) {
     // As far ahead as an hour in milliseconds, a thousand times.
     for (Tick hour = 1; hour <= 1000; ++hour) front.wheel.advance_to(10'000 + hour * 3'600'000, kIgnoreAny);
     EXPECT_EQ(front.wheel.touched(), 0U);
+}
+
+TYPED_TEST(WheelWork, clears_away_no_more_in_one_call_than_is_said) {
+    // Only TimingWheel said and kept how much a call may clear away; one with ids carries out up to 16 orders in one
+    // call, and each of them may.
+    constexpr std::uint64_t kByOneOrder = std::is_same_v<TypeParam, Members> ? 0 : 4 * 62;
+    constexpr std::uint64_t kByQuestion = std::is_same_v<TypeParam, OwnIds> ? 16 * kByOneOrder : 0;
+    constexpr std::size_t kBudget = 10;
+    constexpr Id kTimers = 20'000;
+    TypeParam front(kTimers);
+    auto& wheel = front.wheel;
+    const auto costs = [&wheel](auto&& call) {
+        const std::uint64_t before = wheel.touched();
+        call();
+        return wheel.touched() - before;
+    };
+    std::uint64_t by_order_most = 0;
+    std::uint64_t by_question_most = 0;
+    Random random(11);
+    for (Tick pass = 1; pass <= 9; ++pass) {
+        // Into earlier slots of 4,096 ticks, so that every move makes an entry and leaves one of no use.
+        for (Id id = 0; id < kTimers; ++id) {
+            const Tick deadline = 4096 * (44 - 4 * pass) + random.below(4 * 4096);
+            by_order_most = std::max(by_order_most, costs([&] { front.arm(id, deadline); }));
+            if (random.below(32) != 0) continue;
+            if (random.below(2) == 0) {
+                by_question_most = std::max(by_question_most, costs([&] { static_cast<void>(wheel.size()); }));
+            } else {
+                ASSERT_LE(costs([&] { wheel.advance_to(wheel.now() + 1, kIgnoreAny, kBudget); }),
+                          kBudget + kByQuestion);
+            }
+        }
+    }
+    EXPECT_LE(by_order_most, kByOneOrder);
+    EXPECT_GE(by_order_most, kByOneOrder / 2) << "or nothing is tested";
+    EXPECT_LE(by_question_most, kByQuestion);
+    EXPECT_GE(by_question_most, kByQuestion / 16) << "or nothing is tested";
 }
 
 }  // namespace

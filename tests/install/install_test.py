@@ -5,7 +5,7 @@ in as a folder.
     install_test.py --build BUILD --compiler CXX --flags FLAGS --cmake CMAKE
 
 Each public header is compiled alone, with warnings as errors, and so is the example in its opening comment, which is also
-run: the indented lines after a line that says `// Example:`.
+run: the indented lines after a line that says `// Example:`. Of this library it has what it includes, and nothing else.
 """
 import argparse
 import os
@@ -48,13 +48,15 @@ def example(header):
 def source(header):
     """A program's part that includes the header first, twice, and then carries out its example."""
     function = re.sub(r"\W", "_", header)
+    lines = example(header).splitlines(keepends=True)
+    includes = "".join(line for line in lines if line.startswith("#include"))
+    body = "".join(line for line in lines if not line.startswith("#include"))
     text = (f"#include <{header}>\n#include <{header}>\n\n#include <cassert>\n#include <chrono>\n#include <cstdlib>\n#include <future>\n"
-            "#include <memory>\n#include <string_view>\n\n#include <duewheel/manual_clock.h>\n"
-            "#include <duewheel/status.h>\n#include <duewheel/task.h>\n#include <duewheel/timer_thread.h>\n\n"
+            f"#include <memory>\n#include <string_view>\n\n{includes}#include <duewheel/status.h>\n\n"
             f"duewheel::Status {function}();\n\n"
             f"duewheel::Status {function}() {{\n"
             "    using namespace duewheel;\n    using namespace std::chrono;\n    using namespace std::chrono_literals;\n"
-            f"{example(header)}    return {{}};\n}}\n")
+            f"{body}    return {{}};\n}}\n")
     if header not in NEEDS:
         return text
     return (f"#if __has_include(<{NEEDS[header]}>)\n{text}#else\n#include <duewheel/status.h>\n\n"

@@ -14,6 +14,7 @@
 //     Misfire::fire_all     each happens, one after the other
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock(sys_days{2026y / November / 21});
 //     TimerService service({}, clock);
 //     CalendarTriggers triggers(service);
@@ -43,6 +44,7 @@
 #include <duewheel/instant.h>
 #include <duewheel/status.h>
 #include <duewheel/timer_service.h>
+#include <duewheel/timer_task.h>
 
 namespace duewheel {
 
@@ -65,13 +67,14 @@ class CalendarTriggers {
     explicit CalendarTriggers(TimerService& service, TriggerOptions options = {});
     CalendarTriggers(const CalendarTriggers&) = delete;
     CalendarTriggers& operator=(const CalendarTriggers&) = delete;
-    // Removes all, and waits for tasks that run. Not from a task.
+    // Removes all, and waits for tasks that run, also of triggers that were removed; from a task, for all but that one.
     ~CalendarTriggers();
 
     // Fires at each instant of the schedule later than `after`, which is now unless it is given; one in the past is
     // when it last fired, before a restart. Of one trigger no two runs overlap. What a task throws goes to the
-    // service's on_error. Codes: never_fires, timers_stopped, and timers_full where there is no place to feed it from
-    // in time. Throws std::invalid_argument where there is no task. O(log n).
+    // service's on_error. In a task, TimerService::current() names no timer: remove() is what ends a trigger. Codes:
+    // never_fires, timers_stopped, and timers_full where there is no place to feed it from in time. Throws
+    // std::invalid_argument where there is no task. O(log n).
     Result<Id> add(CronSchedule schedule, Misfire misfire, Task task, std::optional<Instant> after = std::nullopt);
 
     // True: it does not begin to run any more. False: there is none of this id (any more). O(log n).
@@ -86,7 +89,10 @@ class CalendarTriggers {
 
   private:
     struct Trigger;
+    class Gate;
 
+    template <auto kWhat>
+    TimerTask through_gate(std::uint64_t number);
     void feed(std::uint64_t feeding);
     void let_stand_in_fire();
     void feed_plan();
@@ -99,7 +105,8 @@ class CalendarTriggers {
 
     TimerService& service_;
     const TriggerOptions options_;
-    mutable std::mutex mutex_;                                   // guards all below
+    const std::shared_ptr<Gate> gate_;  // shared with the tasks on the wheel, which may find the triggers gone
+    mutable std::mutex mutex_;          // guards all below
     std::unordered_map<Id, std::shared_ptr<Trigger>> triggers_;  // shared with the run that may outlive a removal
     std::set<std::pair<Instant, Id>> plan_;                      // those that are not on the wheel
     std::size_t fed_ = 0;

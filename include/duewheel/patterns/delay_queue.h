@@ -10,6 +10,7 @@
 // An element comes out at the first tick at or after its time, never before.
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock;
 //     DelayQueue<int> orders(clock);
 //     for (const int seconds_left : {5, 3, 10}) {

@@ -16,6 +16,7 @@
 //     too many instances                 one report when there are more than kInstancesMax
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock;
 //     HashedWheelTimer timer({.tick = 1s, .ticks_per_wheel = 100}, clock);
 //     std::atomic<int> ran = 0;

@@ -8,6 +8,7 @@
 // connections.
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock;
 //     TimerService service({}, clock);
 //     PendingRequests<std::string> requests(service);

@@ -10,6 +10,7 @@
 // with no lock held, however checks, the deadline and stop() race. What is over leaves memory at once, under all keys.
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock;
 //     TimerService service({}, clock);
 //     Purgatory<std::string> produced(service);

@@ -7,6 +7,7 @@
 // (pending_requests.h) and starts a retry where that reports a failure.
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock;
 //     TimerService service({}, clock);
 //     int calls = 0;

@@ -6,6 +6,7 @@
 // happens unless somebody calls. Tasks run on an executor where one is given, otherwise inside advance_clock().
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock;
 //     SystemTimer timer({}, clock);
 //     int expired = 0;
@@ -18,7 +19,6 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -58,8 +58,6 @@ class SystemTimer {
     class Listening;
 
     TimerService service_;
-    std::mutex mutex_;
-    PatientAlarm* alarm_ = nullptr;  // of the thread that waits; guarded by mutex_
 };
 
 }  // namespace duewheel

@@ -13,6 +13,7 @@
 //     schedule_at_fixed_rate(...)            the last two counted from the first start: what was missed is made up for
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock;
 //     TaskTimer timer({}, clock);
 //     std::atomic<int> runs = 0;

@@ -8,9 +8,11 @@
 //
 // A renewal that fails for want of an answer is tried again a third later. When a whole lease has passed since the last
 // one that succeeded began, the lease is lost, whatever the other side thinks of it: counted here from the time before
-// the renewal was sent, so never later than there.
+// the renewal was sent, so never later than there. It has one timer for all renewals, so that no crowd of others takes
+// its place in the service.
 //
 // Example:
+//     #include <duewheel/manual_clock.h>
 //     ManualClock clock;
 //     TimerService service({}, clock);
 //     int renewals = 0;
@@ -43,7 +45,8 @@ enum class Renewal : std::uint8_t {
 // Movable; releases when it is destroyed. Used by any thread. The service must outlive it and have a driver.
 class WatchdogLease {
   public:
-    // Prolongs the lease to its full length, on the driver's thread or the service's executor.
+    // Prolongs the lease to its full length, on the driver's thread or the service's executor. In it,
+    // TimerService::current() names no timer: release() is what ends the lease.
     using Renew = std::function<Renewal()>;
     // Once, when the lease is lost while it is held: not after release().
     using Lost = std::function<void()>;

@@ -6,10 +6,17 @@
 // that is to be fed gets no timer, the feeding stands in for it: it comes again at the trigger's instant, fires it, and
 // feeds on. If a trigger that has fired finds no feeding, and no room for one, it keeps its own place for its next
 // time.
+//
+// How they end. A task of the wheel may begin as the triggers are destroyed, and one whose trigger was removed has no
+// timer left that could be waited for. So each goes through a gate that outlives the triggers: in before it touches
+// them, and out when it touches them no more. The destructor closes it and waits until all are out.
 #include <algorithm>
+#include <condition_variable>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
+#include "timer/running_task.h"
 #include <duewheel/patterns/calendar_triggers.h>
 
 namespace duewheel {
@@ -37,8 +44,59 @@ struct CalendarTriggers::Trigger {
     Timeout timeout{};
 };
 
+// Thread safe.
+class CalendarTriggers::Gate {
+  public:
+    // Who is inside may use the triggers, until code of the user's runs: that may destroy them, from inside.
+    class Pass {
+      public:
+        explicit Pass(Gate& gate) : gate_(gate), is_inside_(gate.enter()) {}
+        Pass(const Pass&) = delete;
+        Pass& operator=(const Pass&) = delete;
+        ~Pass() {
+            if (is_inside_) gate_.leave();
+        }
+        explicit operator bool() const { return is_inside_; }
+
+      private:
+        Gate& gate_;
+        const bool is_inside_;
+    };
+
+    // Asked by who is inside. False: the triggers are gone, or whoever destroys them waits; nothing is left to do.
+    bool is_open() const {
+        const std::lock_guard lock(mutex_);
+        return is_open_;
+    }
+
+    // Returns when nobody is inside but tasks that this call came from.
+    void close() {
+        std::unique_lock lock(mutex_);
+        is_open_ = false;
+        const auto is_here = [here = std::this_thread::get_id()](std::thread::id one) { return one == here; };
+        left_.wait(lock, [&] { return std::all_of(inside_.begin(), inside_.end(), is_here); });
+    }
+
+  private:
+    bool enter() {
+        const std::lock_guard lock(mutex_);
+        if (is_open_) inside_.push_back(std::this_thread::get_id());
+        return is_open_;
+    }
+    void leave() {
+        const std::lock_guard lock(mutex_);
+        inside_.erase(std::find(inside_.begin(), inside_.end(), std::this_thread::get_id()));
+        left_.notify_all();
+    }
+
+    mutable std::mutex mutex_;  // guards all below
+    std::condition_variable left_;
+    bool is_open_ = true;
+    std::vector<std::thread::id> inside_;  // as many as run at once
+};
+
 CalendarTriggers::CalendarTriggers(TimerService& service, TriggerOptions options)
-    : service_(service), options_(options) {
+    : service_(service), options_(options), gate_(std::make_shared<Gate>()) {
     const auto refuse = [](const char* setting, milliseconds value, const char* remedy) {
         throw std::invalid_argument("CalendarTriggers: TriggerOptions::" + std::string(setting) + " is " +
                                     std::to_string(value.count()) + " ms. " + remedy);
@@ -51,18 +109,19 @@ CalendarTriggers::CalendarTriggers(TimerService& service, TriggerOptions options
 }
 
 CalendarTriggers::~CalendarTriggers() {
-    std::vector<Timeout> timeouts;
-    {
-        const std::lock_guard lock(mutex_);
-        timeouts.push_back(feeding_);
-        for (const auto& [id, trigger] : triggers_) {
-            trigger->is_removed = true;
-            timeouts.push_back(trigger->timeout);
-        }
-        triggers_.clear();
-        plan_.clear();
-    }
-    for (Timeout& timeout : timeouts) timeout.cancel_and_wait();
+    gate_->close();
+    feeding_.cancel();
+    for (const auto& [id, trigger] : triggers_) trigger->timeout.cancel();
+}
+
+// Of the wheel's: calls that member, unless the triggers are gone.
+template <auto kWhat>
+TimerTask CalendarTriggers::through_gate(std::uint64_t number) {
+    auto task = [this, gate = gate_, number] {
+        if (const Gate::Pass inside(*gate); inside) (this->*kWhat)(number);
+    };
+    static_assert(sizeof(task) <= TimerTask::kInlineBytes, "a longer one would be allocated");
+    return task;
 }
 
 Result<CalendarTriggers::Id> CalendarTriggers::add(CronSchedule schedule, Misfire misfire, Task task,
@@ -70,12 +129,12 @@ Result<CalendarTriggers::Id> CalendarTriggers::add(CronSchedule schedule, Misfir
     if (!task) throw std::invalid_argument("CalendarTriggers: a trigger without a task. Give add() what to call.");
     const std::optional<Instant> next = schedule.next(after.value_or(service_.clock().wall_now()));
     if (!next) return never_fires(schedule);
+    const auto trigger = std::make_shared<Trigger>(Trigger{std::move(schedule), misfire, std::move(task), *next});
     const std::lock_guard lock(mutex_);
     if (service_.stopped()) {
         return Error{"timers_stopped", "The timer service has been stopped, and fires no triggers any more."};
     }
     const Id id = ++last_id_;
-    const auto trigger = std::make_shared<Trigger>(Trigger{std::move(schedule), misfire, std::move(task), *next});
     triggers_.emplace(id, trigger);
     put_into_plan(id, *trigger);
     if (Status fed = arm_feeding(); !fed) {
@@ -87,15 +146,16 @@ Result<CalendarTriggers::Id> CalendarTriggers::add(CronSchedule schedule, Misfir
 }
 
 bool CalendarTriggers::remove(Id id) {
+    std::shared_ptr<Trigger> trigger;  // goes without the lock: what its task holds may call
     const std::lock_guard lock(mutex_);
     const auto found = triggers_.find(id);
     if (found == triggers_.end()) return false;
-    Trigger& trigger = *found->second;
-    trigger.is_removed = true;
-    plan_.erase({trigger.next, id});
-    if (trigger.place == Trigger::Place::fed) {
+    trigger = std::move(found->second);
+    trigger->is_removed = true;
+    plan_.erase({trigger->next, id});
+    if (trigger->place == Trigger::Place::fed) {
         --fed_;
-        trigger.timeout.cancel();
+        trigger->timeout.cancel();
     }
     triggers_.erase(found);
     return true;
@@ -137,8 +197,7 @@ Status CalendarTriggers::arm_feeding() {
     const Instant first = plan_.begin()->first;
     const Instant wanted = std::max(first - options_.ahead, service_.clock().wall_now());
     if (feeds_at_ && *feeds_at_ <= wanted) return {};
-    Result<Timeout> armed =
-        service_.schedule_at_wall(wanted, TimerTask([this, number = feedings_ + 1] { feed(number); }));
+    Result<Timeout> armed = service_.schedule_at_wall(wanted, through_gate<&CalendarTriggers::feed>(feedings_ + 1));
     if (!armed && feeds_at_ && *feeds_at_ <= first) return {};  // less ahead, and in time
     if (!armed) return std::move(armed).error();
     feeding_.cancel();
@@ -157,12 +216,14 @@ void CalendarTriggers::feed(std::uint64_t feeding) {
     }
     struct Fed {  // also when a task throws
         CalendarTriggers& triggers;
+        Gate& gate;
         ~Fed() {
+            if (!gate.is_open()) return;
             const std::lock_guard lock(triggers.mutex_);
             triggers.feeding_runs_ = false;
             triggers.feed_plan();
         }
-    } const fed{*this};
+    } const fed{*this, *gate_};
     let_stand_in_fire();
 }
 
@@ -188,7 +249,7 @@ void CalendarTriggers::feed_plan() {
     while (!plan_.empty() && plan_.begin()->first <= now + 2 * options_.ahead) {
         const auto [instant, id] = *plan_.begin();
         Trigger& trigger = *triggers_.at(id);
-        Result<Timeout> armed = service_.schedule_at_wall(instant, TimerTask([this, number = id] { fire(number); }));
+        Result<Timeout> armed = service_.schedule_at_wall(instant, through_gate<&CalendarTriggers::fire>(id));
         take_from_plan(id, trigger);
         if (!armed) {
             trigger.timeout = {};
@@ -207,10 +268,12 @@ void CalendarTriggers::come_again(Instant instant) {
 }
 
 void CalendarTriggers::fire(Id id) {
+    std::shared_ptr<Trigger> trigger;  // goes without the lock: what its task holds may call
+    Gate& gate = *gate_;               // the wheel's task that runs this keeps it
     std::unique_lock lock(mutex_);
     const auto found = triggers_.find(id);
     if (found == triggers_.end()) return;
-    const std::shared_ptr<Trigger> trigger = found->second;
+    trigger = found->second;
     trigger->place = Trigger::Place::running;
     --fed_;
 
@@ -223,15 +286,19 @@ void CalendarTriggers::fire(Id id) {
     }
     if (!happens) return plan_next(id, *trigger);
     lock.unlock();
-    try {
-        trigger->task(trigger->next);
-    } catch (...) {
+    const auto go_on = [&] {
+        if (!gate.is_open()) return;
         lock.lock();
         plan_next(id, *trigger);
+    };
+    try {
+        const HiddenTask hidden;  // its timer may be its trigger's for the next time, too, or the feeding
+        trigger->task(trigger->next);
+    } catch (...) {
+        go_on();
         throw;
     }
-    lock.lock();
-    plan_next(id, *trigger);
+    go_on();
 }
 
 // With the lock held, in the timer that fired it: back into the plan, unless it was removed meanwhile or has no firing

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <latch>
 #include <map>
 #include <memory>
 #include <optional>
@@ -291,6 +293,7 @@ TEST_F(CrowdedTriggersTest, an_earlier_feeding_fires_nothing_early) {
     ASSERT_TRUE(add_crowded("59 0 * * * ?").ok());
     pass_by_steps(1min);
     EXPECT_EQ(fired, (Texts{"0:0:59", "0:1", "0:1:2"}));
+    EXPECT_EQ(crowded->fed(), 0U) << "the one that waited on was not counted twice";
 }
 
 TEST_F(CrowdedTriggersTest, a_task_that_throws_in_the_place_of_the_feeding_ends_nothing) {
@@ -307,6 +310,78 @@ TEST_F(CrowdedTriggersTest, a_task_that_throws_in_the_place_of_the_feeding_ends_
     pass_by_steps(2min + 1s);
     EXPECT_EQ(fired, (Texts{"0:1", "0:1", "0:2", "0:2"}));
     EXPECT_EQ(errors, 4);
+}
+
+// A task that cancelled the timer that ran it, by TimerService::current(), ended more than its trigger where places are
+// few: that timer was also the trigger's own for its next time, or the feeding of all.
+TEST_F(CrowdedTriggersTest, a_task_has_no_timer_that_it_could_cancel) {
+    for (const std::size_t places : {1, 2, 1000}) {
+        leave_places(places);
+        fired.clear();
+        other.cancel();
+        ASSERT_TRUE(crowded
+                        ->add(rule("* * * * *"), Misfire::skip,
+                              [this](Instant) {
+                                  fired.push_back("cancels");
+                                  EXPECT_FALSE(TimerService::current());
+                                  EXPECT_EQ(TimerService::current().cancel(), CancelOutcome::already_done);
+                              })
+                        .ok());
+        ASSERT_TRUE(crowded->add(rule("* * * * *"), Misfire::skip, [this](Instant) { fired.push_back("other"); }).ok());
+        pass_by_steps(2min + 2s);
+        EXPECT_EQ(std::count(fired.begin(), fired.end(), "cancels"), 2) << places;
+        EXPECT_EQ(std::count(fired.begin(), fired.end(), "other"), 2) << places;
+        crowded.reset();
+    }
+}
+
+// A clock with which something happens just before its wall is read, so many readings from now.
+class CrossedClock final : public TimerClock {
+  public:
+    explicit CrossedClock(ManualClock& clock) : clock_(clock) {}
+    TimerInstant now() const override { return clock_.now(); }
+    Instant wall_now() const override {
+        if (readings_left_ > 0 && --readings_left_ == 0) happens_();
+        return clock_.wall_now();
+    }
+    std::unique_ptr<TimerAlarm> make_alarm() const override { return clock_.make_alarm(); }
+    void before_reading(int number, std::function<void()> happens) {
+        happens_ = std::move(happens);
+        readings_left_ = number;
+    }
+
+  private:
+    ManualClock& clock_;
+    std::function<void()> happens_;
+    mutable std::atomic<int> readings_left_ = 0;
+};
+
+// A feeding fell due, and its task had begun, as another one was armed in its place: it is none any more. Nobody had
+// looked.
+TEST_F(CalendarTriggersTest, a_feeding_that_another_one_has_replaced_feeds_nothing) {
+    CrossedClock crossed(clock);
+    TimerService crossing({}, crossed);
+    CalendarTriggers own(crossing);
+    const auto note = [this](Instant nominal) { fired.push_back(time_of(nominal)); };
+    ASSERT_TRUE(own.add(rule("0 10 * * *"), Misfire::fire_all, note).ok());
+    std::thread driver;
+    const auto fall_due = [&] {
+        clock.advance(10h - 4s);
+        driver = std::thread([&] { crossing.advance(); });
+        while (crossing.statistics().fired == 0) std::this_thread::yield();
+    };
+    // The third reading is that of the new feeding's timer, after it was found that it would be the earlier one.
+    crossed.before_reading(3, fall_due);
+    ASSERT_TRUE(own.add(rule("0 9 * * *"), Misfire::fire_all, note).ok());
+    ASSERT_TRUE(driver.joinable());
+    driver.join();
+    EXPECT_EQ(own.fed(), 0U);
+    for (int second = 0; second < 10; ++second) {
+        crossing.advance();
+        clock.advance(1s);
+    }
+    EXPECT_EQ(fired, (Texts{"9:0", "10:0"}));
+    EXPECT_EQ(own.fed(), 0U);
 }
 
 // What others do with the service's places, at every moment, strands no trigger.
@@ -414,6 +489,105 @@ TEST_F(CalendarTriggersTest, leaves_no_timer_behind) {
     }
     pass(1h);
     EXPECT_EQ(service.pending(), 0U);
+}
+
+// ---- destroyed while a task runs ----
+
+// The triggers have memory of their own: who touches them when they are gone touches what is nobody's.
+class DestroyedTriggersTest : public CalendarTriggersTest {
+  protected:
+    CalendarTriggers::Id add_own(std::function<void()> task) {
+        return own->add(rule("* * * * *"), Misfire::skip, [run = std::move(task)](Instant) { run(); }).value();
+    }
+    // In a task: stays there, for as long as it takes to destroy the triggers if that does not wait.
+    void linger() {
+        inside.count_down();
+        for (int turn = 0; turn < 20'000 && !destroyed; ++turn) std::this_thread::yield();
+        EXPECT_FALSE(destroyed) << "the destructor waits for the tasks that run";
+    }
+    void destroy_while_it_runs(const std::function<void()>& before) {
+        pass(58s);
+        clock.advance(2s);
+        std::thread driver([this] { service.advance(); });
+        inside.wait();
+        before();
+        own.reset();
+        destroyed = true;
+        driver.join();
+        pass(1h);
+        EXPECT_EQ(service.pending(), 0U);
+    }
+
+    std::unique_ptr<CalendarTriggers> own = std::make_unique<CalendarTriggers>(service);
+    std::latch inside{1};
+    std::atomic<bool> destroyed = false;
+};
+
+// The destructor waited for the timers of the triggers that there were. Of one that was removed while it ran there was
+// none any more: the run went on in triggers that were gone, and locked a mutex that was somebody else's memory.
+TEST_F(DestroyedTriggersTest, waits_for_the_run_of_a_trigger_that_was_removed) {
+    const CalendarTriggers::Id id = add_own([this] { linger(); });
+    destroy_while_it_runs([this, id] { EXPECT_TRUE(own->remove(id)); });
+}
+
+// The same where the task itself had removed its trigger.
+TEST_F(DestroyedTriggersTest, waits_for_the_run_of_a_trigger_that_removed_itself) {
+    CalendarTriggers::Id id = 0;
+    id = add_own([this, &id] {
+        EXPECT_TRUE(own->remove(id));
+        linger();
+    });
+    destroy_while_it_runs([] {});
+}
+
+TEST_F(DestroyedTriggersTest, waits_for_a_run_and_fires_nothing_that_it_adds) {
+    add_own([this, &going = *own] {
+        linger();
+        ASSERT_TRUE(going.add(rule("* * * * *"), Misfire::skip, [](Instant) { ADD_FAILURE(); }).ok());
+    });
+    destroy_while_it_runs([] {});
+}
+
+// A task that destroys the triggers would wait for itself. It does not, and nothing is touched after it.
+TEST_F(DestroyedTriggersTest, a_task_may_destroy_them) {
+    for (const std::size_t places : {std::size_t(1), TimerOptions::kUnlimited}) {
+        for (const bool throws : {false, true}) {
+            int errors = 0;
+            TimerService small({.max_pending = places, .on_error = [&](auto&&...) { ++errors; }}, clock);
+            own = std::make_unique<CalendarTriggers>(small);
+            int runs = 0;
+            add_own([&] {
+                own.reset();
+                ++runs;
+                if (throws) throw std::runtime_error("task");
+            });
+            add_own([&] { ++runs; });
+            for (int second = 0; second < 130; ++second) {
+                clock.advance(1s);
+                small.advance();
+            }
+            EXPECT_EQ(runs, 1);
+            EXPECT_EQ(errors, throws ? 1 : 0);
+            EXPECT_EQ(small.pending(), 0U);
+        }
+    }
+}
+
+// What a task holds was destroyed under the lock, so that what it then called waited for ever.
+TEST_F(DestroyedTriggersTest, what_a_task_holds_may_call_as_it_goes) {
+    const auto holds = [this] {
+        return std::shared_ptr<int>(new int, [this](const int* held) {
+            delete held;
+            fired.push_back(std::to_string(triggers.size()));
+        });
+    };
+    const auto add_holding = [&](const char* text) {
+        return triggers.add(rule(text), Misfire::skip, [held = holds()](Instant) {}).value();
+    };
+    EXPECT_TRUE(triggers.remove(add_holding("* * * * *")));
+    add_holding("0 0 5 21 NOV ? 2026");  // once
+    pass(6h);
+    EXPECT_EQ(fired, (Texts{"0", "0"}));
 }
 
 }  // namespace

@@ -23,19 +23,13 @@ class SystemTimer::PatientAlarm final : public TimerAlarm {
 // While one lives, whoever schedules something or shuts the timer down rings this alarm.
 class SystemTimer::Listening {
   public:
-    Listening(SystemTimer& timer, PatientAlarm& alarm) : timer_(timer) { listen(&alarm); }
+    Listening(TimerService& service, PatientAlarm& alarm) : service_(service) { service_.set_alarm(&alarm); }
     Listening(const Listening&) = delete;
     Listening& operator=(const Listening&) = delete;
-    ~Listening() { listen(nullptr); }
+    ~Listening() { service_.set_alarm(nullptr); }
 
   private:
-    void listen(PatientAlarm* alarm) {
-        timer_.service_.set_alarm(alarm);
-        const std::lock_guard lock(timer_.mutex_);
-        timer_.alarm_ = alarm;
-    }
-
-    SystemTimer& timer_;
+    TimerService& service_;
 };
 
 SystemTimer::SystemTimer(TimerOptions options, const TimerClock& clock) : service_(std::move(options), clock) {}
@@ -48,7 +42,7 @@ bool SystemTimer::advance_clock(std::chrono::nanoseconds patience) {
     const TimerInstant limit = patience > kNeverInstant - begin ? kNeverInstant : begin + patience;
 
     PatientAlarm alarm(clock.make_alarm(), limit);
-    const Listening listening(*this, alarm);
+    const Listening listening(service_, alarm);
     for (;;) {
         service_.rest();
         if (!service_.stopped()) alarm.wait();
@@ -59,8 +53,7 @@ bool SystemTimer::advance_clock(std::chrono::nanoseconds patience) {
 
 std::vector<Timeout> SystemTimer::shutdown() {
     std::vector<Timeout> left = service_.stop();
-    const std::lock_guard lock(mutex_);
-    if (alarm_ != nullptr) alarm_->set(TimerInstant::min());
+    service_.wake_driver();
     return left;
 }
 

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "timer/running_task.h"
 #include "timer/timer_repeat.h"
 #include <duewheel/patterns/watchdog_lease.h>
 
@@ -25,16 +26,20 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
     std::mutex mutex;  // guards all below
     State state = State::held;
     TimerInstant ends;  // a lease after the last renewal that succeeded was begun
-    Timeout timeout;
+    Timeout timeout;    // one for all thirds, so that no other timer gets its place in the service
 
-    // With the lock held. The last of the thirds may end before a tick does, so the end itself is a time to look too.
-    Status wait_for_next() {
-        const TimerInstant next = std::min(instant_after(service.clock().now(), length / 3), ends);
-        Result<Timeout> armed = service.schedule_at(next, [self = shared_from_this()] { self->look(); });
+    // With the lock held.
+    Status wait_for_first() {
+        const std::chrono::nanoseconds third = length / 3;
+        Result<Timeout> armed =
+            service.schedule_with_fixed_delay(third, third, [self = shared_from_this()] { self->look(); });
         if (!armed) return std::move(armed).error();
         timeout = *std::move(armed);
         return {};
     }
+
+    // With the lock held, in the timer. A third may end after the lease does, so its end is a time to look, too.
+    void wait_for_next(TimerInstant now) { TimerService::again_after(std::min(length / 3, ends - now)); }
 
     void look() {
         const TimerInstant begun = service.clock().now();
@@ -45,6 +50,7 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
         Renewal renewal = Renewal::not_ours;
         if (begun < ends_now()) {
             try {
+                const HiddenTask hidden;
                 renewal = renew();
             } catch (...) {
                 after_renewal(Renewal::unknown, begun);
@@ -64,9 +70,10 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
             const std::lock_guard lock(mutex);
             if (state != State::held) return;  // released meanwhile
             if (renewal == Renewal::renewed) ends = instant_after(begun, length);
-            const bool goes_on = renewal != Renewal::not_ours && service.clock().now() < ends;
-            if (goes_on && wait_for_next()) return;
+            const TimerInstant now = service.clock().now();
+            if (renewal != Renewal::not_ours && now < ends && !service.stopped()) return wait_for_next(now);
             state = State::lost;
+            timeout.cancel();
         }
         if (lost) lost();
     }
@@ -82,7 +89,7 @@ Result<WatchdogLease> WatchdogLease::hold(TimerService& service, std::chrono::na
     if (!renew) throw std::invalid_argument("WatchdogLease: nothing renews it. Give hold() what to call.");
     const auto course = std::make_shared<Course>(service, length, std::move(renew), std::move(lost));
     const std::lock_guard lock(course->mutex);
-    if (Status waiting = course->wait_for_next(); !waiting) return std::move(waiting).error();
+    if (Status waiting = course->wait_for_first(); !waiting) return std::move(waiting).error();
     return WatchdogLease(course);
 }
 

@@ -81,6 +81,73 @@ TEST_F(WatchdogLeaseTest, a_renewal_that_answers_again_goes_on_with_a_whole_leas
     EXPECT_EQ(lost, std::vector<seconds>{60s});
 }
 
+// Its place in the service was given up as the renewal ran, and wanted again afterwards: where another timer had got it
+// meanwhile, a lease whose renewal had just been answered was lost.
+TEST_F(WatchdogLeaseTest, keeps_its_place_in_a_service_that_is_full) {
+    TimerService small({.max_pending = 1}, clock);
+    int renewed = 0;
+    const auto renew = [&] {
+        ++renewed;
+        EXPECT_FALSE(small.schedule_after(1h, [] {}).ok());
+        return Renewal::renewed;
+    };
+    {
+        const WatchdogLease lease = WatchdogLease::hold(small, 30s, renew, [this] { lost.push_back(now()); }).value();
+        for (int second = 0; second < 65; ++second) {
+            clock.advance(1s);
+            small.advance();
+        }
+        EXPECT_EQ(renewed, 6);
+        EXPECT_TRUE(lost.empty());
+        EXPECT_TRUE(lease.is_held());
+    }
+    EXPECT_TRUE(small.schedule_after(1h, [] {}).ok()) << "and gives it up when it is released";
+}
+
+// The timer that calls `renew` is the lease's for all thirds, and no caller's to cancel.
+TEST_F(WatchdogLeaseTest, a_renewal_has_no_timer_that_it_could_cancel) {
+    int renewed = 0;
+    const auto renew = [&] {
+        ++renewed;
+        EXPECT_EQ(TimerService::current().cancel(), CancelOutcome::already_done);
+        return Renewal::renewed;
+    };
+    const WatchdogLease lease = WatchdogLease::hold(service, 30s, renew).value();
+    pass(65s);
+    EXPECT_EQ(renewed, 6);
+}
+
+// A renewal may take so long that the next third would end after the lease: the end itself is looked at.
+TEST_F(WatchdogLeaseTest, is_lost_at_its_end_and_not_a_third_after_it) {
+    const WatchdogLease lease = WatchdogLease::hold(
+                                    service, 30s,
+                                    [this] {
+                                        renewals.push_back(now());
+                                        clock.advance(3s);
+                                        return Renewal::unknown;
+                                    },
+                                    [this] { lost.push_back(now()); })
+                                    .value();
+    pass(1h);
+    EXPECT_EQ(renewals, (std::vector<seconds>{10s, 23s}));
+    EXPECT_EQ(lost, std::vector<seconds>{30s});
+    EXPECT_EQ(service.pending(), 0U);
+}
+
+TEST_F(WatchdogLeaseTest, a_service_that_stops_as_it_is_renewed_loses_it) {
+    const WatchdogLease lease = WatchdogLease::hold(
+                                    service, 30s,
+                                    [this] {
+                                        service.stop();
+                                        return Renewal::renewed;
+                                    },
+                                    [this] { lost.push_back(now()); })
+                                    .value();
+    pass(1h);
+    EXPECT_EQ(lost, std::vector<seconds>{10s});
+    EXPECT_FALSE(lease.is_held());
+}
+
 TEST_F(WatchdogLeaseTest, an_exception_is_a_renewal_without_an_answer) {
     const WatchdogLease lease = hold();
     throws = true;

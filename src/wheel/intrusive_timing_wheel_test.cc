@@ -1,0 +1,116 @@
+// What is IntrusiveTimingWheel's own: the timers are the caller's, so he has each of them back when the wheel is
+// cleared.
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <duewheel/intrusive_timing_wheel.h>
+
+namespace duewheel {
+namespace {
+
+struct Timer : IntrusiveTimer {
+    explicit Timer(std::string timer_name) : name(std::move(timer_name)) {}
+    std::string name;
+};
+
+TEST(IntrusiveTimingWheel, gives_every_timer_back_when_it_is_cleared_wherever_it_lies) {
+    // Timers that were late, waiting for their turn or asleep could be left in the wheel, and no test saw it.
+    std::map<std::string, std::unique_ptr<Timer>> timers;
+    IntrusiveTimingWheel<Timer> wheel;
+    const auto arm = [&](const char* name, Tick deadline) {
+        timers[name] = std::make_unique<Timer>(name);
+        wheel.schedule(*timers[name], deadline);
+    };
+    const auto fires_none = [&](Tick now, std::size_t budget) {
+        EXPECT_EQ(wheel.advance_to(
+                      now, [](Timer&) {}, budget),
+                  0U);
+        wheel.check();
+    };
+    arm("due", 4096);
+    arm("to be moved down", 4097);
+    arm("to be moved down too", 5000);
+    arm("far", 1'000'000);
+    arm("asleep", kNever);
+    fires_none(4096, 1);  // and has moved one timer to its tick
+    arm("waiting", 4000);
+    fires_none(4096, 0);  // and it has its turn
+    arm("late", 4000);
+    EXPECT_EQ(wheel.size(), timers.size());
+
+    std::map<std::string, int> given_back;
+    wheel.clear([&](Timer& timer) {
+        EXPECT_FALSE(timer.is_pending()) << timer.name;
+        ++given_back[timer.name];
+        timers.erase(std::string(timer.name));
+    });
+    EXPECT_EQ(given_back, (std::map<std::string, int>{{"due", 1},
+                                                      {"to be moved down", 1},
+                                                      {"to be moved down too", 1},
+                                                      {"far", 1},
+                                                      {"asleep", 1},
+                                                      {"waiting", 1},
+                                                      {"late", 1}}));
+    wheel.check();
+    EXPECT_TRUE(wheel.empty());
+    EXPECT_TRUE(wheel.caught_up());
+    EXPECT_EQ(wheel.next_expiry(), kNever);
+    EXPECT_EQ(wheel.now(), 4096U) << "time stays";
+
+    Timer next("next");
+    wheel.schedule(next, 4100);
+    EXPECT_EQ(wheel.advance_to(10'000'000, [&next](Timer& timer) { EXPECT_EQ(&timer, &next); }), 1U);
+}
+
+TEST(IntrusiveTimingWheel, leaves_a_timer_the_deadline_that_was_asked_for) {
+    IntrusiveTimingWheel<Timer> wheel(10);
+    Timer timer("timer");
+    EXPECT_EQ(timer.deadline(), kNever) << "none was asked for";
+    wheel.schedule(timer, 7);  // late
+    EXPECT_EQ(timer.deadline(), 7U);
+    EXPECT_EQ(wheel.advance_to(20, [](Timer& due) { EXPECT_EQ(due.deadline(), 7U); }), 1U);
+    EXPECT_EQ(timer.deadline(), 7U) << "after it has fired too";
+    wheel.schedule(timer, 90);
+    EXPECT_TRUE(wheel.cancel(timer));
+    EXPECT_FALSE(wheel.cancel(timer));
+    EXPECT_EQ(timer.deadline(), 90U);
+}
+
+TEST(IntrusiveTimingWheel, stands_at_the_last_tick_at_most) {
+    IntrusiveTimingWheel<Timer> late(kNever);
+    late.check();
+    EXPECT_EQ(late.now(), kLastTick);
+    IntrusiveTimingWheel<Timer> wheel;
+    Timer last("last");
+    Timer asleep("asleep");
+    wheel.schedule(last, kLastTick);
+    wheel.schedule(asleep, kNever);
+    EXPECT_EQ(wheel.advance_to(kNever, [&last](Timer& due) { EXPECT_EQ(&due, &last); }), 1U);
+    wheel.check();
+    EXPECT_EQ(wheel.now(), kLastTick);
+    EXPECT_TRUE(wheel.cancel(asleep));
+}
+
+TEST(IntrusiveTimingWheel, names_a_near_expiry_without_a_look_at_any_timer) {
+    IntrusiveTimingWheel<Timer> wheel;
+    std::vector<std::unique_ptr<Timer>> timers;
+    for (Tick deadline = 1; deadline <= 60; ++deadline) {
+        timers.push_back(std::make_unique<Timer>("near"));
+        wheel.schedule(*timers.back(), deadline);
+    }
+    for (Tick now = 1; now < 60; ++now) {
+        EXPECT_EQ(wheel.advance_to(now, [](Timer&) {}), 1U);
+        EXPECT_EQ(wheel.next_expiry(), now + 1);
+    }
+    EXPECT_EQ(wheel.touched(), 59U) << "those that fired, and no other";
+    wheel.clear();
+}
+
+}  // namespace
+}  // namespace duewheel
