@@ -62,6 +62,11 @@ void Engine::read_firings() {
             watchdog->is_due = false;
             continue;
         }
+        if (!has_to_fire(watchdog->state, now_)) {  // the feed that was on its way to the disk came in time
+            watchdog->is_due = false;
+            settle_watchdog(*watchdog);
+            continue;
+        }
         const QueueNumber queue = recent_.queues().find(watchdog->name_space(), watchdog->state.rule.queue);
         if (refuses_puts() || (queue != kNoQueue && is_full(queue))) {
             watchdog->is_due = false;

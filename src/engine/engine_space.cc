@@ -137,8 +137,10 @@ void Engine::build_for_cleaning() {
                                         [](const Pending& pending) { return is_of_cleaning(pending.command); });
         return first != from.end() && !has_room(record_bytes_at_most(first->command, kRecordOverheadMax));
     };
-    if (segment_fill_ != kSegmentHeaderBytes &&
-        (close_wanted_ || does_not_fit(looked_up_) || does_not_fit(commands_))) {
+    const bool adds_itself = !serving_ || confirm_at_ms_ <= now_;
+    const bool is_full =
+        does_not_fit(looked_up_) || does_not_fit(commands_) || (adds_itself && !has_room(kRecordOverheadMax));
+    if (segment_fill_ != kSegmentHeaderBytes && (close_wanted_ || is_full)) {
         add_cursors();
         return hand_out(true);
     }

@@ -212,6 +212,26 @@ TEST(Watchdogs, a_feed_on_the_way_to_the_disk_holds_its_firing_up) {
     EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 199);
 }
 
+// It fell due while its feed was on the way to the disk. Its queue was full, so it was told to come again as if it had
+// to fire, and forgot when it was due by the feed (seed 1000152 of the simulator).
+TEST(Watchdogs, one_that_is_fed_just_in_time_does_not_wait_for_room_in_its_queue) {
+    TrialEngine shard;
+    shard.put(0);
+    limit_pending(shard, 1);
+    shard.ask<WatchdogAnswer>(watchdog(100));
+    shard.turn(99);
+    shard.hold_commits = true;
+    const ReplyToken token = shard.submit(FeedWatchdogCommand{"default", "w"});
+    shard.turn(0);
+    shard.turn(50);
+    shard.hold_commits = false;
+    shard.turn(0);  // which checks the engine
+    EXPECT_FALSE(shard.take<FedAnswer>(token).late);
+    shard.ask<LeaseEndAnswer>(AckCommand{shard.lease().at(0).lease});
+    shard.turn(50);
+    EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 199);
+}
+
 TEST(Watchdogs, while_its_queue_is_full_it_waits_and_may_be_fed_and_nothing_is_lost_or_made_twice) {
     TrialEngine shard;
     shard.put(0);
@@ -442,8 +462,7 @@ TEST(Watchdogs, cleaning_writes_it_again_whole_with_its_newest_feed) {
     const std::string body = shard.record_body(place);
     shard.turn(50);
     feed(shard);
-    const CarryAnswer carried =
-        shard.ask<CarryAnswer>(CarryRuleCommand{kSubjectWatchdog, "default", "w", place, body});
+    const CarryAnswer carried = shard.ask<CarryAnswer>(CarryRuleCommand{kSubjectWatchdog, "default", "w", place, body});
     EXPECT_TRUE(carried.carried);
     const Record record = shard.log().at(carried.sequence - 1);
     EXPECT_TRUE(is_whole_rule(record));

@@ -177,6 +177,40 @@ TEST(ShardSpace, ends_that_are_quicker_than_the_index_leave_it_the_space_to_make
     EXPECT_NE(owner.put(kHour, "again"), 0u);
 }
 
+// Each start of a server writes a record by which it begins to serve, and confirms it. In a segment of cleaning they
+// were written without a look at its room, beyond its end (seed 7497 of the simulator).
+TEST(ShardSpace, starts_on_a_full_disk_begin_no_segment_that_is_not_there_and_fill_none_too_far) {
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner(disk, kDirectory, log);
+    owner.options.spare_segments = 0;
+    owner.options.reserve_segments = 3;
+    owner.options.free_floor_bytes = 0;
+    ASSERT_TRUE(owner.open(rows).ok());
+    const auto tend = [&] {
+        const auto seen = owner.parts().tend_space();
+        ASSERT_TRUE(seen.ok()) << seen.error().message;
+        owner.parts().tell_space(*seen);
+        owner.settle();
+    };
+    ASSERT_NO_FATAL_FAILURE(tend());
+    const MessageId id = owner.put(kHour, "body");
+    disk.set_capacity(1);
+    bool serves = true;
+    for (int starts = 0; starts < 100; ++starts) {
+        owner.close();
+        ASSERT_TRUE(owner.open(rows).ok());
+        ASSERT_NO_FATAL_FAILURE(tend());
+        EXPECT_EQ(owner.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state, State::scheduled);
+        EXPECT_TRUE(serves || !owner.engine().is_serving());
+        serves = owner.engine().is_serving();
+        owner.now += owner.options.engine.confirm_after_ms;
+        owner.settle();
+    }
+    EXPECT_FALSE(serves) << "too few starts for this test";
+}
+
 // A pass that had to carry nearly everything made it rest until the log had grown. All messages ended then, nothing
 // came any more to make it grow, and the log stayed as long as it was: on a full disk, where puts wait for it, for
 // ever.
