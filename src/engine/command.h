@@ -509,9 +509,10 @@ struct WatchdogListAnswer {
     bool complete = true;                   // false: more come after the last one
 };
 
-using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
-                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer, WatchdogListAnswer>;
+using Reply =
+    std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
+                 CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer, ScheduleAnswer,
+                 ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer, WatchdogListAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

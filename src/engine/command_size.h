@@ -23,8 +23,8 @@ inline bool is_a_put(const Command& command) {
 // What cleaning asks for: it limits itself.
 inline bool is_of_cleaning(const Command& command) {
     return std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryOutcomesCommand>(command) ||
-           std::holds_alternative<CarrySettingsCommand>(command) ||
-           std::holds_alternative<CarryRuleCommand>(command) || std::holds_alternative<CarryDoneCommand>(command);
+           std::holds_alternative<CarrySettingsCommand>(command) || std::holds_alternative<CarryRuleCommand>(command) ||
+           std::holds_alternative<CarryDoneCommand>(command);
 }
 
 // Changes a message or a queue from outside, as often as anybody likes.

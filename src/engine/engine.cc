@@ -287,7 +287,8 @@ bool Engine::is_idle() const {
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
            (attempts_.empty() || attempts_wait()) && expiries_.empty() && doomed_.empty() && redrives_.empty() &&
            spawns_.empty() && spawning_.empty() && halves_.is_idle() && schedules_.due.empty() &&
-           schedules_.preparing.empty() && watchdogs_.due.empty() && watchdogs_.preparing.empty() && !in_flight_ && !looks_up;
+           schedules_.preparing.empty() && watchdogs_.due.empty() && watchdogs_.preparing.empty() && !in_flight_ &&
+           !looks_up;
 }
 
 DueMs Engine::next_wakeup() const {

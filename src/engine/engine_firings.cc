@@ -1,8 +1,8 @@
 // What watchdogs make when nobody has fed them in time.
 //
 // A firing is a message of its own, written whole, that names its watchdog, its number and the last feed before it. One
-// batch holds it and what the watchdog becomes by it, so a crash leaves either both or none. What its content is is read
-// from the log first. A watchdog that is due waits like a put: for the disk while that is full, for segments to be
+// batch holds it and what the watchdog becomes by it, so a crash leaves either both or none. What its content is is
+// read from the log first. A watchdog that is due waits like a put: for the disk while that is full, for segments to be
 // sealed, for room in its queue, for the queue's name. It may be fed all the while: the message that was due by then is
 // owed, and made when there is room.
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace duewheel {
 
-// Where a watchdog belongs whose record has just been applied, or that a start has found: on the wheel, due, or neither.
+// Where a watchdog belongs whose record has just been applied, or that a start has found: on the wheel, due, or
+// neither.
 void Engine::settle_watchdog(Watchdog& watchdog) {
     if (has_to_fire(watchdog.state, now_)) return begin_firing(watchdog);
     if (watchdog.state.due_ms != 0) return arm(watchdog, watchdog.state.due_ms);

@@ -534,7 +534,8 @@ TEST(Schedules, a_carry_writes_it_again_and_the_old_record_is_needed_no_more) {
     }
     body = shard.record_body(place);
     EXPECT_TRUE(shard.ask<CarryAnswer>(CarryRuleCommand{kSubjectSchedule, "default", "s", place, body}).carried);
-    EXPECT_FALSE(shard.ask<CarryAnswer>(CarryRuleCommand{kSubjectSchedule, "default", "s", place, body}).carried) << "it moved";
+    EXPECT_FALSE(shard.ask<CarryAnswer>(CarryRuleCommand{kSubjectSchedule, "default", "s", place, body}).carried)
+        << "it moved";
     EXPECT_LT(shard.engine().totals().needed_bytes, needed + 100) << "the new record, and not the old one";
     shard.turn(1'000);
     const std::vector<Delivered> runs = shard.lease();

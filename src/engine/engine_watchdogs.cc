@@ -58,7 +58,8 @@ Status Engine::check_watchdog(const PutWatchdogCommand& command) const {
         return out_of_range("timeout", "how long after the last feed it fires: from 1 ms to 100 years");
     }
     if (rule.most_ms != 0 && (rule.most_ms < rule.timeout_ms || rule.most_ms > kWatchdogMostMs)) {
-        return out_of_range("most", "how long after the first feed it fires at the latest: from `timeout` to 100 years");
+        return out_of_range("most",
+                            "how long after the first feed it fires at the latest: from `timeout` to 100 years");
     }
     if (rule.again_ms < 0 || rule.again_ms > kWatchdogMostMs) {
         return out_of_range("again", "how long after a firing it fires again: from 1 ms to 100 years");

@@ -1,9 +1,9 @@
 // What feeds and firings make of a watchdog: pure decisions, without the engine.
 //
 //     timeout 30 s, most 2 min, again 1 min; fed at 0:00, 0:20, 0:45
-//     0:45  due at 1:15: the last feed and 30 s. Fed every 20 s for ever it would fire at 2:00: the first feed and 2 min
-//     1:15  fires. No feed has come since, so it is due again at 2:15, 3:15 and so on
-//     4:00  fed: due at 4:30, and the two minutes are counted from here
+//     0:45  due at 1:15: the last feed and 30 s. Fed every 20 s for ever it would fire at 2:00: the first feed and 2
+//     min 1:15  fires. No feed has come since, so it is due again at 2:15, 3:15 and so on 4:00  fed: due at 4:30, and
+//     the two minutes are counted from here
 //
 // A feed counts from the instant at which it is decided. One that comes when the watchdog is due, be it at that very
 // instant, is too late: the message is owed, and made all the same.

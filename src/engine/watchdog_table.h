@@ -1,9 +1,9 @@
 // The watchdogs of a shard: all of them, by number and by name, and which of them wait to fire.
 //
 // They are in memory whole but for what their messages hold: that is read from the log when one fires. There may be a
-// million of them, so each lies in the node of its name, some 450 bytes with its timer. A number is a slot and how often
-// that was taken before, so whoever holds one may ask for a watchdog that is gone. Names that a command of the batch in
-// flight brings are there already, with revision 0.
+// million of them, so each lies in the node of its name, some 450 bytes with its timer. A number is a slot and how
+// often that was taken before, so whoever holds one may ask for a watchdog that is gone. Names that a command of the
+// batch in flight brings are there already, with revision 0.
 //
 // Single-threaded; it decides nothing.
 #pragma once
@@ -26,9 +26,9 @@ using WatchdogNumber = std::uint64_t;
 struct Watchdog {
     WatchdogNumber number = 0;
     const std::pair<std::string, std::string>* key = nullptr;  // its namespace and its name
-    WatchdogState state;          // revision 0: its first record is not durable yet
-    Sequence place = 0;           // of its newest whole record
-    std::uint64_t term = 0;       // of its newest record: its share of the digest
+    WatchdogState state;                                       // revision 0: its first record is not durable yet
+    Sequence place = 0;                                        // of its newest whole record
+    std::uint64_t term = 0;                                    // of its newest record: its share of the digest
     TimerHandle timer;
     std::uint32_t record_bytes = 0;
     bool in_batch = false;

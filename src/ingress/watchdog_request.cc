@@ -16,9 +16,9 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kWatchdogMembers[] = {
-    "queue",   "timeout",      "most",     "again",     "feed",       "body", "body_base64",
-    "headers", "content_type", "priority", "order_key", "expires_in", "retry"};
+constexpr std::string_view kWatchdogMembers[] = {"queue",     "timeout",     "most",    "again",        "feed",
+                                                 "body",      "body_base64", "headers", "content_type", "priority",
+                                                 "order_key", "expires_in",  "retry"};
 
 // A duration that must be above 0 where it is given; 0 stands for one that is not.
 Status read_above_zero(const JsonRequest& json, std::string_view member, std::string_view what, std::int64_t& into) {
@@ -39,7 +39,8 @@ Status read_times(const JsonRequest& json, WatchdogRule& rule) {
                      "say how long after its last feed it makes a message: `timeout` (\"25h\", or \"30s\")", "timeout"};
     }
     Status read = take(json.duration_ms("timeout"), rule.timeout_ms);
-    if (read) read = read_above_zero(json, "most", "how long after its first feed it fires at the latest", rule.most_ms);
+    if (read)
+        read = read_above_zero(json, "most", "how long after its first feed it fires at the latest", rule.most_ms);
     if (read) read = read_above_zero(json, "again", "how long after it fired it fires again", rule.again_ms);
     if (read) {
         read = read_above_zero(json, "expires_in", "how long a message waits for a consumer at most",

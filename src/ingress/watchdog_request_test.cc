@@ -30,8 +30,7 @@ std::string put(const std::string& members) {
 }
 
 TEST(WatchdogRequest, a_put_is_read_whole) {
-    const Result<Command> command = command_of({"PUT",
-                                                "/v1/namespaces/team/watchdogs/a%2Fb",
+    const Result<Command> command = command_of({"PUT", "/v1/namespaces/team/watchdogs/a%2Fb",
                                                 R"({
         "queue": "q", "timeout": "30s", "most": "5m", "again": "1h", "feed": true, "body": "go",
         "headers": {"a": "b"}, "content_type": "text/plain", "priority": -1, "order_key": "k", "expires_in": "5m",

@@ -4,10 +4,10 @@
 //     timeout 30 s, most 5 min:   first feed ── fed ── fed ──── 30 s ────► fires
 //                                     └────────── 5 min at most ─────────► fires
 //
-// Each feed moves the instant at which it fires. When that comes it makes a message and sleeps until it is fed again, or
-// goes on firing every `again`. The state is the rule and how far it has come; each record holds all of it, so that the
-// newest one is all there is to know. What its messages hold stands in the watchdog's newest whole record alone, so a
-// feed is a small record. engine/watchdog_course.h says what feeds and firings make of a state.
+// Each feed moves the instant at which it fires. When that comes it makes a message and sleeps until it is fed again,
+// or goes on firing every `again`. The state is the rule and how far it has come; each record holds all of it, so that
+// the newest one is all there is to know. What its messages hold stands in the watchdog's newest whole record alone, so
+// a feed is a small record. engine/watchdog_course.h says what feeds and firings make of a state.
 //
 // The byte form is that of schedules (schedule_state.h), with tags of its own.
 #pragma once

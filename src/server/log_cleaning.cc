@@ -209,10 +209,10 @@ void LogCleaning::carry(Cleanings cleanings, Generation generation) {
             continue;
         }
         if (candidate.is_rule()) {
-            carry(CarryRuleCommand{candidate.subject, std::move(candidate.row.state.name_space),
-                                   std::move(candidate.row.state.queue), candidate.row.place,
-                                   std::move(candidate.body)},
-                  bytes);
+            carry(
+                CarryRuleCommand{candidate.subject, std::move(candidate.row.state.name_space),
+                                 std::move(candidate.row.state.queue), candidate.row.place, std::move(candidate.body)},
+                bytes);
             continue;
         }
         CarryCommand command;

@@ -113,8 +113,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
     page.counter("duewheel_done_total", "Messages acknowledged.", counters.done);
     page.counter("duewheel_failed_total", "Leases ended as failed.", counters.failed);
     page.counter("duewheel_cancelled_total", "Messages cancelled.", counters.cancelled);
-    page.counter("duewheel_spawned_total", "Messages that loops, schedules and watchdogs made.",
-                 counters.spawned);
+    page.counter("duewheel_spawned_total", "Messages that loops, schedules and watchdogs made.", counters.spawned);
     page.counter("duewheel_schedule_runs_total", "Runs that schedules made by their rules.", counters.schedule_runs);
     page.counter("duewheel_schedule_runs_late_total", "Of these, the ones made up for after they were missed.",
                  counters.schedule_runs_late);

@@ -1,5 +1,5 @@
-// What a start knows of each queue (its settings and how many messages stand in it), of the schedules and the watchdogs, from the
-// index and moved on by the records that are replayed on top.
+// What a start knows of each queue (its settings and how many messages stand in it), of the schedules and the
+// watchdogs, from the index and moved on by the records that are replayed on top.
 #pragma once
 
 #include <map>

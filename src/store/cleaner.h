@@ -2,9 +2,9 @@
 // the segment can go.
 //
 // Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
-// settings of a queue, the newest whole record of a schedule or watchdog, and outcomes that have not expired. Of all but the last
-// it only finds candidates: the engine turns each into a carry, and leaves out those that newer records have overtaken.
-// Passing over the segment once more is harmless.
+// settings of a queue, the newest whole record of a schedule or watchdog, and outcomes that have not expired. Of all
+// but the last it only finds candidates: the engine turns each into a carry, and leaves out those that newer records
+// have overtaken. Passing over the segment once more is harmless.
 //
 // How a message ended never changes, so outcomes are copied as they stand, many in one record, and nothing is looked up
 // for them. Each such record says up to which place it has them all; whoever goes over the segment again, after a
@@ -97,7 +97,7 @@ class Cleaner {
         std::uint32_t subject = 0;
     };
     std::map<Sequence, Owner> settings_;  // whose: of the `conf` and whole `rule` records among them
-    std::uint64_t needed_left_ = 0;           // whole records, settings and rules that are still to be found
+    std::uint64_t needed_left_ = 0;       // whole records, settings and rules that are still to be found
     std::size_t looked_at_ = 0;
 };
 

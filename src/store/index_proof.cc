@@ -42,12 +42,13 @@ class Proof {
     }
     void take(const Index::Settings& settings) {
         if (settings.row.place < first_sequences_.front()) {
-            differs(named(settings.subject) + settings.queue.queue + " stand at record " + number(settings.row.place) + ", which is before the log's front");
+            differs(named(settings.subject) + settings.queue.queue + " stand at record " + number(settings.row.place) +
+                    ", which is before the log's front");
         }
         sum_.needed_bytes += settings.row.record_bytes;
         const auto& [name_space, name] = settings.queue;
         sum_.digest += settings.subject != 0 ? rule_term(settings.subject, name_space, name, settings.row.value)
-                                            : settings_term(kSubjectQueue, name_space, name, settings.row.value);
+                                             : settings_term(kSubjectQueue, name_space, name, settings.row.value);
     }
     bool take(const MessageRow& row) {
         if (!needs_record(row.state.state)) return true;

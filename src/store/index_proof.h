@@ -2,9 +2,9 @@
 // which were written by whoever wrote the messages and know nothing of rows.
 //
 // From the rows of the index and the entries of the recent tier, which win: how many messages are unfinished, their
-// digest, and the bytes of the whole records that are needed; the settings of queues, the schedules and the watchdogs count with them.
-// No such record may stand before the log's front. And from the rows of the index alone: how many whole records are
-// needed in each segment, against the counts that cleaning trusts.
+// digest, and the bytes of the whole records that are needed; the settings of queues, the schedules and the watchdogs
+// count with them. No such record may stand before the log's front. And from the rows of the index alone: how many
+// whole records are needed in each segment, against the counts that cleaning trusts.
 //
 // One walk over the rows by id; nothing grows in memory but a number for each segment.
 #pragma once

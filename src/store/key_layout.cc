@@ -565,8 +565,8 @@ Result<QueueOfKey> decode_settings_key(std::string_view key) {
 Result<RuleOfKey> decode_rule_key(std::string_view key) {
     const bool of_watchdog = key.size() > 1 && key[1] == static_cast<char>(kSubjectWatchdog);
     const std::uint32_t subject = of_watchdog ? kSubjectWatchdog : kSubjectSchedule;
-    const Result<QueueOfKey> names = decode_names(key, IndexTable::rule, static_cast<char>(subject),
-                                                  of_watchdog ? "a watchdog" : "a schedule");
+    const Result<QueueOfKey> names =
+        decode_names(key, IndexTable::rule, static_cast<char>(subject), of_watchdog ? "a watchdog" : "a schedule");
     if (!names) return names.error();
     return RuleOfKey{subject, names->name_space, names->queue};
 }
