@@ -43,7 +43,8 @@ bool LogCleaning::is_pressed() const {
 
 void LogCleaning::see_space() {
     const bool is_full = parts_.space().is_full();
-    const bool becomes_full = is_full && !std::exchange(was_full_, is_full);
+    const bool becomes_full = is_full && !was_full_;
+    was_full_ = is_full;
     const bool is_over = !full_pass_is_thorough_ || begins_at() >= full_pass_until_;
     const bool may_gain = needed_bytes() + parts_.journal().segment_bytes() / 8 <= full_pass_needed_;
     if (!becomes_full && !(is_pressed() && is_over && may_gain)) return;
