@@ -589,7 +589,8 @@ class Engine {
     // Of a log that stands still what is of cleaning, or all others, which are answered.
     enum class Takes : std::uint8_t { commands, puts, cleaning, others };
     void add_epoch();
-    void take_commands(std::deque<Pending>& from, Takes what);
+    // Until the batch is so full.
+    void take_commands(std::deque<Pending>& from, Takes what, std::size_t quarters = 4);
     void add_attempts();
     bool must_close_segment() const;
     void add_cursors();

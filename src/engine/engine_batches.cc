@@ -46,8 +46,12 @@ bool Engine::must_close_segment() const {
     if (close_wanted_) return true;
     std::size_t next = 0;
     for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
-        if (!waiting->empty())
-            next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
+        const auto first = std::find_if(waiting->begin(), waiting->end(), [this](const Pending& pending) {
+            return !is_held_back(pending.command);
+        });
+        if (first != waiting->end()) {
+            next = std::max(next, record_bytes_at_most(first->command, kRecordOverheadMax));
+        }
     }
     for (const std::deque<Pending>* waiting : {&looked_up_puts_, &puts_}) {
         if (!waiting->empty() && !puts_held_back()) {
@@ -72,6 +76,8 @@ bool Engine::must_close_segment() const {
     return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
 
+// Commands that never run dry, such as the feeds of thousands of watchdogs, leave three quarters of a batch to what the
+// engine does by itself, and all of that leaves a quarter to puts. What nobody else wants they take too.
 void Engine::build_batch() {
     if (in_flight_ || !started_) return;
     if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
@@ -89,8 +95,11 @@ void Engine::build_batch() {
     }
     if (!serving_) return add_epoch();
     add_expiries();
-    take_commands(looked_up_, Takes::commands);
-    take_commands(commands_, Takes::commands);
+    const auto take_commands_to = [this](std::size_t quarters) {
+        take_commands(looked_up_, Takes::commands, quarters);
+        take_commands(commands_, Takes::commands, quarters);
+    };
+    take_commands_to(1);
     add_attempts();
     add_doomed();
     add_purged();
@@ -99,8 +108,10 @@ void Engine::build_batch() {
     add_halves();
     add_runs();
     add_firings();
+    take_commands_to(3);
     take_commands(looked_up_puts_, Takes::puts);
     take_commands(puts_, Takes::puts);
+    take_commands_to(4);
     const bool time_is_wanted = attempts_wait() && !held_.empty();
     if (!batch_->empty() || confirm_at_ms_ <= now_ || time_is_wanted) return hand_out(false);
     idle_batch_ = std::move(batch_);
@@ -116,8 +127,10 @@ void Engine::add_epoch() {
     hand_out(false);
 }
 
-void Engine::take_commands(std::deque<Pending>& from, Takes what) {
+void Engine::take_commands(std::deque<Pending>& from, Takes what, std::size_t quarters) {
     const bool puts = what == Takes::puts;
+    const std::size_t operations_most = options_.batch_operations_max * quarters / 4;
+    const std::size_t bytes_most = options_.batch_bytes_max / 4 * quarters;
     const bool is_refused = what != Takes::cleaning && log_stands_still();  // or answered without a record
     const auto is_left = [&](const Command& command) {
         if (what == Takes::cleaning) return !is_of_cleaning(command);
@@ -130,10 +143,11 @@ void Engine::take_commands(std::deque<Pending>& from, Takes what) {
             from.pop_front();
             continue;
         }
-        const bool is_full = batch_->count() + record_count(from.front().command) > options_.batch_operations_max;
+        const std::size_t at_most = record_bytes_at_most(from.front().command, kRecordOverheadMax);
+        const bool is_full = batch_->count() + record_count(from.front().command) > operations_most ||
+                             batch_->bytes() + at_most > bytes_most;
         if (is_full && !batch_->empty()) break;
         if (puts && puts_held_back()) break;
-        const std::size_t at_most = record_bytes_at_most(from.front().command, kRecordOverheadMax);
         if (!is_refused && !has_room(at_most)) break;
         Pending pending = std::move(from.front());
         from.pop_front();

@@ -100,11 +100,14 @@ Engine::Verdict Engine::put_watchdog(Pending& pending, PutWatchdogCommand& comma
     if (answer.created) {
         next.created_ms = now_;
         next.rule = std::move(command.rule);
-    } else {
+        feed(next, now_);
+    } else {  // whether it is fed in time, the rule until now says
+        if (command.feeds) {
+            answer.late = is_late_to_feed(next, now_);
+            feed(next, now_);
+        }
         set_rule(next, std::move(command.rule), now_);
     }
-    if (command.feeds && !answer.created) answer.late = is_late_to_feed(next, now_);
-    if (command.feeds || answer.created) feed(next, now_);
     if (answer.created) watchdog = &watchdogs_.add(command.name_space, command.name);
     if (says_the_same) {
         add_watchdog(*watchdog, std::move(next), nullptr, pending.token, std::move(answer));

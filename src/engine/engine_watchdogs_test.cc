@@ -232,6 +232,41 @@ TEST(Watchdogs, one_that_is_fed_just_in_time_does_not_wait_for_room_in_its_queue
     EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 199);
 }
 
+// A put that fed it and made its timeout shorter was judged by the new rule: it fired at once, though it was fed in
+// time, and said so.
+TEST(Watchdogs, a_put_that_feeds_it_and_shortens_its_timeout_counts_from_now) {
+    TrialEngine shard;
+    shard.ask<WatchdogAnswer>(watchdog(10'000));
+    shard.turn(5'000);
+    PutWatchdogCommand shorter = watchdog(1'000);
+    shorter.feeds = true;
+    const WatchdogAnswer changed = shard.ask<WatchdogAnswer>(shorter);
+    EXPECT_EQ(changed.late, false);
+    EXPECT_EQ(changed.state.due_ms, kStart + 6'000);
+    EXPECT_EQ(changed.state.owed_ms, 0);
+    shard.turn(999);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1);
+    ASSERT_EQ(shard.lease().size(), 1u);
+    PutWatchdogCommand longer = watchdog(20'000);
+    longer.feeds = true;
+    EXPECT_EQ(shard.ask<WatchdogAnswer>(longer).late, true) << "it had fired";
+}
+
+TEST(Watchdogs, a_put_that_feeds_it_cannot_go_beyond_its_new_bound) {
+    TrialEngine shard;
+    shard.ask<WatchdogAnswer>(watchdog(1'000, 60'000));
+    shard.turn(900);
+    feed(shard);
+    shard.turn(900);
+    PutWatchdogCommand bounded = watchdog(1'000, 1'500);
+    bounded.feeds = true;
+    const WatchdogAnswer changed = shard.ask<WatchdogAnswer>(bounded);
+    EXPECT_EQ(changed.late, false);
+    EXPECT_EQ(changed.state.due_ms, kStart + 1'800) << "the first feed and the bound have passed: at once";
+    EXPECT_EQ(shard.lease().at(0).fed_ms, kStart + 1'800);
+}
+
 TEST(Watchdogs, while_its_queue_is_full_it_waits_and_may_be_fed_and_nothing_is_lost_or_made_twice) {
     TrialEngine shard;
     shard.put(0);

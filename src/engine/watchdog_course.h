@@ -38,8 +38,16 @@ inline bool is_late_to_feed(const WatchdogState& state, DueMs now) {
     return state.first_fed_ms == 0 || has_come(state, now);
 }
 
+// Times of `again` that have passed unseen, beside the one at which it is due.
+inline std::int64_t passed_beside(const WatchdogState& state, DueMs now) {
+    assert(has_come(state, now));
+    return state.rule.again_ms == 0 ? 0 : (now - state.due_ms) / state.rule.again_ms;
+}
+
+// One message stands for all that has come before it.
 inline void feed(WatchdogState& state, DueMs now) {
     if (has_come(state, now)) {
+        state.merged += static_cast<std::uint64_t>(passed_beside(state, now));
         if (state.owed_ms == 0) {
             state.owed_ms = state.due_ms;
             state.owed_fed_ms = state.fed_ms;
@@ -79,13 +87,11 @@ inline Firing next_firing(WatchdogState& state, DueMs now) {
         firing.fed_ms = state.owed_fed_ms;
         state.owed_ms = state.owed_fed_ms = 0;
     } else {
+        const std::int64_t passed = passed_beside(state, now);
+        const std::int64_t again = state.rule.again_ms;
+        state.merged += static_cast<std::uint64_t>(passed);
         state.first_fed_ms = 0;
-        state.due_ms = 0;
-        if (const std::int64_t again = state.rule.again_ms; again != 0) {
-            const std::int64_t passed = (now - firing.due_ms) / again;
-            state.merged += static_cast<std::uint64_t>(passed);
-            state.due_ms = firing.due_ms + (passed + 1) * again;
-        }
+        state.due_ms = again == 0 ? 0 : firing.due_ms + (passed + 1) * again;
     }
     state.last_due_ms = firing.due_ms;
     return firing;

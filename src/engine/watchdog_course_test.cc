@@ -73,6 +73,17 @@ TEST(WatchdogCourse, one_message_stands_for_all_that_passed_unseen) {
     EXPECT_EQ(next_firing(state, 1'300).number, 2u);
 }
 
+// A feed while it was due, with no room for its message, forgot the times of `again` that had passed meanwhile.
+TEST(WatchdogCourse, a_feed_counts_what_passed_while_there_was_no_room) {
+    WatchdogState state = fed_at(1'000, {.timeout_ms = 100, .again_ms = 50});
+    feed(state, 1'299);
+    EXPECT_EQ(state.owed_ms, 1'100);
+    EXPECT_EQ(state.merged, 3u) << "1150, 1200 and 1250";
+    feed(state, 1'450);
+    EXPECT_EQ(state.owed_ms, 1'100);
+    EXPECT_EQ(state.merged, 6u) << "and 1399, the first after that feed, and 1449";
+}
+
 TEST(WatchdogCourse, another_rule_moves_what_has_not_come_and_never_into_the_past) {
     WatchdogState state = fed_at(1'000, {.timeout_ms = 1'000});
     set_rule(state, {.timeout_ms = 5'000, .queue = "other"}, 1'500);

@@ -1,4 +1,7 @@
 // The parts of a shard on a full disk: what is begun while nobody has looked yet, and when nothing is left.
+#include <deque>
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include "server/shard_parts.h"
@@ -14,21 +17,30 @@ constexpr const char* kDirectory = "/data";
 constexpr std::int64_t kHour = 3600 * 1000;
 constexpr int kMessages = 160;
 
-// Puts were quicker than the look at the disk that is to refuse them and began a segment of the reserve. One was then
-// missing for a table of the index or for the record that lets the log's front go, and puts were refused for ever.
-TEST(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_whether_the_disk_is_full) {
-    SimDisk disk;
-    MemoryRowStorage rows;
-    RecordingLog log;
-    TrialOwner owner(disk, kDirectory, log);
-    owner.options.spare_segments = 1;
-    owner.options.reserve_segments = 3;
-    ASSERT_TRUE(owner.open(rows).ok());
-    const auto tend = [&] {
+class ShardSpace : public testing::Test {
+  protected:
+    void tend() {
         const auto seen = owner.parts().tend_space();
         ASSERT_TRUE(seen.ok()) << seen.error().message;
         owner.parts().tell_space(*seen);
-    };
+    }
+    void tend_and_settle() {
+        tend();
+        owner.settle();
+    }
+
+    SimDisk disk;
+    MemoryRowStorage rows;
+    RecordingLog log;
+    TrialOwner owner{disk, kDirectory, log};
+};
+
+// Puts were quicker than the look at the disk that is to refuse them and began a segment of the reserve. One was then
+// missing for a table of the index or for the record that lets the log's front go, and puts were refused for ever.
+TEST_F(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_whether_the_disk_is_full) {
+    owner.options.spare_segments = 1;
+    owner.options.reserve_segments = 3;
+    ASSERT_TRUE(owner.open(rows).ok());
     owner.put(kHour, "first");
     ASSERT_NO_FATAL_FAILURE(tend());
     ASSERT_EQ(owner.parts().journal().ready_spares(), 4u);
@@ -58,23 +70,13 @@ TEST(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_whether
 }
 
 // When the reserve was used up all the same, requests waited for an operator; a start after kill -9 did too.
-TEST(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_comes_after_a_start) {
-    SimDisk disk;
-    MemoryRowStorage rows;
-    RecordingLog log;
-    TrialOwner owner(disk, kDirectory, log);
+TEST_F(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_comes_after_a_start) {
     owner.options.spare_segments = 1;
     owner.options.reserve_segments = 1;
     ASSERT_TRUE(owner.open(rows).ok());
-    const auto tend = [&] {
-        const auto seen = owner.parts().tend_space();
-        ASSERT_TRUE(seen.ok()) << seen.error().message;
-        owner.parts().tell_space(*seen);
-        owner.settle();
-    };
     std::vector<MessageId> ids;
     for (int i = 0; i < 2 * kMessages; ++i) ids.push_back(owner.put(kHour, "body"));
-    ASSERT_NO_FATAL_FAILURE(tend());
+    ASSERT_NO_FATAL_FAILURE(tend_and_settle());
     disk.set_capacity(1);
 
     std::size_t cancelled = 0;
@@ -91,7 +93,7 @@ TEST(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_com
         ++cancelled;
         return true;
     };
-    while (cancel_next()) ASSERT_NO_FATAL_FAILURE(tend());
+    while (cancel_next()) ASSERT_NO_FATAL_FAILURE(tend_and_settle());
     EXPECT_GT(cancelled, 40u);
     EXPECT_EQ(owner.parts().log_space(), LogSpace::none);
     EXPECT_EQ(owner.parts().journal().spares_held(), 0u);
@@ -106,7 +108,7 @@ TEST(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_com
     EXPECT_EQ(owner.ask<MessageAnswer>(GetCommand{"default", ids[cancelled]}).row.state.state, State::scheduled);
 
     disk.set_capacity(SimDisk::kDefaultCapacityBytes);
-    ASSERT_NO_FATAL_FAILURE(tend());
+    ASSERT_NO_FATAL_FAILURE(tend_and_settle());
     EXPECT_TRUE(owner.engine().is_serving());
     EXPECT_TRUE(cancel_next());
     EXPECT_EQ(owner.engine().totals().live_count, ids.size() - cancelled);
@@ -115,93 +117,109 @@ TEST(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_com
 // Thousands of cancels at once on a disk without a free byte were quicker than the index: they used up all of the
 // reserve but one segment, which no table may take the place of while the log may need it. Nothing was pending any
 // more, and puts were refused for ever.
-TEST(ShardSpace, ends_that_are_quicker_than_the_index_leave_it_the_space_to_make_space) {
-    SimDisk disk;
-    MemoryRowStorage rows;
-    RecordingLog log;
-    TrialOwner owner(disk, kDirectory, log);
-    owner.options.spare_segments = 1;
-    owner.options.reserve_segments = 3;
-    owner.options.free_floor_bytes = 0;
-    ASSERT_TRUE(owner.open(rows).ok());
-    const auto tend = [&] {
-        const auto seen = owner.parts().tend_space();
-        ASSERT_TRUE(seen.ok()) << seen.error().message;
-        owner.parts().tell_space(*seen);
-    };
-    std::vector<MessageId> ids;
-    for (int i = 0; i < 10 * kMessages; ++i) ids.push_back(owner.put(kHour, std::string(300, 'x')));
-    ASSERT_NO_FATAL_FAILURE(tend());
-    owner.settle();
-    ASSERT_EQ(owner.parts().journal().ready_spares(), 4u);
-    disk.set_capacity(SimDisk::kDefaultCapacityBytes - *disk.free_bytes(kDirectory));
-    rows.set_free_space([&] { return *disk.free_bytes(kDirectory); });
-    ASSERT_NO_FATAL_FAILURE(tend());
+class ShardSpaceOfEnds : public ShardSpace {
+  protected:
+    // Fills the log, then the disk, and cancels one by one, in the order of `order`, until no end is taken any more.
+    void use_up(const std::function<std::size_t(std::size_t)>& order) {
+        owner.options.spare_segments = 1;
+        owner.options.reserve_segments = 3;
+        owner.options.free_floor_bytes = 0;
+        ASSERT_TRUE(owner.open(rows).ok());
+        for (std::size_t i = 0; i < kCount; ++i) ids.push_back(owner.put(kHour, std::string(300, 'x')));
+        ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+        ASSERT_EQ(owner.parts().journal().ready_spares(), 4u);
+        disk.set_capacity(SimDisk::kDefaultCapacityBytes - *disk.free_bytes(kDirectory));
+        rows.set_free_space([this] { return *disk.free_bytes(kDirectory); });
+        ASSERT_NO_FATAL_FAILURE(tend());
+        for (std::size_t i = 0; i < kCount; ++i) left.push_back(ids[order(i)]);
+
+        owner.seals = false;
+        std::optional<Error> refused;
+        while (!left.empty() && !(refused = cancel(left.front()))) {
+            left.pop_front();
+            ASSERT_NO_FATAL_FAILURE(tend());
+        }
+        ASSERT_TRUE(refused) << "too few messages for this test";
+        EXPECT_EQ(refused->code, "store_full");
+        EXPECT_NE(refused->message.find("Try again in a second"), std::string::npos) << refused->message;
+        EXPECT_EQ(owner.parts().log_space(), LogSpace::cleaning);
+        EXPECT_GT(kCount - left.size(), 40u);
+    }
+
+    // The index and cleaning go on, and so does whoever cancels.
+    void goes_on_to_the_end() {
+        owner.seals = owner.cleans = true;
+        for (int steps = 0; !left.empty() || owner.parts().log_space() != LogSpace::enough; ++steps) {
+            ASSERT_LT(steps, 100'000) << "it stands still with " << left.size() << " of " << kCount << " left";
+            const bool went_on = step();
+            ASSERT_NO_FATAL_FAILURE(tend());
+            if (went_on) continue;
+            if (!left.empty() && !cancel(left.front())) left.pop_front();
+        }
+        EXPECT_EQ(owner.engine().totals().live_count, 0u);
+        EXPECT_NE(owner.put(kHour, "again"), 0u);
+    }
 
     // A table that waits for space is no end of the process.
-    const auto step = [&] {
+    bool step() {
         const auto went_on = owner.step();
         EXPECT_TRUE(went_on.ok() || went_on.error().code == "no_space") << went_on.error().message;
         return went_on.ok() && *went_on;
-    };
-    const auto cancel = [&](MessageId id) -> std::optional<Error> {
+    }
+    std::optional<Error> cancel(MessageId id) {
         const ReplyToken token = owner.submit(CancelCommand{"default", id});
         for (int steps = 0; owner.reply_to(token) == nullptr && steps < 100; ++steps) step();
         const Reply* reply = owner.reply_to(token);
         if (reply == nullptr) return Error{"none", "every request is answered"};
         if (const auto* error = std::get_if<Error>(reply)) return *error;
         return std::nullopt;
-    };
-    owner.seals = false;
-    std::size_t cancelled = 0;
-    std::optional<Error> refused;
-    while (cancelled < ids.size() && !(refused = cancel(ids[cancelled]))) {
-        ++cancelled;
-        ASSERT_NO_FATAL_FAILURE(tend());
     }
-    ASSERT_TRUE(refused) << "too few messages for this test";
-    EXPECT_EQ(refused->code, "store_full");
-    EXPECT_NE(refused->message.find("Try again in a second"), std::string::npos) << refused->message;
-    EXPECT_EQ(owner.parts().log_space(), LogSpace::cleaning);
-    EXPECT_GT(cancelled, 40u);
 
-    owner.seals = owner.cleans = true;
-    for (int steps = 0; cancelled < ids.size() || owner.parts().log_space() != LogSpace::enough; ++steps) {
-        ASSERT_LT(steps, 100'000) << "it stands still at " << cancelled << " of " << ids.size();
-        const bool went_on = step();
-        ASSERT_NO_FATAL_FAILURE(tend());
-        if (went_on) continue;
-        if (cancelled < ids.size() && !cancel(ids[cancelled])) ++cancelled;
-    }
-    EXPECT_EQ(owner.engine().totals().live_count, 0u);
-    EXPECT_NE(owner.put(kHour, "again"), 0u);
+    static constexpr std::size_t kCount = 10 * kMessages;
+    std::vector<MessageId> ids;
+    std::deque<MessageId> left;
+};
+
+TEST_F(ShardSpaceOfEnds, that_are_quicker_than_the_index_leave_it_the_space_to_make_space) {
+    ASSERT_NO_FATAL_FAILURE(use_up([](std::size_t i) { return i; }));
+    goes_on_to_the_end();
+}
+
+// What stands in front is still needed, and has to be carried before anything is gained.
+TEST_F(ShardSpaceOfEnds, of_the_newest_messages_leave_the_space_to_carry_the_oldest) {
+    ASSERT_NO_FATAL_FAILURE(use_up([](std::size_t i) { return kCount - 1 - i; }));
+    goes_on_to_the_end();
+}
+
+TEST_F(ShardSpaceOfEnds, of_every_other_message_leave_the_space_to_carry_the_rest) {
+    ASSERT_NO_FATAL_FAILURE(use_up([](std::size_t i) { return i < kCount / 2 ? 2 * i : 2 * (i - kCount / 2) + 1; }));
+    goes_on_to_the_end();
+}
+
+// Cleaning went over the log for whatever there was to be gained each time an eighth of a segment had ended, and not
+// after a start: nothing could end before.
+TEST_F(ShardSpaceOfEnds, are_taken_again_after_a_start_with_only_what_is_kept_for_cleaning) {
+    ASSERT_NO_FATAL_FAILURE(use_up([](std::size_t i) { return i; }));
+    owner.close();
+    ASSERT_TRUE(owner.open(rows).ok());
+    goes_on_to_the_end();
 }
 
 // Each start of a server writes a record by which it begins to serve, and confirms it. In a segment of cleaning they
 // were written without a look at its room, beyond its end (seed 7497 of the simulator).
-TEST(ShardSpace, starts_on_a_full_disk_begin_no_segment_that_is_not_there_and_fill_none_too_far) {
-    SimDisk disk;
-    MemoryRowStorage rows;
-    RecordingLog log;
-    TrialOwner owner(disk, kDirectory, log);
+TEST_F(ShardSpace, starts_on_a_full_disk_begin_no_segment_that_is_not_there_and_fill_none_too_far) {
     owner.options.spare_segments = 0;
     owner.options.reserve_segments = 3;
     owner.options.free_floor_bytes = 0;
     ASSERT_TRUE(owner.open(rows).ok());
-    const auto tend = [&] {
-        const auto seen = owner.parts().tend_space();
-        ASSERT_TRUE(seen.ok()) << seen.error().message;
-        owner.parts().tell_space(*seen);
-        owner.settle();
-    };
-    ASSERT_NO_FATAL_FAILURE(tend());
+    ASSERT_NO_FATAL_FAILURE(tend_and_settle());
     const MessageId id = owner.put(kHour, "body");
     disk.set_capacity(1);
     bool serves = true;
     for (int starts = 0; starts < 100; ++starts) {
         owner.close();
         ASSERT_TRUE(owner.open(rows).ok());
-        ASSERT_NO_FATAL_FAILURE(tend());
+        ASSERT_NO_FATAL_FAILURE(tend_and_settle());
         EXPECT_EQ(owner.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state, State::scheduled);
         EXPECT_TRUE(serves || !owner.engine().is_serving());
         serves = owner.engine().is_serving();
@@ -214,11 +232,7 @@ TEST(ShardSpace, starts_on_a_full_disk_begin_no_segment_that_is_not_there_and_fi
 // A pass that had to carry nearly everything made it rest until the log had grown. All messages ended then, nothing
 // came any more to make it grow, and the log stayed as long as it was: on a full disk, where puts wait for it, for
 // ever.
-TEST(ShardSpace, cleaning_rests_no_more_when_what_it_had_to_carry_has_ended) {
-    SimDisk disk;
-    MemoryRowStorage rows;
-    RecordingLog log;
-    TrialOwner owner(disk, kDirectory, log);
+TEST_F(ShardSpace, cleaning_rests_no_more_when_what_it_had_to_carry_has_ended) {
     owner.options.spare_segments = 2;
     ASSERT_TRUE(owner.open(rows).ok());
     PutCommand put;
@@ -228,24 +242,43 @@ TEST(ShardSpace, cleaning_rests_no_more_when_what_it_had_to_carry_has_ended) {
         put.queue = i % 14 < 3 ? "some" : "most";
         owner.ask<PutAnswer>(put);
     }
-    const auto tend = [&] {
-        const auto seen = owner.parts().tend_space();
-        ASSERT_TRUE(seen.ok()) << seen.error().message;
-        owner.parts().tell_space(*seen);
-        owner.settle();
-    };
     const auto purge = [&](const char* queue) {
         owner.ask<QueueAnswer>(ConfigureQueueCommand{"default", queue, ConfigureQueueCommand::What::purge, {}});
-        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(tend());
+        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(tend_and_settle());
     };
     disk.set_capacity(owner.options.free_floor_bytes);  // it is full, so that less than half is worth a pass
-    ASSERT_NO_FATAL_FAILURE(tend());
+    ASSERT_NO_FATAL_FAILURE(tend_and_settle());
     owner.cleans = true;
     ASSERT_NO_FATAL_FAILURE(purge("some"));
     ASSERT_TRUE(owner.cleaning().is_resting());
     const std::uint64_t before = owner.parts().journal().catalog().bytes();
     ASSERT_NO_FATAL_FAILURE(purge("most"));
     EXPECT_LT(owner.parts().journal().catalog().bytes(), before / 2);
+}
+
+// A disk that had been full once was taken for full from then on: no pass began when it was full again.
+TEST_F(ShardSpace, a_disk_that_is_full_a_second_time_is_cleaned_for_a_second_time) {
+    owner.options.spare_segments = 2;
+    ASSERT_TRUE(owner.open(rows).ok());
+    owner.cleans = true;
+    PutCommand put;
+    put.when.delay_ms = kHour;
+    put.body = std::string(900, 'x');
+    for (int time = 1; time <= 2; ++time) {
+        for (int i = 0; i < 3000; ++i) {
+            put.queue = i % 10 < 4 ? "some" : "most";
+            owner.ask<PutAnswer>(put);
+        }
+        owner.ask<QueueAnswer>(ConfigureQueueCommand{"default", "some", ConfigureQueueCommand::What::purge, {}});
+        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+        const std::uint64_t dropped = owner.cleaning().segments_dropped();
+        EXPECT_FALSE(owner.cleaning().is_at_work()) << "less than half is no reason to";
+        disk.set_capacity(owner.options.free_floor_bytes);
+        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+        EXPECT_GT(owner.cleaning().segments_dropped(), dropped + 20) << "the disk was full for the " << time << ". time";
+        disk.set_capacity(SimDisk::kDefaultCapacityBytes);
+        ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+    }
 }
 
 }  // namespace

@@ -425,6 +425,7 @@ class Oracle {
     MessageModel* firing_met(WatchdogModel& model, const WatchdogPut& put, const Delivered& delivery);
     void check_firing(WatchdogModel& model, const MessageModel& about, const Delivered& delivery);
     bool is_due_by_a_rule(const WatchdogModel& model, DueMs fed_ms, DueMs due_ms);
+    bool may_be_once_more(const WatchdogModel& model, const WatchdogRule& rule, DueMs fed_ms, DueMs due_ms) const;
     void check_firing_made(const MessageModel& about, const MessageAnswer& answer);
     std::uint64_t firings_not_met(const QueueKey* queue) const;
     void watchdog_dues_ahead(std::vector<DueMs>& dues) const;

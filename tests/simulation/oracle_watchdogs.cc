@@ -210,7 +210,7 @@ void Oracle::watchdog_put(WatchdogModel& model, const WatchdogModel::Open& sent,
     }
     if (answer.created || command.feeds) {
         if (!answer.created) rare_.met(Rare::watchdog_fed_by_a_put);
-        watchdog_was_fed(model, sent, 0, false);  // it may have been due by its new rule
+        watchdog_was_fed(model, sent, answer.state.due_ms, answer.late.value_or(false));
     }
 }
 
@@ -420,6 +420,18 @@ void Oracle::check_firing(WatchdogModel& model, const MessageModel& about, const
     }
 }
 
+// Whether the times of `again` lead to `due_ms`. Of several rules the first firing may be of another one.
+bool Oracle::may_be_once_more(const WatchdogModel& model, const WatchdogRule& rule, DueMs fed_ms, DueMs due_ms) const {
+    if (model.puts.size() > 1) return due_ms >= fed_ms + rule.again_ms;
+    const DueMs beyond = due_ms - fed_ms - rule.timeout_ms;
+    if (beyond > 0 && beyond % rule.again_ms == 0) return true;
+    if (rule.most_ms == 0) return false;
+    for (DueMs first = due_ms - rule.again_ms; first > fed_ms; first -= rule.again_ms) {
+        if (first < fed_ms + rule.timeout_ms && was_fed_at(model, {}, first - rule.most_ms)) return true;
+    }
+    return false;
+}
+
 bool Oracle::is_due_by_a_rule(const WatchdogModel& model, DueMs fed_ms, DueMs due_ms) {
     for (const std::uint64_t serial : model.puts) {
         const WatchdogRule& rule = watchdog_puts_[serial - 1].command.rule;
@@ -428,7 +440,7 @@ bool Oracle::is_due_by_a_rule(const WatchdogModel& model, DueMs fed_ms, DueMs du
             rare_.met(Rare::firing_by_its_bound);
             return true;
         }
-        if (rule.again_ms != 0 && due_ms >= fed_ms + rule.again_ms) {
+        if (rule.again_ms != 0 && may_be_once_more(model, rule, fed_ms, due_ms)) {
             rare_.met(Rare::firing_once_more);
             return true;
         }
