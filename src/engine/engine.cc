@@ -97,6 +97,9 @@ void Engine::advance_to(DueMs now) {
         newest_id_before_ = totals_.id_counter * kShardsMax + options_.shard;
         incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
         loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
+        overdue_to_ = loaded_to_;
+        overdue_until_ms_ = now_;
+        loaded_to_ = std::max(loaded_to_, DuePosition{now_, 0});
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;

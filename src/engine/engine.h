@@ -628,9 +628,11 @@ class Engine {
     void end_lease(EntryNumber number);
     void unlist(EntryNumber number);  // off the wheel, the ready list and the leases
     void arm(EntryNumber number, DueMs at);
+    std::uint32_t ready_max_for(const Entry& entry) const;
     void arm_expiry(EntryNumber number);
     void serve_queues();
     std::size_t serve_next(QueueNumber number);
+    std::vector<EntryNumber> take_ready(QueueNumber number, const Waiter& waiter);
     std::size_t grant(QueueNumber number, const Waiter& waiter);
     void fill(Delivered& message, std::string_view record_body);
     void finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records);
@@ -791,7 +793,8 @@ class Engine {
     void load();
     bool is_crowded() const;
     DueMs next_load() const;
-    bool is_window_behind() const { return loaded_to_.due_ms <= now_; }
+    bool is_overdue_left() const { return overdue_to_.due_ms < overdue_until_ms_; }
+    bool is_window_behind() const { return is_overdue_left() || loaded_to_.due_ms <= now_; }
     void take_due_stretch(const Asked& asked, Stretch stretch, Generation generation);
     void take_queue_stretch(const Asked& asked, Stretch stretch, Generation generation);
     void read_backlog(QueueNumber number);
@@ -907,7 +910,10 @@ class Engine {
     // loading
     std::int64_t window_ms_ = 0;                   // how far ahead, between window_min_ms and window_max_ms
     std::uint64_t window_rows_ = 0;                // read for the window so far
-    DuePosition loaded_to_;                        // rows before it are in memory or behind a queue cursor
+    DuePosition loaded_to_;                        // rows before it are in memory or behind a queue cursor, but
+    DuePosition overdue_to_;                       // of those that were due before this run, which come beside the window,
+    DueMs overdue_until_ms_ = 0;                   // those between these two
+    bool overdue_is_next_ = true;
     std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for what is due already to be loaded
     DueMs loaded_until_ms_ = 0;                    // set before its stretch is asked for; only rises
     bool loading_ = false;

@@ -86,6 +86,11 @@ void Engine::arm_expiry(EntryNumber number) {
     static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
 }
 
+// What is late leaves room for what falls due meanwhile, so that this need not wait on the disk behind all of that.
+std::uint32_t Engine::ready_max_for(const Entry& entry) const {
+    return entry.due_ms >= now_ - options_.fresh_ms ? 2 * options_.ready_max : options_.ready_max;
+}
+
 // A message that expires soon stays in memory beyond the queue's limit: the wheel has to hold it anyway.
 void Engine::make_ready(EntryNumber number) {
     if (take_for_purge(number)) return;
@@ -93,7 +98,7 @@ void Engine::make_ready(EntryNumber number) {
     assert(is_legal_move(entry.state, State::ready));
     if (is_used_up(entry)) return doom(number);
     mark(entry.queue);
-    if (queue(entry.queue).ready_count >= options_.ready_max && may_leave(number)) return evict(number);
+    if (queue(entry.queue).ready_count >= ready_max_for(entry) && may_leave(number)) return evict(number);
     if (entry.has_rare && wait_in_line(number)) return;
     list_ready(number);
 }
@@ -221,38 +226,54 @@ std::size_t Engine::serve_next(QueueNumber number) {
     return 0;
 }
 
-// Leases up to `waiter.max` ready messages to it, and returns how many; 0 when none could be had.
-std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
+// Takes up to `waiter.max` ready messages for it, as many as there are leases left and as fit into one answer, in the
+// order of that.
+std::vector<EntryNumber> Engine::take_ready(QueueNumber number, const Waiter& waiter) {
     Queue& at = queue(number);
+    std::vector<ReadyKey> taken;
+    std::size_t bytes = 0;
+    const auto is_live = [&](const ReadyKey& key) {
+        const Entry& entry = recent_.entry(key.entry);
+        const bool passes = planted(PlantedBug::fire_during_cancel_in_flight) ||
+                            (planted(PlantedBug::lease_ends_twice) && entry.begun > 0);
+        return entry.id == key.position.id && entry.state == State::ready && entry.due_ms == key.position.due_ms &&
+               (!entry.in_batch || passes) && !is_purged(entry);
+    };
+    while (taken.size() < waiter.max && leases_.size() + taken.size() < options_.leased_max) {
+        const bool are_many = at.ready_count >= options_.streams_from || at.has_backlog();
+        const ReadyKey* first = at.ready.first(at.ready_count, now_ - options_.fresh_ms, are_many, is_live);
+        if (first == nullptr) break;
+        Entry& entry = recent_.entry(first->entry);
+        if (has_expired(first->entry) &&
+            !planted(PlantedBug::expired_message_delivered)) {  // the wheel is behind the clock
+            begin_expiry(first->entry);
+            continue;
+        }
+        bytes += entry.record_bytes;
+        if (bytes > options_.lease_bytes_max && !taken.empty()) break;
+        taken.push_back(*first);
+        at.ready.pop_first();
+        assert(is_legal_move(entry.state, State::leased));
+        entry.state = State::leased;
+        --at.ready_count;
+        --ready_count_;
+        ++at.leased_count;
+    }
+    std::sort(taken.begin(), taken.end());  // the two streams of a queue where many wait
+    std::vector<EntryNumber> entries;
+    for (const ReadyKey& key : taken) entries.push_back(key.entry);
+    return entries;
+}
+
+// Leases ready messages to who waits, and returns how many; 0 when none could be had.
+std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
     Delivery delivery;
     delivery.token = waiter.token;
     delivery.answer.queue = recent_.queues().name(number).queue;
     std::vector<Sequence> missing;
-    std::size_t bytes = 0;
-    while (delivery.answer.messages.size() < waiter.max && leases_.size() < options_.leased_max) {
-        const ReadyKey* first = at.ready.top(at.ready_count, [&](const ReadyKey& key) {
-            const Entry& entry = recent_.entry(key.entry);
-            const bool passes = planted(PlantedBug::fire_during_cancel_in_flight) ||
-                                (planted(PlantedBug::lease_ends_twice) && entry.begun > 0);
-            return entry.id == key.position.id && entry.state == State::ready && entry.due_ms == key.position.due_ms &&
-                   (!entry.in_batch || passes) && !is_purged(entry);
-        });
-        if (first == nullptr) break;
-        const EntryNumber taken = first->entry;
+    for (const EntryNumber taken : take_ready(number, waiter)) {
         Entry& entry = recent_.entry(taken);
-        if (has_expired(taken) && !planted(PlantedBug::expired_message_delivered)) {  // the wheel is behind the clock
-            begin_expiry(taken);
-            continue;
-        }
-        bytes += entry.record_bytes;
-        if (bytes > options_.lease_bytes_max && !delivery.answer.messages.empty()) break;
-        at.ready.pop();
-        assert(is_legal_move(entry.state, State::leased));
-        entry.state = State::leased;
         entry.begun += 1;
-        --at.ready_count;
-        --ready_count_;
-        ++at.leased_count;
         const DueMs until = now_ + waiter.lease_ms;
         leases_[entry.id] = {entry.begun, until, now_};
         unsettled_expiry(taken);

@@ -22,7 +22,8 @@ void Engine::drop(EntryNumber number, Leaving leaving) {
 }
 
 // Everything due before loaded_until_ms_ belongs in memory. The bound is raised first and the rows are asked for
-// then, so that nothing that is sealed meanwhile can slip out below it.
+// then, so that nothing that is sealed meanwhile can slip out below it. What was overdue at the start comes in turn
+// with what falls due from then on, which may not wait for it.
 void Engine::load() {
     if (loading_) return;
     if (now_ >= next_load() && loaded_to_.due_ms >= loaded_until_ms_) {
@@ -34,13 +35,16 @@ void Engine::load() {
         window_rows_ = 0;
         loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
     }
-    if (loaded_to_.due_ms >= loaded_until_ms_ || now_ < next_load()) return;
+    const bool wants_window = loaded_to_.due_ms < loaded_until_ms_ && now_ >= next_load();
+    const bool reads_overdue = is_overdue_left() && (overdue_is_next_ || !wants_window);
+    if (!wants_window && !reads_overdue) return;
+    overdue_is_next_ = !reads_overdue;
     loading_ = true;
     Asked asked;
     asked.what = Ask::due_stretch;
-    asked.from = loaded_to_;
-    asked.until_ms = loaded_until_ms_;
-    ask(Question{0, ScanDue{loaded_to_, loaded_until_ms_, options_.load_chunk}}, std::move(asked));
+    asked.from = reads_overdue ? overdue_to_ : loaded_to_;
+    asked.until_ms = reads_overdue ? overdue_until_ms_ : loaded_until_ms_;
+    ask(Question{0, ScanDue{asked.from, asked.until_ms, options_.load_chunk}}, std::move(asked));
 }
 
 // So much in memory that only what is due already comes in: it goes to its queue, which keeps no more than it may.
@@ -58,17 +62,12 @@ void Engine::take_due_stretch(const Asked& asked, Stretch stretch, Generation ge
     loading_ = false;
     const bool stale = generation != generation_.load(std::memory_order_relaxed);
     if (stale && !planted(PlantedBug::old_iterator_reinserts_cancelled)) return load();
-    if (planted(PlantedBug::loader_skips_last_key) && !stretch.rows.empty()) {
-        stretch.rows.pop_back();
-        loaded_to_ = stretch.complete ? DuePosition{asked.until_ms, 0} : stretch.next;
-    } else if (stretch.complete) {
-        loaded_to_ = {asked.until_ms, 0};
-    } else {
-        assert(!stretch.rows.empty());
-        loaded_to_ = stretch.next;
-    }
+    assert(stretch.complete || !stretch.rows.empty());
+    if (planted(PlantedBug::loader_skips_last_key) && !stretch.rows.empty()) stretch.rows.pop_back();
+    const bool is_overdue = asked.from.due_ms < overdue_until_ms_;
+    (is_overdue ? overdue_to_ : loaded_to_) = stretch.complete ? DuePosition{asked.until_ms, 0} : stretch.next;
+    if (!is_overdue) window_rows_ += stretch.rows.size();
     for (const MessageRow& row : stretch.rows) {
-        ++window_rows_;
         if (recent_.find(row.id) != kNoEntry) continue;
         if (recent_.outcome(row.id) != nullptr && !planted(PlantedBug::merge_prefers_index)) continue;
         if (recent_.outcome(row.id) != nullptr) recent_.forget_outcome(row.id);
@@ -156,7 +155,7 @@ void Engine::sweep() {
             if (entry.blocked || entry.due_ms >= loaded_until_ms_) drop(number);
         } else if (entry.state == State::ready) {
             Queue& at = queue(entry.queue);
-            if (at.ready_count <= options_.ready_max) return;
+            if (at.ready_count <= ready_max_for(entry)) return;
             --at.ready_count;
             --ready_count_;
             evict(number);
@@ -173,7 +172,7 @@ void Engine::sweep() {
 DueMs Engine::load_cursor() const {
     if (!wheel_.caught_up()) return durable_load_cursor_ms_;
     const Tick next = wheel_.next_work();
-    DueMs cursor = std::min(now_, loaded_to_.due_ms);
+    DueMs cursor = std::min(now_, is_overdue_left() ? overdue_to_.due_ms : loaded_to_.due_ms);
     if (next < static_cast<Tick>(cursor)) cursor = static_cast<DueMs>(next);
     if (!unsettled_expiries_.empty()) cursor = std::min(cursor, unsettled_expiries_.begin()->due_ms);
     cursor = std::min(cursor, halves_.bound_ms());

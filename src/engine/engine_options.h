@@ -84,7 +84,7 @@ struct EngineOptions {
     std::uint32_t cursor_records_max = 4'096;  // in the commit that closes a segment
 
     // Memory.
-    std::uint32_t ready_max = 100'000;  // a queue's entries in memory that came from the index
+    std::uint32_t ready_max = 100'000;  // a queue's entries in memory that came from the index; of the fresh twice that
     std::uint32_t window_entries_max = 2'000'000;
     std::int64_t window_min_ms = 30'000;
     std::int64_t window_max_ms = 600'000;
@@ -107,6 +107,10 @@ struct EngineOptions {
     // Fairness: what a queue may make others wait for.
     std::uint64_t crowd_messages = 4'096;  // in a queue, from which on it leaves the first lane (timer_lanes.h)
     std::uint32_t serve_chunk = 1'000;     // messages handed out a turn, and what the last consumer gets beyond it
+    // From so many that are ready on, those that fell due within `fresh_ms` get half of what a queue hands out
+    // (ready_list.h).
+    std::uint32_t streams_from = 1'000;
+    std::int64_t fresh_ms = 1'000;
 };
 
 }  // namespace duewheel

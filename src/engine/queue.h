@@ -1,8 +1,5 @@
 // One queue of a shard: who is ready, in which order they are handed out, who waits for them, and how far the part on
 // disk has been read.
-//
-// Both lists are heaps with lazy removal: an entry that is no longer what its key says is dropped when it comes to the
-// top, and a heap that is mostly such garbage is built anew, so that a queue's memory is bounded by its live entries.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +8,9 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <vector>
 
+#include "engine/lazy_heap.h"
+#include "engine/ready_list.h"
 #include "message/queue_counts.h"
 #include "message/queue_settings.h"
 #include "message/retry_rule.h"
@@ -22,47 +20,6 @@ namespace duewheel {
 
 // Beyond every message: nothing is on disk.
 inline constexpr DuePosition kNoBacklog{std::numeric_limits<DueMs>::max(), std::numeric_limits<MessageId>::max()};
-
-// A heap whose smallest key is on top and whose keys may be out of date. `Key` is ordered by operator<.
-template <class Key>
-class LazyHeap {
-  public:
-    void push(const Key& key) {
-        keys_.push_back(key);
-        std::push_heap(keys_.begin(), keys_.end(), later);
-    }
-    // The smallest key that is_live() accepts, or null; the others above it are dropped. `live_count` bounds the
-    // garbage: beyond twice as many keys, all that are out of date go. Amortised O(log n).
-    template <class IsLive>
-    const Key* top(std::size_t live_count, IsLive&& is_live) {
-        if (keys_.size() > 2 * live_count + 64) {
-            std::erase_if(keys_, [&](const Key& key) { return !is_live(key); });
-            std::make_heap(keys_.begin(), keys_.end(), later);
-        }
-        while (!keys_.empty() && !is_live(keys_.front())) pop();
-        return keys_.empty() ? nullptr : &keys_.front();
-    }
-    void pop() {
-        std::pop_heap(keys_.begin(), keys_.end(), later);
-        keys_.pop_back();
-    }
-
-  private:
-    static bool later(const Key& left, const Key& right) { return right < left; }
-
-    std::vector<Key> keys_;
-};
-
-// Hand-out order: (priority, due, id); ids rise with the sequence of their put.
-struct ReadyKey {
-    std::int32_t priority = 0;
-    DuePosition position;
-    EntryNumber entry = kNoEntry;
-
-    bool operator<(const ReadyKey& other) const {
-        return priority != other.priority ? priority < other.priority : position < other.position;
-    }
-};
 
 // Due order of everything in memory that is ready or leased.
 struct FiredKey {
@@ -80,7 +37,7 @@ struct QueueConf {
 };
 
 struct Queue {
-    LazyHeap<ReadyKey> ready;
+    ReadyList ready;
     LazyHeap<FiredKey> fired;
     std::uint32_t ready_count = 0;
     std::uint32_t leased_count = 0;

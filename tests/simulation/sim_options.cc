@@ -67,6 +67,8 @@ void draw_engine(EngineOptions& engine, Random& random) {
     engine.fire_chunk = pick<std::uint32_t>(random, {1, 3, 1000});
     engine.crowd_messages = pick<std::uint64_t>(random, {1, 3, 20, 1000});
     engine.serve_chunk = pick<std::uint32_t>(random, {1, 3, 1000});
+    engine.streams_from = pick<std::uint32_t>(random, {1, 3, 1000});
+    engine.fresh_ms = pick<std::int64_t>(random, {0, 20, 1000});
     engine.apply_chunk = pick<std::uint32_t>(random, {1, 2, 5, 1000});
     engine.batch_operations_max = pick<std::uint32_t>(random, {1, 2, 5, 20, 1000});
     engine.batch_bytes_max = pick<std::size_t>(random, {1024, 4096, 1 << 20});
