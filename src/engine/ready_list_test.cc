@@ -42,7 +42,7 @@ TEST(ReadyList, a_higher_priority_goes_before_both_streams) {
     ReadyList list;
     for (const DueMs due : {100, 200, 1'100}) list.push(key(due));
     for (const DueMs due : {50, 1'050}) list.push(key(due, 5));
-    EXPECT_EQ(drained(list, true), "100 1100 200 50 1050");
+    EXPECT_EQ(drained(list, true), "100 1100 200 1050 50");
 }
 
 TEST(ReadyList, what_was_fresh_and_waited_is_late) {
@@ -82,7 +82,7 @@ TEST(ReadyList, of_a_queue_lets_what_is_due_now_through_a_backlog) {
     EXPECT_EQ(taken[3].body, "fresh") << "an answer is in due order";
     shard.lease(60);
     shard.put(0, "fresh");
-    EXPECT_EQ(shard.lease(36).back().body, "late") << "few wait: first come, first served";
+    EXPECT_EQ(shard.lease(37).back().body, "late") << "few wait: first come, first served";
     EXPECT_EQ(shard.lease().at(0).body, "fresh");
 }
 
