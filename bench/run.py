@@ -37,7 +37,8 @@ DURABLE = {"puts": store_groups.puts, "lateness": store_groups.lateness, "pendin
            "listing": store_groups.listing, "rebuild": store_groups.rebuild, "batches": queue_groups.batches,
            "asks": queue_groups.asks, "cycles": queue_groups.cycles, "burst": queue_groups.burst,
            "paused": queue_groups.paused, "cancels": queue_groups.cancels, "churn": queue_groups.churn,
-           "webhooks": webhook_groups.deliveries, "hanging": webhook_groups.hanging, "crons": schedule_groups.crons}
+           "webhooks": webhook_groups.deliveries, "hanging": webhook_groups.hanging, "crons": schedule_groups.crons,
+           "downtime": queue_groups.downtime}
 
 
 BENCHES = {"durable": DURABLE, "calendar": {"rules": calendar_groups.rules}, "timers": timer_groups.GROUPS}

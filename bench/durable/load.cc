@@ -42,6 +42,7 @@ void print(const std::string& what, const LoadReport& report) {
                 ull(report.refused));
     std::printf("\"taken\":%llu,\"acknowledged\":%llu,\"answered\":%llu,\"early\":%llu,", ull(report.taken),
                 ull(report.acknowledged), ull(report.answered), ull(report.early));
+    std::printf("\"behind\":%llu,\"first_taken_seconds\":%.3f,", ull(report.behind), report.first_taken_seconds);
     print_levels("took_us", report.took_us);
     print_levels("late_ms", report.late_ms);
     std::printf("\"client_cpu_seconds\":%.3f}\n", report.client_cpu_seconds);

@@ -134,6 +134,42 @@ def burst(rows, scratch, quick):
         rows.merge("W4 " + row)
 
 
+def downtime(rows, scratch, quick):
+    """W6: a million fall due in ten minutes without a server; then it starts, and beside the backlog a thousand a second fall due,
+    put after the start but for ten thousand that were put before the end."""
+    count, down_s, seconds = (50_000, 20, 5) if quick else (1_000_000, 600, 30)
+    server = start(scratch, "downtime")
+    began = time.time()
+    into = dict(queue="work", connections=4, batch=500)
+    lead_s = 10 if quick else 60
+    load("put", server, count=count, delay_min_ms=lead_s * 1000, delay_max_ms=(lead_s + down_s) * 1000, **into)
+    up_at = began + lead_s + down_s + 5
+    ahead_ms = int((up_at + 1 - time.time()) * 1000)
+    load("put", server, count=count // 100, delay_min_ms=ahead_ms, delay_max_ms=ahead_ms + 10_000, **into)
+    settle(server)
+    server.stop(signal.SIGKILL)
+    assert time.time() < began + lead_s, "some were due before the server was down"
+    time.sleep(max(0.0, up_at - time.time()))
+    ready_s = server.start()
+    run = in_background("fire", server, queue="work", connections=1, takers=8, take_batch=100, rate=1000, delay_min_ms=1000,
+                        delay_max_ms=3000, seconds=seconds)
+    drained_s, started = None, time.monotonic()
+    while run.poll() is None:
+        time.sleep(0.2)
+        if drained_s is None and stats(server)["pending"] < 10_000 + count // 100:
+            drained_s = time.monotonic() - started
+    result = result_of(run)
+    rows.add("W6 ready after the start", count, "duewheel", "s", [ready_s])
+    rows.add("W6 first message after the start", count, "duewheel", "s", [ready_s + result["first_taken_seconds"]])
+    rows.add("W6 backlog taken and acknowledged after", count, "duewheel", "s", [drained_s or float(seconds)])
+    for level in ("p50", "p99", "max"):
+        rows.add(f"W6 lateness of what falls due meanwhile, {level}", count, "duewheel", "ms", [result["late_ms"][level]])
+    rows.add("W6 early", count, "duewheel", "messages", [result["early"]])
+    pending = stats(server)["pending"]
+    rows.add("W6 lost", count, "duewheel", "messages", [count + count // 100 + result["accepted"] - result["acknowledged"] - pending])
+    finish(server)
+
+
 def paused(rows, scratch, quick):
     """A paused queue with five million due messages: what others feel of it, a restart, and its drain when it goes on."""
     count = 100_000 if quick else 5_000_000

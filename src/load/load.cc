@@ -100,6 +100,7 @@ class Run {
     std::int64_t end_ns_ = 0;
     std::uint64_t submitted_ = 0;  // messages, or asks
     std::uint64_t empty_in_a_row_ = 0;
+    std::int64_t behind_before_ms_ = 0;  // what was due earlier is behind
     struct Waiting {
         std::string id;
         std::int64_t cancel_ns;
@@ -230,10 +231,15 @@ void Run::acknowledge(Pipe& pipe, std::string_view messages) {
         const std::int64_t due = number_after(messages, "\"due_ms\":", at);
         const std::int64_t delivered = number_after(messages, "\"delivered_ms\":", at);
         if (delivered < due || now < due) ++report_.early;
-        report_.late_ms.record(static_cast<std::uint64_t>(std::max<std::int64_t>(0, now - due)));
+        if (due < behind_before_ms_) {
+            ++report_.behind;
+        } else {
+            report_.late_ms.record(static_cast<std::uint64_t>(std::max<std::int64_t>(0, now - due)));
+        }
     }
-    report_.taken += count;
     if (count == 0) return;
+    if (report_.taken == 0) report_.first_taken_seconds = static_cast<double>(monotonic_now_ns() - start_ns_) / 1e9;
+    report_.taken += count;
     if (count == 1) {
         return pipe.send(http_request("POST", "/v1/leases/" + tokens + ":ack", "", ""),
                          [this](const PipeAnswer& answer) {
@@ -255,13 +261,14 @@ void Run::acknowledge(Pipe& pipe, std::string_view messages) {
 void Run::fire() {
     const std::size_t putters = std::max<std::size_t>(1, options_.connections);
     const auto goes_on = [this] { return !failure_; };
+    behind_before_ms_ = wall_now_ms();
     for (std::size_t i = putters; i < pipes_.size(); ++i) take(pipes_[i], "1s", goes_on);
     std::size_t next = 0;
     while (!time_is_over() && turn(1)) {
         while (submitted_ < allowed_by_now()) send_put(pipes_[next++ % putters]);
     }
     until([this] { return submitted_ == report_.accepted + report_.refused; }, kLastMs);
-    until([this] { return report_.acknowledged + report_.refused >= report_.accepted; },
+    until([this] { return report_.acknowledged + report_.refused >= report_.accepted + report_.behind; },
           options_.delay_max_ms + kLastMs);
 }
 

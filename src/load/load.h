@@ -1,7 +1,8 @@
 // The runs of a load program: what `duewheel bench` and the benchmarks do to a server, and what came of it.
 //
 //     put     messages due far ahead, one a request or many in one; how many a second were on disk
-//     fire    messages due soon at a steady rate, taken as they fall due; how late they come, and whether any is early
+//     fire    messages due soon at a steady rate, taken as they fall due; how late they come, and whether any is early.
+//             What was due in the queue before the run is taken too, and counted apart
 //     cycle   put, taken and acknowledged in batches, as fast as it goes
 //     drain   takes and acknowledges until the queue is empty, or until so many were taken
 //     cancel  puts, and cancels all but each hundredth a second later
@@ -47,7 +48,9 @@ struct LoadReport {
     std::uint64_t answered = 0;      // requests
     std::uint64_t early = 0;         // handed out before their time, by the server's clock or by ours
     Histogram took_us;               // each request of puts and asks
-    Histogram late_ms;               // each message taken, from its due time until it came, by our clock
+    std::uint64_t behind = 0;        // of fire: taken, and due before the run
+    double first_taken_seconds = 0;  // from the begin of the run to the first message taken; 0: none was
+    Histogram late_ms;  // each message taken but those behind, from its due time until it came, by our clock
     double client_cpu_seconds = 0;
 };
 
