@@ -34,7 +34,7 @@ LAYERS = {
     "timer": ["base", "wheel", "calendar", "include"],
     "timer/patterns": ["base", "timer", "include"],
     "journal": ["base", "message", "net/kafka_client.h"],
-    "store": ["base", "message", "journal/segment.h", "journal/segment_catalog.h", "journal/recovery.h"],
+    "store": ["base", "message", "journal/segment.h", "journal/segment_catalog.h", "journal/recovery.h", "journal/log_copy.h"],
     "engine": ["base", "wheel", "calendar", "message", "include", "journal/journal.h", "store/store.h"],
     "delivery": ["base", "message", "net", "engine"],
     "ingress": ["base", *CALENDAR, "message", "net", "engine"],

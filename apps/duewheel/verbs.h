@@ -36,5 +36,7 @@ void add_stats(CLI::App& program, Session& session);
 void add_top(CLI::App& program, Session& session);
 void add_bench(CLI::App& program, Session& session);
 void add_check(CLI::App& program, Session& session);
+void add_backup(CLI::App& program, Session& session);
+void add_restore(CLI::App& program, Session& session);
 
 }  // namespace duewheel

@@ -137,7 +137,7 @@ def burst(rows, scratch, quick):
 def downtime(rows, scratch, quick):
     """W6: a million fall due in ten minutes without a server; then it starts, and beside the backlog a thousand a second fall due,
     put after the start but for ten thousand that were put before the end."""
-    count, down_s, seconds = (50_000, 20, 5) if quick else (1_000_000, 600, 30)
+    count, down_s, seconds = (50_000, 20, 5) if quick else (1_000_000, 600, 12)
     server = start(scratch, "downtime")
     began = time.time()
     into = dict(queue="work", connections=4, batch=500)
@@ -153,20 +153,19 @@ def downtime(rows, scratch, quick):
     ready_s = server.start()
     run = in_background("fire", server, queue="work", connections=1, takers=8, take_batch=100, rate=1000, delay_min_ms=1000,
                         delay_max_ms=3000, seconds=seconds)
-    drained_s, started = None, time.monotonic()
-    while run.poll() is None:
-        time.sleep(0.2)
-        if drained_s is None and stats(server)["pending"] < 10_000 + count // 100:
-            drained_s = time.monotonic() - started
+    started = time.monotonic()
     result = result_of(run)
+    load("drain", server, queue="work", connections=4, take_batch=1000)
+    drained_s = time.monotonic() - started
     rows.add("W6 ready after the start", count, "duewheel", "s", [ready_s])
     rows.add("W6 first message after the start", count, "duewheel", "s", [ready_s + result["first_taken_seconds"]])
-    rows.add("W6 backlog taken and acknowledged after", count, "duewheel", "s", [drained_s or float(seconds)])
+    rows.add("W6 backlog taken and acknowledged after", count, "duewheel", "s", [drained_s])
     for level in ("p50", "p99", "max"):
         rows.add(f"W6 lateness of what falls due meanwhile, {level}", count, "duewheel", "ms", [result["late_ms"][level]])
     rows.add("W6 early", count, "duewheel", "messages", [result["early"]])
-    pending = stats(server)["pending"]
-    rows.add("W6 lost", count, "duewheel", "messages", [count + count // 100 + result["accepted"] - result["acknowledged"] - pending])
+    # The run ends with acknowledgements on their way: the server's own count of them.
+    done = metric(server, "duewheel_done_total") + stats(server)["pending"]
+    rows.add("W6 lost", count, "duewheel", "messages", [count + count // 100 + result["accepted"] - done])
     finish(server)
 
 

@@ -23,6 +23,8 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       signer_(start.token_key),
       wheel_(static_cast<Tick>(start.totals.server_time_ms), options.crowd_messages),
       now_(start.totals.server_time_ms),
+      past_until_ms_(start.past_until_ms),
+      ids_from_(start.ids_from),
       totals_(start.totals),
       segment_(start.segment),
       segment_fill_(start.segment_fill),
@@ -93,7 +95,7 @@ void Engine::advance_to(DueMs now) {
     if (!started_) {
         started_ = true;
         // No earlier run got further than this with a delivery; see is_due_saved().
-        past_until_ms_ = std::max(now_, totals_.server_time_ms + options_.unsaved_due_max_ms);
+        past_until_ms_ = std::max({past_until_ms_, now_, totals_.server_time_ms + options_.unsaved_due_max_ms});
         newest_id_before_ = totals_.id_counter * kShardsMax + options_.shard;
         incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
         loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
@@ -123,6 +125,11 @@ void Engine::advance_to(DueMs now) {
     if (serving_) serve_queues();
     walk_listings();
     build_batch();
+}
+
+// Of the next message in the batch that is being built.
+MessageId Engine::next_id() const {
+    return (std::max(batch_->totals().id_counter, ids_from_) + 1) * kShardsMax + options_.shard;
 }
 
 Effects Engine::take_effects() {

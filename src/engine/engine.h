@@ -114,6 +114,10 @@ struct EngineStart {
     std::vector<WatchdogStart> watchdogs;
     std::string zone_data = "unknown";  // version of what their times are reckoned with
     TokenKey token_key{};
+    // Of a restored log: an earlier run of another server may have handed out what was due until then, and have given
+    // out ids up to and with this counter.
+    DueMs past_until_ms = 0;
+    std::uint64_t ids_from = 0;
 };
 
 // Counts since the start, and levels now.
@@ -584,6 +588,8 @@ class Engine {
     void build_for_cleaning();
     void end_redrives();
 
+    MessageId next_id() const;
+
     // engine_batches.cc
     void build_batch();
     // Of a log that stands still what is of cleaning, or all others, which are answered.
@@ -832,6 +838,7 @@ class Engine {
     DueMs now_ = 0;
     DueMs past_until_ms_ = 0;         // an earlier run may have handed out what was due until then
     MessageId newest_id_before_ = 0;  // given out by an earlier run
+    std::uint64_t ids_from_ = 0;      // ids have greater counters
     std::uint64_t incarnation_ = 0;
     bool serving_ = false;
     bool started_ = false;

@@ -156,7 +156,7 @@ Record Engine::occurrence_of(MessageId id, const MessageState& loop, const Recor
     const Repeat& repeat = *whole.content.repeat;
     Record record;
     record.kind = RecordKind::spawn;
-    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
+    record.id = next_id();
     record.state.due_ms = record.state.nominal_due_ms = due;
     if (repeat.expires_after_ms != 0) record.state.expires_ms = due + repeat.expires_after_ms;
     record.state.priority = loop.priority;

@@ -210,7 +210,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     if (!command.key.empty()) batch_->keys.insert(key_name(command));
     Record record;
     record.kind = RecordKind::put;
-    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
+    record.id = next_id();
     record.time_ms = 0;  // content.put_ms says it
     record.state.due_ms = record.state.nominal_due_ms = *due;
     record.state.expires_ms = expires;

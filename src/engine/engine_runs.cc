@@ -234,7 +234,7 @@ Record Engine::message_by(const std::string& name_space, const Rule& rule, const
     const QueueNumber queue = recent_.queues().find(name_space, rule.queue);
     Record record;
     record.kind = RecordKind::spawn;
-    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
+    record.id = next_id();
     record.state.due_ms = due_ms;
     record.state.nominal_due_ms = nominal_ms;
     if (rule.expires_after_ms != 0) record.state.expires_ms = due_ms + rule.expires_after_ms;

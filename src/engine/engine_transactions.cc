@@ -262,7 +262,7 @@ Record Engine::check_of(MessageId id, const MessageState& half, const MessageCon
     Record record;
     record.kind = RecordKind::spawn;
     record.cause = Cause::checked;
-    record.id = (batch_->totals().id_counter + 1) * kShardsMax + options_.shard;
+    record.id = next_id();
     record.state.due_ms = record.state.nominal_due_ms = now_;
     record.state.expires_ms = half.due_ms;
     record.state.priority = half.priority;

@@ -136,43 +136,19 @@ Status check_mark(const std::string& directory, const std::vector<Candidate>& ca
                                     "a backup"};
 }
 
-// What stands after the last whole commit of the newest segment: zeros, a torn commit, or damage.
-Status judge_end(const Candidate& newest, const CommitReader& reader, const Error& objection, FoundLog& log) {
-    const Result<NonZero> rest = find_non_zero(*newest.file, reader.position(), newest.size);
+Result<std::optional<Cut>> judge_end(const File& file, const std::string& path, const SegmentHeader& header,
+                                     std::uint64_t size, const CommitReader& reader, const Error& objection) {
+    const Result<NonZero> rest = find_non_zero(file, reader.position(), size);
     if (!rest) return rest.error();
-    if (rest->end == 0) return {};
-    const Result<std::uint64_t> later = find_later_footer(*newest.file, newest.path, newest.header, reader.position(),
-                                                          newest.size, reader.totals().commit + 1);
+    if (rest->end == 0) return std::optional<Cut>();
+    const Result<std::uint64_t> later =
+        find_later_footer(file, path, header, reader.position(), size, reader.totals().commit + 1);
     if (!later) return later.error();
     if (*later != 0) {
         return Error{objection.code, objection.message + " It is no torn end: a later commit stands at offset " +
                                          std::to_string(*later) + "."};
     }
-    log.cut = Cut{newest.path, reader.position(), rest->end - reader.position(), rest->head};
-    return {};
-}
-
-// Reads the newest segment to its end.
-Result<std::shared_ptr<SegmentFile>> read_newest(Candidate newest, FoundLog& log) {
-    CommitReader reader(*newest.file, newest.path, newest.header, newest.size);
-    OffsetList offsets(newest.header.first_sequence());
-    std::optional<Error> objection;
-    while (!reader.closed() && reader.position() < newest.size) {
-        const Result<CommitInLog> commit = reader.next();
-        if (!commit && commit.error().code != "damaged_log") return commit.error();
-        if (!commit) {
-            objection = commit.error();
-            break;
-        }
-        log.last_commit_offset = commit->offset;
-        add_offsets(offsets, *commit);
-    }
-    if (!objection) {
-        objection = damaged_log(newest.path, reader.position(), "nothing may follow the commit that closes a segment");
-    }
-    if (Status judged = judge_end(newest, reader, *objection, log); !judged) return std::move(judged).error();
-    const SegmentEnd end{reader.totals(), reader.link(), reader.position(), reader.closed()};
-    return std::make_shared<SegmentFile>(newest.path, std::move(newest.file), newest.header, end, std::move(offsets));
+    return std::optional(Cut{path, reader.position(), rest->end - reader.position(), rest->head});
 }
 
 Status write_zeros(File& file, const Cut& cut) {
@@ -198,6 +174,31 @@ Status write_again(File& file, std::uint64_t offset, std::uint64_t end) {
 
 }  // namespace
 
+Result<LogEnd> read_log_end(const File& file, const std::string& path, const SegmentHeader& header,
+                            std::uint64_t size) {
+    CommitReader reader(file, path, header, size);
+    LogEnd found{{}, OffsetList(header.first_sequence()), 0, {}};
+    std::optional<Error> objection;
+    while (!reader.closed() && reader.position() < size) {
+        const Result<CommitInLog> commit = reader.next();
+        if (!commit && commit.error().code != "damaged_log") return commit.error();
+        if (!commit) {
+            objection = commit.error();
+            break;
+        }
+        found.last_commit_offset = commit->offset;
+        add_offsets(found.offsets, *commit);
+    }
+    if (!objection) {
+        objection = damaged_log(path, reader.position(), "nothing may follow the commit that closes a segment");
+    }
+    Result<std::optional<Cut>> cut = judge_end(file, path, header, size, reader, *objection);
+    if (!cut) return std::move(cut).error();
+    found.cut = *std::move(cut);
+    found.end = {reader.totals(), reader.link(), reader.position(), reader.closed()};
+    return found;
+}
+
 Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
     FoundLog log;
     const Result<std::vector<std::string>> names = files.list(directory);
@@ -221,9 +222,13 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
                                                              candidate.header, end, std::nullopt));
     }
     if (candidates->empty()) return log;
-    Result<std::shared_ptr<SegmentFile>> newest = read_newest(std::move(candidates->back()), log);
-    if (!newest) return std::move(newest).error();
-    log.segments.push_back(std::move(*newest));
+    Candidate& newest = candidates->back();
+    Result<LogEnd> end = read_log_end(*newest.file, newest.path, newest.header, newest.size);
+    if (!end) return std::move(end).error();
+    log.last_commit_offset = end->last_commit_offset;
+    log.cut = std::move(end->cut);
+    log.segments.push_back(std::make_shared<SegmentFile>(newest.path, std::move(newest.file), newest.header, end->end,
+                                                         std::move(end->offsets)));
     return log;
 }
 

@@ -44,6 +44,19 @@ struct FoundLog {
     std::optional<Cut> cut;
 };
 
+// The newest segment, read to its end.
+struct LogEnd {
+    SegmentEnd end;
+    OffsetList offsets;
+    std::uint64_t last_commit_offset = 0;  // 0: it has none
+    std::optional<Cut> cut;
+};
+
+// What stands after the last whole commit of a segment that has no other after it: zeros, a torn commit, or damage.
+// Codes: `damaged_log`, `newer_format`, `io_error`. While a server appends to it, what it is writing looks torn, or,
+// when it has gone on by then, damaged: read again.
+Result<LogEnd> read_log_end(const File& file, const std::string& path, const SegmentHeader& header, std::uint64_t size);
+
 // Reads all headers and the whole newest segment; older ones are not read, see SegmentFile::scan(). Changes nothing. A
 // log that does not reach its mark is damaged.
 // Codes: `damaged_log`, `newer_format`, `not_found` (no such directory), `io_error`.

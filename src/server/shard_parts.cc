@@ -7,6 +7,7 @@
 #include "journal/segment_format.h"
 #include "message/outcome_rows.h"
 #include "server/queue_replay.h"
+#include "store/directory_marks.h"
 #include "store/index_proof.h"
 #include "store/index_recovery.h"
 #include "store/log_audit.h"
@@ -90,6 +91,7 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
     if (!lock) return unusable(directory, lock.error());
     parts->lock_ = *std::move(lock);
+    if (Status usable = refuse_what_is_no_data_directory(files, directory); !usable) return std::move(usable).error();
     parts->retention_ = &retention;
     Status done = parts->open_journal(options, log);
     if (done) done = parts->open_index_of_log(rows, log);
@@ -177,6 +179,15 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     start.segment_bytes = room.closed ? 0 : room.segment_bytes;
     start.block_bytes = journal_->block_bytes();
     std::memcpy(start.token_key.data(), journal_->identity().token_key.data(), start.token_key.size());
+    const Result<std::optional<RestoredMark>> restored = read_restored_mark(files_, directory_);
+    if (!restored) return restored.error();
+    if (*restored) {
+        start.past_until_ms = (*restored)->past_until_ms;
+        start.ids_from = (*restored)->ids_from;
+        for (std::size_t i = 0; i < (*restored)->salt.size(); ++i) {
+            start.token_key[i] ^= std::to_integer<std::uint8_t>((*restored)->salt[i]);
+        }
+    }
     Sequence carried_up_to = 0;
     std::vector<Index::Settings> settings;
     if (Status replayed = replay(options, start, settings, carried_up_to, log); !replayed) return replayed;

@@ -1,0 +1,97 @@
+// duewheel backup and restore: the data of a server, copied while it runs, and made a data directory again.
+#include <cstdio>
+
+#include "arguments.h"
+#include "base/secure_random.h"
+#include "base/system_clock.h"
+#include "calendar/instant_text.h"
+#include "plain_text.h"
+#include "progress.h"
+#include "store/backup.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+struct CopyArguments {
+    std::string from;
+    std::string to;
+};
+
+std::string time_of(DueMs ms) {
+    return format_instant(ms);
+}
+
+void print(const Session& session, const BackupReport& report, const char* what) {
+    const DataReport& data = report.data;
+    if (session.json) {
+        const boost::json::object object{{"segments", data.segments},
+                                         {"log_bytes", data.log_bytes},
+                                         {"records", data.records},
+                                         {"pending", data.pending},
+                                         {"sequence", data.sequence},
+                                         {"server_time_ms", report.mark.server_time_ms}};
+        std::printf("%s\n", boost::json::serialize(object).c_str());
+        return;
+    }
+    const Rows rows = {{"segments", std::to_string(data.segments)},
+                       {"log bytes", std::to_string(data.log_bytes)},
+                       {"records", std::to_string(data.records)},
+                       {"pending", std::to_string(data.pending)},
+                       {"server time", time_of(report.mark.server_time_ms)}};
+    std::printf("%s\n%s\n", fields(rows).c_str(), what);
+}
+
+int back_up(Session& session, const CopyArguments& arguments) {
+    Result<BackupReport> report = [&] {
+        Progress progress("copied");
+        return make_backup(posix_file_system(), arguments.from, arguments.to,
+                           [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
+    }();
+    if (!report) return session.complain(report.error(), kExitRefused);
+    print(session, *report, "the backup is whole");
+    return kExitDone;
+}
+
+int restore(Session& session, const CopyArguments& arguments) {
+    std::array<std::byte, 16> salt{};
+    if (Status drawn = secure_random_bytes(salt); !drawn) return session.complain(drawn.error(), kExitRefused);
+    Result<BackupReport> report = [&] {
+        Progress progress("restored");
+        return restore_backup(posix_file_system(), arguments.from, arguments.to, wall_now_ms(), salt,
+                              [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
+    }();
+    if (!report) return session.complain(report.error(), kExitRefused);
+    print(session, *report, "the directory can be started on");
+    std::fprintf(stderr,
+                 "duewheel: what was put, changed or ended after %s is not in it. Messages that were delivered after that come "
+                 "once more: those due before this restore are marked `maybe_delivered`. Leases of before are void. Do not "
+                 "let the original go on beside it.\n",
+                 time_of(report->mark.server_time_ms).c_str());
+    return kExitDone;
+}
+
+void take_directories(Verb<CopyArguments>& verb, const char* from, const char* from_help, const char* to,
+                      const char* to_help) {
+    verb.app->add_option(from, verb.options->from, from_help)->required();
+    verb.app->add_option(to, verb.options->to, to_help)->required();
+}
+
+}  // namespace
+
+void add_backup(CLI::App& program, Session& session) {
+    Verb<CopyArguments> verb(program, session, "backup",
+                             "Copy a data directory, also while a server runs on it, and verify every byte of the copy",
+                             "duewheel backup ./duewheel-data /backups/monday", back_up);
+    take_directories(verb, "DIR", "What the server was started with as --data", "BACKUP",
+                     "A directory that is not there yet");
+}
+
+void add_restore(CLI::App& program, Session& session) {
+    Verb<CopyArguments> verb(program, session, "restore",
+                             "Make a data directory of a backup; leases of before are void, and what was delivered since comes again",
+                             "duewheel restore /backups/monday ./duewheel-data", restore);
+    take_directories(verb, "BACKUP", "What `duewheel backup` made", "DIR", "A directory that is not there yet");
+}
+
+}  // namespace duewheel

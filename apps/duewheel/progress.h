@@ -1,0 +1,27 @@
+// How far something long has come, in one line that is written anew: on standard error, and only where that is a
+// terminal, so that neither scripts nor files get it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace duewheel {
+
+class Progress {
+  public:
+    // `what`: "copied". The line goes with the object.
+    explicit Progress(std::string what);
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+    ~Progress();
+
+    // `all` of 0: it is not known yet.
+    void show(std::uint64_t done, std::uint64_t all);
+
+  private:
+    const std::string what_;
+    const bool is_shown_;
+    unsigned permille_ = ~0u;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,106 @@
+// Copies of a log that is written at meanwhile, of one that is damaged, and of none.
+#include "journal/log_copy.h"
+
+#include <gtest/gtest.h>
+
+#include "journal/trial_log.h"
+#include "support/sim_disk.h"
+
+namespace duewheel {
+namespace {
+
+constexpr const char* kCopy = "/copy";
+
+Result<LogCopy> copy(SimDisk& disk) {
+    EXPECT_TRUE(disk.make_directories(kCopy).ok());
+    return copy_log(disk, kDirectory, kCopy);
+}
+
+TEST(LogCopy, holds_all_that_was_committed_and_can_be_gone_on_with) {
+    SimDisk disk;
+    Random random(1);
+    TrialLog log(4, 700);
+    auto journal = opened(disk, trial_options());
+    commit_some(*journal, log, random, 100);
+    const Result<LogCopy> made = copy(disk);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    EXPECT_EQ(made->totals, log.totals());
+    EXPECT_EQ(made->segments, journal->catalog().list().size());
+    EXPECT_EQ(made->identity, journal->identity());
+    disk.crash(random);
+    auto copied = opened(disk, trial_options(), kCopy);
+    EXPECT_EQ(log.compare(*copied), "");
+    commit_some(*copied, log, random, 20);
+    EXPECT_EQ(log.compare(*copied), "");
+}
+
+// Whatever the server does between any two steps of the copy: it commits, rolls, and drops segments at the front.
+TEST(LogCopy, of_a_log_that_is_written_at_is_the_log_of_one_instant) {
+    std::uint64_t moved = 0;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        SimDisk disk(seed);
+        Random random(seed);
+        TrialLog log(4, 700);
+        auto journal = opened(disk, trial_options());
+        commit_some(*journal, log, random, 80);
+        const Totals before = log.totals();
+        bool is_inside = false;
+        disk.set_hook([&](DiskOperation, std::string_view path) {
+            if (is_inside || !path.starts_with(kDirectory)) return;
+            is_inside = true;
+            if (random.chance(100'000)) commit_some(*journal, log, random, 1 + static_cast<int>(random.below(5)));
+            const Sequence front = journal->first_sequence();
+            if (random.chance(100'000)) {
+                EXPECT_TRUE(journal->drop_before(front + random.below(log.last_sequence() - front + 1)).ok());
+                moved += journal->first_sequence() != front;
+            }
+            is_inside = false;
+        });
+        const Result<LogCopy> made = copy(disk);
+        disk.set_hook({});
+        ASSERT_TRUE(made.ok()) << "seed " << seed << ": " << made.error().message;
+        ASSERT_GE(made->totals.commit, before.commit) << "seed " << seed;
+        const auto copied = opened(disk, trial_options(), kCopy);
+        ASSERT_EQ(copied->totals(), made->totals) << "seed " << seed;
+        const std::size_t since = log.totals().commit - made->totals.commit;
+        ASSERT_EQ(log.compare(*copied, since), "") << "seed " << seed;
+        ASSERT_LE(copied->first_sequence(), journal->first_sequence()) << "seed " << seed;
+    }
+    EXPECT_GT(moved, 100u) << "the front did not move in this test";
+}
+
+TEST(LogCopy, of_a_damaged_log_is_refused_where_a_start_would_refuse_it) {
+    SimDisk disk;
+    Random random(4);
+    TrialLog log(4, 700);
+    auto journal = opened(disk, trial_options());
+    commit_some(*journal, log, random, 60);
+    while (journal->room().used_bytes < kSegmentHeaderBytes + 4096) commit_some(*journal, log, random, 1);
+    disk.flip(journal->catalog().snapshot().back()->path(), kSegmentHeaderBytes + 20);
+    const Result<LogCopy> made = copy(disk);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, "damaged_log");
+}
+
+TEST(LogCopy, of_no_log_is_refused) {
+    SimDisk disk;
+    ASSERT_TRUE(disk.make_directories(kDirectory).ok());
+    const Result<LogCopy> made = copy(disk);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, "not_found");
+}
+
+TEST(LogCopy, on_a_disk_that_is_too_small_says_so) {
+    SimDisk disk;
+    Random random(5);
+    TrialLog log(4, 700);
+    auto journal = opened(disk, trial_options());
+    commit_some(*journal, log, random, 60);
+    disk.set_capacity(disk.used_bytes() + 20'000);
+    const Result<LogCopy> made = copy(disk);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, "no_space");
+}
+
+}  // namespace
+}  // namespace duewheel

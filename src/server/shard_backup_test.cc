@@ -1,0 +1,182 @@
+// Backups of a shard that runs, and what a server makes of what is restored.
+#include <gtest/gtest.h>
+
+#include "server/trial_owner.h"
+#include "store/backup.h"
+#include "store/memory_rows.h"
+#include "support/recording_log.h"
+#include "support/sim_disk.h"
+
+namespace duewheel {
+namespace {
+
+constexpr const char* kData = "/data";
+constexpr const char* kBackup = "/backup";
+constexpr const char* kRestored = "/restored";
+constexpr std::int64_t kHour = 3600 * 1000;
+constexpr std::array<std::byte, 16> kSalt{std::byte{7}};
+
+class ShardBackup : public testing::Test {
+  protected:
+    ShardBackup() {
+        owner.cleans = true;
+        EXPECT_TRUE(owner.open(rows).ok());
+    }
+    std::string code_of(const Result<BackupReport>& report) {
+        return report ? "done" : std::string(report.error().code);
+    }
+    std::string backed_up() { return code_of(make_backup(disk, kData, kBackup)); }
+    std::string restored() { return code_of(restore_backup(disk, kBackup, kRestored, owner.now, kSalt)); }
+    void start_restored() {
+        again.now = owner.now;
+        const Status opened = again.open(other_rows);
+        ASSERT_TRUE(opened.ok()) << opened.error().message;
+        again.settle();
+    }
+    static std::vector<Delivered> lease(TrialOwner& from, std::uint32_t max = 10) {
+        return from.ask<LeaseAnswer>(LeaseCommand{"default", TrialOwner::kQueue, max, 30'000, 0}).messages;
+    }
+
+    SimDisk disk;
+    MemoryRowStorage rows;
+    MemoryRowStorage other_rows;
+    RecordingLog log;
+    TrialOwner owner{disk, kData, log};
+    TrialOwner again{disk, kRestored, log};
+};
+
+TEST_F(ShardBackup, of_a_running_shard_holds_all_that_was_answered_and_is_started_on) {
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 300; ++i) ids.push_back(owner.put(kHour, std::string(200, 'x')));
+    for (int i = 0; i < 200; ++i) owner.ask<ChangeAnswer>(CancelCommand{"default", ids[static_cast<std::size_t>(i)]});
+    ASSERT_GT(owner.parts().journal().first_sequence(), 1u) << "cleaning has dropped nothing";
+    ASSERT_EQ(backed_up(), "done");
+    owner.put(kHour, "after");
+    ASSERT_EQ(restored(), "done");
+    ASSERT_NO_FATAL_FAILURE(start_restored());
+    EXPECT_EQ(again.engine().totals().live_count, 100u);
+    EXPECT_EQ(again.ask<MessageAnswer>(GetCommand{"default", ids.back()}).row.state.state, State::scheduled);
+    again.now += kHour;
+    again.settle();
+    EXPECT_EQ(lease(again, 1000).size(), 100u);
+}
+
+// A token of the original would have ended a lease of what was restored: the same message, attempt and incarnation.
+TEST_F(ShardBackup, takes_no_lease_of_the_original) {
+    const MessageId id = owner.put(0, "body");
+    owner.close();
+    ASSERT_EQ(backed_up(), "done");
+    ASSERT_TRUE(owner.open(rows).ok());  // its next run and the first one of what is restored have the same number
+    owner.settle();
+    const std::vector<Delivered> of_original = lease(owner);
+    ASSERT_EQ(of_original.size(), 1u);
+    ASSERT_EQ(restored(), "done");
+    ASSERT_NO_FATAL_FAILURE(start_restored());
+    const std::vector<Delivered> taken = lease(again);
+    ASSERT_EQ(taken.size(), 1u);
+    EXPECT_EQ(taken[0].id, id);
+    EXPECT_EQ(taken[0].lease.attempt, of_original[0].lease.attempt);
+    EXPECT_EQ(taken[0].lease.incarnation, of_original[0].lease.incarnation) << "else this test shows nothing";
+    EXPECT_EQ(again.ask<Error>(AckCommand{of_original[0].lease}).code, "bad_lease_token");
+    EXPECT_EQ(again.ask<LeaseEndAnswer>(AckCommand{taken[0].lease}).outcome, LeaseOutcome::done);
+    again.close();
+    ASSERT_TRUE(again.open(other_rows).ok());
+    again.settle();
+    EXPECT_EQ(again.ask<LeaseEndAnswer>(AckCommand{taken[0].lease}).outcome, LeaseOutcome::done) << "as after any restart";
+}
+
+// An id that the original gave out after the backup would have been another message here, which its holder cancels.
+TEST_F(ShardBackup, gives_out_no_id_that_the_original_may_have_given_out) {
+    owner.put(kHour, "before");
+    ASSERT_EQ(backed_up(), "done");
+    const MessageId of_original = owner.put(kHour, "after");
+    ASSERT_EQ(restored(), "done");
+    ASSERT_NO_FATAL_FAILURE(start_restored());
+    EXPECT_EQ(again.ask<Error>(GetCommand{"default", of_original}).code, "unknown_id");
+    const MessageId fresh = again.put(kHour, "fresh");
+    EXPECT_GT(fresh, of_original + 1'000'000 * kShardsMax);
+    EXPECT_EQ(again.put(kHour, "next"), fresh + kShardsMax);
+    again.close();
+    ASSERT_TRUE(again.open(other_rows).ok());
+    EXPECT_EQ(again.put(kHour, "next"), fresh + 2 * kShardsMax);
+}
+
+TEST_F(ShardBackup, hands_out_what_the_original_may_have_handed_out_as_such) {
+    owner.put(kHour, "soon");
+    owner.put(3 * kHour, "later");
+    ASSERT_EQ(backed_up(), "done");
+    owner.now += 2 * kHour;
+    ASSERT_EQ(restored(), "done");
+    ASSERT_NO_FATAL_FAILURE(start_restored());
+    const std::vector<Delivered> soon = lease(again);
+    ASSERT_EQ(soon.size(), 1u);
+    EXPECT_TRUE(soon[0].maybe_delivered);
+    again.ask<LeaseEndAnswer>(AckCommand{soon[0].lease});
+    again.now += kHour;
+    again.settle();
+    const std::vector<Delivered> later = lease(again);
+    ASSERT_EQ(later.size(), 1u);
+    EXPECT_FALSE(later[0].maybe_delivered);
+}
+
+TEST_F(ShardBackup, is_nothing_to_start_on_and_neither_is_half_a_restore) {
+    owner.put(kHour, "body");
+    ASSERT_EQ(backed_up(), "done");
+    TrialOwner on_backup(disk, kBackup, log);
+    MemoryRowStorage unused;
+    Status started = on_backup.open(unused);
+    ASSERT_FALSE(started.ok());
+    EXPECT_EQ(started.error().code, "not_a_data_directory");
+    EXPECT_NE(started.error().message.find("duewheel restore"), std::string::npos) << started.error().message;
+
+    disk.fail(DiskOperation::sync_data, 3);
+    EXPECT_EQ(restored(), "io_error");
+    started = again.open(other_rows);
+    ASSERT_FALSE(started.ok());
+    EXPECT_EQ(started.error().code, "not_a_data_directory");
+    EXPECT_EQ(restored(), "not_empty");
+}
+
+TEST_F(ShardBackup, is_refused_where_it_makes_no_sense) {
+    EXPECT_EQ(code_of(make_backup(disk, "/nowhere", kBackup)), "not_found");
+    EXPECT_EQ(restored(), "not_a_backup");
+    owner.put(kHour, "body");
+    EXPECT_EQ(code_of(make_backup(disk, kData, kData)), "not_empty");
+    ASSERT_EQ(backed_up(), "done");
+    EXPECT_EQ(backed_up(), "not_empty");
+    EXPECT_EQ(code_of(make_backup(disk, kBackup, "/other")), "not_a_data_directory") << "a backup of a backup";
+    EXPECT_EQ(code_of(restore_backup(disk, kData, kRestored, owner.now, kSalt)), "not_a_backup");
+}
+
+TEST_F(ShardBackup, that_fails_half_way_is_no_backup) {
+    for (int i = 0; i < 100; ++i) owner.put(kHour, std::string(500, 'x'));
+    disk.fail(DiskOperation::sync_data, 2);
+    EXPECT_EQ(backed_up(), "io_error");
+    EXPECT_EQ(restored(), "not_a_backup");
+    EXPECT_NE(owner.put(kHour, "goes on"), 0u);
+}
+
+TEST_F(ShardBackup, that_was_damaged_or_lost_a_file_is_not_restored) {
+    for (int i = 0; i < 100; ++i) owner.put(kHour, std::string(500, 'x'));
+    ASSERT_EQ(backed_up(), "done");
+    std::vector<std::string> segments;
+    for (const std::string& name : *disk.list(std::string(kBackup) + "/journal")) {
+        if (name.starts_with("seg-")) segments.push_back(std::string(kBackup) + "/journal/" + name);
+    }
+    ASSERT_GT(segments.size(), 2u);
+    disk.flip(segments[1], 5000);
+    EXPECT_EQ(restored(), "damaged_log");
+    ASSERT_TRUE(disk.remove_tree(kRestored).ok());
+    disk.flip(segments[1], 5000);
+    disk.flip(std::string(kBackup) + "/backup", 20);
+    EXPECT_EQ(restored(), "damaged_mark");
+    disk.flip(std::string(kBackup) + "/backup", 20);
+    ASSERT_TRUE(disk.remove(segments.back()).ok());
+    for (const std::string& name : *disk.list(std::string(kBackup) + "/journal")) {
+        if (name.starts_with("newest-")) static_cast<void>(disk.remove(std::string(kBackup) + "/journal/" + name));
+    }
+    EXPECT_EQ(restored(), "damaged_log");
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,78 @@
+#include "store/backup.h"
+
+#include <algorithm>
+
+namespace duewheel {
+namespace {
+
+Status make_empty(FileSystem& files, const std::string& directory) {
+    const Result<std::vector<std::string>> names = files.list(directory);
+    if (names && !names->empty()) {
+        return Error{"not_empty", directory + " is not empty: name a directory that is not there yet"};
+    }
+    if (!names && names.error().code != "not_found") return names.error();
+    return files.make_directories(directory + "/journal");
+}
+
+}  // namespace
+
+Result<BackupReport> make_backup(FileSystem& files, const std::string& data, const std::string& backup,
+                                 const CopyProgress& progress) {
+    if (Result<std::vector<std::string>> there = files.list(data + "/journal"); !there) {
+        return Error{there.error().code, "there is no log in " + data + ": name a data directory of duewheeld"};
+    }
+    if (Status usable = refuse_what_is_no_data_directory(files, data); !usable) return std::move(usable).error();
+    if (Status made = make_empty(files, backup); !made) return std::move(made).error();
+    const Result<LogCopy> copy = copy_log(files, data + "/journal", backup + "/journal", progress);
+    if (!copy) return copy.error();
+    BackupReport report;
+    report.mark = {copy->totals.server_time_ms, copy->totals.sequence, copy->totals.live_count};
+    // Of a directory that was restored itself: the ids of its originals are none of this one's either.
+    const Result<std::optional<RestoredMark>> restored = read_restored_mark(files, data);
+    if (!restored) return restored.error();
+    if (*restored) {
+        if (Status kept = write_mark(files, backup, **restored); !kept) return std::move(kept).error();
+    }
+    Result<DataReport> checked = check_data_directory(files, backup);
+    if (!checked) return std::move(checked).error();
+    report.data = *std::move(checked);
+    if (Status marked = write_mark(files, backup, report.mark); !marked) return std::move(marked).error();
+    return report;
+}
+
+Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup, const std::string& data, DueMs now_ms,
+                                    const std::array<std::byte, 16>& salt, const CopyProgress& progress) {
+    const Result<std::optional<BackupMark>> mark = read_backup_mark(files, backup);
+    if (!mark && mark.error().code != "not_found") return mark.error();
+    if (!mark || !*mark) {
+        return Error{"not_a_backup", backup + " is no whole backup: it has no file `" + kBackupMark +
+                                         "`, which `duewheel backup` writes at its end"};
+    }
+    const Result<std::optional<RestoredMark>> before = read_restored_mark(files, backup);
+    if (!before) return before.error();
+    if (Status made = make_empty(files, data); !made) return std::move(made).error();
+    if (Status begun = write_restoring_mark(files, data); !begun) return std::move(begun).error();
+    const Result<LogCopy> copy = copy_log(files, backup + "/journal", data + "/journal", progress);
+    if (!copy) return copy.error();
+    if (copy->totals.sequence != (*mark)->sequence || copy->totals.live_count != (*mark)->pending) {
+        return Error{"damaged_log", "the log in " + backup + " ends at record " +
+                                        std::to_string(copy->totals.sequence) + ", and the backup was made up to " +
+                                        std::to_string((*mark)->sequence) + ": files were changed or are missing"};
+    }
+    BackupReport report;
+    report.mark = **mark;
+    Result<DataReport> checked = check_data_directory(files, data);
+    if (!checked) return std::move(checked).error();
+    report.data = *std::move(checked);
+    RestoredMark restored;
+    restored.past_until_ms = std::max(now_ms, report.mark.server_time_ms);
+    const std::uint64_t known = *before ? std::max((*before)->ids_from, copy->totals.id_counter) : copy->totals.id_counter;
+    restored.ids_from = known + kIdsOfTheOriginal;
+    restored.salt = salt;
+    if (Status told = write_mark(files, data, restored); !told) return std::move(told).error();
+    if (Status done = files.remove(data + "/" + kRestoringMark); !done) return std::move(done).error();
+    if (Status synced = files.sync_directory(data); !synced) return std::move(synced).error();
+    return report;
+}
+
+}  // namespace duewheel

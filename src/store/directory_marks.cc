@@ -1,0 +1,157 @@
+#include "store/directory_marks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <vector>
+
+#include "journal/segment_format.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kHead = "duewheel 1\n";
+constexpr std::uint64_t kMarkBytesMax = 4096;
+
+using Lines = std::vector<std::pair<std::string, std::string>>;
+using Values = std::map<std::string, std::string, std::less<>>;
+
+std::string hex(std::span<const std::byte> bytes) {
+    std::string text;
+    for (const std::byte byte : bytes) {
+        constexpr char kDigits[] = "0123456789abcdef";
+        text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+        text += kDigits[std::to_integer<unsigned>(byte) & 15];
+    }
+    return text;
+}
+
+Status write(FileSystem& files, const std::string& directory, const std::string& name, const Lines& lines) {
+    std::string text(kHead);
+    for (const auto& [key, value] : lines) text += key + " " + value + "\n";
+    text += "checksum " + std::to_string(area_hash(text)) + "\n";
+    const std::string partial = directory + "/" + name + ".partial";
+    if (Status removed = files.remove(partial); !removed && removed.error().code != "not_found") return removed;
+    Result<std::unique_ptr<File>> file = files.open(partial, OpenMode::create);
+    if (!file) return std::move(file).error();
+    Status done = (*file)->write_at(0, std::as_bytes(std::span(text)));
+    if (done) done = (*file)->sync_data();
+    if (done) done = files.rename(partial, directory + "/" + name);
+    if (done) done = files.sync_directory(directory);
+    return done;
+}
+
+Error damaged(const std::string& path) {
+    return {"damaged_mark", path + " cannot be read, or was changed: restore the backup again into an empty directory"};
+}
+
+Result<std::optional<Values>> read(FileSystem& files, const std::string& path) {
+    Result<std::unique_ptr<File>> file = files.open(path, OpenMode::read);
+    if (!file && file.error().code == "not_found") return std::optional<Values>();
+    if (!file) return std::move(file).error();
+    const Result<std::uint64_t> size = (*file)->size();
+    if (!size) return size.error();
+    if (*size > kMarkBytesMax) return damaged(path);
+    std::string text(*size, '\0');
+    const Result<std::size_t> got = (*file)->read_at(0, std::as_writable_bytes(std::span(text)));
+    if (!got) return got.error();
+    const std::size_t sum = text.rfind("checksum ");
+    if (*got != text.size() || !text.starts_with(kHead) || sum == std::string::npos) return damaged(path);
+    const std::string_view checked = std::string_view(text).substr(0, sum);
+    if (text.substr(sum) != "checksum " + std::to_string(area_hash(checked)) + "\n") return damaged(path);
+    Values values;
+    for (std::size_t at = kHead.size(); at < sum;) {
+        const std::size_t end = text.find('\n', at);
+        const std::size_t space = text.find(' ', at);
+        if (space > end) return damaged(path);
+        values[text.substr(at, space - at)] = text.substr(space + 1, end - space - 1);
+        at = end + 1;
+    }
+    return std::optional(std::move(values));
+}
+
+// What was written with another checksum is met before; a value that is missing is of another version.
+template <class Number>
+bool take(const Values& values, std::string_view key, Number& number) {
+    const auto found = values.find(key);
+    if (found == values.end()) return false;
+    const std::string& text = found->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+bool take(const Values& values, std::string_view key, std::span<std::byte> bytes) {
+    const auto found = values.find(key);
+    if (found == values.end() || found->second.size() != 2 * bytes.size()) return false;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        unsigned byte = 0;
+        const char* at = found->second.data() + 2 * i;
+        const auto [end, error] = std::from_chars(at, at + 2, byte, 16);
+        if (error != std::errc() || end != at + 2) return false;
+        bytes[i] = static_cast<std::byte>(byte);
+    }
+    return true;
+}
+
+}  // namespace
+
+Status write_mark(FileSystem& files, const std::string& directory, const BackupMark& mark) {
+    return write(files, directory, kBackupMark,
+                 {{"server_time_ms", std::to_string(mark.server_time_ms)},
+                  {"sequence", std::to_string(mark.sequence)},
+                  {"pending", std::to_string(mark.pending)}});
+}
+
+Status write_mark(FileSystem& files, const std::string& directory, const RestoredMark& mark) {
+    return write(files, directory, kRestoredMark,
+                 {{"past_until_ms", std::to_string(mark.past_until_ms)},
+                  {"ids_from", std::to_string(mark.ids_from)},
+                  {"salt", hex(mark.salt)}});
+}
+
+Status write_restoring_mark(FileSystem& files, const std::string& directory) {
+    return write(files, directory, kRestoringMark, {});
+}
+
+Result<std::optional<BackupMark>> read_backup_mark(FileSystem& files, const std::string& directory) {
+    const std::string path = directory + "/" + kBackupMark;
+    const Result<std::optional<Values>> values = read(files, path);
+    if (!values) return values.error();
+    if (!*values) return std::optional<BackupMark>();
+    BackupMark mark;
+    const bool is_whole = take(**values, "server_time_ms", mark.server_time_ms) &&
+                          take(**values, "sequence", mark.sequence) && take(**values, "pending", mark.pending);
+    if (!is_whole) return damaged(path);
+    return std::optional(mark);
+}
+
+Result<std::optional<RestoredMark>> read_restored_mark(FileSystem& files, const std::string& directory) {
+    const std::string path = directory + "/" + kRestoredMark;
+    const Result<std::optional<Values>> values = read(files, path);
+    if (!values) return values.error();
+    if (!*values) return std::optional<RestoredMark>();
+    RestoredMark mark;
+    const bool is_whole = take(**values, "past_until_ms", mark.past_until_ms) &&
+                          take(**values, "ids_from", mark.ids_from) && take(**values, "salt", std::span(mark.salt));
+    if (!is_whole) return damaged(path);
+    return std::optional(mark);
+}
+
+Status refuse_what_is_no_data_directory(const FileSystem& files, const std::string& directory) {
+    const Result<std::vector<std::string>> names = files.list(directory);
+    if (!names) return names.error();
+    const auto holds = [&](const char* name) { return std::find(names->begin(), names->end(), name) != names->end(); };
+    if (holds(kBackupMark)) {
+        return Error{"not_a_data_directory",
+                     directory + " is a backup: make a data directory of it with `duewheel restore " + directory +
+                         " DIR`, and start the server on that. Nothing was changed"};
+    }
+    if (holds(kRestoringMark)) {
+        return Error{"not_a_data_directory",
+                     "the restore into " + directory +
+                         " was interrupted: remove the directory and restore again. Nothing was changed"};
+    }
+    return {};
+}
+
+}  // namespace duewheel
