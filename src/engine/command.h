@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "message/message.h"
+#include "message/namespace_settings.h"
 #include "message/queue_counts.h"
 #include "message/queue_settings.h"
 #include "message/record.h"
@@ -138,11 +139,26 @@ struct ListQueuesCommand {
     std::string after;
     std::uint32_t limit = 100;
 };
-// Of the cleaner: writes the settings of a queue again, if their record still stands at `place`.
+// Sets all that a namespace may take, or takes its settings away; what is in it stays as it is.
+struct ConfigureNamespaceCommand {
+    std::string name_space{kDefaultNamespace};
+    bool removes = false;
+    NamespaceSettings settings;  // unless it removes
+};
+struct DescribeNamespaceCommand {
+    std::string name_space{kDefaultNamespace};
+};
+// Namespaces by name, in the order of their bytes, from the first after `after` on.
+struct ListNamespacesCommand {
+    std::string after;
+    std::uint32_t limit = 100;
+};
+// Of the cleaner: writes the settings of a queue or a namespace again, if their record still stands at `place`.
 struct CarrySettingsCommand {
     std::string name_space;
     std::string queue;
     Sequence place = 0;
+    std::uint32_t subject = kSubjectQueue;  // of the record
 };
 // Takes up to `max` due messages; where none is due, waits for the first one up to `wait_ms`.
 struct LeaseCommand {
@@ -303,7 +319,8 @@ using Command =
                  ListQueuesCommand, CarrySettingsCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand,
                  DiscardCommand, PutScheduleCommand, TellScheduleCommand, DescribeScheduleCommand, ListSchedulesCommand,
                  PreviewScheduleCommand, CarryRuleCommand, SettleCommand, PutWatchdogCommand, FeedWatchdogCommand,
-                 RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand>;
+                 RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand, ConfigureNamespaceCommand,
+                 DescribeNamespaceCommand, ListNamespacesCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -509,10 +526,25 @@ struct WatchdogListAnswer {
     bool complete = true;                   // false: more come after the last one
 };
 
-using Reply =
-    std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                 CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer, ScheduleAnswer,
-                 ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer, WatchdogListAnswer>;
+// What a namespace may take, and what is taken of it.
+struct NamespaceAnswer {
+    std::string name_space{kDefaultNamespace};
+    NamespaceSettings settings;
+    std::uint64_t pending = 0;
+    std::uint64_t queues = 0;
+    std::uint64_t schedules = 0;
+    std::uint64_t watchdogs = 0;
+    std::optional<bool> removed;  // answer to a remove: whether there were settings
+};
+struct NamespaceListAnswer {
+    std::vector<NamespaceAnswer> namespaces;
+    bool complete = true;  // false: more come after the last one
+};
+
+using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
+                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
+                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer,
+                           WatchdogListAnswer, NamespaceAnswer, NamespaceListAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

@@ -37,6 +37,7 @@ inline bool is_a_move(const Command& command) {
         using What = TellScheduleCommand::What;
         return told->what == What::resume || told->what == What::fire;
     }
+    if (const auto* told = std::get_if<ConfigureNamespaceCommand>(&command)) return !told->removes;
     return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<PutWatchdogCommand>(command) ||
            std::holds_alternative<FeedWatchdogCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
            std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||

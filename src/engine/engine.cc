@@ -1,10 +1,10 @@
 // The frame of the engine: start, turns, what was asked and answered. Batches stand in engine_batches.cc, what commands
 // mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
 // engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
-// engine_settings.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
-// letters in engine_dead_letters.cc, loops in engine_loops.cc, transactions in engine_transactions.cc, schedules in
-// engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order keys in
-// engine_order.cc, full disks in engine_space.cc.
+// engine_settings.cc, namespaces in engine_namespaces.cc, purges in engine_purge.cc, expiry in engine_expiry.cc,
+// attempts in engine_retries.cc, dead letters in engine_dead_letters.cc, loops in engine_loops.cc, transactions in
+// engine_transactions.cc, schedules in engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and
+// engine_firings.cc, order keys in engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -40,9 +40,13 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         const QueueNumber number = recent_.queues().number(cursor.queue.name_space, cursor.queue.queue);
         queue(number).cursor = queue(number).durable_cursor = cursor.position;
     }
+    for (const NamespaceStart& state : start.namespaces) {
+        take_settings(namespaces_.at(state.name_space), state.settings, state.place, state.record_bytes);
+    }
     for (const EngineStart::QueueState& state : start.queue_states) {
         const QueueNumber number = recent_.queues().number(state.queue.name_space, state.queue.queue);
         queue(number).counts = state.counts;
+        queue(number).space->pending += state.counts.pending;
         if (state.counts.dead > 0) {
             expect_dead(number, 0);
             queue(number).newest_death_ms = now_;
@@ -79,6 +83,8 @@ void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<PreviewScheduleCommand>(&command)) return preview(*asked, token);
     if (const auto* asked = std::get_if<DescribeWatchdogCommand>(&command)) return describe(*asked, token);
     if (const auto* asked = std::get_if<ListWatchdogsCommand>(&command)) return list_watchdogs(*asked, token);
+    if (const auto* asked = std::get_if<DescribeNamespaceCommand>(&command)) return describe(*asked, token);
+    if (const auto* asked = std::get_if<ListNamespacesCommand>(&command)) return list_namespaces(*asked, token);
     const std::size_t bytes = put_bytes(command);
     if (waiting_bytes_ + bytes > options_.waiting_bytes_max) return reply(token, too_busy());
     waiting_bytes_ += bytes;
@@ -339,6 +345,7 @@ EngineCounters Engine::counters() const {
     counters.queue_names = recent_.queues().in_use();
     counters.schedules = schedules_.size();
     counters.watchdogs = watchdogs_.size();
+    counters.namespaces = namespaces_.with_settings;
     counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
@@ -452,6 +459,8 @@ void Engine::check() const {
     }
     require(durable_ || pending_in_all == totals_.live_count,
             "the queues do not hold as many messages as the log says");
+    const char* miscount = find_miscount();
+    require(miscount == nullptr, miscount);
     require(leases_.size() == leased_in_all, "a lease without its message");
     require(ready_count_ == ready_in_all, "the count of ready messages is off");
 }

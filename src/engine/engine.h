@@ -43,6 +43,7 @@
 #include "engine/lateness.h"
 #include "engine/lease_token.h"
 #include "engine/log_space.h"
+#include "engine/namespace_table.h"
 #include "engine/order_line.h"
 #include "engine/overdue_halves.h"
 #include "engine/queue.h"
@@ -88,6 +89,13 @@ struct WatchdogStart {
     std::uint32_t record_bytes = 0;
 };
 
+struct NamespaceStart {
+    std::string name_space;
+    NamespaceSettings settings;
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+};
+
 // What a start finds in the index and the log.
 struct EngineStart {
     Totals totals;
@@ -112,7 +120,8 @@ struct EngineStart {
     std::vector<QueueState> queue_states;
     std::vector<ScheduleStart> schedules;
     std::vector<WatchdogStart> watchdogs;
-    std::string zone_data = "unknown";  // version of what their times are reckoned with
+    std::vector<NamespaceStart> namespaces;  // that have settings
+    std::string zone_data = "unknown";       // version of what their times are reckoned with
     TokenKey token_key{};
     // Of a restored log: an earlier run of another server may have handed out what was due until then, and have given
     // out ids up to and with this counter.
@@ -175,7 +184,9 @@ struct EngineCounters {
     std::uint64_t queue_names = 0;  // that count against queues_max: also those that are about to be forgotten
     std::uint64_t schedules = 0;
     std::uint64_t watchdogs = 0;
-    std::uint64_t order_lines = 0;  // order keys that a message in memory, or one that waits, has
+    std::uint64_t namespaces = 0;      // that have settings
+    std::uint64_t quota_refusals = 0;  // by limits of namespaces
+    std::uint64_t order_lines = 0;     // order keys that a message in memory, or one that waits, has
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
     std::uint64_t refused_full = 0;          // puts
@@ -283,6 +294,8 @@ class Engine {
     };
     // O(queues).
     QueueSums queue_sums() const;
+    // Those that have settings, by name: at most so many. O(namespaces).
+    std::vector<NamespaceAnswer> namespaces_with_settings(std::size_t most) const;
     struct ScheduleCounters {
         std::string name_space;
         std::string name;
@@ -531,8 +544,7 @@ class Engine {
     Verdict remove_settings(Pending& pending, QueueNumber number);
     Verdict carry_settings(Pending& pending, const CarrySettingsCommand& command);
     Status check_settings(const QueueSettings& settings) const;
-    bool is_full(QueueNumber number);
-    Status check_room(QueueNumber number);
+    bool is_queue_full(QueueNumber number);
     void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
     void apply_settings(std::string_view record_body, Operation& operation);
     void note_target(QueueNumber number, bool had_webhook);
@@ -548,6 +560,30 @@ class Engine {
     void release_if_only_waited_for(QueueNumber number);
     Error refuse_name();
     static Error unknown_queue();
+
+    // engine_namespaces.cc
+    Verdict configure_namespace(Pending& pending, const ConfigureNamespaceCommand& command);
+    Verdict carry_namespace(Pending& pending, const CarrySettingsCommand& command);
+    Status check_settings(const NamespaceSettings& settings) const;
+    Namespace* limited_space(QueueNumber number, std::string_view name_space);
+    bool is_full(QueueNumber number, std::string_view name_space);
+    Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name);
+    Status check_new_queue(const std::string& name_space, const std::string& queue_name);
+    Status check_put_rate(Namespace* space);
+    Status check_new_schedule(std::string_view name_space);
+    Status check_new_watchdog(std::string_view name_space);
+    void join_namespace(Queue& at, const QueueName& name);
+    void leave_namespace(Queue& at);
+    static void count_in_queue(Queue& at, State state, bool enters);
+    void drop_schedule(std::string_view name_space);
+    void drop_watchdog(std::string_view name_space);
+    void add_settings(Namespace& space, const NamespaceSettings& settings, ReplyToken token, Reply reply);
+    void apply_namespace(std::string_view record_body, Operation& operation);
+    void take_settings(Namespace& space, const NamespaceSettings& settings, Sequence place, std::uint32_t record_bytes);
+    static NamespaceAnswer describe(const Namespace& space);
+    void describe(const DescribeNamespaceCommand& command, ReplyToken token);
+    void list_namespaces(const ListNamespacesCommand& command, ReplyToken token);
+    const char* find_miscount() const;
 
     // engine_purge.cc
     struct PurgeWalk {
@@ -881,7 +917,9 @@ class Engine {
     std::size_t applied_ = 0;         // operations of it
     std::deque<MessageId> expiries_;  // come, their record not yet written
 
-    // queues
+    // queues and namespaces
+    NamespaceTable namespaces_;
+    std::uint64_t namespaces_in_batch_ = 0;  // that get settings by the batch being built
     std::vector<std::unique_ptr<Queue>> queues_;
     std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
     DueMs names_looked_at_ms_ = 0;  // whether some could be released

@@ -83,6 +83,8 @@ void Engine::build_batch() {
     if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
     batch_ = idle_batch_ ? std::move(idle_batch_) : std::make_unique<Batch>();
     batch_->begin(totals_);
+    namespaces_.begin_batch();
+    namespaces_in_batch_ = 0;
     if (log_stands_still()) {
         answer_without_log();
         if (cleaning_may_write()) build_for_cleaning();
@@ -310,7 +312,10 @@ void Engine::apply_durable() {
 
 void Engine::apply_next(Operation& operation) {
     const std::string_view body = batch_->body(operation);
-    if (operation.record.kind == RecordKind::conf) return apply_settings(body, operation);
+    if (operation.record.kind == RecordKind::conf) {
+        return operation.record.subject == kSubjectNamespace ? apply_namespace(body, operation)
+                                                             : apply_settings(body, operation);
+    }
     if (operation.record.kind == RecordKind::rule) {
         return operation.record.subject == kSubjectWatchdog ? apply_watchdog(body, operation)
                                                             : apply_rule(body, operation);
@@ -361,7 +366,7 @@ void Engine::apply(Operation& operation) {
             return;
         case RecordKind::carry_done:
         case RecordKind::rule:  // apply_rule(), apply_watchdog()
-        case RecordKind::conf:  // apply_settings()
+        case RecordKind::conf:  // apply_settings(), apply_namespace()
             return;
         case RecordKind::cursor:
             if (record.state.queue.empty()) {
@@ -387,7 +392,7 @@ void Engine::apply(Operation& operation) {
         entry.woken = false;
         if (!keeps_live) {
             Queue& at = queue(entry.queue);
-            at.counts.leave(entry.durable_state);
+            count_in_queue(at, entry.durable_state, false);
             at.last_segment = segment_;
             if (entry.purging && record.kind == RecordKind::end) {
                 entry.purging = false;
@@ -416,7 +421,7 @@ void Engine::apply(Operation& operation) {
         if (!keeps_live) {
             const Entry& entry = recent_.entry(number);
             Queue& at = queue(entry.queue);
-            at.counts.enter(entry.durable_state);
+            count_in_queue(at, entry.durable_state, true);
             at.last_segment = segment_;
             at.only_waited_for = false;
             join_line(number);

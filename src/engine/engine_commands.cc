@@ -58,6 +58,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, DiscardCommand>) return discard(pending, command);
             if constexpr (std::is_same_v<T, ConfigureQueueCommand>) return configure(pending, command);
             if constexpr (std::is_same_v<T, CarrySettingsCommand>) return carry_settings(pending, command);
+            if constexpr (std::is_same_v<T, ConfigureNamespaceCommand>) return configure_namespace(pending, command);
             if constexpr (std::is_same_v<T, PutScheduleCommand>) return put_schedule(pending, command);
             if constexpr (std::is_same_v<T, TellScheduleCommand>) return tell_schedule(pending, command);
             if constexpr (std::is_same_v<T, PutWatchdogCommand>) return put_watchdog(pending, command);
@@ -558,7 +559,9 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
             none.queue = command.queue;
             return reply(token, std::move(none));
         }
-        if (recent_.queues().in_use() >= options_.queues_max) return reply(token, refuse_name());
+        if (Status free = check_new_queue(command.name_space, command.queue); !free) {
+            return reply(token, std::move(free).error());
+        }
         number = recent_.queues().number(command.name_space, command.queue);
         queue(number).only_waited_for = true;
     }

@@ -123,7 +123,7 @@ bool Engine::redrive_chunk(Redrive& job) {
         }
         has_more = at.due_ms < job.until_ms;
         if (!has_more) break;
-        if (Status room = job.lets_go ? Status() : check_room(queue); !room) {
+        if (Status room = job.lets_go ? Status() : check_room(queue, job.queue.name_space, job.queue.queue); !room) {
             refused = std::move(room).error();
             break;
         }

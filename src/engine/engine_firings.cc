@@ -69,7 +69,7 @@ void Engine::read_firings() {
             continue;
         }
         const QueueNumber queue = recent_.queues().find(watchdog->name_space(), watchdog->state.rule.queue);
-        if (refuses_puts() || (queue != kNoQueue && is_full(queue))) {
+        if (refuses_puts() || is_full(queue, watchdog->name_space())) {
             watchdog->is_due = false;
             fire_later(*watchdog);
             continue;

@@ -40,7 +40,8 @@ void Engine::spawn_again(EntryNumber number) {
 
 // Whether there is no place for an occurrence of it, on the disk or in its queue.
 bool Engine::has_no_room(EntryNumber number) {
-    return refuses_puts() || is_full(recent_.entry(number).queue);
+    const QueueNumber queue = recent_.entry(number).queue;
+    return refuses_puts() || is_full(queue, recent_.queues().name(queue).name_space);
 }
 
 // After a while: until then nothing of it is read.
@@ -186,7 +187,7 @@ void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share
     for (std::uint32_t made = 0; next && *next <= now_ && made < (splits ? 1 : options_.spawn_chunk); ++made) {
         if (made > 0 && (batch_->count() + 2 > share || !has_room(spawn.record_body.size() + 2 * kRecordOverheadMax)))
             break;
-        if (!check_room(entry.queue)) break;
+        if (!check_room(entry.queue, loop.state.name_space, loop.state.queue)) break;
         const bool is_skipped =
             (splits && spawn.place == 0) ||
             (planted(PlantedBug::occurrence_skipped_after_restart) && is_from_past(entry.id, *next));

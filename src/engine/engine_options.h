@@ -27,8 +27,10 @@ struct EngineOptions {
     std::int64_t keys_kept_ms = 24LL * 3600 * 1000;  // after the end of the message: its key and its outcome
     std::size_t reading_bytes_max = 64u << 20;       // contents that are being read for whoever asked to see them
 
-    std::int64_t lease_default_ms = 30'000;               // of a lease that names no time, where its queue has none
-    std::uint64_t pending_limit_max = 1'000'000'000'000;  // what a queue's limits.pending may be
+    std::int64_t lease_default_ms = 30'000;  // of a lease that names no time, where its queue has none
+    std::uint64_t pending_limit_max =
+        1'000'000'000'000;                  // what a queue's limits.pending and a namespace's limits may be
+    std::uint32_t namespaces_max = 10'000;  // that have settings
 
     // Purges: messages ended in one batch, entries looked at in one turn.
     std::uint32_t purge_chunk = 1'000;

@@ -199,14 +199,16 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         if (Status fits = check_transaction(command); !fits) return std::move(fits).error();
     }
     const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
-    if (queue == kNoQueue && recent_.queues().in_use() >= options_.queues_max) return refuse_name();
     std::optional<RetryRule> retry;
     if (!command.retry.is_empty()) {
         const Result<RetryRule> chosen = chosen_rule(command.retry, queue_retry_rule(queue));
         if (!chosen) return chosen.error();
         retry = *chosen;
     }
-    if (Status fits = check_room(queue); !fits) return std::move(fits).error();
+    Namespace* space = limited_space(queue, command.name_space);
+    if (Status fits = check_put_rate(space); !fits) return std::move(fits).error();
+    if (Status fits = check_room(queue, command.name_space, command.queue); !fits) return std::move(fits).error();
+    if (space != nullptr) space->puts.take();
     if (!command.key.empty()) batch_->keys.insert(key_name(command));
     Record record;
     record.kind = RecordKind::put;

@@ -43,6 +43,7 @@ Error out_of_range(std::string field, std::string what) {
 // What begins with a start: all schedules, each armed for what comes next.
 void Engine::begin_schedules(std::vector<ScheduleStart> all) {
     for (ScheduleStart& start : all) {
+        ++namespaces_.at(start.name_space).schedules;
         Schedule& schedule = schedules_.add(std::move(start.name_space), std::move(start.name));
         schedule.term = rule_term(kSubjectSchedule, schedule.name_space, schedule.name, encode_schedule(start.state));
         schedule.state = std::move(start.state);
@@ -114,6 +115,11 @@ Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& comma
                                    "schedule"});
         return Verdict::settled;
     }
+    if (schedule == nullptr) {
+        if (Status fits = check_new_schedule(command.name_space); !fits) {
+            return reply(pending.token, std::move(fits).error()), Verdict::settled;
+        }
+    }
     if (refuses_puts()) {
         ++counters_.refused_full;
         return reply(pending.token, store_full()), Verdict::settled;
@@ -126,7 +132,10 @@ Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& comma
     content.body = command.body;
     ScheduleAnswer answer;
     answer.created = schedule == nullptr;
-    if (schedule == nullptr) schedule = &schedules_.add(command.name_space, command.name);
+    if (schedule == nullptr) {
+        ++namespaces_.at(command.name_space).schedules;
+        schedule = &schedules_.add(command.name_space, command.name);
+    }
     schedule->coming = std::move(command.times);
     add_rule(*schedule, std::move(next), &content, {}, pending.token, std::move(answer));
     return Verdict::settled;
@@ -294,7 +303,8 @@ void Engine::apply_rule(std::string_view record_body, Operation& operation) {
     if (record->value.empty()) {
         static_cast<void>(wheel_.cancel(schedule.timer));
         cache_.erase(schedule.place);
-        return schedules_.remove(schedule);
+        schedules_.remove(schedule);
+        return drop_schedule(record->state.name_space);
     }
     counters_.schedule_runs += state->made - schedule.state.made;
     counters_.schedule_runs_late += state->late - schedule.state.late;

@@ -48,9 +48,8 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             return reply(pending.token, unknown_queue()), Verdict::settled;
         }
         if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
-        if (recent_.queues().in_use() >= options_.queues_max) {
-            reply(pending.token, refuse_name());
-            return Verdict::settled;
+        if (Status free = check_new_queue(command.name_space, command.queue); !free) {
+            return reply(pending.token, std::move(free).error()), Verdict::settled;
         }
         number = recent_.queues().number(command.name_space, command.queue);
     }
@@ -134,6 +133,7 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
 
 // Cleaning asks for the settings to be written again; they say what they said.
 Engine::Verdict Engine::carry_settings(Pending& pending, const CarrySettingsCommand& command) {
+    if (command.subject == kSubjectNamespace) return carry_namespace(pending, command);
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) return reply(pending.token, CarryAnswer{}), Verdict::settled;
     const Queue& at = queue(number);
@@ -154,29 +154,14 @@ Status Engine::check_settings(const QueueSettings& settings) const {
     return {};
 }
 
-// Whether the queue holds as many messages as it may, with those of the batch that is being built.
-bool Engine::is_full(QueueNumber number) {
+// Whether the queue holds as many messages as it may itself, with those of the batch that is being built.
+bool Engine::is_queue_full(QueueNumber number) {
     Queue& at = *queues_[number];
     if (!at.conf || at.conf->settings.pending_max == 0) return false;
     const std::uint64_t commit = batch_->totals().commit + 1;
     if (at.puts_of_commit != commit) at.puts_in_batch = 0;
     at.puts_of_commit = commit;
     return at.counts.pending + at.puts_in_batch >= at.conf->settings.pending_max;
-}
-
-// Whether one more message may be put into the queue; counts it if so.
-Status Engine::check_room(QueueNumber number) {
-    if (number >= queues_.size()) return {};
-    Queue& at = *queues_[number];
-    if (is_full(number)) {
-        return Error{"queue_full",
-                     "the queue holds " + std::to_string(at.counts.pending + at.puts_in_batch) +
-                         " unfinished messages and may hold " + std::to_string(at.conf->settings.pending_max) +
-                         ": put later, add consumers, or raise limits.pending",
-                     "queue"};
-    }
-    ++at.puts_in_batch;
-    return {};
 }
 
 // ---- records
@@ -277,6 +262,7 @@ void Engine::list_name(QueueNumber number) {
     at.named = true;
     at.last_segment = segment_;
     queues_by_name_.emplace(std::pair(name.name_space, name.queue), number);
+    join_namespace(at, name);
 }
 
 // Names of queues that hold nothing, have no settings and are used by nobody go, so that whoever names a queue once and
@@ -300,6 +286,7 @@ void Engine::release_name(QueueNumber number) {
     const QueueName& name = recent_.queues().name(number);
     queues_by_name_.erase({name.name_space, name.queue});
     forget_dead(number);
+    leave_namespace(*queues_[number]);
     recent_.queues().release(number);
     *queues_[number] = Queue{};
 }

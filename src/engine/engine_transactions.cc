@@ -250,10 +250,7 @@ void Engine::add_overdue(EntryNumber number, const OverdueHalf& half) {
 }
 
 bool Engine::has_room_for_check(const std::string& name_space, const std::string& queue) {
-    if (refuses_puts()) return false;
-    const QueueNumber number = recent_.queues().find(name_space, queue);
-    if (number == kNoQueue && recent_.queues().in_use() >= options_.queues_max) return false;
-    return check_room(number).ok();
+    return !refuses_puts() && check_run_room(name_space, queue).ok();
 }
 
 // The check message about a half that is `half` when it is made. It holds what the half holds, so that the producer

@@ -30,6 +30,7 @@ constexpr std::size_t kNameCompared = 64;  // bytes
 // What begins with a start: all watchdogs, each armed for what comes next.
 void Engine::begin_watchdogs(std::vector<WatchdogStart> all) {
     for (WatchdogStart& start : all) {
+        ++namespaces_.at(start.name_space).watchdogs;
         Watchdog& watchdog = watchdogs_.add(std::move(start.name_space), std::move(start.name));
         watchdog.term =
             rule_term(kSubjectWatchdog, watchdog.name_space(), watchdog.name(), encode_watchdog(start.state));
@@ -88,6 +89,11 @@ Engine::Verdict Engine::put_watchdog(Pending& pending, PutWatchdogCommand& comma
                                    "watchdog"});
         return Verdict::settled;
     }
+    if (watchdog == nullptr) {
+        if (Status fits = check_new_watchdog(command.name_space); !fits) {
+            return reply(pending.token, std::move(fits).error()), Verdict::settled;
+        }
+    }
     if (says_the_same) {
         if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     } else if (refuses_puts()) {
@@ -108,7 +114,10 @@ Engine::Verdict Engine::put_watchdog(Pending& pending, PutWatchdogCommand& comma
         }
         set_rule(next, std::move(command.rule), now_);
     }
-    if (answer.created) watchdog = &watchdogs_.add(command.name_space, command.name);
+    if (answer.created) {
+        ++namespaces_.at(command.name_space).watchdogs;
+        watchdog = &watchdogs_.add(command.name_space, command.name);
+    }
     if (says_the_same) {
         add_watchdog(*watchdog, std::move(next), nullptr, pending.token, std::move(answer));
         return Verdict::settled;
@@ -221,7 +230,8 @@ void Engine::apply_watchdog(std::string_view record_body, Operation& operation) 
     if (record->value.empty()) {
         static_cast<void>(wheel_.cancel(watchdog.timer));
         cache_.erase(watchdog.place);
-        return watchdogs_.remove(watchdog);
+        watchdogs_.remove(watchdog);
+        return drop_watchdog(record->state.name_space);
     }
     counters_.watchdog_feeds += state->feeds - watchdog.state.feeds;
     counters_.watchdog_firings += state->fired - watchdog.state.fired;

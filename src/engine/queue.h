@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "engine/lazy_heap.h"
+#include "engine/namespace_table.h"
 #include "engine/ready_list.h"
 #include "message/queue_counts.h"
 #include "message/queue_settings.h"
@@ -54,6 +55,7 @@ struct Queue {
     DuePosition durable_cursor = kNoBacklog;
 
     QueueCounts counts;               // of the log: exact
+    Namespace* space = nullptr;       // where it counts, while it stands in the list of names
     std::unique_ptr<QueueConf> conf;  // null: the queue has no settings
     bool conf_in_batch = false;
     bool paused = false;                 // as conf says

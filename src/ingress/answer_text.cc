@@ -8,6 +8,7 @@
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/name_cursor.h"
+#include "ingress/namespace_text.h"
 #include "ingress/problem.h"
 #include "ingress/queue_text.h"
 #include "ingress/rule_text.h"
@@ -286,6 +287,25 @@ HttpResponse write(const WatchdogListAnswer& answer) {
         const WatchdogAnswer& last = answer.watchdogs.back();
         json.text("cursor", name_cursor(NameList::watchdogs, last.name_space, last.name));
     }
+    json.close();
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const NamespaceAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    write_namespace(json, answer);
+    return json_response(200, std::move(body));
+}
+
+HttpResponse write(const NamespaceListAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().open_array("namespaces");
+    for (const NamespaceAnswer& name_space : answer.namespaces) write_namespace(json, name_space);
+    json.close_array();
+    if (!answer.complete)
+        json.text("cursor", name_cursor(NameList::namespaces, "", answer.namespaces.back().name_space));
     json.close();
     return json_response(200, std::move(body));
 }

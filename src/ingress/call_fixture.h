@@ -166,6 +166,16 @@ inline std::string describe(const Command& command) {
                 return "describe " + c.name_space + " " + c.queue;
             } else if constexpr (std::is_same_v<T, ListQueuesCommand>) {
                 return "list queues " + c.name_space + " after=" + c.after + " limit=" + number(c.limit);
+            } else if constexpr (std::is_same_v<T, ConfigureNamespaceCommand>) {
+                const NamespaceSettings& settings = c.settings;
+                if (c.removes) return "remove namespace " + c.name_space;
+                return "set namespace " + c.name_space + " pending=" + number(settings.pending_max) +
+                       " queues=" + number(settings.queues_max) + " schedules=" + number(settings.schedules_max) +
+                       " watchdogs=" + number(settings.watchdogs_max) + " put_rate=" + number(settings.put_rate);
+            } else if constexpr (std::is_same_v<T, DescribeNamespaceCommand>) {
+                return "describe namespace " + c.name_space;
+            } else if constexpr (std::is_same_v<T, ListNamespacesCommand>) {
+                return "list namespaces after=" + c.after + " limit=" + number(c.limit);
             } else {
                 return "not a command of this API";
             }

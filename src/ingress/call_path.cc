@@ -56,6 +56,8 @@ constexpr Shape kShapes[] = {
     {What::watchdog, true, "watchdogs", "", "", "GET, HEAD, PUT, DELETE"},
     {What::feed_watchdog, true, "watchdogs", "feed", "", "POST"},
     {What::watchdogs, false, "watchdogs", "", "", "GET, HEAD"},
+    {What::name_space, true, "namespaces", "", "", "GET, HEAD, PUT, DELETE"},
+    {What::name_spaces, false, "namespaces", "", "", "GET, HEAD"},
 };
 
 // Cuts what follows the last colon off; false where nothing follows it.
@@ -76,6 +78,7 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
     if (segments.size() > 2 && segments.front() == "namespaces") {
         path.name_space = segments[1];
         segments = segments.subspan(2);
+        if (segments.front() == "namespaces") return std::nullopt;  // none is in another
     }
     if (segments.empty() || segments.size() > 3) return std::nullopt;
     std::string_view collection = segments[0];
@@ -94,6 +97,7 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
     });
     if (shape == std::end(kShapes)) return std::nullopt;
     path.what = shape->what;
+    if (path.what == What::name_space) path.name_space = std::exchange(path.name, {});
     return path;
 }
 

@@ -50,7 +50,9 @@ struct CallPath {
         roll_back,
         watchdog,
         feed_watchdog,
-        watchdogs  // all of them: without a name
+        watchdogs,   // all of them: without a name
+        name_space,  // itself
+        name_spaces
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
     std::string_view name;                            // of the queue, schedule or watchdog, the message's id, the token

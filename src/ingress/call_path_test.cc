@@ -57,6 +57,19 @@ TEST(CallPath, names_the_call) {
 }
 
 // Names are neither decoded nor judged here: only the last colon and the slashes count.
+TEST(CallPath, a_namespace_is_named_itself_and_no_other_is_in_it) {
+    const auto call = [](std::vector<std::string_view> segments) { return find_call(segments); };
+    const auto one = call({"v1", "namespaces", "team"});
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one->what, CallPath::What::name_space);
+    EXPECT_EQ(one->name_space, "team");
+    const auto all = call({"v1", "namespaces"});
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->what, CallPath::What::name_spaces);
+    EXPECT_FALSE(call({"v1", "namespaces", "team", "namespaces"}));
+    EXPECT_FALSE(call({"v1", "namespaces", "team", "namespaces", "other"}));
+}
+
 TEST(CallPath, leaves_names_as_they_are) {
     EXPECT_EQ(found("/v1/queues/a%2Fb%3Alease:lease"), "lease default a%2Fb%3Alease");
     EXPECT_EQ(found("/v1/queues/a:b:lease"), "lease default a:b");
@@ -99,7 +112,9 @@ TEST(CallPath, finds_nothing_beside_the_table) {
                              "/v1/leases/t",
                              "/v1/leases/t:",
                              "/v1/leases/t:fire",
-                             "/v1/namespaces/n",
+                             "/v1/namespaces/n:pause",
+                             "/v1/namespaces/n/namespaces",
+                             "/v1/namespaces/n/namespaces/m",
                              "/v1/namespaces/n/",
                              "/v1/namespaces/n/namespaces/m/queues/q/messages",
                              "/v1/x/n/queues/q/messages",

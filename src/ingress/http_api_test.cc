@@ -233,7 +233,7 @@ TEST(HttpApi, refuses_paths_that_lead_nowhere) {
                              "/v1/messages/1:nonsense",
                              "/v1/leases/x",
                              "/v1/leases/x:nonsense",
-                             "/v1/namespaces/n",
+                             "/v1/namespaces/n/namespaces",
                              "/v1/stats/",
                              "/v1/namespaces/n/stats",
                              "/V1/stats",

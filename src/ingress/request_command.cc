@@ -9,6 +9,7 @@
 #include "ingress/json_request.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
+#include "ingress/namespace_request.h"
 #include "ingress/put_request.h"
 #include "ingress/queue_request.h"
 #include "ingress/request_members.h"
@@ -236,7 +237,7 @@ Status read_when(const JsonRequest& request, When& into) {
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::queues ||
                        path.what == CallPath::What::schedules || path.what == CallPath::What::preview_schedule ||
-                       path.what == CallPath::What::watchdogs ||
+                       path.what == CallPath::What::watchdogs || path.what == CallPath::What::name_spaces ||
                        (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
@@ -269,6 +270,10 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             if (!name) return std::move(name).error();
             return read_watchdog_call(request, path.what, *std::move(name_space), *std::move(name), options);
         }
+        case CallPath::What::name_spaces:
+            return read_namespace_list(request);
+        case CallPath::What::name_space:
+            return read_namespace_call(request, *std::move(name_space));
         case CallPath::What::queues:
             return read_queue_list(request, *std::move(name_space));
         case CallPath::What::queue:

@@ -53,6 +53,7 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes);
 
 // Subjects of `conf` records. The numbers stand in the log.
 inline constexpr std::uint32_t kSubjectQueue = 1;
+inline constexpr std::uint32_t kSubjectNamespace = 2;  // the name is the namespace's own
 
 // The share of a `conf` record in the log's digest; 0 for an empty value. About 50 ns.
 std::uint64_t settings_term(std::uint32_t subject, std::string_view name_space, std::string_view name,

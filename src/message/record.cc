@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "message/fields.h"
+#include "message/queue_settings.h"
 #include "message/watchdog_state.h"
 
 namespace duewheel {
@@ -537,6 +538,11 @@ Error damaged(std::string what) {
 Status check_complete(const Record& record) {
     if (record.kind == RecordKind::conf && (record.name.empty() || record.subject == 0)) {
         return damaged("settings of nothing");
+    }
+    if (record.kind == RecordKind::conf && record.subject > kSubjectNamespace) {
+        return Error{"newer_format", "settings are of kind " + std::to_string(record.subject) +
+                                         ", which this version does not know: open the data with the version that "
+                                         "wrote it"};
     }
     if (record.kind == RecordKind::outcomes && (record.value.empty() || record.segment == 0 || record.up_to == 0)) {
         return damaged("outcomes without rows, or from nowhere");

@@ -207,7 +207,7 @@ void LogCleaning::carry(Cleanings cleanings, Generation generation) {
         const std::size_t bytes = candidate.body.size();
         if (candidate.is_settings()) {
             carry(CarrySettingsCommand{std::move(candidate.row.state.name_space), std::move(candidate.row.state.queue),
-                                       candidate.row.place},
+                                       candidate.row.place, candidate.subject},
                   bytes);
             continue;
         }

@@ -63,6 +63,16 @@ class Page {
                  std::to_string(value(queue)));
         }
     }
+    // One with a line for each of these namespaces, or for those of them that have this limit.
+    void of_namespaces(std::string_view name, std::string_view help, const std::vector<NamespaceAnswer>& namespaces,
+                       std::uint64_t (*value)(const NamespaceAnswer&), bool is_limit) {
+        bool has_head = false;
+        for (const NamespaceAnswer& space : namespaces) {
+            if (is_limit && value(space) == 0) continue;
+            if (!std::exchange(has_head, true)) head(name, help, "gauge");
+            line(name, "{namespace=\"" + space.name_space + "\"}", std::to_string(value(space)));
+        }
+    }
     // One with a line for each of these schedules.
     void of_schedules(std::string_view name, std::string_view help, std::string_view type,
                       const std::vector<Engine::ScheduleCounters>& schedules,
@@ -215,6 +225,29 @@ void add_queues(Page& page, const Engine& engine) {
                          [](const Counters& queue) { return std::uint64_t{queue.paused}; });
 }
 
+// As queues, no more than so many.
+constexpr std::size_t kNamespacesMax = 100;
+
+void add_namespaces(Page& page, const Engine& engine, const EngineCounters& counters) {
+    page.gauge("duewheel_namespaces_with_settings",
+               "Namespaces that have settings; the first 100 by name have lines below.", counters.namespaces);
+    page.counter("duewheel_namespace_refusals_total", "Requests refused by a limit of their namespace.",
+                 counters.quota_refusals);
+    const std::vector<NamespaceAnswer> all = engine.namespaces_with_settings(kNamespacesMax);
+    page.of_namespaces(
+        "duewheel_namespace_pending", "Messages of a namespace that have not ended.", all,
+        [](const NamespaceAnswer& space) { return space.pending; }, false);
+    page.of_namespaces(
+        "duewheel_namespace_pending_limit", "How many of these there may be.", all,
+        [](const NamespaceAnswer& space) { return space.settings.pending_max; }, true);
+    page.of_namespaces(
+        "duewheel_namespace_queues", "Queues of a namespace.", all,
+        [](const NamespaceAnswer& space) { return space.queues; }, false);
+    page.of_namespaces(
+        "duewheel_namespace_queues_limit", "How many of these there may be.", all,
+        [](const NamespaceAnswer& space) { return space.settings.queues_max; }, true);
+}
+
 // As queues, no more than so many. Their counts are durable: they do not begin anew with a start.
 constexpr std::size_t kSchedulesMax = 100;
 
@@ -282,6 +315,7 @@ std::string metrics_page(const ServerOptions& options, const Shard& shard, const
     const EngineCounters counters = shard.counters();
     add_engine(page, counters);
     add_queues(page, shard.parts().engine());
+    add_namespaces(page, shard.parts().engine(), counters);
     add_schedules(page, shard.parts().engine());
     page.clock(shard.clock());
     const LocalJournal& journal = shard.parts().journal();

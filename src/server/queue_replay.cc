@@ -1,5 +1,6 @@
 #include "server/queue_replay.h"
 
+#include "message/namespace_settings.h"
 #include "message/queue_settings.h"
 #include "message/watchdog_state.h"
 
@@ -11,7 +12,9 @@ Status QueueReplay::begin(const Index& index) {
     for (const Index::Counts& of : *counts) counts_[{of.queue.name_space, of.queue.queue}] = of.counts;
     Result<std::vector<Index::Settings>> settings = index.settings();
     if (!settings) return std::move(settings).error();
-    for (Index::Settings& of : *settings) settings_[{of.queue.name_space, of.queue.queue}] = std::move(of.row);
+    for (Index::Settings& of : *settings) {
+        settings_of(of.subject)[{of.queue.name_space, of.queue.queue}] = std::move(of.row);
+    }
     Result<std::vector<Index::Settings>> rules = index.rules();
     if (!rules) return std::move(rules).error();
     for (Index::Settings& of : *rules) {
@@ -32,10 +35,11 @@ void QueueReplay::apply(const Record& record, Sequence sequence, std::uint32_t f
             return counts(record.state.name_space, record.state.queue).enter(record.state.state);
         case RecordKind::conf: {
             const Name name{record.state.name_space, std::string(record.name)};
+            std::map<Name, SettingsRow>& settings = settings_of(record.subject);
             if (record.value.empty()) {
-                settings_.erase(name);
+                settings.erase(name);
             } else {
-                settings_[name] = {sequence, frame_bytes, std::string(record.value)};
+                settings[name] = {sequence, frame_bytes, std::string(record.value)};
             }
             return;
         }
@@ -65,9 +69,13 @@ QueueCounts& QueueReplay::counts(const std::string& name_space, const std::strin
 
 std::vector<Index::Settings> QueueReplay::settings() const {
     std::vector<Index::Settings> all;
-    for (const auto& [name, row] : settings_) all.push_back({{name.first, name.second}, row, 0});
-    for (const auto& [name, row] : schedules_) all.push_back({{name.first, name.second}, row, kSubjectSchedule});
-    for (const auto& [name, row] : watchdogs_) all.push_back({{name.first, name.second}, row, kSubjectWatchdog});
+    const auto add = [&](const std::map<Name, SettingsRow>& rows, RecordKind kind, std::uint32_t subject) {
+        for (const auto& [name, row] : rows) all.push_back({{name.first, name.second}, row, kind, subject});
+    };
+    add(settings_, RecordKind::conf, kSubjectQueue);
+    add(namespaces_, RecordKind::conf, kSubjectNamespace);
+    add(schedules_, RecordKind::rule, kSubjectSchedule);
+    add(watchdogs_, RecordKind::rule, kSubjectWatchdog);
     return all;
 }
 
@@ -98,6 +106,15 @@ Status QueueReplay::finish(std::vector<WatchdogStart>& into) const {
         Result<WatchdogState> state = decode_watchdog(row.value);
         if (!state) return std::move(state).error();
         into.push_back({name.first, name.second, *std::move(state), row.place, row.record_bytes});
+    }
+    return {};
+}
+
+Status QueueReplay::finish(std::vector<NamespaceStart>& into) const {
+    for (const auto& [name, row] : namespaces_) {
+        const Result<NamespaceSettings> settings = decode_namespace_settings(row.value);
+        if (!settings) return settings.error();
+        into.push_back({name.first, *settings, row.place, row.record_bytes});
     }
     return {};
 }

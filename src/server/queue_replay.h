@@ -29,6 +29,9 @@ class QueueReplay {
     // Every watchdog, in the order of names. Codes as above.
     Status finish(std::vector<WatchdogStart>& into) const;
 
+    // Every namespace that has settings, in the order of names. Codes as above.
+    Status finish(std::vector<NamespaceStart>& into) const;
+
     // Those in force at the log's end, then the schedules and the watchdogs, in the order of names.
     std::vector<Index::Settings> settings() const;
 
@@ -38,10 +41,14 @@ class QueueReplay {
     std::map<Name, SettingsRow>& rules_of(std::uint32_t subject) {
         return subject == kSubjectWatchdog ? watchdogs_ : schedules_;
     }
+    std::map<Name, SettingsRow>& settings_of(std::uint32_t subject) {
+        return subject == kSubjectNamespace ? namespaces_ : settings_;
+    }
     QueueCounts& counts(const std::string& name_space, const std::string& queue);
 
     std::map<Name, QueueCounts> counts_;
     std::map<Name, SettingsRow> settings_;
+    std::map<Name, SettingsRow> namespaces_;  // their settings
     // `place` and `record_bytes` of their whole records.
     std::map<Name, SettingsRow> schedules_;
     std::map<Name, SettingsRow> watchdogs_;

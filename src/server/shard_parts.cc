@@ -256,6 +256,7 @@ Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::
         options.find_zone ? options.find_zone : [this](std::string_view name) { return zones_.find(name); };
     if (Status made = queues.finish(start.schedules, find_zone, log); !made) return made;
     if (Status made = queues.finish(start.watchdogs); !made) return made;
+    if (Status made = queues.finish(start.namespaces); !made) return made;
     return queues.finish(start.queue_states);
 }
 

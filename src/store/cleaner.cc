@@ -114,7 +114,7 @@ Result<bool> Cleaner::are_newest_settings(const Seen& record, CarryCandidate& ca
     const auto& [name, subject] = settings_.at(record.place);
     const Result<std::optional<SettingsRow>> found = record.kind == RecordKind::rule
                                                          ? index_.rule(subject, name.name_space, name.queue)
-                                                         : index_.settings(name.name_space, name.queue);
+                                                         : index_.settings(subject, name.name_space, name.queue);
     if (!found) return found.error();
     if (!*found || (*found)->place != record.place) return false;
     candidate.subject = subject;

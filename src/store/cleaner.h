@@ -2,9 +2,9 @@
 // the segment can go.
 //
 // Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
-// settings of a queue, the newest whole record of a schedule or watchdog, and outcomes that have not expired. Of all
-// but the last it only finds candidates: the engine turns each into a carry, and leaves out those that newer records
-// have overtaken. Passing over the segment once more is harmless.
+// settings of a queue or a namespace, the newest whole record of a schedule or watchdog, and outcomes that have not
+// expired. Of all but the last it only finds candidates: the engine turns each into a carry, and leaves out those that
+// newer records have overtaken. Passing over the segment once more is harmless.
 //
 // How a message ended never changes, so outcomes are copied as they stand, many in one record, and nothing is looked up
 // for them. Each such record says up to which place it has them all; whoever goes over the segment again, after a
@@ -29,7 +29,7 @@ namespace duewheel {
 struct CarryCandidate {
     MessageRow row;                     // as the index has it; `place` is this record. Of settings: whose they are
     RecordKind kind = RecordKind::put;  // of the record
-    std::uint32_t subject = 0;          // of a `rule` record
+    std::uint32_t subject = 0;          // of a `conf` or `rule` record
     std::string body;                   // of the record, for decode_record(); empty for settings
 
     bool is_settings() const { return kind == RecordKind::conf; }

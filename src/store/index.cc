@@ -255,8 +255,9 @@ Result<std::optional<SettingsRow>> find_settings(const SortedRows& rows, const s
 
 }  // namespace
 
-Result<std::optional<SettingsRow>> Index::settings(std::string_view name_space, std::string_view queue) const {
-    return find_settings(*rows_, settings_key(name_space, queue));
+Result<std::optional<SettingsRow>> Index::settings(std::uint32_t subject, std::string_view name_space,
+                                                   std::string_view name) const {
+    return find_settings(*rows_, settings_key(subject, name_space, name));
 }
 
 Result<std::optional<SettingsRow>> Index::rule(std::uint32_t subject, std::string_view name_space,
@@ -266,30 +267,31 @@ Result<std::optional<SettingsRow>> Index::rule(std::uint32_t subject, std::strin
 
 Result<std::vector<Index::Settings>> Index::settings() const {
     std::vector<Settings> all;
-    const Status taken = take_rows(*rows_, settings_bound(false), settings_bound(true),
-                                   [&](std::string_view key, std::string_view value) -> Status {
-                                       const Result<QueueOfKey> names = decode_settings_key(key);
-                                       if (!names) return names.error();
-                                       Result<SettingsRow> row = decode_settings(value);
-                                       if (!row) return std::move(row).error();
-                                       all.push_back({owned(*names), *std::move(row), 0});
-                                       return {};
-                                   });
+    const Status taken = take_rows(
+        *rows_, settings_bound(false), settings_bound(true),
+        [&](std::string_view key, std::string_view value) -> Status {
+            const Result<RuleOfKey> of = decode_settings_key(key);
+            if (!of) return of.error();
+            Result<SettingsRow> row = decode_settings(value);
+            if (!row) return std::move(row).error();
+            all.push_back({owned({of->name_space, of->name}), *std::move(row), RecordKind::conf, of->subject});
+            return {};
+        });
     if (!taken) return taken.error();
     return all;
 }
 
 Result<std::vector<Index::Settings>> Index::rules() const {
     std::vector<Settings> all;
-    const Status taken = take_rows(*rows_, rule_bound(false), rule_bound(true),
-                                   [&](std::string_view key, std::string_view value) -> Status {
-                                       const Result<RuleOfKey> of = decode_rule_key(key);
-                                       if (!of) return of.error();
-                                       Result<SettingsRow> row = decode_settings(value);
-                                       if (!row) return std::move(row).error();
-                                       all.push_back({owned({of->name_space, of->name}), *std::move(row), of->subject});
-                                       return {};
-                                   });
+    const Status taken = take_rows(
+        *rows_, rule_bound(false), rule_bound(true), [&](std::string_view key, std::string_view value) -> Status {
+            const Result<RuleOfKey> of = decode_rule_key(key);
+            if (!of) return of.error();
+            Result<SettingsRow> row = decode_settings(value);
+            if (!row) return std::move(row).error();
+            all.push_back({owned({of->name_space, of->name}), *std::move(row), RecordKind::rule, of->subject});
+            return {};
+        });
     if (!taken) return taken.error();
     return all;
 }

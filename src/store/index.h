@@ -38,7 +38,8 @@ class Index {
     struct Settings {
         QueueName queue;  // of a schedule or a watchdog: its namespace and its name
         SettingsRow row;
-        std::uint32_t subject = 0;  // of the `rule` records; 0: these are settings
+        RecordKind kind = RecordKind::conf;  // or `rule`
+        std::uint32_t subject = 0;           // of those records
     };
 
     // Codes: `damaged_index` (discard the storage and build it again), `newer_format`, `no_space`, `io_error`. The
@@ -77,7 +78,8 @@ class Index {
     // Nothing of a queue that is not known is counted.
     Result<QueueCounts> queue_counts(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<Counts>> queue_counts() const;
-    Result<std::optional<SettingsRow>> settings(std::string_view name_space, std::string_view queue) const;
+    Result<std::optional<SettingsRow>> settings(std::uint32_t subject, std::string_view name_space,
+                                                std::string_view name) const;
     Result<std::vector<Settings>> settings() const;
     // Of schedules and watchdogs; `subject` is that of their records.
     Result<std::optional<SettingsRow>> rule(std::uint32_t subject, std::string_view name_space,

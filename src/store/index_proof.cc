@@ -16,9 +16,9 @@ std::string number(std::uint64_t value) {
     return std::to_string(value);
 }
 
-std::string named(std::uint32_t subject) {
-    if (subject == 0) return "the settings of queue ";
-    return subject == kSubjectWatchdog ? "watchdog " : "schedule ";
+std::string named(const Index::Settings& of) {
+    if (of.kind == RecordKind::rule) return of.subject == kSubjectWatchdog ? "watchdog " : "schedule ";
+    return of.subject == kSubjectNamespace ? "the settings of namespace " : "the settings of queue ";
 }
 
 class Proof {
@@ -42,13 +42,14 @@ class Proof {
     }
     void take(const Index::Settings& settings) {
         if (settings.row.place < first_sequences_.front()) {
-            differs(named(settings.subject) + settings.queue.queue + " stand at record " + number(settings.row.place) +
+            differs(named(settings) + settings.queue.queue + " stand at record " + number(settings.row.place) +
                     ", which is before the log's front");
         }
         sum_.needed_bytes += settings.row.record_bytes;
         const auto& [name_space, name] = settings.queue;
-        sum_.digest += settings.subject != 0 ? rule_term(settings.subject, name_space, name, settings.row.value)
-                                             : settings_term(kSubjectQueue, name_space, name, settings.row.value);
+        sum_.digest += settings.kind == RecordKind::rule
+                           ? rule_term(settings.subject, name_space, name, settings.row.value)
+                           : settings_term(settings.subject, name_space, name, settings.row.value);
     }
     bool take(const MessageRow& row) {
         if (!needs_record(row.state.state)) return true;

@@ -7,6 +7,7 @@
 #include <cassert>
 #include <utility>
 
+#include "message/queue_settings.h"
 #include "message/schedule_state.h"
 #include "message/watchdog_state.h"
 #include "store/history.h"
@@ -24,7 +25,6 @@ constexpr char kMetaNeeded = 'n';
 constexpr char kMetaPosition = 'p';
 constexpr char kMetaQueueCursor = 'q';
 constexpr char kMetaQueueCounts = 'u';
-constexpr char kQueueSettings = 1;
 
 template <class T>
 void append_number(std::string& out, T value) {
@@ -218,11 +218,11 @@ std::string queue_counts_key(std::string_view name_space, std::string_view queue
     return key;
 }
 
-std::string settings_key(std::string_view name_space, std::string_view queue) {
-    std::string key = begin_key(IndexTable::settings, 6 + name_space.size() + queue.size());
-    key.push_back(kQueueSettings);
+std::string settings_key(std::uint32_t subject, std::string_view name_space, std::string_view name) {
+    std::string key = begin_key(IndexTable::settings, 6 + name_space.size() + name.size());
+    key.push_back(static_cast<char>(subject));
     append_text(key, name_space);
-    append_text(key, queue);
+    append_text(key, name);
     return key;
 }
 
@@ -245,7 +245,7 @@ std::string queue_counts_bound(bool end) {
 }
 std::string settings_bound(bool end) {
     std::string key = begin_key(IndexTable::settings, 2);
-    key.push_back(static_cast<char>(kQueueSettings + (end ? 1 : 0)));
+    key.push_back(static_cast<char>(end ? kSubjectNamespace + 1 : kSubjectQueue));
     return key;
 }
 
@@ -558,8 +558,12 @@ Result<QueueOfKey> decode_queue_counts_key(std::string_view key) {
     return decode_names(key, IndexTable::meta, kMetaQueueCounts, "a queue's counts");
 }
 
-Result<QueueOfKey> decode_settings_key(std::string_view key) {
-    return decode_names(key, IndexTable::settings, kQueueSettings, "settings");
+Result<RuleOfKey> decode_settings_key(std::string_view key) {
+    const bool of_namespace = key.size() > 1 && key[1] == static_cast<char>(kSubjectNamespace);
+    const std::uint32_t subject = of_namespace ? kSubjectNamespace : kSubjectQueue;
+    const Result<QueueOfKey> names = decode_names(key, IndexTable::settings, static_cast<char>(subject), "settings");
+    if (!names) return names.error();
+    return RuleOfKey{subject, names->name_space, names->queue};
 }
 
 Result<RuleOfKey> decode_rule_key(std::string_view key) {

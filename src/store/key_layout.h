@@ -5,7 +5,7 @@
 // by length first, which is as good an order as any for grouping.
 //
 //   table        key after its byte                              value
-//   c  settings  kind (1: queue), namespace, queue               place and size of the record, settings
+//   c  settings  kind (1: queue, 2: namespace), namespace, name  place and size of the record, settings
 //   d  due       instant, id, kind (1: fire; 2: expire)          row without id and due; of kind 2 without id, expiry
 //   q  queue     namespace, queue, instant, id                   row without id, due, namespace and queue
 //   i  id        id                                              0, row without id; or
@@ -72,8 +72,9 @@ struct IndexPosition {
     bool operator==(const IndexPosition&) const = default;
 };
 
-// The settings of a queue as a row holds them: the value of its newest `conf` record, and where that stands. Likewise a
-// schedule or a watchdog: the value of its newest `rule` record, and where the newest whole one stands.
+// The settings of a queue or namespace as a row holds them: the value of its newest `conf` record, and where that
+// stands. Likewise a schedule or a watchdog: the value of its newest `rule` record, and where the newest whole one
+// stands.
 struct SettingsRow {
     Sequence place = 0;
     std::uint32_t record_bytes = 0;
@@ -97,7 +98,8 @@ std::string position_key();
 std::string needed_key(Sequence first_sequence);
 std::string queue_cursor_key(std::string_view name_space, std::string_view queue);
 std::string queue_counts_key(std::string_view name_space, std::string_view queue);
-std::string settings_key(std::string_view name_space, std::string_view queue);
+// `subject` is that of their `conf` records; of a namespace `name` is its own.
+std::string settings_key(std::uint32_t subject, std::string_view name_space, std::string_view name);
 // The first and the first-after-last key of all `needed` rows, of all queue cursors, counts and settings.
 std::string needed_bound(bool end);
 std::string queue_cursor_bound(bool end);
@@ -147,12 +149,13 @@ struct QueueOfKey {
 };
 Result<QueueOfKey> decode_queue_cursor_key(std::string_view key);
 Result<QueueOfKey> decode_queue_counts_key(std::string_view key);
-Result<QueueOfKey> decode_settings_key(std::string_view key);
+
 struct RuleOfKey {
     std::uint32_t subject = 0;
     std::string_view name_space;
     std::string_view name;
 };
+Result<RuleOfKey> decode_settings_key(std::string_view key);
 Result<RuleOfKey> decode_rule_key(std::string_view key);
 
 // When the message of an outcome or of an idempotency key ended; 0 for every row that time does not remove. Quick: it

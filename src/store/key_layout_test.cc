@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "message/queue_settings.h"
 
 namespace duewheel {
 namespace {
@@ -200,6 +201,24 @@ TEST(KeyLayout, counts_cursors_and_key_holders_come_back) {
     const auto holder = decode_key_value(value);
     EXPECT_EQ(std::tuple(holder->id, holder->request_hash, holder->due_ms, holder->ended_ms),
               std::tuple(5u, 6u, kNow + 7, kNow));
+}
+
+TEST(KeyLayout, settings_of_queues_and_of_namespaces_stand_apart_and_within_their_bounds) {
+    const std::string queue = settings_key(kSubjectQueue, "n", "n");
+    const std::string space = settings_key(kSubjectNamespace, "n", "n");
+    EXPECT_LT(queue, space);
+    for (const auto& [key, subject] : {std::pair(queue, kSubjectQueue), std::pair(space, kSubjectNamespace)}) {
+        EXPECT_GE(key, settings_bound(false));
+        EXPECT_LT(key, settings_bound(true));
+        const Result<RuleOfKey> of = decode_settings_key(key);
+        ASSERT_TRUE(of);
+        EXPECT_EQ(of->subject, subject);
+        EXPECT_EQ(of->name_space, "n");
+        EXPECT_EQ(of->name, "n");
+    }
+    std::string unknown = queue;
+    unknown[1] = 3;
+    EXPECT_EQ(decode_settings_key(unknown).error().code, "damaged_index");
 }
 
 TEST(KeyLayout, only_outcomes_and_keys_of_ended_messages_have_an_end) {

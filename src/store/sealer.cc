@@ -115,13 +115,11 @@ Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequ
         if (*before != 0) count(*before, -1);
         if (needs_record(message.state)) count(message.place, 1);
     }
-    for (const auto& [queue, settings] : table.effect.settings()) {
-        if (settings.place_before != 0) count(settings.place_before, -1);
-        if (!settings.value.empty()) count(settings.place, 1);
-    }
-    for (const auto& [key, rule] : table.effect.rules()) {
-        if (rule.place_before != 0) count(rule.place_before, -1);
-        if (!rule.value.empty()) count(rule.place, 1);
+    for (const auto* rules : {&table.effect.settings(), &table.effect.rules()}) {
+        for (const auto& [key, rule] : *rules) {
+            if (rule.place_before != 0) count(rule.place_before, -1);
+            if (!rule.value.empty()) count(rule.place, 1);
+        }
     }
     Result<std::map<Sequence, std::uint64_t>> counts = index.needed_counts();
     if (!counts) return std::move(counts).error();

@@ -143,10 +143,13 @@ void SegmentEffect::add_cursor(const Record& record) {
 }
 
 void SegmentEffect::add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes) {
-    const QueueNumber queue = queue_number(record.state.name_space, std::string(record.name));
-    const auto [place, fresh] = settings_.try_emplace(queue);
-    SettingsEffect& effect = place->second;
-    if (fresh) effect.place_before = record.place;
+    const auto [place, fresh] =
+        settings_.try_emplace(settings_key(record.subject, record.state.name_space, record.name));
+    RuleEffect& effect = place->second;
+    if (fresh) {
+        effect.name = {record.state.name_space, std::string(record.name)};
+        effect.place_before = record.place;
+    }
     effect.place = sequence;
     effect.record_bytes = static_cast<std::uint32_t>(frame_bytes);
     effect.value = record.value;

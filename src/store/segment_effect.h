@@ -85,15 +85,8 @@ struct QueueCursorRecord {
     bool removed = false;
 };
 
-// The settings of a queue as of the last `conf` record of the segment.
-struct SettingsEffect {
-    Sequence place_before = 0;  // of the record that stood before the segment; 0: none
-    Sequence place = 0;
-    std::uint32_t record_bytes = 0;
-    std::string value;  // empty: removed
-};
-
-// A schedule or a watchdog as of the last `rule` record of the segment.
+// The settings of a queue or a namespace as of the last `conf` record of the segment, or a schedule or a watchdog as of
+// the last `rule` record. Each `conf` record is whole.
 struct RuleEffect {
     QueueName name;             // its namespace and its name
     Sequence place_before = 0;  // of the whole record that stood before the segment; 0: none
@@ -120,8 +113,8 @@ class SegmentEffect {
     QueueNumber queue_number(const std::string& name_space, const std::string& queue);
     // In the order of the log; a later one of the same queue replaces an earlier one.
     const std::vector<QueueCursorRecord>& queue_cursors() const { return queue_cursors_; }
-    const std::map<QueueNumber, SettingsEffect>& settings() const { return settings_; }
     // By the keys of their rows.
+    const std::map<std::string, RuleEffect>& settings() const { return settings_; }
     const std::map<std::string, RuleEffect>& rules() const { return rules_; }
     // In the order of the log, which is that of time. A message that was redriven may be there twice.
     const std::vector<EndInQueue>& ends() const { return ends_; }
@@ -141,7 +134,6 @@ class SegmentEffect {
     void set_record(MessageEffect& effect, const Record& record, Sequence sequence, std::size_t frame_bytes);
     void add_cursor(const Record& record);
     void add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes);
-
     void add_rule(const Record& record, Sequence sequence, std::size_t frame_bytes);
 
     std::vector<MessageEffect> messages_;
@@ -150,7 +142,7 @@ class SegmentEffect {
     QueueNames queues_;
     QueueNumber last_queue_ = kNoQueue;  // most records name the same one as the record before
     std::vector<QueueCursorRecord> queue_cursors_;
-    std::map<QueueNumber, SettingsEffect> settings_;
+    std::map<std::string, RuleEffect> settings_;
     std::map<std::string, RuleEffect> rules_;
     std::vector<EndInQueue> ends_;
     std::uint64_t outcome_bytes_ = 0;

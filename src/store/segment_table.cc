@@ -20,26 +20,9 @@ struct Operation {
     auto key() const { return std::tuple(group, at.due_ms, at.id, expires); }
 };
 
-void write_settings(const SegmentTable& table, TableBuilder& into) {
-    std::map<std::string, const SettingsEffect*> rows;
-    for (const auto& [number, effect] : table.effect.settings()) {
-        const QueueName& name = table.effect.queues().name(number);
-        rows.emplace(settings_key(name.name_space, name.queue), &effect);
-    }
+void write_rules(const std::map<std::string, RuleEffect>& effects, TableBuilder& into) {
     std::string value;
-    for (const auto& [key, effect] : rows) {
-        if (effect->value.empty()) {
-            into.erase(key);
-            continue;
-        }
-        encode_settings(value, {effect->place, effect->record_bytes, effect->value});
-        into.put(key, value);
-    }
-}
-
-void write_rules(const SegmentTable& table, TableBuilder& into) {
-    std::string value;
-    for (const auto& [key, effect] : table.effect.rules()) {
+    for (const auto& [key, effect] : effects) {
         if (effect.value.empty()) {
             into.erase(key);
             continue;
@@ -307,7 +290,7 @@ bool has_expire_row(const MessageEffect& message, DueMs expires_ms, DueMs load_c
 }
 
 void write_rows(const SegmentTable& table, TableBuilder& into) {
-    write_settings(table, into);  // in the order of the tables' bytes
+    write_rules(table.effect.settings(), into);  // in the order of the tables' bytes
     write_due(table, into);
     write_history(table, into);
     write_ids(table, into);
@@ -315,7 +298,7 @@ void write_rows(const SegmentTable& table, TableBuilder& into) {
     write_meta(table, into);
     write_orders(table, into);
     write_queues(table, into);
-    write_rules(table, into);
+    write_rules(table.effect.rules(), into);
     write_dead(table, into);
 }
 

@@ -21,11 +21,13 @@ TOKEN = "A" * 38
 ISSUED_NEVER = "9007199254740991"
 LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-batch-max=2", "--limits-queues-max=4",
           "--limits-waiters-per-queue-max=1", "--limits-queue-name-max=20B", "--limits-schedules-max=2",
-          "--limits-watchdogs-max=2"]
+          "--limits-watchdogs-max=2", "--limits-namespaces-max=2"]
 
 # What no request can bring about at will, and which test holds it.
 ELSEWHERE = {
     "internal": "a bug of the server",
+    "namespace_full": "tests/integration/namespaces_test.py",
+    "too_many_puts": "tests/integration/namespaces_test.py",
     "gone": "src/ingress/answer_text_test.cc",
     "overloaded": "src/net/http_server_defence_test.cc",
     "request_timeout": "tests/integration/limits_test.py",
@@ -39,7 +41,7 @@ ELSEWHERE_OF = {
 # A member of each call that takes it once, and one that is a duration.
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
            "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before",
-           "setSchedule": "paused", "advanceClock": "by", "setWatchdog": "feed"}
+           "setSchedule": "paused", "advanceClock": "by", "setWatchdog": "feed", "setNamespace": "limits"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
              "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every", "advanceClock": "by",
              "setWatchdog": "timeout"}
@@ -155,6 +157,7 @@ HOW = {
     "missing_member": lambda p: p.with_body({"transaction": {}} if p.name == "put" else
                                             {"target": {"webhook": {}}} if p.name == "setQueue" else {}),
     "missing_parameter": lambda p: p.with_query(""),
+    "namespace_limit": lambda p: p.with_name("namespace", "third"),
     "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: -1})),
     "never_due": lambda p: p.with_body({"queue": "q", "cron": "0 0 30 2 *"}),
     "not_a_test_clock": lambda p: p.with_body({"by": "1h"}),
@@ -176,6 +179,7 @@ HOW = {
     "unknown_parameter": lambda p: p.with_query("nonsense=1"),
     "unknown_schedule": lambda p: p.with_name("schedule", "unheard-of"),
     "unknown_watchdog": lambda p: p.with_name("watchdog", "unheard-of"),
+    "unknown_namespace": lambda p: p.with_name("namespace", "unheard-of"),
     "unknown_queue": lambda p: p.with_name("queue", "unheard-of"),
     "unsupported_content_coding": lambda p: p.with_headers(Content_Encoding="gzip"),
     "unsupported_media_type": lambda p: p.with_body(b"x", {"Content-Type": "application/x-www-form-urlencoded"}),
@@ -241,6 +245,8 @@ class Codes(unittest.TestCase):
                 self.assertEqual(status, 201, answer)
             for name in ("first", "second"):  # as many watchdogs as there may be
                 self.assertEqual(client.request("PUT", f"/v1/watchdogs/{name}", {"queue": "q", "timeout": "1h"})[0], 201)
+            for name in ("first", "second"):  # as many namespaces with settings as there may be
+                self.assertEqual(client.request("PUT", f"/v1/namespaces/{name}", {})[0], 200)
             met = 0
             for path, method, operation in contract.operations():
                 if method == "head":
@@ -410,7 +416,14 @@ class Answers(unittest.TestCase):
         self.assertEqual(say("POST", "/watchdogs/{watchdog}:feed", **name)["late"], True)
         for _ in range(2):
             say("DELETE", "/watchdogs/{watchdog}", **name)
+        if "/namespaces/" in root:
+            say("PUT", "v1/namespaces/{namespace}", {"limits": {"pending": 1000, "queues": 9, "schedules": 9, "watchdogs": 9, "put_rate": 1000}})
+            for method in ("GET", "HEAD"):
+                say(method, "v1/namespaces/{namespace}")
+            for _ in range(2):
+                say("DELETE", "v1/namespaces/{namespace}")
         for method in ("GET", "HEAD"):
+            say(method, "v1/namespaces", query="?limit=1")
             say(method, "/queues", query="?limit=1")
             say(method, "/queues/{queue}")
             say(method, "/history", query="?queue=q")

@@ -203,6 +203,12 @@ def queues(daemon, count):
     return met[-1]
 
 
+def namespaces(daemon, count):
+    codes = [code_of(daemon.client().request("PUT", f"/v1/namespaces/n{number}", {})) for number in range(count)]
+    assert codes[:-1] == [None] * (count - 1)
+    return codes[-1]
+
+
 def waiters(daemon, count):
     """So many consumers; the last one is refused, or all wait."""
     with contextlib.ExitStack() as open_connections:
@@ -352,6 +358,7 @@ REFUSES = {
     "limits.pending_max": ([], 10 ** 12, lambda daemon, count: code_of(
         daemon.client().request("PUT", "/v1/queues/q", {"limits": {"pending": count}}))),
     "limits.queues_max": (["--limits-queues-max=3"], 3, queues),
+    "limits.namespaces_max": (["--limits-namespaces-max=3"], 3, namespaces),
     "limits.waiters_per_queue_max": (["--limits-waiters-per-queue-max=3"], 3, waiters),
     "limits.waiting_max": (["--limits-waiting-max=1MiB", "--limits-body-max=1MiB", "--http-body-max=1MiB"], 1 << 20,
                            waiting_content),

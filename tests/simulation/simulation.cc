@@ -21,7 +21,7 @@ std::uint64_t number_of(const Reply& reply) {
                 return static_cast<std::uint64_t>(answer.outcome) * 31 + static_cast<std::uint64_t>(answer.due_ms);
             } else if constexpr (requires { answer.id, answer.due_ms; }) {
                 return answer.id * 31 + static_cast<std::uint64_t>(answer.due_ms);
-            } else if constexpr (requires { answer.settings; }) {
+            } else if constexpr (requires { answer.settings, answer.counts; }) {
                 return answer.settings.revision * 31 + answer.counts.pending + (answer.settings.paused ? 7 : 0);
             } else if constexpr (requires { answer.row; }) {
                 return answer.row.id * 31 + static_cast<std::uint64_t>(answer.row.state.state);

@@ -1,0 +1,139 @@
+// duewheel namespace: what the queues of a namespace may take together, and what they take. Each verb is one call.
+#include <cstdio>
+#include <vector>
+
+#include "arguments.h"
+#include "net/http_target.h"
+#include "pages.h"
+#include "plain_text.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+namespace json = boost::json;
+
+struct NameArguments {
+    std::string name;
+};
+// Of what there may be a limit, as requests and answers name it, and how a person does.
+struct Limit {
+    const char* member;
+    const char* option;
+    const char* help;
+};
+constexpr Limit kLimits[] = {
+    {"pending", "--pending", "Unfinished messages in all of its queues together"},
+    {"queues", "--queues", "Queues"},
+    {"schedules", "--schedules", "Schedules"},
+    {"watchdogs", "--watchdogs", "Watchdogs"},
+    {"put_rate", "--put-rate", "Puts a second, with a burst of one second"},
+};
+struct SetArguments {
+    std::string name;
+    std::optional<std::uint64_t> limits[std::size(kLimits)];
+};
+struct ListArguments {
+    std::uint64_t limit = 100;
+};
+
+const json::object* object_of(const json::object& object, std::string_view member) {
+    const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
+    return found != nullptr && found->is_object() ? &found->get_object() : nullptr;
+}
+
+// "7 of 100", "7", or for a rate "100 a second"; "-" where nothing is counted and nothing limited.
+std::string use_of(const json::object& space, std::string_view member) {
+    const json::object* settings = object_of(space, "settings");
+    const json::object* limits = settings != nullptr ? object_of(*settings, "limits") : nullptr;
+    const std::int64_t most = limits != nullptr ? number_of(*limits, member) : 0;
+    if (member == "put_rate") return most == 0 ? "-" : std::to_string(most) + " a second";
+    const std::string used = std::to_string(number_of(space, member));
+    return most == 0 ? used : used + " of " + std::to_string(most);
+}
+
+int show_namespace(const Session& session, const ServerAnswer& answer) {
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        Rows rows = {{"namespace", printable(word_of(answer.members, "namespace"))}};
+        for (const Limit& limit : kLimits) {
+            const bool is_rate = std::string_view(limit.member) == "put_rate";
+            rows.push_back({is_rate ? "puts" : limit.member, use_of(answer.members, limit.member)});
+        }
+        std::printf("%s", fields(rows).c_str());
+    });
+}
+
+std::string path_of(const std::string& name) {
+    return "/v1/namespaces/" + percent_encode(name);
+}
+
+int set(Session& session, const SetArguments& arguments) {
+    json::object limits;
+    for (std::size_t i = 0; i < std::size(kLimits); ++i) {
+        if (arguments.limits[i]) limits[kLimits[i].member] = *arguments.limits[i];
+    }
+    json::object request;
+    if (!limits.empty()) request["limits"] = std::move(limits);
+    return show_namespace(session, session.ask("PUT", path_of(arguments.name), request));
+}
+
+int show(Session& session, const NameArguments& arguments) {
+    return show_namespace(session, session.ask("GET", path_of(arguments.name)));
+}
+
+int remove(Session& session, const NameArguments& arguments) {
+    const ServerAnswer answer = session.ask("DELETE", path_of(arguments.name));
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] {
+        const json::value* removed = answer.members.if_contains("removed");
+        const bool had_some = removed != nullptr && removed->is_bool() && removed->get_bool();
+        std::printf(had_some ? "its settings are gone; what is in it stays, without limits\n" : "it had no settings\n");
+    });
+}
+
+int list(Session& session, const ListArguments& arguments) {
+    Rows rows = {{"namespace", "pending", "queues", "schedules", "watchdogs", "puts"}};
+    const PagesShown shown =
+        show_pages(session, "/v1/namespaces", "namespaces", arguments.limit, [&](const json::object& space) {
+            if (session.json) return void(std::printf("%s\n", json::serialize(space).c_str()));
+            std::vector<std::string> row = {printable(word_of(space, "namespace"))};
+            for (const Limit& limit : kLimits) row.push_back(use_of(space, limit.member));
+            rows.push_back(std::move(row));
+        });
+    if (!session.json) print_pages(shown, rows, 0, "no namespaces");
+    return shown.exit_code;
+}
+
+void add_verb(CLI::App& parent, Session& session, const char* name, const char* description, const char* example,
+              int (*run)(Session&, const NameArguments&)) {
+    Verb<NameArguments> verb(parent, session, name, description, example, run);
+    verb.app->add_option("NAME", verb.options->name, "The namespace")->required();
+}
+
+}  // namespace
+
+void add_namespace(CLI::App& program, Session& session) {
+    CLI::App* space = program.add_subcommand("namespace", "What the queues of a namespace may take together");
+    space->fallthrough();
+    space->require_subcommand(1);
+    space->footer(
+        "Example:\n"
+        "  duewheel namespace set team --pending 1000000 --put-rate 500\n"
+        "  duewheel namespace list");
+    Verb<SetArguments> setting(*space, session, "set", "Set all limits of a namespace; one that is not given is none",
+                               "duewheel namespace set team --pending 1000000 --queues 100 --put-rate 500", set);
+    setting.app->add_option("NAME", setting.options->name, "The namespace")->required();
+    for (std::size_t i = 0; i < std::size(kLimits); ++i) {
+        setting.app->add_option(kLimits[i].option, setting.options->limits[i], kLimits[i].help)->type_name("NUMBER");
+    }
+    Verb<ListArguments> listing(*space, session, "list", "List namespaces by name; with --json one a line",
+                                "duewheel namespace list --limit 1000", list);
+    takes_limit(*listing.app, listing.options->limit);
+    add_verb(*space, session, "show", "Show a namespace: what it holds of what it may hold",
+             "duewheel namespace show team", show);
+    add_verb(*space, session, "rm", "Take a namespace's settings away; what is in it stays",
+             "duewheel namespace rm team", remove);
+}
+
+}  // namespace duewheel

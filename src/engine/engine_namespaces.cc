@@ -1,0 +1,351 @@
+// What namespaces may take: their settings, the limits that are asked before anything is added, and what is known of
+// them.
+//
+// Settings are `conf` records, as of queues (engine_settings.cc). A limit that is lowered below what is there ends
+// nothing: more is refused until it fits again. What a client puts is refused; what loops, schedules, watchdogs and
+// checks make waits, exactly as it does for a queue that is full.
+#include <cassert>
+#include <utility>
+
+#include "engine/engine.h"
+#include "message/queue_settings.h"
+
+namespace duewheel {
+namespace {
+
+Error out_of_range(std::string field, std::string what) {
+    return {"out_of_range", "`" + field + "` is " + std::move(what), field};
+}
+
+std::string quoted(std::string_view name) {
+    return "`" + std::string(name) + "`";
+}
+
+}  // namespace
+
+// ---- commands
+
+Engine::Verdict Engine::configure_namespace(Pending& pending, const ConfigureNamespaceCommand& command) {
+    if (!command.removes) {
+        if (Status legal = check_settings(command.settings); !legal) {
+            return reply(pending.token, std::move(legal).error()), Verdict::settled;
+        }
+    }
+    Namespace* space = namespaces_.find(command.name_space);
+    if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
+    const bool has_settings = space != nullptr && space->conf;
+    if (command.removes) {
+        NamespaceAnswer answer;
+        answer.name_space = command.name_space;
+        answer.removed = has_settings;
+        if (!has_settings) return reply(pending.token, std::move(answer)), Verdict::settled;
+        if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
+        add_settings(*space, NamespaceSettings{}, pending.token, std::move(answer));
+        return Verdict::settled;
+    }
+    NamespaceSettings next = command.settings;
+    next.revision = has_settings ? space->conf->settings.revision : 0;
+    if (has_settings && next == space->conf->settings) {
+        return reply(pending.token, describe(*space)), Verdict::settled;
+    }
+    if (!has_settings && namespaces_.with_settings + namespaces_in_batch_ >= options_.namespaces_max) {
+        reply(pending.token, Error{"namespace_limit",
+                                   "there are " + std::to_string(options_.namespaces_max) +
+                                       " namespaces with settings already: take the settings of one away that needs "
+                                       "none, or raise the setting limits.namespaces_max",
+                                   "namespace"});
+        return Verdict::settled;
+    }
+    if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
+    ++next.revision;
+    if (!has_settings) ++namespaces_in_batch_;
+    add_settings(namespaces_.at(command.name_space), next, pending.token, NamespaceAnswer{});
+    return Verdict::settled;
+}
+
+Engine::Verdict Engine::carry_namespace(Pending& pending, const CarrySettingsCommand& command) {
+    Namespace* space = namespaces_.find(command.name_space);
+    if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
+    if (space == nullptr || !space->conf || space->conf->place != command.place) {
+        return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    }
+    add_settings(*space, space->conf->settings, pending.token, CarryAnswer{true, batch_->next_sequence()});
+    return Verdict::settled;
+}
+
+Status Engine::check_settings(const NamespaceSettings& settings) const {
+    const std::pair<const char*, std::uint64_t> limits[] = {{"limits.pending", settings.pending_max},
+                                                            {"limits.queues", settings.queues_max},
+                                                            {"limits.schedules", settings.schedules_max},
+                                                            {"limits.watchdogs", settings.watchdogs_max},
+                                                            {"limits.put_rate", settings.put_rate}};
+    for (const auto& [name, value] : limits) {
+        if (value > options_.pending_limit_max) {
+            return out_of_range(name, "from 1 to " + std::to_string(options_.pending_limit_max));
+        }
+    }
+    return {};
+}
+
+// ---- limits
+
+// The namespace of a queue, or of one yet to be; null where nothing limits it.
+Namespace* Engine::limited_space(QueueNumber number, std::string_view name_space) {
+    if (namespaces_.with_settings == 0) return nullptr;
+    Namespace* space = number < queues_.size() ? queues_[number]->space : namespaces_.find(name_space);
+    return space != nullptr && space->conf ? space : nullptr;
+}
+
+// Whether the queue, or its namespace, holds as many messages as it may, with those of the batch that is being built.
+// `number` is kNoQueue for a queue yet to be.
+bool Engine::is_full(QueueNumber number, std::string_view name_space) {
+    const Namespace* space = limited_space(number, name_space);
+    return (space != nullptr && space->is_full()) || (number < queues_.size() && is_queue_full(number));
+}
+
+// Whether one more message may be put into the queue; counts it if so. Whoever adds a message asks this, and nothing
+// else.
+Status Engine::check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
+    if (number == kNoQueue) {
+        if (Status free = check_new_queue(name_space, queue_name); !free) return free;
+    }
+    Namespace* space = limited_space(number, name_space);
+    if (number < queues_.size()) {
+        Queue& at = *queues_[number];
+        if (is_queue_full(number)) {
+            return Error{"queue_full",
+                         "the queue holds " + std::to_string(at.counts.pending + at.puts_in_batch) +
+                             " unfinished messages and may hold " + std::to_string(at.conf->settings.pending_max) +
+                             ": put later, add consumers, or raise limits.pending",
+                         "queue"};
+        }
+    }
+    if (space != nullptr && space->is_full()) {
+        ++counters_.quota_refusals;
+        return Error{"namespace_full",
+                     "the queues of namespace " + quoted(name_space) + " hold " +
+                         std::to_string(space->pending + space->puts_in_batch) + " unfinished messages and may hold " +
+                         std::to_string(space->settings().pending_max) +
+                         " together: put later, add consumers, or raise the namespace's limits.pending",
+                     "namespace"};
+    }
+    if (number < queues_.size()) ++queues_[number]->puts_in_batch;
+    if (space == nullptr) return {};
+    namespaces_.note_in_batch(*space);
+    ++space->puts_in_batch;
+    if (number == kNoQueue) space->queues_in_batch.insert(queue_name);
+    return {};
+}
+
+// Whether there may be one more queue, of this name.
+Status Engine::check_new_queue(const std::string& name_space, const std::string& queue_name) {
+    if (recent_.queues().in_use() >= options_.queues_max) return refuse_name();
+    const Namespace* space = limited_space(kNoQueue, name_space);
+    if (space == nullptr || space->queues_in_batch.contains(queue_name)) return {};
+    const std::uint64_t most = space->settings().queues_max;
+    if (most == 0 || space->queues + space->queues_in_batch.size() < most) return {};
+    ++counters_.quota_refusals;
+    return Error{"queue_limit",
+                 "namespace " + quoted(name_space) + " has " + std::to_string(most) +
+                     " queues, and may have no more: use an existing one, or raise the namespace's limits.queues; "
+                     "those that hold nothing and have no settings are forgotten after a while",
+                 "queue"};
+}
+
+// Whether a client may put one more message now. Who is then taken at its word says so with take_put().
+Status Engine::check_put_rate(Namespace* space) {
+    if (space == nullptr || space->puts.has_room(space->settings().put_rate, now_)) return {};
+    ++counters_.quota_refusals;
+    return Error{"too_many_puts",
+                 "namespace " + quoted(*space->name) + " may put " + std::to_string(space->settings().put_rate) +
+                     " messages a second: put the rest later, or raise the namespace's limits.put_rate",
+                 "namespace"};
+}
+
+Status Engine::check_new_schedule(std::string_view name_space) {
+    const Namespace* space = limited_space(kNoQueue, name_space);
+    const std::uint64_t most = space != nullptr ? space->settings().schedules_max : 0;
+    if (most == 0 || space->schedules < most) return {};
+    ++counters_.quota_refusals;
+    return Error{"schedule_limit",
+                 "namespace " + quoted(name_space) + " has " + std::to_string(space->schedules) +
+                     " schedules and may have " + std::to_string(most) +
+                     ": delete one that is not needed, or raise the namespace's limits.schedules",
+                 "schedule"};
+}
+
+Status Engine::check_new_watchdog(std::string_view name_space) {
+    const Namespace* space = limited_space(kNoQueue, name_space);
+    const std::uint64_t most = space != nullptr ? space->settings().watchdogs_max : 0;
+    if (most == 0 || space->watchdogs < most) return {};
+    ++counters_.quota_refusals;
+    return Error{"watchdog_limit",
+                 "namespace " + quoted(name_space) + " has " + std::to_string(space->watchdogs) +
+                     " watchdogs and may have " + std::to_string(most) +
+                     ": delete one that is not needed, or raise the namespace's limits.watchdogs",
+                 "watchdog"};
+}
+
+// ---- counts
+
+// The queue stands in the list of names from now on.
+void Engine::join_namespace(Queue& at, const QueueName& name) {
+    at.space = &namespaces_.at(name.name_space);
+    ++at.space->queues;
+    at.space->pending += at.counts.pending;
+    at.space->queues_in_batch.erase(name.queue);
+}
+
+void Engine::leave_namespace(Queue& at) {
+    Namespace* space = std::exchange(at.space, nullptr);
+    if (space == nullptr) return;
+    --space->queues;
+    space->pending -= at.counts.pending;
+    namespaces_.drop_if_idle(*space);
+}
+
+// A message of the queue enters or leaves this durable state.
+void Engine::count_in_queue(Queue& at, State state, bool enters) {
+    const std::uint64_t before = at.counts.pending;
+    enters ? at.counts.enter(state) : at.counts.leave(state);
+    at.space->pending += at.counts.pending - before;
+}
+
+void Engine::drop_schedule(std::string_view name_space) {
+    Namespace& space = namespaces_.at(name_space);
+    --space.schedules;
+    namespaces_.drop_if_idle(space);
+}
+
+void Engine::drop_watchdog(std::string_view name_space) {
+    Namespace& space = namespaces_.at(name_space);
+    --space.watchdogs;
+    namespaces_.drop_if_idle(space);
+}
+
+// ---- records
+
+void Engine::add_settings(Namespace& space, const NamespaceSettings& settings, ReplyToken token, Reply with) {
+    const std::string value = encode_namespace_settings(settings);
+    Record record;
+    record.kind = RecordKind::conf;
+    record.time_ms = now_;
+    record.subject = kSubjectNamespace;
+    record.state.name_space = *space.name;
+    record.name = *space.name;
+    record.value = value;
+    if (space.conf) {
+        record.place = space.conf->place;
+        record.record_bytes = space.conf->record_bytes;
+        record.previous.version = space.conf->settings.revision;
+        record.previous.term =
+            settings_term(kSubjectNamespace, *space.name, *space.name, encode_namespace_settings(space.conf->settings));
+    }
+    space.conf_in_batch = true;
+    batch_->add(record, kNoEntry, token, std::move(with));
+}
+
+void Engine::apply_namespace(std::string_view record_body, Operation& operation) {
+    const Result<Record> record = decode_record(RecordKind::conf, record_body);
+    const Result<NamespaceSettings> settings = record ? decode_namespace_settings(record->value) : record.error();
+    if (!settings) {
+        effects_.broken = settings.error();
+        return;
+    }
+    Namespace& space = namespaces_.at(record->state.name_space);
+    space.conf_in_batch = false;
+    take_settings(space, *settings, operation.sequence, operation.frame_bytes);
+    auto* answer = std::get_if<NamespaceAnswer>(&operation.reply);
+    if (answer != nullptr && !answer->removed) *answer = describe(space);
+    namespaces_.drop_if_idle(space);
+}
+
+void Engine::take_settings(Namespace& space, const NamespaceSettings& settings, Sequence place,
+                           std::uint32_t record_bytes) {
+    namespaces_.with_settings -= space.conf ? 1 : 0;
+    if (settings.revision == 0) {
+        space.conf.reset();
+        return;
+    }
+    space.conf = std::make_unique<NamespaceConf>(NamespaceConf{settings, place, record_bytes});
+    ++namespaces_.with_settings;
+}
+
+// ---- what is known of them
+
+NamespaceAnswer Engine::describe(const Namespace& space) {
+    NamespaceAnswer answer;
+    answer.name_space = *space.name;
+    answer.settings = space.settings();
+    answer.pending = space.pending;
+    answer.queues = space.queues;
+    answer.schedules = space.schedules;
+    answer.watchdogs = space.watchdogs;
+    return answer;
+}
+
+void Engine::describe(const DescribeNamespaceCommand& command, ReplyToken token) {
+    const Namespace* space = namespaces_.find(command.name_space);
+    if (space == nullptr) {
+        return reply(token, Error{"unknown_namespace",
+                                  "nothing is in a namespace of this name and it has no settings: check the name, or "
+                                  "begin it with a put or with settings",
+                                  "namespace"});
+    }
+    reply(token, describe(*space));
+}
+
+void Engine::list_namespaces(const ListNamespacesCommand& command, ReplyToken token) {
+    if (command.limit < 1 || command.limit > options_.list_limit_max) {
+        return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
+    }
+    NamespaceListAnswer answer;
+    std::string_view after = command.after;
+    while (const Namespace* space = namespaces_.next(after)) {
+        if (answer.namespaces.size() == command.limit) {
+            answer.complete = false;
+            break;
+        }
+        after = *space->name;
+        answer.namespaces.push_back(describe(*space));
+    }
+    reply(token, std::move(answer));
+}
+
+std::vector<NamespaceAnswer> Engine::namespaces_with_settings(std::size_t most) const {
+    std::vector<NamespaceAnswer> all;
+    namespaces_.for_each([&](const Namespace& space) {
+        if (space.conf && all.size() < most) all.push_back(describe(space));
+    });
+    return all;
+}
+
+// What is counted is what there is; says what is not.
+const char* Engine::find_miscount() const {
+    std::map<std::string_view, NamespaceAnswer> sums;
+    std::uint64_t with_settings = 0;
+    for (const auto& [name, number] : queues_by_name_) {
+        NamespaceAnswer& sum = sums[name.first];
+        ++sum.queues;
+        sum.pending += queues_[number]->counts.pending;
+        if (queues_[number]->space == nullptr || *queues_[number]->space->name != name.first) {
+            return "a queue counts in another namespace";
+        }
+    }
+    schedules_.for_each([&](const Schedule& schedule) { ++sums[schedule.name_space].schedules; });
+    watchdogs_.for_each([&](const Watchdog& watchdog) { ++sums[watchdog.name_space()].watchdogs; });
+    const char* wrong = nullptr;
+    namespaces_.for_each([&](const Namespace& space) {
+        with_settings += space.conf ? 1 : 0;
+        const NamespaceAnswer& sum = sums[*space.name];
+        if (space.pending != sum.pending) wrong = "a namespace's count of unfinished messages is off";
+        if (space.queues != sum.queues) wrong = "a namespace's count of queues is off";
+        if (space.schedules != sum.schedules) wrong = "a namespace's count of schedules is off";
+        if (space.watchdogs != sum.watchdogs) wrong = "a namespace's count of watchdogs is off";
+        if (space.is_idle()) wrong = "a namespace of which nothing is left is kept";
+    });
+    if (with_settings != namespaces_.with_settings) wrong = "the count of namespaces with settings is off";
+    return wrong;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,292 @@
+// What a namespace may take: limits of all kinds, at one below, at and one above; what is made and not put waits; the
+// counts after a restart.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+NamespaceAnswer limit(TrialEngine& shard, NamespaceSettings settings, std::string name = "default") {
+    return shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{std::move(name), false, settings});
+}
+
+NamespaceAnswer look(TrialEngine& shard, std::string name = "default") {
+    return shard.ask<NamespaceAnswer>(DescribeNamespaceCommand{std::move(name)});
+}
+
+PutCommand put_to(std::string queue, std::string name_space = "default") {
+    return PutCommand{.name_space = std::move(name_space), .queue = std::move(queue)};
+}
+
+PutWatchdogCommand watchdog(std::string name, std::string name_space = "default") {
+    PutWatchdogCommand put{std::move(name_space), std::move(name)};
+    put.rule.queue = "q";
+    put.rule.timeout_ms = 1'000;
+    return put;
+}
+
+PutScheduleCommand hourly(std::string name, std::string name_space = "default") {
+    const TimesRule times{.kind = TimesKind::every, .every_ms = 3'600'000};
+    ScheduleRule rule;
+    rule.times = times;
+    rule.queue = "q";
+    return {.name_space = std::move(name_space),
+            .name = std::move(name),
+            .rule = rule,
+            .times = *ScheduleTimes::make(times, &Zone::load)};
+}
+
+TEST(Namespaces, has_settings_before_its_first_put_and_without_any_none) {
+    TrialEngine shard;
+    EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"team"}).code, "unknown_namespace");
+    const NamespaceAnswer set = limit(shard, {.pending_max = 5}, "team");
+    EXPECT_EQ(set.settings.pending_max, 5u);
+    EXPECT_EQ(set.settings.revision, 1u);
+    EXPECT_EQ(look(shard, "team").settings, set.settings);
+    EXPECT_EQ(limit(shard, {.pending_max = 5}, "team").settings.revision, 1u) << "what says nothing new writes nothing";
+    EXPECT_EQ(limit(shard, {.queues_max = 2}, "team").settings.pending_max, 0u) << "all of them are set";
+    EXPECT_EQ(look(shard, "team").settings.revision, 2u);
+    EXPECT_NE(shard.engine().totals().digest, 0u) << "settings are part of what the log adds up to";
+    EXPECT_EQ(shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"team", true, {}}).removed, true);
+    EXPECT_EQ(shard.engine().totals().digest, 0u);
+    EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
+    EXPECT_EQ(shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"team", true, {}}).removed, false);
+    EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"team"}).code, "unknown_namespace");
+}
+
+TEST(Namespaces, settings_beyond_what_may_be_asked_for_are_refused_by_name) {
+    EngineOptions options;
+    options.pending_limit_max = 10;
+    TrialEngine shard(options);
+    const std::pair<const char*, NamespaceSettings> refused[] = {{"limits.pending", {.pending_max = 11}},
+                                                                 {"limits.queues", {.queues_max = 11}},
+                                                                 {"limits.schedules", {.schedules_max = 11}},
+                                                                 {"limits.watchdogs", {.watchdogs_max = 11}},
+                                                                 {"limits.put_rate", {.put_rate = 11}}};
+    for (const auto& [field, settings] : refused) {
+        const Error error = shard.ask<Error>(ConfigureNamespaceCommand{"n", false, settings});
+        EXPECT_EQ(error.code, "out_of_range");
+        EXPECT_EQ(error.field, field);
+    }
+    EXPECT_EQ(limit(shard, {0, 10, 10, 10, 10, 10}).settings.put_rate, 10u);
+}
+
+TEST(Namespaces, there_are_so_many_with_settings) {
+    EngineOptions options;
+    options.namespaces_max = 2;
+    TrialEngine shard(options);
+    shard.hold_commits = true;
+    const ReplyToken first = shard.submit(ConfigureNamespaceCommand{"a", false, {}});
+    const ReplyToken second = shard.submit(ConfigureNamespaceCommand{"b", false, {}});
+    const ReplyToken third = shard.submit(ConfigureNamespaceCommand{"c", false, {}});
+    shard.hold_commits = false;
+    shard.turn();
+    shard.turn();
+    EXPECT_EQ(shard.take<NamespaceAnswer>(first).settings.revision, 1u);
+    EXPECT_EQ(shard.take<NamespaceAnswer>(second).settings.revision, 1u);
+    EXPECT_EQ(shard.take<Error>(third).code, "namespace_limit") << "the other two stand in the same batch";
+    EXPECT_EQ(limit(shard, {.pending_max = 1}, "b").settings.revision, 2u) << "one that is there may be changed";
+    shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"a", true, {}});
+    EXPECT_EQ(limit(shard, {}, "c").settings.revision, 1u);
+}
+
+TEST(Namespaces, its_queues_together_hold_so_many_and_others_are_free) {
+    TrialEngine shard;
+    limit(shard, {.pending_max = 3});
+    shard.put(0);
+    shard.hold_commits = true;
+    shard.submit(put_to("x"));
+    const ReplyToken last = shard.submit(put_to("new"));
+    const ReplyToken beyond = shard.submit(put_to("newer"));
+    const ReplyToken other = shard.submit(put_to("q", "other"));
+    shard.hold_commits = false;
+    shard.turn();
+    shard.turn();
+    EXPECT_NE(shard.take<PutAnswer>(last).id, 0u);
+    const Error error = shard.take<Error>(beyond);
+    EXPECT_EQ(error.code, "namespace_full") << "the other two stand in the same batch, in queues that were not there";
+    EXPECT_EQ(error.field, "namespace");
+    EXPECT_NE(error.message.find("`default` hold 3 unfinished messages and may hold 3"), std::string::npos);
+    EXPECT_NE(shard.take<PutAnswer>(other).id, 0u);
+    EXPECT_EQ(look(shard).pending, 3u);
+    EXPECT_EQ(look(shard).queues, 3u);
+    const auto taken = shard.lease();
+    shard.ask<LeaseEndAnswer>(AckCommand{taken.at(0).lease});
+    EXPECT_EQ(look(shard).pending, 2u);
+    shard.put(0);
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full");
+    EXPECT_EQ(shard.engine().counters().quota_refusals, 2u);
+}
+
+TEST(Namespaces, a_batch_put_says_of_each_line_whether_it_fitted) {
+    TrialEngine shard;
+    limit(shard, {.pending_max = 2});
+    PutBatchCommand batch;
+    for (int i = 0; i < 3; ++i) batch.puts.push_back(put_to("q"));
+    const PutBatchAnswer answer = shard.ask<PutBatchAnswer>(batch);
+    EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[1]));
+    EXPECT_EQ(std::get<Error>(answer.results[2]).code, "namespace_full");
+}
+
+TEST(Namespaces, a_limit_below_what_is_there_ends_nothing) {
+    TrialEngine shard;
+    for (int i = 0; i < 3; ++i) shard.put(0);
+    limit(shard, {.pending_max = 1});
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full");
+    EXPECT_EQ(shard.lease().size(), 3u);
+}
+
+TEST(Namespaces, has_so_many_queues_however_they_begin) {
+    TrialEngine shard;
+    limit(shard, {.queues_max = 2});
+    shard.put(0, "body", "a");
+    shard.hold_commits = true;
+    const ReplyToken fits = shard.submit(put_to("b"));
+    const ReplyToken again = shard.submit(put_to("b"));
+    const ReplyToken beyond = shard.submit(put_to("c"));
+    shard.hold_commits = false;
+    shard.turn();
+    shard.turn();
+    EXPECT_NE(shard.take<PutAnswer>(fits).id, 0u);
+    EXPECT_NE(shard.take<PutAnswer>(again).id, 0u) << "the queue that the batch has begun already";
+    EXPECT_EQ(shard.take<Error>(beyond).code, "queue_limit");
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "c", 1, 30'000, 1'000}).code, "queue_limit");
+    ConfigureQueueCommand pause{"default", "c", ConfigureQueueCommand::What::pause, {}};
+    EXPECT_EQ(shard.ask<Error>(pause).code, "queue_limit");
+    shard.put(0, "body", "a");
+    EXPECT_NE(shard.ask<PutAnswer>(put_to("c", "other")).id, 0u);
+    EXPECT_EQ(look(shard).queues, 2u);
+}
+
+TEST(Namespaces, has_so_many_schedules_and_watchdogs) {
+    TrialEngine shard;
+    limit(shard, {.schedules_max = 1, .watchdogs_max = 2});
+    EXPECT_TRUE(shard.ask<ScheduleAnswer>(hourly("s")).created);
+    EXPECT_FALSE(shard.ask<ScheduleAnswer>(hourly("s")).created) << "one that is there may be set anew";
+    EXPECT_EQ(shard.ask<Error>(hourly("t")).code, "schedule_limit");
+    EXPECT_TRUE(shard.ask<ScheduleAnswer>(hourly("t", "other")).created);
+    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", TellScheduleCommand::What::remove});
+    EXPECT_EQ(look(shard).schedules, 0u);
+    EXPECT_TRUE(shard.ask<ScheduleAnswer>(hourly("t")).created);
+    for (const char* name : {"w", "v"}) EXPECT_TRUE(shard.ask<WatchdogAnswer>(watchdog(name)).created);
+    EXPECT_FALSE(shard.ask<WatchdogAnswer>(watchdog("w")).created) << "one that is there may be set anew";
+    const Error error = shard.ask<Error>(watchdog("u"));
+    EXPECT_EQ(error.code, "watchdog_limit");
+    EXPECT_NE(error.message.find("limits.watchdogs"), std::string::npos);
+    EXPECT_TRUE(shard.ask<WatchdogAnswer>(watchdog("u", "other")).created);
+    shard.ask<WatchdogAnswer>(RemoveWatchdogCommand{"default", "w"});
+    EXPECT_EQ(look(shard).watchdogs, 1u);
+    EXPECT_TRUE(shard.ask<WatchdogAnswer>(watchdog("u")).created);
+}
+
+TEST(Namespaces, puts_so_many_a_second_with_a_burst_of_one_second) {
+    TrialEngine shard;
+    limit(shard, {.put_rate = 4});
+    for (int i = 0; i < 4; ++i) shard.put(0);
+    const Error error = shard.ask<Error>(put_to("q"));
+    EXPECT_EQ(error.code, "too_many_puts");
+    EXPECT_NE(error.message.find("4 messages a second"), std::string::npos);
+    EXPECT_NE(shard.ask<PutAnswer>(put_to("q", "other")).id, 0u);
+    shard.turn(249);
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
+    shard.turn(1);
+    shard.put(0);
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
+    shard.turn(3'600'000);
+    for (int i = 0; i < 4; ++i) shard.put(0);
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts") << "a pause is worth one second, however long";
+    limit(shard, {.put_rate = 5});
+    for (int i = 0; i < 5; ++i) shard.put(0);
+    limit(shard, {});
+    for (int i = 0; i < 20; ++i) shard.put(0);
+}
+
+TEST(Namespaces, a_repeated_put_and_one_that_is_refused_cost_nothing) {
+    TrialEngine shard;
+    limit(shard, {.pending_max = 1, .put_rate = 2});
+    PutCommand keyed = put_to("q");
+    keyed.key = "k";
+    keyed.request_hash = 1;
+    shard.ask<PutAnswer>(keyed);
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(shard.ask<PutAnswer>(keyed).repeated);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full");
+    shard.ask<LeaseEndAnswer>(AckCommand{shard.lease().at(0).lease});
+    shard.put(0);
+}
+
+TEST(Namespaces, what_a_loop_and_a_watchdog_make_waits_for_room) {
+    TrialEngine shard;
+    PutCommand loop = put_to("q");
+    loop.when.delay_ms = 1'000;
+    loop.repeat.emplace();
+    loop.repeat->every_ms = 1'000;
+    loop.repeat->times = 2;
+    shard.ask<PutAnswer>(loop);
+    shard.ask<WatchdogAnswer>(watchdog("w"));
+    limit(shard, {.pending_max = 1, .put_rate = 1});
+    shard.turn(5'000);
+    shard.turn();
+    EXPECT_EQ(look(shard).pending, 1u) << "the loop itself";
+    EXPECT_TRUE(shard.lease().empty());
+    limit(shard, {.put_rate = 1});
+    for (int i = 0; i < 8; ++i) shard.turn(1'000);
+    EXPECT_EQ(shard.lease().size(), 3u) << "nothing is lost, and the rate is for those who put";
+}
+
+TEST(Namespaces, settings_and_counts_survive_a_restart) {
+    EngineStart start;
+    start.namespaces.push_back({"default", {4, 3, 0, 0, 0, 0}, 77, 50});
+    start.queue_states.push_back({{"default", "q"}, {.pending = 2, .held = 2}, {}, 0, 0});
+    start.queue_states.push_back({{"default", "r"}, {.dead = 9}, {}, 0, 0});
+    start.totals.live_count = 2;
+    TrialEngine shard({}, start);
+    EXPECT_EQ(look(shard).pending, 2u);
+    EXPECT_EQ(look(shard).queues, 2u);
+    shard.put(0);
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full");
+    EXPECT_EQ(limit(shard, {}).settings.revision, 5u);
+    const std::vector<Record> log = shard.log();
+    const auto conf = std::find_if(log.begin(), log.end(), [](const Record& r) { return r.kind == RecordKind::conf; });
+    ASSERT_NE(conf, log.end());
+    EXPECT_EQ(conf->place, 77u);
+    EXPECT_EQ(conf->record_bytes, 50u);
+    EXPECT_EQ(conf->previous.version, 4u);
+}
+
+TEST(Namespaces, carrying_settings_says_what_they_said) {
+    TrialEngine shard;
+    limit(shard, {.pending_max = 9}, "n");
+    const Sequence place = shard.engine().totals().sequence;
+    const std::uint64_t digest = shard.engine().totals().digest;
+    const auto carry = [&](Sequence at) {
+        return shard.ask<CarryAnswer>(CarrySettingsCommand{"n", "n", at, kSubjectNamespace}).carried;
+    };
+    EXPECT_FALSE(carry(place - 1));
+    EXPECT_TRUE(carry(place));
+    EXPECT_FALSE(carry(place)) << "it stands elsewhere";
+    EXPECT_EQ(shard.engine().totals().digest, digest);
+    EXPECT_EQ(look(shard, "n").settings.revision, 1u);
+}
+
+TEST(Namespaces, are_listed_by_name_with_what_they_hold) {
+    TrialEngine shard;
+    limit(shard, {}, "b");
+    shard.put(0);
+    shard.ask<WatchdogAnswer>(watchdog("w", "c"));
+    NamespaceListAnswer page = shard.ask<NamespaceListAnswer>(ListNamespacesCommand{"", 2});
+    ASSERT_EQ(page.namespaces.size(), 2u);
+    EXPECT_EQ(page.namespaces[0].name_space, "b");
+    EXPECT_EQ(page.namespaces[1].name_space, "c");
+    EXPECT_EQ(page.namespaces[1].watchdogs, 1u);
+    EXPECT_FALSE(page.complete);
+    page = shard.ask<NamespaceListAnswer>(ListNamespacesCommand{"c", 2});
+    ASSERT_EQ(page.namespaces.size(), 1u);
+    EXPECT_EQ(page.namespaces[0].pending, 1u);
+    EXPECT_TRUE(page.complete);
+    EXPECT_EQ(shard.ask<Error>(ListNamespacesCommand{"", 0}).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(ListNamespacesCommand{"", 1001}).code, "out_of_range");
+}
+
+}  // namespace
+}  // namespace duewheel

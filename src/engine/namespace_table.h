@@ -1,0 +1,147 @@
+// The namespaces of a shard: what each may take, and how much of it is taken.
+//
+// A namespace is here while it has settings, or something counts in it; so there are no more of them than of queues,
+// schedules, watchdogs and settings together. What is counted are sums over its queues, moved with each change of one,
+// so that a limit is judged in O(1) and a restart knows the sums from those of the queues. What the batch being built
+// adds counts too, until that batch is applied.
+//
+// Single-threaded; it reads no clock and decides nothing.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "message/namespace_settings.h"
+#include "message/record.h"
+
+namespace duewheel {
+
+// The settings of a namespace and where they stand in the log.
+struct NamespaceConf {
+    NamespaceSettings settings;
+    Sequence place = 0;
+    std::uint32_t record_bytes = 0;
+};
+
+// How many puts there may be now: `rate` a second, and after a pause of a second or more as many at once. In exact
+// thousandths of a put, so that no rate drifts.
+class PutAllowance {
+  public:
+    // Whether one more may come at `now`. A rate of 0 is no limit.
+    bool has_room(std::uint64_t rate, DueMs now) {
+        if (rate == 0) return rate_ = 0, true;
+        // A bucket that was never used, or whose rate has been set anew, is full.
+        if (rate != rate_ || now - filled_ms_ >= kBurstMs) {
+            level_ = rate * kWhole;
+        } else if (now > filled_ms_) {
+            level_ = std::min(level_ + static_cast<std::uint64_t>(now - filled_ms_) * rate, rate * kWhole);
+        }
+        rate_ = rate;
+        filled_ms_ = std::max(filled_ms_, now);
+        return level_ >= kWhole;
+    }
+    // One comes; has_room() has just said that it may.
+    void take() {
+        if (rate_ != 0) level_ -= kWhole;
+    }
+
+  private:
+    static constexpr std::uint64_t kWhole = 1'000;  // thousandths; a rate a second is as many of them a millisecond
+    static constexpr DueMs kBurstMs = 1'000;
+
+    std::uint64_t rate_ = 0;
+    std::uint64_t level_ = 0;
+    DueMs filled_ms_ = 0;
+};
+
+struct Namespace {
+    const std::string* name = nullptr;
+    std::unique_ptr<NamespaceConf> conf;  // null: it has no settings, and so no limits
+    bool conf_in_batch = false;
+
+    std::uint64_t pending = 0;  // unfinished messages of its queues, as their counts say
+    std::uint64_t queues = 0;   // that stand in the list of names
+    std::uint64_t schedules = 0;
+    std::uint64_t watchdogs = 0;
+
+    // By the batch that is being built or in flight.
+    bool in_batch = false;
+    std::uint64_t puts_in_batch = 0;
+    std::set<std::string, std::less<>> queues_in_batch;  // names that it begins
+
+    PutAllowance puts;
+
+    const NamespaceSettings& settings() const {
+        static constexpr NamespaceSettings kNone;
+        return conf ? conf->settings : kNone;
+    }
+    bool is_full() const {
+        const std::uint64_t most = settings().pending_max;
+        return most != 0 && pending + puts_in_batch >= most;
+    }
+    bool is_idle() const {
+        return !conf && !conf_in_batch && !in_batch && pending == 0 && queues == 0 && schedules == 0 && watchdogs == 0;
+    }
+};
+
+class NamespaceTable {
+  public:
+    // Null where nothing is known of it. O(log n).
+    Namespace* find(std::string_view name) {
+        const auto found = by_name_.find(name);
+        return found == by_name_.end() ? nullptr : &found->second;
+    }
+    // It stays where it is until it is dropped. O(log n).
+    Namespace& at(std::string_view name) {
+        const auto found = by_name_.find(name);
+        if (found != by_name_.end()) return found->second;
+        const auto added = by_name_.try_emplace(std::string(name)).first;
+        added->second.name = &added->first;
+        return added->second;
+    }
+    // Forgets it if nothing is left of it.
+    void drop_if_idle(Namespace& space) {
+        if (space.is_idle()) by_name_.erase(by_name_.find(*space.name));
+    }
+    // The batch that is being built adds to it.
+    void note_in_batch(Namespace& space) {
+        if (space.in_batch) return;
+        space.in_batch = true;
+        in_batch_.push_back(&space);
+    }
+    // Another batch begins; what the one before added has been counted where it belongs.
+    void begin_batch() {
+        for (Namespace* space : in_batch_) {
+            space->in_batch = false;
+            space->puts_in_batch = 0;
+            space->queues_in_batch.clear();
+            drop_if_idle(*space);
+        }
+        in_batch_.clear();
+    }
+
+    // Those that have settings. While there are none, nothing has to be asked.
+    std::uint64_t with_settings = 0;
+
+    // In the order of names, the first one after `after`; null where there is none.
+    const Namespace* next(std::string_view after) const {
+        const auto found = by_name_.upper_bound(after);
+        return found == by_name_.end() ? nullptr : &found->second;
+    }
+    template <class F>
+    void for_each(F&& visit) const {
+        for (const auto& [name, space] : by_name_) visit(space);
+    }
+
+  private:
+    std::map<std::string, Namespace, std::less<>> by_name_;
+    std::vector<Namespace*> in_batch_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,75 @@
+#include "ingress/namespace_request.h"
+
+#include <optional>
+#include <utility>
+
+#include "ingress/json_request.h"
+#include "ingress/list_request.h"
+#include "ingress/name_cursor.h"
+#include "ingress/query_request.h"
+#include "ingress/request_members.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kNamespaceMembers[] = {"limits"};
+
+// A number that is at least 1 where it is given; what is the most is the server's to say.
+Status read_limit(const JsonRequest& limits, std::string_view member, std::uint64_t& into) {
+    std::optional<std::int64_t> given;
+    if (Status read = take(limits.integer(member), given); !read) return read;
+    if (!given) return {};
+    const std::string field = "limits." + std::string(member);
+    if (*given < 1) return Error{"out_of_range", "`" + field + "` is at least 1; without a limit leave it out", field};
+    into = static_cast<std::uint64_t>(*given);
+    return {};
+}
+
+Result<Command> read_settings(const HttpRequest& request, std::string name_space) {
+    const Result<JsonRequest> json = read_members(request, kNamespaceMembers);
+    if (!json) return json.error();
+    ConfigureNamespaceCommand configure{std::move(name_space), false, {}};
+    const Result<std::optional<JsonRequest>> limits = json->object("limits");
+    if (!limits) return limits.error();
+    if (!*limits) return Command(std::move(configure));
+    NamespaceSettings& settings = configure.settings;
+    Status read = (*limits)->only({"pending", "queues", "schedules", "watchdogs", "put_rate"});
+    if (read) read = read_limit(**limits, "pending", settings.pending_max);
+    if (read) read = read_limit(**limits, "queues", settings.queues_max);
+    if (read) read = read_limit(**limits, "schedules", settings.schedules_max);
+    if (read) read = read_limit(**limits, "watchdogs", settings.watchdogs_max);
+    if (read) read = read_limit(**limits, "put_rate", settings.put_rate);
+    if (!read) return std::move(read).error();
+    return Command(std::move(configure));
+}
+
+}  // namespace
+
+Result<Command> read_namespace_call(const HttpRequest& request, std::string name_space) {
+    if (request.method == "PUT") return read_settings(request, std::move(name_space));
+    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+    if (request.method == "DELETE") return Command(ConfigureNamespaceCommand{std::move(name_space), true, {}});
+    return Command(DescribeNamespaceCommand{std::move(name_space)});
+}
+
+Result<Command> read_namespace_list(const HttpRequest& request) {
+    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
+    if (!query) return query.error();
+    ListNamespacesCommand list;
+    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
+        return std::move(read).error();
+    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
+        std::optional<std::string> after = parse_name_cursor(NameList::namespaces, *cursor, "");
+        if (!after) {
+            return Error{"bad_cursor",
+                         "this is not a cursor of the list of namespaces: pass on the one of the page before, or begin "
+                         "without one",
+                         "cursor"};
+        }
+        list.after = *std::move(after);
+    }
+    return Command(std::move(list));
+}
+
+}  // namespace duewheel

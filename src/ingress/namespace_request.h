@@ -1,0 +1,18 @@
+// What the calls of namespaces say.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+#include "engine/command.h"
+#include "net/http_message.h"
+
+namespace duewheel {
+
+// Of a call on one namespace, whose name is read already. Codes: those of read_members(), out_of_range.
+Result<Command> read_namespace_call(const HttpRequest& request, std::string name_space);
+
+// The list of them.
+Result<Command> read_namespace_list(const HttpRequest& request);
+
+}  // namespace duewheel

@@ -1,0 +1,34 @@
+// What a namespace may take of a server, as a value and in its byte form: the value of a `conf` record whose subject is
+// a namespace, and of a row of the index.
+//
+// As of a queue (queue_settings.h): each record holds the whole settings, in ascending tags with defaults left out, and
+// a field that this version does not know is an error, because a limit that is not understood would not be kept.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace duewheel {
+
+// 0: no limit.
+struct NamespaceSettings {
+    std::uint32_t revision = 0;     // of the record: rises with each change; 0: the namespace has no settings
+    std::uint64_t pending_max = 0;  // unfinished messages in all of its queues together
+    std::uint64_t queues_max = 0;   // that hold something, have settings or are waited for
+    std::uint64_t schedules_max = 0;
+    std::uint64_t watchdogs_max = 0;
+    std::uint64_t put_rate = 0;  // puts a second, with a burst of one second
+
+    bool operator==(const NamespaceSettings&) const = default;
+};
+
+// Empty for settings without a revision.
+std::string encode_namespace_settings(const NamespaceSettings& settings);
+
+// Codes: `damaged_record`, `newer_format`.
+Result<NamespaceSettings> decode_namespace_settings(std::string_view bytes);
+
+}  // namespace duewheel
