@@ -1,4 +1,6 @@
 // duewheel backup and restore: the data of a server, copied while it runs, and made a data directory again.
+#include "store/backup.h"
+
 #include <cstdio>
 
 #include "arguments.h"
@@ -7,7 +9,6 @@
 #include "calendar/instant_text.h"
 #include "plain_text.h"
 #include "progress.h"
-#include "store/backup.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -25,12 +26,9 @@ std::string time_of(DueMs ms) {
 void print(const Session& session, const BackupReport& report, const char* what) {
     const DataReport& data = report.data;
     if (session.json) {
-        const boost::json::object object{{"segments", data.segments},
-                                         {"log_bytes", data.log_bytes},
-                                         {"records", data.records},
-                                         {"pending", data.pending},
-                                         {"sequence", data.sequence},
-                                         {"server_time_ms", report.mark.server_time_ms}};
+        const boost::json::object object{{"segments", data.segments}, {"log_bytes", data.log_bytes},
+                                         {"records", data.records},   {"pending", data.pending},
+                                         {"sequence", data.sequence}, {"server_time_ms", report.mark.server_time_ms}};
         std::printf("%s\n", boost::json::serialize(object).c_str());
         return;
     }
@@ -63,11 +61,12 @@ int restore(Session& session, const CopyArguments& arguments) {
     }();
     if (!report) return session.complain(report.error(), kExitRefused);
     print(session, *report, "the directory can be started on");
-    std::fprintf(stderr,
-                 "duewheel: what was put, changed or ended after %s is not in it. Messages that were delivered after that come "
-                 "once more: those due before this restore are marked `maybe_delivered`. Leases of before are void. Do not "
-                 "let the original go on beside it.\n",
-                 time_of(report->mark.server_time_ms).c_str());
+    std::fprintf(
+        stderr,
+        "duewheel: what was put, changed or ended after %s is not in it. Messages that were delivered after that come "
+        "once more: those due before this restore are marked `maybe_delivered`. Leases of before are void. Do not "
+        "let the original go on beside it.\n",
+        time_of(report->mark.server_time_ms).c_str());
     return kExitDone;
 }
 
@@ -88,9 +87,10 @@ void add_backup(CLI::App& program, Session& session) {
 }
 
 void add_restore(CLI::App& program, Session& session) {
-    Verb<CopyArguments> verb(program, session, "restore",
-                             "Make a data directory of a backup; leases of before are void, and what was delivered since comes again",
-                             "duewheel restore /backups/monday ./duewheel-data", restore);
+    Verb<CopyArguments> verb(
+        program, session, "restore",
+        "Make a data directory of a backup; leases of before are void, and what was delivered since comes again",
+        "duewheel restore /backups/monday ./duewheel-data", restore);
     take_directories(verb, "BACKUP", "What `duewheel backup` made", "DIR", "A directory that is not there yet");
 }
 

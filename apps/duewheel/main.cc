@@ -68,8 +68,8 @@ int main(int argc, char** argv) {
           duewheel::add_fail,     duewheel::add_extend,    duewheel::add_release, duewheel::add_hold,
           duewheel::add_kick,     duewheel::add_discard,   duewheel::add_queue,   duewheel::add_schedule,
           duewheel::add_watchdog, duewheel::add_namespace, duewheel::add_clock,   duewheel::add_stats,
-          duewheel::add_top,      duewheel::add_bench,     duewheel::add_check,
-          duewheel::add_backup,   duewheel::add_restore}) {
+          duewheel::add_top,      duewheel::add_bench,     duewheel::add_check,   duewheel::add_backup,
+          duewheel::add_restore}) {
         add(program, session);
     }
     try {

@@ -953,11 +953,11 @@ class Engine {
     std::uint32_t lines_asking_ = 0;
 
     // loading
-    std::int64_t window_ms_ = 0;                   // how far ahead, between window_min_ms and window_max_ms
-    std::uint64_t window_rows_ = 0;                // read for the window so far
-    DuePosition loaded_to_;                        // rows before it are in memory or behind a queue cursor, but
-    DuePosition overdue_to_;                       // of those that were due before this run, which come beside the window,
-    DueMs overdue_until_ms_ = 0;                   // those between these two
+    std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms
+    std::uint64_t window_rows_ = 0;  // read for the window so far
+    DuePosition loaded_to_;          // rows before it are in memory or behind a queue cursor, but
+    DuePosition overdue_to_;         // of those that were due before this run, which come beside the window,
+    DueMs overdue_until_ms_ = 0;     // those between these two
     bool overdue_is_next_ = true;
     std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for what is due already to be loaded
     DueMs loaded_until_ms_ = 0;                    // set before its stretch is asked for; only rises

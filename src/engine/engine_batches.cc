@@ -46,9 +46,8 @@ bool Engine::must_close_segment() const {
     if (close_wanted_) return true;
     std::size_t next = 0;
     for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
-        const auto first = std::find_if(waiting->begin(), waiting->end(), [this](const Pending& pending) {
-            return !is_held_back(pending.command);
-        });
+        const auto first = std::find_if(waiting->begin(), waiting->end(),
+                                        [this](const Pending& pending) { return !is_held_back(pending.command); });
         if (first != waiting->end()) {
             next = std::max(next, record_bytes_at_most(first->command, kRecordOverheadMax));
         }

@@ -45,8 +45,7 @@ TEST(EngineBatches, commands_that_never_run_dry_leave_room_for_what_is_due_and_f
     const std::vector<Record> log = shard.log();
     EXPECT_LT(first_of(log, RecordKind::put, before), options.batch_operations_max) << "in the first batch";
     EXPECT_LT(first_of(log, RecordKind::spawn, before), 3 * options.batch_operations_max);
-    const std::size_t second =
-        first_of(log, RecordKind::spawn, before + first_of(log, RecordKind::spawn, before) + 1);
+    const std::size_t second = first_of(log, RecordKind::spawn, before + first_of(log, RecordKind::spawn, before) + 1);
     EXPECT_LT(second, 2 * options.batch_operations_max) << "the loop and the watchdog";
 }
 

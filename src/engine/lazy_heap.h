@@ -1,5 +1,5 @@
-// A heap with lazy removal: a key that is no longer what it says is dropped when it comes to the top, and a heap that is
-// mostly such garbage is built anew, so that its memory is bounded by what is live.
+// A heap with lazy removal: a key that is no longer what it says is dropped when it comes to the top, and a heap that
+// is mostly such garbage is built anew, so that its memory is bounded by what is live.
 #pragma once
 
 #include <algorithm>

@@ -82,7 +82,8 @@ TEST_F(ShardBackup, takes_no_lease_of_the_original) {
     again.close();
     ASSERT_TRUE(again.open(other_rows).ok());
     again.settle();
-    EXPECT_EQ(again.ask<LeaseEndAnswer>(AckCommand{taken[0].lease}).outcome, LeaseOutcome::done) << "as after any restart";
+    EXPECT_EQ(again.ask<LeaseEndAnswer>(AckCommand{taken[0].lease}).outcome, LeaseOutcome::done)
+        << "as after any restart";
 }
 
 // An id that the original gave out after the backup would have been another message here, which its holder cancels.

@@ -133,7 +133,8 @@ class ShardSpaceOfEnds : public ShardSpace {
             put.body = std::string(300, 'x');
         }
         while (ids.size() < kCount) {
-            for (const auto& each : owner.ask<PutBatchAnswer>(batch).results) ids.push_back(std::get<PutAnswer>(each).id);
+            for (const auto& each : owner.ask<PutBatchAnswer>(batch).results)
+                ids.push_back(std::get<PutAnswer>(each).id);
         }
         ASSERT_NO_FATAL_FAILURE(tend_and_settle());
         ASSERT_EQ(owner.parts().journal().ready_spares(), 5u);

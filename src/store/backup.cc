@@ -66,7 +66,8 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
     report.data = *std::move(checked);
     RestoredMark restored;
     restored.past_until_ms = std::max(now_ms, report.mark.server_time_ms);
-    const std::uint64_t known = *before ? std::max((*before)->ids_from, copy->totals.id_counter) : copy->totals.id_counter;
+    const std::uint64_t known =
+        *before ? std::max((*before)->ids_from, copy->totals.id_counter) : copy->totals.id_counter;
     restored.ids_from = known + kIdsOfTheOriginal;
     restored.salt = salt;
     if (Status told = write_mark(files, data, restored); !told) return std::move(told).error();

@@ -1,7 +1,7 @@
 // Backups of a data directory: what `duewheel backup` and `duewheel restore` do.
 //
-// A backup is the log, with a mark that says that it is whole (directory_marks.h); everything else is built from the log
-// by the next start. It is made of a directory on which a server runs, or of one on which none does, and changes
+// A backup is the log, with a mark that says that it is whole (directory_marks.h); everything else is built from the
+// log by the next start. It is made of a directory on which a server runs, or of one on which none does, and changes
 // nothing there; it is verified, every byte of it, before it is called one. It holds the key of lease tokens, as the
 // data directory does, and no other secret.
 //

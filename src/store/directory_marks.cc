@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "journal/segment_format.h"
+#include "journal/segment.h"
 
 namespace duewheel {
 namespace {
