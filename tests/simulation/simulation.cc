@@ -42,7 +42,7 @@ std::uint64_t number_of(const Reply& reply) {
                     sum = sum * 31 + (put == nullptr ? 0 : put->id + static_cast<std::uint64_t>(put->due_ms));
                 }
                 return sum;
-            } else if constexpr (requires { answer.schedules; }) {
+            } else if constexpr (requires { answer.schedules.size(); }) {
                 return answer.schedules.size();
             } else if constexpr (requires { answer.left_out; }) {
                 std::uint64_t sum = answer.left_out.size();
