@@ -453,7 +453,8 @@ constexpr Limit kLimits[] = {
                                               .use = of_engine<&EngineCounters::in_memory>}),
     at<kEngine, &Engine::ready_max>({.name = "memory.ready_max",
                                      .sentence =
-                                         "Due messages of one queue in memory, beyond which those that are in the "
+                                         "Due messages of one queue in memory, twice as many where they fell due "
+                                         "within the last second, beyond which those that are in the "
                                          "index wait on disk; those that are not in it yet stay.",
                                      .least = 100,
                                      .most = 100'000'000,
