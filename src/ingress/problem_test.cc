@@ -31,7 +31,8 @@ const std::set<std::string, std::less<>> kInternalCodes = {
     "bad_setting",    "bad_size",          "bad_trusted_file", "bad_header",   "damaged_index", "damaged_log",
     "damaged_record", "forbidden",         "io_error",         "log_failed",   "never_fires",   "newer_format",
     "no_space",       "not_found",         "port_in_use",      "refused",      "timers_full",   "timers_stopped",
-    "torn_record",    "unreachable",       "unsafe_listen"};
+    "torn_record",    "unreachable",       "unsafe_listen",    "damaged_mark", "not_a_backup",  "not_a_data_directory",
+    "not_empty"};
 
 // The code that stands at the beginning of `text`, such as `"bad_id",`; empty where none does.
 std::string code_at(std::string_view text) {

@@ -45,11 +45,9 @@ void LogCleaning::see_space() {
     const bool is_full = parts_.space().is_full();
     const bool becomes_full = is_full && !was_full_;
     was_full_ = is_full;
-    full_pass_needed_ = std::max(full_pass_needed_, needed_bytes());
-    const bool is_over = begins_at() >= full_pass_until_;
+    const bool is_over = !full_pass_is_thorough_ || begins_at() >= full_pass_until_;
     const bool may_gain = needed_bytes() + parts_.journal().segment_bytes() / 8 <= full_pass_needed_;
-    const bool wants_thorough = is_pressed() && (!full_pass_is_thorough_ || (is_over && may_gain));
-    if (!becomes_full && !wants_thorough) return;
+    if (!becomes_full && !(is_pressed() && is_over && may_gain)) return;
     full_pass_is_thorough_ = !becomes_full;
     full_pass_until_ = parts_.engine().totals().sequence + 1;
     full_pass_needed_ = needed_bytes();

@@ -138,7 +138,7 @@ class LogCleaning {
     std::uint64_t carried_bytes_ = 0;
     bool was_full_ = false;
     Sequence full_pass_until_ = 0;
-    std::uint64_t full_pass_needed_ = 0;  // the most since that pass began
+    std::uint64_t full_pass_needed_ = 0;  // when that pass began
     bool full_pass_is_thorough_ = false;  // whatever there is to be gained
 };
 

@@ -36,7 +36,7 @@ struct ServerOptions {
     HttpApiOptions api;  // limits, and what is logged; what is to be called, and who may call, is the server's affair
     WebhookOptions webhooks;
     std::size_t spare_segments = 1;
-    std::size_t reserve_segments = 4;
+    std::size_t reserve_segments = 3;
     std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off
     std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
     HistoryBounds history;

@@ -34,7 +34,7 @@ namespace duewheel {
 struct ShardOptions {
     EngineOptions engine;
     std::size_t spare_segments = 1;
-    std::size_t reserve_segments = 4;
+    std::size_t reserve_segments = 3;
     std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off
     LogIdentity identity;                         // used when the data directory is created: 32 random bytes
     // Where time zones come from, and the version of their data; without, both are the operating system's.

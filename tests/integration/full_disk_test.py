@@ -22,7 +22,7 @@ FLOOR_MEGABYTES = 8
 WITH_FLOOR = ["--store-segment-size", "1MiB", "--store-free-floor", f"{FLOOR_MEGABYTES}MiB"]
 WITHOUT_FLOOR = ["--store-segment-size", "1MiB", "--store-free-floor", "0B"]
 BODY = "x" * 3000
-RESERVE = 4  # segments, beside which one more is kept ready
+RESERVE = 3  # segments, beside which one more is kept ready
 AT_ONCE = 8
 SOON_S = 60  # a few seconds, on a machine that has other things to do
 
