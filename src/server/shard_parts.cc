@@ -48,8 +48,8 @@ Status with_space_of_a_spare(LocalJournal& journal, std::size_t keep, Step step)
     return *given ? step() : done;
 }
 
-// The reserve's last segments: one for the record that lets the front of the log go, one whose place a table takes, and,
-// where the reserve is that large, one for what has to be carried from the front.
+// The reserve's last segments: one for the record that lets the front of the log go, one whose place a table takes,
+// and, where the reserve is that large, one for what has to be carried from the front.
 constexpr std::size_t kKeptForCleaning = 3;
 
 // The system's words say what happened, and not what to do.
