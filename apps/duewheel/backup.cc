@@ -19,10 +19,6 @@ struct CopyArguments {
     std::string to;
 };
 
-std::string time_of(DueMs ms) {
-    return format_instant(ms);
-}
-
 void print(const Session& session, const BackupReport& report, const char* what) {
     const DataReport& data = report.data;
     if (session.json) {
@@ -36,7 +32,7 @@ void print(const Session& session, const BackupReport& report, const char* what)
                        {"log bytes", std::to_string(data.log_bytes)},
                        {"records", std::to_string(data.records)},
                        {"pending", std::to_string(data.pending)},
-                       {"server time", time_of(report.mark.server_time_ms)}};
+                       {"server time", format_instant(report.mark.server_time_ms)}};
     std::printf("%s\n%s\n", fields(rows).c_str(), what);
 }
 
@@ -66,7 +62,7 @@ int restore(Session& session, const CopyArguments& arguments) {
         "duewheel: what was put, changed or ended after %s is not in it. Messages that were delivered after that come "
         "once more: those due before this restore are marked `maybe_delivered`. Leases of before are void. Do not "
         "let the original go on beside it.\n",
-        time_of(report->mark.server_time_ms).c_str());
+        format_instant(report->mark.server_time_ms).c_str());
     return kExitDone;
 }
 

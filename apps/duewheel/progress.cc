@@ -18,7 +18,7 @@ Progress::~Progress() {
 }
 
 void Progress::show(std::uint64_t done, std::uint64_t all) {
-    const auto permille = static_cast<unsigned>(all == 0 ? 0 : done * 1000 / all);
+    const auto permille = static_cast<unsigned>(done * 1000 / all);
     if (!is_shown_ || permille == permille_) return;
     permille_ = permille;
     const unsigned full = permille * kCells / 1000;

@@ -15,7 +15,7 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
     ~Progress();
 
-    // `all` of 0: it is not known yet.
+    // `all` is above 0.
     void show(std::uint64_t done, std::uint64_t all);
 
   private:

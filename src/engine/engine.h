@@ -570,6 +570,8 @@ class Engine {
     Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name);
     Status check_new_queue(const std::string& name_space, const std::string& queue_name);
     Status check_put_rate(Namespace* space);
+    Status check_quota(std::string_view name_space, std::uint64_t used, std::uint64_t most, std::string_view code,
+                       const std::string& what);
     Status check_new_schedule(std::string_view name_space);
     Status check_new_watchdog(std::string_view name_space);
     void join_namespace(Queue& at, const QueueName& name);
@@ -674,7 +676,7 @@ class Engine {
     void arm_expiry(EntryNumber number);
     void serve_queues();
     std::size_t serve_next(QueueNumber number);
-    std::vector<EntryNumber> take_ready(QueueNumber number, const Waiter& waiter);
+    std::vector<ReadyKey> take_ready(QueueNumber number, const Waiter& waiter);
     std::size_t grant(QueueNumber number, const Waiter& waiter);
     void fill(Delivered& message, std::string_view record_body);
     void finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records);
@@ -955,9 +957,11 @@ class Engine {
     // loading
     std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms
     std::uint64_t window_rows_ = 0;  // read for the window so far
-    DuePosition loaded_to_;          // rows before it are in memory or behind a queue cursor, but
-    DuePosition overdue_to_;         // of those that were due before this run, which come beside the window,
-    DueMs overdue_until_ms_ = 0;     // those between these two
+    // Rows before `loaded_to_` are in memory or behind a queue cursor; but what was overdue when this run began is read
+    // beside the window, and is still to come from `overdue_to_` up to `overdue_until_ms_`.
+    DuePosition loaded_to_;
+    DuePosition overdue_to_;
+    DueMs overdue_until_ms_ = 0;
     bool overdue_is_next_ = true;
     std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for what is due already to be loaded
     DueMs loaded_until_ms_ = 0;                    // set before its stretch is asked for; only rises

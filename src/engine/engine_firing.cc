@@ -228,7 +228,7 @@ std::size_t Engine::serve_next(QueueNumber number) {
 
 // Takes up to `waiter.max` ready messages for it, as many as there are leases left and as fit into one answer, in the
 // order of that.
-std::vector<EntryNumber> Engine::take_ready(QueueNumber number, const Waiter& waiter) {
+std::vector<ReadyKey> Engine::take_ready(QueueNumber number, const Waiter& waiter) {
     Queue& at = queue(number);
     std::vector<ReadyKey> taken;
     std::size_t bytes = 0;
@@ -260,9 +260,7 @@ std::vector<EntryNumber> Engine::take_ready(QueueNumber number, const Waiter& wa
         ++at.leased_count;
     }
     std::sort(taken.begin(), taken.end());  // the two streams of a queue where many wait
-    std::vector<EntryNumber> entries;
-    for (const ReadyKey& key : taken) entries.push_back(key.entry);
-    return entries;
+    return taken;
 }
 
 // Leases ready messages to who waits, and returns how many; 0 when none could be had.
@@ -271,13 +269,13 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
     delivery.token = waiter.token;
     delivery.answer.queue = recent_.queues().name(number).queue;
     std::vector<Sequence> missing;
-    for (const EntryNumber taken : take_ready(number, waiter)) {
-        Entry& entry = recent_.entry(taken);
+    for (const ReadyKey& taken : take_ready(number, waiter)) {
+        Entry& entry = recent_.entry(taken.entry);
         entry.begun += 1;
         const DueMs until = now_ + waiter.lease_ms;
         leases_[entry.id] = {entry.begun, until, now_};
-        unsettled_expiry(taken);
-        arm(taken, until);
+        unsettled_expiry(taken.entry);
+        arm(taken.entry, until);
         if (!entry.attempt_queued) {
             entry.attempt_queued = true;
             attempts_.push_back(entry.id);

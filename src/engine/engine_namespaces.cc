@@ -162,28 +162,28 @@ Status Engine::check_put_rate(Namespace* space) {
                  "namespace"};
 }
 
+// Whether there may be one more where `used` are; `what` names one of them, `code` is a literal.
+Status Engine::check_quota(std::string_view name_space, std::uint64_t used, std::uint64_t most, std::string_view code,
+                           const std::string& what) {
+    if (most == 0 || used < most) return {};
+    ++counters_.quota_refusals;
+    return Error{code,
+                 "namespace " + quoted(name_space) + " has " + std::to_string(used) + " " + what + "s and may have " +
+                     std::to_string(most) + ": delete one that is not needed, or raise the namespace's limits." + what +
+                     "s",
+                 what};
+}
+
 Status Engine::check_new_schedule(std::string_view name_space) {
     const Namespace* space = limited_space(kNoQueue, name_space);
-    const std::uint64_t most = space != nullptr ? space->settings().schedules_max : 0;
-    if (most == 0 || space->schedules < most) return {};
-    ++counters_.quota_refusals;
-    return Error{"schedule_limit",
-                 "namespace " + quoted(name_space) + " has " + std::to_string(space->schedules) +
-                     " schedules and may have " + std::to_string(most) +
-                     ": delete one that is not needed, or raise the namespace's limits.schedules",
-                 "schedule"};
+    if (space == nullptr) return {};
+    return check_quota(name_space, space->schedules, space->settings().schedules_max, "schedule_limit", "schedule");
 }
 
 Status Engine::check_new_watchdog(std::string_view name_space) {
     const Namespace* space = limited_space(kNoQueue, name_space);
-    const std::uint64_t most = space != nullptr ? space->settings().watchdogs_max : 0;
-    if (most == 0 || space->watchdogs < most) return {};
-    ++counters_.quota_refusals;
-    return Error{"watchdog_limit",
-                 "namespace " + quoted(name_space) + " has " + std::to_string(space->watchdogs) +
-                     " watchdogs and may have " + std::to_string(most) +
-                     ": delete one that is not needed, or raise the namespace's limits.watchdogs",
-                 "watchdog"};
+    if (space == nullptr) return {};
+    return check_quota(name_space, space->watchdogs, space->settings().watchdogs_max, "watchdog_limit", "watchdog");
 }
 
 // ---- counts

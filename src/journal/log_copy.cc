@@ -132,9 +132,8 @@ Result<LogCopy> copy_log(FileSystem& files, const std::string& from, const std::
         }
         ++made.segments;
     }
-    const SegmentHeader& newest = sources->back().header;
-    made.identity = newest.identity;
-    if (Status marked = NewestMark(files, to, 0).raise(newest.number); !marked) return std::move(marked).error();
+    if (Status marked = NewestMark(files, to, 0).raise(sources->back().header.number); !marked)
+        return std::move(marked).error();
     if (Status synced = files.sync_directory(to); !synced) return std::move(synced).error();
     return made;
 }

@@ -21,7 +21,6 @@ struct LogCopy {
     std::uint64_t segments = 0;
     std::uint64_t bytes = 0;  // of the files
     Totals totals;            // at the end of the copy
-    LogIdentity identity;
 };
 
 // Told now and then how many bytes of all are copied.

@@ -206,7 +206,7 @@ TEST_F(ShardSpaceOfEnds, of_every_other_message_leave_the_space_to_carry_the_res
     goes_on_to_the_end();
 }
 
-// A start with no more than that goes over the log for whatever there is to be gained, though nothing has ended since.
+// A start with no more than that goes on like the run before it.
 TEST_F(ShardSpaceOfEnds, are_taken_again_after_a_start_with_only_what_is_kept_for_cleaning) {
     ASSERT_NO_FATAL_FAILURE(use_up([](std::size_t i) { return i; }));
     owner.close();

@@ -222,10 +222,10 @@ bool Oracle::may_hold_dead(const std::string& name_space, const std::string& que
     const QueueKey key{name_space, queue};
     const auto leases = leases_.find(queue);
     if (leases != leases_.end() && leases->second.open + leases->second.lost > 0) {
-        const bool is_met = std::none_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
+        const bool has_unmet = std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
             return about.is_loop() && is_in(about, key) && not_met(about) > 0;
         });
-        if (!is_met || runs_not_met(&key) + checks_not_met(&key) + firings_not_met(&key) > 0) return true;
+        if (has_unmet || runs_not_met(&key) + checks_not_met(&key) + firings_not_met(&key) > 0) return true;
     }
     return std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
         return is_in(about, {name_space, queue}) && (may_have_died(about) || about.may_be(World::Phase::dead));
