@@ -1,9 +1,7 @@
 #include "ingress/namespace_text.h"
 
 namespace duewheel {
-namespace {
 
-// As a PUT takes them, so that what was read can be changed and sent back.
 void write_settings(JsonWriter& json, const NamespaceSettings& settings) {
     json.open("settings");
     NamespaceSettings without_limits;
@@ -19,8 +17,6 @@ void write_settings(JsonWriter& json, const NamespaceSettings& settings) {
     }
     json.close();
 }
-
-}  // namespace
 
 void write_namespace(JsonWriter& json, const NamespaceAnswer& answer) {
     json.open().text("namespace", answer.name_space);

@@ -24,7 +24,8 @@ void write_target(JsonWriter& json, const WebhookTarget& target) {
     json.close().close();
 }
 
-// As a PUT takes them, so that what was read can be changed and sent back.
+}  // namespace
+
 void write_settings(JsonWriter& json, const QueueSettings& settings) {
     json.open("settings");
     if (settings.webhook) write_target(json, *settings.webhook);
@@ -34,6 +35,8 @@ void write_settings(JsonWriter& json, const QueueSettings& settings) {
     if (settings.pending_max != 0) json.open("limits").number("pending", settings.pending_max).close();
     json.close();
 }
+
+namespace {
 
 void write_counts(JsonWriter& json, const QueueAnswer& answer) {
     const QueueCounts& counts = answer.counts;

@@ -10,6 +10,9 @@
 
 namespace duewheel {
 
+// The member `settings`, as a PUT takes them: what was read can be changed and sent back.
+void write_settings(JsonWriter& json, const QueueSettings& settings);
+
 void write_queue(JsonWriter& json, const QueueAnswer& answer);
 
 // Where a list of queues goes on, after this one.

@@ -35,10 +35,16 @@ void write_times(JsonWriter& json, const TimesRule& times) {
     if (times.times != 0) json.number("times", times.times);
 }
 
-// As a PUT takes them, so that what was read can be changed and sent back.
-void write_settings(JsonWriter& json, const ScheduleAnswer& answer) {
-    const ScheduleRule& rule = answer.state.rule;
-    json.open("settings").text("queue", rule.queue);
+std::string_view state_of(const ScheduleAnswer& answer) {
+    if (answer.stands_still) return "stands_still";
+    if (answer.state.has_ended()) return "ended";
+    return answer.state.paused ? "paused" : "active";
+}
+
+}  // namespace
+
+void write_rule(JsonWriter& json, const ScheduleRule& rule) {
+    json.text("queue", rule.queue);
     write_times(json, rule.times);
     if (rule.jitter_ms != 0) json.number("jitter", rule.jitter_ms);
     json.text("misfire", misfire_name(rule.misfire));
@@ -48,14 +54,6 @@ void write_settings(JsonWriter& json, const ScheduleAnswer& answer) {
     if (!rule.order_key.empty()) json.text("order_key", rule.order_key);
     if (rule.expires_after_ms != 0) json.number("expires_in", rule.expires_after_ms);
     write_retry(json, rule.retry);
-    if (answer.has_content) write_content(json, answer);
-    json.close();
-}
-
-std::string_view state_of(const ScheduleAnswer& answer) {
-    if (answer.stands_still) return "stands_still";
-    if (answer.state.has_ended()) return "ended";
-    return answer.state.paused ? "paused" : "active";
 }
 
 void write_progress(JsonWriter& json, const ScheduleState& state) {
@@ -75,8 +73,6 @@ void write_progress(JsonWriter& json, const ScheduleState& state) {
     json.text("to", format_instant(state.passed_to_ms)).number("to_ms", state.passed_to_ms).close();
 }
 
-}  // namespace
-
 void write_schedule(JsonWriter& json, const ScheduleAnswer& answer) {
     json.open();
     if (answer.name_space != kDefaultNamespace) json.text("namespace", answer.name_space);
@@ -95,8 +91,10 @@ void write_schedule(JsonWriter& json, const ScheduleAnswer& answer) {
     }
     write_progress(json, state);
     json.text("zone_data", answer.zone_data);
-    write_settings(json, answer);
-    json.close();
+    json.open("settings");
+    write_rule(json, state.rule);
+    if (answer.has_content) write_content(json, answer);
+    json.close().close();
 }
 
 void write_preview(JsonWriter& json, const PreviewAnswer& answer) {

@@ -11,20 +11,6 @@ void write_instant(JsonWriter& json, std::string_view name, std::string_view nam
     json.text(name, format_instant(at_ms)).number(name_ms, at_ms);
 }
 
-// As a PUT takes them, so that what was read can be changed and sent back.
-void write_settings(JsonWriter& json, const WatchdogAnswer& answer) {
-    const WatchdogRule& rule = answer.state.rule;
-    json.open("settings").text("queue", rule.queue).number("timeout", rule.timeout_ms);
-    if (rule.most_ms != 0) json.number("most", rule.most_ms);
-    if (rule.again_ms != 0) json.number("again", rule.again_ms);
-    if (rule.priority != 0) json.number("priority", rule.priority);
-    if (!rule.order_key.empty()) json.text("order_key", rule.order_key);
-    if (rule.expires_after_ms != 0) json.number("expires_in", rule.expires_after_ms);
-    write_retry(json, rule.retry);
-    if (answer.has_content) write_content(json, answer);
-    json.close();
-}
-
 template <class Answer>
 void open_named(JsonWriter& json, const Answer& answer) {
     json.open();
@@ -33,6 +19,30 @@ void open_named(JsonWriter& json, const Answer& answer) {
 }
 
 }  // namespace
+
+void write_rule(JsonWriter& json, const WatchdogRule& rule) {
+    json.text("queue", rule.queue).number("timeout", rule.timeout_ms);
+    if (rule.most_ms != 0) json.number("most", rule.most_ms);
+    if (rule.again_ms != 0) json.number("again", rule.again_ms);
+    if (rule.priority != 0) json.number("priority", rule.priority);
+    if (!rule.order_key.empty()) json.text("order_key", rule.order_key);
+    if (rule.expires_after_ms != 0) json.number("expires_in", rule.expires_after_ms);
+    write_retry(json, rule.retry);
+}
+
+void write_progress(JsonWriter& json, const WatchdogState& state) {
+    json.number("feeds", state.feeds).number("fired", state.fired).number("merged", state.merged);
+    if (state.owed_ms != 0) {
+        json.open("owed");
+        write_instant(json, "due", "due_ms", state.owed_ms);
+        write_instant(json, "last_fed", "last_fed_ms", state.owed_fed_ms);
+        json.close();
+    }
+    if (state.last_id == 0) return;
+    json.open("last_fired").text("id", std::to_string(state.last_id));
+    write_instant(json, "due", "due_ms", state.last_due_ms);
+    json.close();
+}
 
 void write_watchdog(JsonWriter& json, const WatchdogAnswer& answer) {
     open_named(json, answer);
@@ -46,20 +56,11 @@ void write_watchdog(JsonWriter& json, const WatchdogAnswer& answer) {
     if (state.due_ms != 0) write_instant(json, "due", "due_ms", state.due_ms);
     if (answer.late) json.boolean("late", *answer.late);
     write_instant(json, "last_fed", "last_fed_ms", state.fed_ms);
-    json.number("feeds", state.feeds).number("fired", state.fired).number("merged", state.merged);
-    if (state.owed_ms != 0) {
-        json.open("owed");
-        write_instant(json, "due", "due_ms", state.owed_ms);
-        write_instant(json, "last_fed", "last_fed_ms", state.owed_fed_ms);
-        json.close();
-    }
-    if (state.last_id != 0) {
-        json.open("last_fired").text("id", std::to_string(state.last_id));
-        write_instant(json, "due", "due_ms", state.last_due_ms);
-        json.close();
-    }
-    write_settings(json, answer);
-    json.close();
+    write_progress(json, state);
+    json.open("settings");
+    write_rule(json, state.rule);
+    if (answer.has_content) write_content(json, answer);
+    json.close().close();
 }
 
 void write_fed(JsonWriter& json, const FedAnswer& answer) {

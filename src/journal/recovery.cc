@@ -232,6 +232,18 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
     return log;
 }
 
+Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory) {
+    if (Result<std::vector<std::string>> names = files.list(directory); !names) return std::move(names).error();
+    // The front moves once in seconds, and a commit is written in less than a millisecond.
+    constexpr int kTries = 20;
+    for (int left = kTries;; --left) {
+        Result<FoundLog> found = find_log(files, directory);
+        const bool may_be_written_at =
+            !found && (found.error().code == "damaged_log" || found.error().code == "not_found");
+        if (!may_be_written_at || left == 1) return found;
+    }
+}
+
 Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log) {
     if (!log.segments.empty()) {
         SegmentFile& newest = *log.segments.back();

@@ -137,21 +137,24 @@ Result<std::optional<RestoredMark>> read_restored_mark(FileSystem& files, const 
     return std::optional(mark);
 }
 
+Status refuse_unfinished_restore(const FileSystem& files, const std::string& directory) {
+    const Result<std::vector<std::string>> names = files.list(directory);
+    if (!names) return names.error();
+    if (std::find(names->begin(), names->end(), kRestoringMark) == names->end()) return {};
+    return Error{"not_a_data_directory", "the restore into " + directory +
+                                             " was interrupted: remove the directory and restore again. Nothing was "
+                                             "changed"};
+}
+
 Status refuse_what_is_no_data_directory(const FileSystem& files, const std::string& directory) {
     const Result<std::vector<std::string>> names = files.list(directory);
     if (!names) return names.error();
-    const auto holds = [&](const char* name) { return std::find(names->begin(), names->end(), name) != names->end(); };
-    if (holds(kBackupMark)) {
+    if (std::find(names->begin(), names->end(), kBackupMark) != names->end()) {
         return Error{"not_a_data_directory",
                      directory + " is a backup: make a data directory of it with `duewheel restore " + directory +
                          " DIR`, and start the server on that. Nothing was changed"};
     }
-    if (holds(kRestoringMark)) {
-        return Error{"not_a_data_directory",
-                     "the restore into " + directory +
-                         " was interrupted: remove the directory and restore again. Nothing was changed"};
-    }
-    return {};
+    return refuse_unfinished_restore(files, directory);
 }
 
 }  // namespace duewheel

@@ -50,6 +50,9 @@ Status write_restoring_mark(FileSystem& files, const std::string& directory);
 Result<std::optional<BackupMark>> read_backup_mark(FileSystem& files, const std::string& directory);
 Result<std::optional<RestoredMark>> read_restored_mark(FileSystem& files, const std::string& directory);
 
+// Whether the log in a directory is all of one. Code: `not_a_data_directory`, saying what to do.
+Status refuse_unfinished_restore(const FileSystem& files, const std::string& directory);
+
 // Before a server does anything in a directory. Code: `not_a_data_directory`, saying what to do.
 Status refuse_what_is_no_data_directory(const FileSystem& files, const std::string& directory);
 

@@ -272,10 +272,12 @@ Status add_history(SegmentTable& table, const Index& index) {
     return {};
 }
 
+enum class Fill { full, open };
+
 // The effect of all records, in one walk over the file. `end` is left at the last footer. Outcomes that were carried
 // out of a segment before `first_segment`, the index's first, are new to it; of all others it has taken in the ends.
 Result<SegmentEffect> read_effect(const SegmentFile& segment, std::uint64_t first_segment,
-                                  Sequence previous_first_sequence, Totals& end) {
+                                  Sequence previous_first_sequence, Fill fill, Totals& end) {
     SegmentEffect effect(segment.end().totals.sequence - segment.header().before.sequence);
     bool closed = false;
     const Status scanned = segment.scan([&](const CommitInLog& commit) -> Status {
@@ -300,7 +302,7 @@ Result<SegmentEffect> read_effect(const SegmentFile& segment, std::uint64_t firs
         return {};
     });
     if (!scanned) return scanned.error();
-    if (!closed) return not_of_this_log("segment " + segment.path() + " was to be sealed before it was full");
+    if (!closed && fill == Fill::full) return not_of_this_log("segment " + segment.path() + " was to be sealed before it was full");
     return effect;
 }
 
@@ -326,7 +328,9 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
     return table;
 }
 
-Status seal_segment(const SegmentFile& segment, const SegmentCatalog& catalog, Index& index) {
+namespace {
+
+Status seal(const SegmentFile& segment, const SegmentCatalog& catalog, Fill fill, Index& index) {
     const IndexPosition before = index.position();
     if (before.segment != 0 && before.totals != segment.header().before) {
         return not_of_this_log("segment " + segment.path() + " does not follow what the index holds");
@@ -341,7 +345,7 @@ Status seal_segment(const SegmentFile& segment, const SegmentCatalog& catalog, I
     IndexPosition end;
     end.segment = segment.header().number;
     end.first_segment = before.segment == 0 ? end.segment : before.first_segment;
-    Result<SegmentEffect> effect = read_effect(segment, end.first_segment, previous_first_sequence, end.totals);
+    Result<SegmentEffect> effect = read_effect(segment, end.first_segment, previous_first_sequence, fill, end.totals);
     if (!effect) return std::move(effect).error();
     Result<SegmentTable> table = make_segment_table(*std::move(effect), end, first_sequences, index);
     if (!table) return std::move(table).error();
@@ -351,6 +355,16 @@ Status seal_segment(const SegmentFile& segment, const SegmentCatalog& catalog, I
         table->position.totals = current->end().totals;
     }
     return index.take_in(*table);
+}
+
+}  // namespace
+
+Status seal_segment(const SegmentFile& segment, const SegmentCatalog& catalog, Index& index) {
+    return seal(segment, catalog, Fill::full, index);
+}
+
+Status seal_open_segment(const SegmentFile& segment, const SegmentCatalog& catalog, Index& index) {
+    return seal(segment, catalog, Fill::open, index);
 }
 
 }  // namespace duewheel

@@ -23,6 +23,10 @@ namespace duewheel {
 // 250,000 messages take about half a second.
 Status seal_segment(const SegmentFile& segment, const SegmentCatalog& catalog, Index& index);
 
+// The same for the newest segment, as far as it is filled: for an index of a log that is only read, and into which
+// nothing is taken in after it.
+Status seal_open_segment(const SegmentFile& segment, const SegmentCatalog& catalog, Index& index);
+
 // The table of such a segment. `first_sequences` are those of all segments that are there, ascending.
 Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPosition& end,
                                         const std::vector<Sequence>& first_sequences, const Index& index);
