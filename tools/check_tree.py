@@ -38,12 +38,13 @@ LAYERS = {
     "engine": ["base", "wheel", "calendar", "message", "include", "journal/journal.h", "store/store.h"],
     "delivery": ["base", "message", "net", "engine"],
     "ingress": ["base", *CALENDAR, "message", "net", "engine"],
+    "transfer": ["base", *CALENDAR, "message", "store", "journal/segment_catalog.h", "ingress"],
     "server": ["base", "wheel", "calendar", "message", "net", "journal", "store", "timer", "engine", "delivery",
                "ingress", "include"],
     "configuration": ["base", *CALENDAR, "server/limit.h", "server/server_options.h"],
     "include": [],
     "apps/duewheeld": ["base", "configuration", "server"],
-    "apps/duewheel": ["base", *CALENDAR, "load", "message", "net", "journal", "store"],
+    "apps/duewheel": ["base", *CALENDAR, "load", "message", "net", "journal", "store", "ingress", "transfer"],
     "examples": ["include", "wheel/schemes"],
 }
 TIMER_LIBRARY = ("src/base/", "src/wheel/", "src/calendar/", "src/timer/", "include/")

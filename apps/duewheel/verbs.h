@@ -39,5 +39,6 @@ void add_bench(CLI::App& program, Session& session);
 void add_check(CLI::App& program, Session& session);
 void add_backup(CLI::App& program, Session& session);
 void add_restore(CLI::App& program, Session& session);
+void add_export(CLI::App& program, Session& session);
 
 }  // namespace duewheel

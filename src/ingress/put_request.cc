@@ -252,18 +252,6 @@ std::string_view first_of_raw(const PutFields& fields) {
     return fields.retry ? "Duewheel-Retry" : "";
 }
 
-// The key as a member, which must be that of the field where both are given.
-Status read_key_member(const JsonRequest& request, const HttpApiOptions& options, std::string& into) {
-    const Result<std::optional<std::string_view>> key = request.text("key");
-    if (!key) return key.error();
-    if (!*key) return {};
-    if (!into.empty() && into != **key) {
-        return Error{"conflicting_members", "`key` and the field Idempotency-Key name two keys: give one of them",
-                     "key"};
-    }
-    return read_key(**key, "key", options, into);
-}
-
 Result<Command> read_json_request(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
                                   PutCommand put) {
     if (const std::string_view name = first_of_raw(fields); !name.empty()) {
@@ -397,6 +385,17 @@ std::string_view raw_field_of(std::string_view member) {
         if (name == member) return field;
     }
     return member;
+}
+
+Status read_key_member(const JsonRequest& json, const HttpApiOptions& options, std::string& into) {
+    const Result<std::optional<std::string_view>> key = json.text("key");
+    if (!key) return key.error();
+    if (!*key) return {};
+    if (!into.empty() && into != **key) {
+        return Error{"conflicting_members", "`key` and the field Idempotency-Key name two keys: give one of them",
+                     "key"};
+    }
+    return read_key(**key, "key", options, into);
 }
 
 Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put) {

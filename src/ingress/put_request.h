@@ -30,6 +30,9 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
 // order_key, priority, retry; into `put`. Codes as above.
 Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put);
 
+// The member `key`, into a place that may hold the key of a header field already. Code bad_key, conflicting_members.
+Status read_key_member(const JsonRequest& json, const HttpApiOptions& options, std::string& into);
+
 // Whether a request says that its body is JSON; one that says nothing does.
 bool is_json(const HttpRequest& request);
 // The header field that says in a put of a raw body what this member says in JSON; the member where none does.

@@ -93,6 +93,24 @@ Result<Stretch> Index::scan_order(std::string_view name_space, std::string_view 
                         order_row_key(name_space, queue, order_key, kEnd), limit, decode_order_row);
 }
 
+Result<std::vector<MessageRow>> Index::scan_orders(std::string_view name_space, std::string_view queue,
+                                                   std::uint32_t limit, std::string& after) const {
+    std::vector<MessageRow> rows;
+    std::optional<Error> failed;
+    const std::string lower = after.empty() ? order_bound(name_space, queue, false) : after + '\0';
+    const Status walked = rows_->scan(lower, order_bound(name_space, queue, true), limit,
+                                      [&](std::string_view key, std::string_view value) {
+                                          Result<PlacedRow> placed = decode_order_row(key, value);
+                                          if (!placed) return failed = std::move(placed).error(), false;
+                                          rows.push_back(std::move(placed->row));
+                                          after = key;
+                                          return true;
+                                      });
+    if (!walked) return walked.error();
+    if (failed) return *std::move(failed);
+    return rows;
+}
+
 Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     assert(list.limit > 0 && list.walk_max > 0);
     ListedRows listed;

@@ -61,6 +61,11 @@ class Index {
     Result<Stretch> scan_order(std::string_view name_space, std::string_view queue, std::string_view order_key,
                                DuePosition from, std::uint32_t limit) const;
 
+    // Unfinished messages of a queue that have an order key, grouped by it, then by (nominal due, id): at most `limit`
+    // behind the row whose key is `after`, which is then that of the last; empty: from the first on.
+    Result<std::vector<MessageRow>> scan_orders(std::string_view name_space, std::string_view queue,
+                                                std::uint32_t limit, std::string& after) const;
+
     Result<ListedRows> list_queue(const ListQueue& list) const;
     // Dead messages that died at or after `from` and before `until_ms`, by (time of death, id), at most `limit`.
     Result<Stretch> scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,

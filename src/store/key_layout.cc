@@ -186,6 +186,13 @@ std::string order_row_key(std::string_view name_space, std::string_view queue, s
     return key;
 }
 
+std::string order_bound(std::string_view name_space, std::string_view queue, bool end) {
+    std::string key = begin_key(IndexTable::order, 7 + name_space.size() + queue.size());
+    append_text(key, name_space);
+    append_text(key, queue);
+    return end ? key += "\xff\xff" : key;  // an order key is not as long as that
+}
+
 std::string key_key(std::string_view name_space, std::string_view queue, std::string_view key_of_message) {
     std::string key = begin_key(IndexTable::key, 7 + name_space.size() + queue.size() + key_of_message.size());
     append_text(key, name_space);

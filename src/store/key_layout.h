@@ -93,6 +93,8 @@ std::string id_key(MessageId id);
 // `at`: nominal due and id.
 std::string order_row_key(std::string_view name_space, std::string_view queue, std::string_view order_key,
                           DuePosition at);
+// The first and the first-after-last key of all of a queue.
+std::string order_bound(std::string_view name_space, std::string_view queue, bool end);
 std::string key_key(std::string_view name_space, std::string_view queue, std::string_view key);
 std::string position_key();
 std::string needed_key(Sequence first_sequence);

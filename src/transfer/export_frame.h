@@ -1,0 +1,55 @@
+// The first and the last line of an export: what it is of, and by what is seen that it is whole.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "ingress/json_request.h"
+#include "message/message.h"
+
+namespace duewheel {
+
+// Of whoever reads a file with a greater one does not know what its lines mean, and refuses it.
+inline constexpr std::int64_t kExportFormat = 1;
+
+struct ExportHeader {
+    std::int64_t format = kExportFormat;
+    std::string instance;      // names the log: 32 hexadecimal digits
+    DueMs server_time_ms = 0;  // of the newest commit that is in it
+    std::uint64_t sequence = 0;
+    std::uint64_t pending = 0;  // unfinished messages
+    bool with_dead = false;
+
+    bool operator==(const ExportHeader&) const = default;
+};
+
+struct ExportCounts {
+    std::uint64_t namespaces = 0;  // lines of each kind
+    std::uint64_t queues = 0;
+    std::uint64_t schedules = 0;
+    std::uint64_t watchdogs = 0;
+    std::uint64_t messages = 0;  // dead ones apart
+    std::uint64_t dead = 0;
+
+    std::uint64_t lines() const { return namespaces + queues + schedules + watchdogs + messages + dead; }
+    bool operator==(const ExportCounts&) const = default;
+};
+
+struct ExportEnd {
+    ExportCounts counts;
+    std::uint64_t purged = 0;   // messages that a purge or a discard was about to end, and that have no line
+    std::string digest;         // of all bytes before this line
+
+    bool operator==(const ExportEnd&) const = default;
+};
+
+// Append the object, without a line feed.
+void write_header_line(std::string& out, const ExportHeader& header);
+void write_end_line(std::string& out, const ExportEnd& end);
+
+// Codes: those of JsonRequest, missing_member, newer_format, out_of_range.
+Result<ExportHeader> read_header_line(const JsonRequest& json);
+Result<ExportEnd> read_end_line(const JsonRequest& json);
+
+}  // namespace duewheel

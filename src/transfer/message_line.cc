@@ -1,0 +1,281 @@
+#include "transfer/message_line.h"
+
+#include <limits>
+#include <utility>
+
+#include "calendar/instant_text.h"
+#include "ingress/content_text.h"
+#include "ingress/field_syntax.h"
+#include "ingress/json_writer.h"
+#include "ingress/put_request.h"
+#include "ingress/repeat_request.h"
+#include "ingress/request_command.h"
+#include "ingress/request_members.h"
+#include "ingress/rule_text.h"
+#include "ingress/transaction_request.h"
+#include "transfer/line_options.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kMembers[] = {
+    "kind",      "id",          "namespace",   "queue",       "state",     "due",         "nominal_due_ms",
+    "expires",   "expires_in",  "priority",    "order_key",   "key",       "retry",       "attempts",
+    "put_ms",    "repeat",      "maybe_delivered", "next_occurrence", "transaction", "answer_by_ms", "checks",
+    "parent",    "schedule",    "watchdog",    "last_fed_ms", "occurrence", "check_of",   "ended_ms",
+    "reason",    "body",        "body_base64", "content_type", "headers",  "traceparent"};
+
+void write_id(JsonWriter& json, std::string_view name, MessageId id) {
+    if (id != 0) json.text(name, std::to_string(id));
+}
+
+template <class Number>
+void write_unless_0(JsonWriter& json, std::string_view name, Number value) {
+    if (value != 0) json.number(name, value);
+}
+
+void write_unless_empty(JsonWriter& json, std::string_view name, std::string_view value) {
+    if (!value.empty()) json.text(name, value);
+}
+
+Error missing(std::string_view member) {
+    return {"missing_member", "a message has `" + std::string(member) + "`", std::string(member)};
+}
+
+Error out_of_range(std::string_view member, std::string_view what) {
+    return {"out_of_range", "`" + std::string(member) + "` is " + std::string(what), std::string(member)};
+}
+
+// A whole number that a member's type can hold; nothing is left as it is.
+template <class Number>
+Status read_number(const JsonRequest& json, std::string_view member, Number& into) {
+    const Result<std::optional<std::int64_t>> read = json.integer(member);
+    if (!read) return read.error();
+    if (!*read) return {};
+    constexpr auto kMost = static_cast<std::int64_t>(
+        std::min<std::uint64_t>(std::numeric_limits<Number>::max(), std::numeric_limits<std::int64_t>::max()));
+    if (**read < 1 || **read > kMost) {
+        return out_of_range(member, "a whole number from 1 to " + std::to_string(kMost) + "; leave it out where it is 0");
+    }
+    into = static_cast<Number>(**read);
+    return {};
+}
+
+Status read_id(const JsonRequest& json, std::string_view member, MessageId& into) {
+    const Result<std::optional<std::string_view>> text = json.text(member);
+    if (!text) return text.error();
+    if (!*text) return {};
+    const Result<MessageId> id = parse_message_id(**text);
+    if (!id || *id == 0) {
+        return Error{"bad_id", "`" + std::string(member) + "` is an id, a text of digits", std::string(member)};
+    }
+    into = *id;
+    return {};
+}
+
+Status read_name(const JsonRequest& json, std::string_view member, std::string& into) {
+    const Result<std::optional<std::string_view>> text = json.text(member);
+    if (!text) return text.error();
+    if (!*text) return {};
+    Result<std::string> name = check_queue_name(std::string(**text), line_options());
+    if (!name) {
+        Error error = std::move(name).error();
+        error.field = member;
+        return error;
+    }
+    into = *std::move(name);
+    return {};
+}
+
+Status read_state(const JsonRequest& json, State& into) {
+    const Result<std::optional<std::string_view>> text = json.text("state");
+    if (!text) return text.error();
+    if (!*text) return missing("state");
+    for (const State state :
+         {State::prepared, State::scheduled, State::ready, State::retrying, State::held, State::dead}) {
+        if (state_name(state) != **text) continue;
+        into = state;
+        return {};
+    }
+    return Error{"bad_state", "`state` is one of prepared, scheduled, ready, retrying, held, dead", "state"};
+}
+
+Status read_repeat(const JsonRequest& json, MessageLine& line) {
+    const Result<std::optional<RepeatChoice>> choice = read_repeat(json);
+    if (!choice) return choice.error();
+    if (!*choice) return {};
+    const Result<RepeatRule> rule =
+        chosen_repeat(**choice, line.due_ms, std::numeric_limits<std::int64_t>::max());
+    if (!rule) return rule.error();
+    line.repeat = *rule;
+    if (line.next_occurrence == 0) return missing("next_occurrence");
+    if (rule->times != 0 && line.next_occurrence > rule->times) {
+        return out_of_range("next_occurrence", "at most `repeat.times`: a loop has one more to come");
+    }
+    return {};
+}
+
+Status read_transaction(const JsonRequest& json, MessageLine& line) {
+    Result<std::optional<TransactionRule>> rule = read_transaction(json, line_options());
+    if (!rule) return std::move(rule).error();
+    line.transaction = *std::move(rule);
+    if (line.transaction.has_value() == (line.state == State::prepared)) return {};
+    if (line.transaction) return Error{"bad_state", "with `transaction` a message is prepared", "state"};
+    return missing("transaction");
+}
+
+Status read_content(const JsonRequest& json, MessageLine& line) {
+    PutCommand content;
+    if (Status read = read_content_members(json, line_options(), content); !read) return read;
+    line.priority = content.priority;
+    line.order_key = std::move(content.order_key);
+    line.retry = content.retry;
+    line.content_type = std::move(content.content_type);
+    line.headers = std::move(content.headers);
+    line.body = std::move(content.body);
+    return {};
+}
+
+// What must hold of the members together.
+Status check(const JsonRequest& json, const MessageLine& line) {
+    if (line.id == 0) return missing("id");
+    if (line.queue.empty()) return missing("queue");
+    if (!json.has("due")) return missing("due");
+    const bool is_loop = line.repeat.has_value();
+    if (!is_loop && json.has("expires_in")) {
+        return Error{"conflicting_members", "`expires_in` is of loops: say `expires`, an instant", "expires_in"};
+    }
+    if (is_loop && json.has("expires")) {
+        return Error{"conflicting_members", "all occurrences of a loop would end at the same instant: say `expires_in`",
+                     "expires"};
+    }
+    if (is_loop && (line.state == State::prepared || line.state == State::dead || line.state == State::retrying)) {
+        return Error{"bad_state", "a loop is scheduled or held", "state"};
+    }
+    if (!line.traceparent.empty() && !is_traceparent(line.traceparent)) {
+        return Error{"bad_traceparent", "`traceparent` is one as W3C Trace Context has it", "traceparent"};
+    }
+    return {};
+}
+
+}  // namespace
+
+MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs now_ms) {
+    const MessageState& state = row.state;
+    const bool is_half = state.state == State::prepared;
+    MessageLine line;
+    line.id = row.id;
+    line.name_space = state.name_space;
+    line.queue = state.queue;
+    line.state = state.state;
+    line.due_ms = is_half ? state.nominal_due_ms : state.due_ms;
+    if (!is_half && state.nominal_due_ms != state.due_ms) line.nominal_due_ms = state.nominal_due_ms;
+    line.expires_ms = state.expires_ms;
+    line.priority = state.priority;
+    line.order_key = state.order_key;
+    line.key = state.key;
+    if (const auto& rule = state.retry) {
+        line.retry = {rule->attempts, rule->first_ms, rule->factor_permille, rule->most_ms, rule->jitter_permille};
+    }
+    line.attempts = state.attempts;
+    line.maybe_delivered = state.maybe_delivered;
+    line.put_ms = content.put_ms;
+    if (state.is_loop() && content.repeat) {
+        line.repeat = content.repeat->rule;
+        line.repeat->start_ms = line.due_ms;
+        line.next_occurrence = state.next_occurrence;
+        line.order_key = content.repeat->order_key;
+        line.expires_in_ms = content.repeat->expires_after_ms;
+    } else if (waits_for_due(state.state) && state.due_ms <= now_ms) {
+        line.state = State::ready;
+    }
+    if (is_half) {
+        line.transaction = content.transaction;
+        line.answer_by_ms = state.due_ms;
+        line.checks = state.checks();
+    }
+    const bool is_check = content.transaction && content.parent != 0;
+    (is_check ? line.check_of : line.parent) = content.parent;
+    line.schedule = content.schedule;
+    line.watchdog = content.watchdog;
+    line.last_fed_ms = content.fed_ms;
+    line.occurrence = content.occurrence;
+    line.ended_ms = row.ended_ms;
+    line.reason = row.reason;
+    line.body = content.body;
+    line.content_type = content.content_type;
+    line.headers = content.headers;
+    line.traceparent = content.traceparent;
+    return line;
+}
+
+void write_message_line(std::string& out, const MessageLine& line) {
+    JsonWriter json(out);
+    json.open().text("kind", "message");
+    write_id(json, "id", line.id);
+    if (line.name_space != kDefaultNamespace) json.text("namespace", line.name_space);
+    json.text("queue", line.queue).text("state", state_name(line.state)).text("due", format_instant(line.due_ms));
+    write_unless_0(json, "nominal_due_ms", line.nominal_due_ms);
+    if (line.expires_ms != 0) json.text("expires", format_instant(line.expires_ms));
+    write_unless_0(json, "expires_in", line.expires_in_ms);
+    write_unless_0(json, "priority", line.priority);
+    write_unless_empty(json, "order_key", line.order_key);
+    write_unless_empty(json, "key", line.key);
+    write_retry(json, line.retry);
+    write_unless_0(json, "attempts", line.attempts);
+    if (line.maybe_delivered) json.boolean("maybe_delivered", true);
+    write_unless_0(json, "put_ms", line.put_ms);
+    if (line.repeat) write_repeat(json, *line.repeat);
+    write_unless_0(json, "next_occurrence", line.next_occurrence);
+    if (line.transaction) write_transaction(json, *line.transaction);
+    write_unless_0(json, "answer_by_ms", line.answer_by_ms);
+    write_unless_0(json, "checks", line.checks);
+    write_id(json, "parent", line.parent);
+    write_unless_empty(json, "schedule", line.schedule);
+    write_unless_empty(json, "watchdog", line.watchdog);
+    write_unless_0(json, "last_fed_ms", line.last_fed_ms);
+    write_unless_0(json, "occurrence", line.occurrence);
+    write_id(json, "check_of", line.check_of);
+    write_unless_0(json, "ended_ms", line.ended_ms);
+    write_unless_empty(json, "reason", line.reason);
+    write_content(json, line);
+    write_unless_empty(json, "traceparent", line.traceparent);
+    json.close();
+}
+
+Result<MessageLine> read_message_line(const JsonRequest& json) {
+    MessageLine line;
+    Status read = json.only(kMembers);
+    if (read) read = read_id(json, "id", line.id);
+    if (read) read = read_name(json, "namespace", line.name_space);
+    if (read) read = read_name(json, "queue", line.queue);
+    if (read) read = read_state(json, line.state);
+    if (read) read = take(json.instant_ms("due"), line.due_ms);
+    if (read) read = read_number(json, "nominal_due_ms", line.nominal_due_ms);
+    if (read) read = take(json.instant_ms("expires"), line.expires_ms);
+    if (read) read = take(json.duration_ms("expires_in"), line.expires_in_ms);
+    if (read) read = read_number(json, "attempts", line.attempts);
+    if (read) read = take(json.boolean("maybe_delivered"), line.maybe_delivered);
+    if (read) read = read_number(json, "put_ms", line.put_ms);
+    if (read) read = read_number(json, "next_occurrence", line.next_occurrence);
+    if (read) read = read_repeat(json, line);
+    if (read) read = read_transaction(json, line);
+    if (read) read = read_number(json, "answer_by_ms", line.answer_by_ms);
+    if (read) read = read_number(json, "checks", line.checks);
+    if (read) read = read_id(json, "parent", line.parent);
+    if (read) read = read_name(json, "schedule", line.schedule);
+    if (read) read = read_name(json, "watchdog", line.watchdog);
+    if (read) read = read_number(json, "last_fed_ms", line.last_fed_ms);
+    if (read) read = read_number(json, "occurrence", line.occurrence);
+    if (read) read = read_id(json, "check_of", line.check_of);
+    if (read) read = read_number(json, "ended_ms", line.ended_ms);
+    if (read) read = take(json.text("reason"), line.reason);
+    if (read) read = read_key_member(json, line_options(), line.key);
+    if (read) read = take(json.text("traceparent"), line.traceparent);
+    if (read) read = read_content(json, line);
+    if (read) read = check(json, line);
+    if (!read) return std::move(read).error();
+    return line;
+}
+
+}  // namespace duewheel

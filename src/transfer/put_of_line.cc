@@ -1,0 +1,90 @@
+#include "transfer/put_of_line.h"
+
+#include <algorithm>
+
+#include "calendar/instant_text.h"
+#include "ingress/content_text.h"
+#include "ingress/json_writer.h"
+#include "ingress/rule_text.h"
+
+namespace duewheel {
+namespace {
+
+struct LossWords {
+    std::string_view name;
+    std::string_view text;
+};
+
+constexpr std::array<LossWords, kLossCount> kWords = {{
+    {"attempts", "had been tried before: their attempts are counted anew"},
+    {"maybe_delivered", "may have been delivered once more than their attempts say, which no message here tells of"},
+    {"rest", "rested after a failure and are due at once, to keep their place among those with their order key"},
+    {"origin", "were made by a loop, a schedule or a watchdog, and do not name it here"},
+    {"occurrence", "are loops under way: their next occurrence has the number 1"},
+    {"checks", "wait for commit or rollback: their time for that begins anew"},
+    {"key_added", "had no key and have one here, which names where they come from"},
+    {"reason", "had failed, and the reason is not told here"},
+}};
+
+// What is left of a loop, as the rule of another one: its times go on as they would have.
+RepeatRule rest_of(const MessageLine& line) {
+    RepeatRule rule = *line.repeat;
+    rule.every_ms = rest_after_occurrence_ms(rule, line.next_occurrence);
+    if (rule.factor_permille == kRepeatFactorMin) rule.most_ms = rule.every_ms;
+    rule.most_ms = std::max(rule.most_ms, rule.every_ms);
+    if (rule.times != 0) rule.times -= line.next_occurrence - 1;
+    return rule;
+}
+
+// Those with an order key go out in the order of their nominal due times, and the one that rests holds up the others.
+// An expiry may lie before the end of the rest.
+DueMs due_of(const MessageLine& line, Losses& losses) {
+    if (line.nominal_due_ms == 0) return line.due_ms;
+    const bool keeps_place = !line.order_key.empty() || (line.expires_ms != 0 && line.due_ms >= line.expires_ms);
+    if (!keeps_place) return line.due_ms;
+    losses.add(Loss::rest);
+    return line.nominal_due_ms;
+}
+
+void count_losses(const MessageLine& line, Losses& losses) {
+    if (line.attempts != 0) losses.add(Loss::attempts);
+    if (line.maybe_delivered) losses.add(Loss::maybe_delivered);
+    if (line.parent != 0 || !line.schedule.empty() || !line.watchdog.empty()) losses.add(Loss::origin);
+    if (line.next_occurrence > 1) losses.add(Loss::occurrence);
+    if (line.transaction) losses.add(Loss::checks);
+    if (!line.reason.empty()) losses.add(Loss::reason);
+}
+
+}  // namespace
+
+std::string_view loss_text(Loss loss) {
+    return kWords[static_cast<std::size_t>(loss)].text;
+}
+
+std::string_view loss_name(Loss loss) {
+    return kWords[static_cast<std::size_t>(loss)].name;
+}
+
+void write_put_of_line(std::string& out, const MessageLine& line, std::string_view instance, Losses& losses) {
+    count_losses(line, losses);
+    JsonWriter json(out);
+    json.open();
+    if (line.key.empty()) {
+        losses.add(Loss::key_added);
+        json.text("key", std::string(instance) + ":" + std::to_string(line.id));
+    } else {
+        json.text("key", line.key);
+    }
+    json.text("due", format_instant(due_of(line, losses)));
+    if (line.expires_ms != 0) json.text("expires", format_instant(line.expires_ms));
+    if (line.expires_in_ms != 0) json.number("expires_in", line.expires_in_ms);
+    if (line.priority != 0) json.number("priority", line.priority);
+    if (!line.order_key.empty()) json.text("order_key", line.order_key);
+    write_retry(json, line.retry);
+    if (line.repeat) write_repeat(json, rest_of(line));
+    if (line.transaction) write_transaction(json, *line.transaction);
+    write_content(json, line);
+    json.close();
+}
+
+}  // namespace duewheel
