@@ -38,7 +38,7 @@ LAYERS = {
     "engine": ["base", "wheel", "calendar", "message", "include", "journal/journal.h", "store/store.h"],
     "delivery": ["base", "message", "net", "engine"],
     "ingress": ["base", *CALENDAR, "message", "net", "engine"],
-    "transfer": ["base", *CALENDAR, "message", "store", "journal/segment_catalog.h", "ingress"],
+    "transfer": ["base", *CALENDAR, "message", "store", "net/http_target.h", "journal/segment_catalog.h", "ingress"],
     "server": ["base", "wheel", "calendar", "message", "net", "journal", "store", "timer", "engine", "delivery",
                "ingress", "include"],
     "configuration": ["base", *CALENDAR, "server/limit.h", "server/server_options.h"],
@@ -62,7 +62,7 @@ WALLS = [
     ("spdlog/", r"src/server/", "log through the sink interface in base/log.h"),
     ("curl/", r"src/delivery/webhook_client\.cc$", "send through delivery/webhook_client.h"),
     ("openssl/", r"src/delivery/webhook_signature\.cc$", "sign through delivery/webhook_signature.h"),
-    ("boost/json", r"src/ingress/|apps/", "map JSON in ingress or apps, where text becomes values"),
+    ("boost/json", r"src/(ingress|transfer)/|apps/", "map JSON in ingress, transfer or apps, where text becomes values"),
     ("boost/", r"(?!src/(base|wheel|calendar|timer)/|include/)|include/duewheel/asio\.h$|src/timer/asio_test\.cc$",
      "the timer library builds without Boost: use the standard library or base"),
 ]

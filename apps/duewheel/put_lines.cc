@@ -1,13 +1,11 @@
 #include "put_lines.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <string_view>
 
+#include "line_file.h"
 #include "local_time.h"
 #include "plain_text.h"
 
@@ -16,46 +14,6 @@ namespace {
 
 // What a request may hold unless the server is told otherwise; a line that is longer goes by itself.
 constexpr std::size_t kRequestBytes = std::size_t{4} << 20;
-// No server takes more; a mistake such as /dev/zero ends here.
-constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
-
-// The lines of a file, one after the other, however many there are.
-class LineFile {
-  public:
-    explicit LineFile(const std::string& name)
-        : name_(name == "-" ? "standard input" : name),
-          file_(name == "-" ? stdin : std::fopen(name.c_str(), "rb")),
-          opened_(name == "-" ? nullptr : file_) {}
-
-    // Without its line feed, which the last one need not have. Nothing at the end of the file.
-    Result<std::optional<std::string_view>> next() {
-        if (file_ == nullptr) return unreadable();
-        line_.clear();
-        bool has_begun = false;
-        for (int c = getc_unlocked(file_); c != EOF; c = getc_unlocked(file_)) {
-            has_begun = true;
-            if (c == '\n') return std::optional<std::string_view>(line_);
-            line_ += static_cast<char>(c);
-            if (line_.size() > kLineBytesMax) {
-                return Error{"body_too_large", "A line of " + name_ + " holds more than a message can."};
-            }
-        }
-        if (std::ferror(file_)) return unreadable();
-        return has_begun ? std::optional<std::string_view>(line_) : std::nullopt;
-    }
-
-  private:
-    Error unreadable() const { return {"unreadable_file", "Cannot read " + name_ + ": " + std::strerror(errno) + "."}; }
-
-    struct Closes {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-    std::string name_;
-    std::FILE* file_;
-    std::unique_ptr<std::FILE, Closes> opened_;
-    std::string line_;
-};
-
 // Lines on their way, and where the first of them stands in the file.
 struct Request {
     std::string lines;

@@ -40,5 +40,6 @@ void add_check(CLI::App& program, Session& session);
 void add_backup(CLI::App& program, Session& session);
 void add_restore(CLI::App& program, Session& session);
 void add_export(CLI::App& program, Session& session);
+void add_import(CLI::App& program, Session& session);
 
 }  // namespace duewheel

@@ -1,0 +1,236 @@
+// duewheel import: what an export holds, into a running server. The file is read twice: first all of it is checked, so
+// that a damaged one changes nothing.
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "arguments.h"
+#include "calendar/duration.h"
+#include "import_run.h"
+#include "line_file.h"
+#include "plain_text.h"
+#include "progress.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::uint64_t kLinesTold = 20;
+
+struct ImportArguments {
+    std::string file;
+    bool dry_run = false;
+    bool incomplete = false;
+    std::string patience = "30s";
+    ImportOptions options;
+};
+
+void tell(std::uint64_t line, std::string_view message, std::string_view code, std::string_view field) {
+    const std::string where = field.empty() ? "" : ", " + printable(field);
+    std::fprintf(stderr, "duewheel: line %llu: %s (%s%s)\n", static_cast<unsigned long long>(line),
+                 printable(message).c_str(), printable(code).c_str(), where.c_str());
+}
+
+// Tells of the first lines that something is wrong with.
+class Telling {
+  public:
+    void operator()(std::uint64_t line, std::string_view message, std::string_view code, std::string_view field) {
+        if (++count_ <= kLinesTold) tell(line, message, code, field);
+    }
+    ~Telling() {
+        if (count_ <= kLinesTold) return;
+        std::fprintf(stderr, "duewheel: ... and %llu more lines.\n",
+                     static_cast<unsigned long long>(count_ - kLinesTold));
+    }
+
+  private:
+    std::uint64_t count_ = 0;
+};
+
+// Reads all lines; `take` gets each that can be read and says whether to go on. Lines that cannot are counted.
+template <class Take>
+Status read_lines(LineFile& file, ExportReader& reader, Telling* telling, const char* doing, std::uint64_t& unread,
+                  Take take) {
+    Progress progress(doing);
+    const std::uint64_t all = file.bytes();
+    for (;;) {
+        const Result<std::optional<std::string_view>> line = file.next();
+        if (!line) return line.error();
+        if (!*line) return {};
+        const Result<ExportLine> read = reader.read(**line);
+        if (!read && (read.error().code == "no_export" || read.error().code == "newer_format")) return read.error();
+        if (!read) {
+            ++unread;
+            if (telling != nullptr) (*telling)(reader.line(), read.error().message, read.error().code, read.error().field);
+        } else if (!take(*read)) {
+            return {};
+        }
+        if (all != 0) progress.show(std::min(file.bytes_read(), all), all);
+    }
+}
+
+void add_row(Rows& rows, const char* name, std::uint64_t count, std::string_view what = {}) {
+    if (count != 0) rows.push_back({name, std::to_string(count) + (what.empty() ? "" : ", " + std::string(what))});
+}
+
+boost::json::object json_of(const ImportCounts& counts) {
+    boost::json::object losses;
+    for (std::size_t i = 0; i < kLossCount; ++i) {
+        const std::string_view name = loss_name(static_cast<Loss>(i));
+        losses[boost::json::string_view(name.data(), name.size())] = counts.losses.of(static_cast<Loss>(i));
+    }
+    return {{"put", counts.put},         {"put_before", counts.before},
+            {"held", counts.held},       {"set", counts.set},
+            {"set_before", counts.same}, {"refused", counts.refused},
+            {"unread", counts.unread},   {"expired", counts.expired},
+            {"checks", counts.checks},   {"dead", counts.dead},
+            {"ended", counts.ended},     {"owed", counts.owed},
+            {"fed", counts.fed},         {"carried_otherwise", losses}};
+}
+
+void print_summary(const ImportCounts& counts, bool dry_run) {
+    Rows rows = {{dry_run ? "would be put" : "messages put", std::to_string(counts.put)}};
+    add_row(rows, "put before", counts.before, "by an earlier import");
+    add_row(rows, "held", counts.held, "of these, set aside");
+    rows.push_back({dry_run ? "would be set" : "settings, schedules, watchdogs", std::to_string(counts.set)});
+    add_row(rows, "set before", counts.same);
+    add_row(rows, "refused", counts.refused, "named above");
+    add_row(rows, "unread", counts.unread, "lines that cannot be read, named above");
+    std::printf("%s", fields(rows).c_str());
+    Rows left_out;
+    add_row(left_out, "expired", counts.expired, "their expiry has passed");
+    add_row(left_out, "dead", counts.dead, "--dead-as-held brings them as messages that are set aside");
+    add_row(left_out, "checks", counts.checks, "of halves, whose producers are asked anew");
+    add_row(left_out, "ended", counts.ended, "schedules that had no time left");
+    add_row(left_out, "owed", counts.owed, "messages of watchdogs and runs of schedules that could not be made yet");
+    if (!left_out.empty()) std::printf("left out:\n%s", fields(left_out).c_str());
+    Rows otherwise;
+    add_row(otherwise, "watchdogs", counts.fed, "were fed by this, and count from now");
+    for (std::size_t i = 0; i < kLossCount; ++i) {
+        const Loss loss = static_cast<Loss>(i);
+        if (counts.losses.of(loss) == 0) continue;
+        otherwise.push_back({std::string(loss_name(loss)),
+                             std::to_string(counts.losses.of(loss)) + " messages " + std::string(loss_text(loss))});
+    }
+    if (!otherwise.empty()) std::printf("carried otherwise:\n%s", fields(otherwise).c_str());
+}
+
+int exit_of(const Refusal& refusal) {
+    if (refusal.code == "bad_address") return kExitUsage;
+    return refusal.code == "unreachable" || refusal.code == "bad_answer" ? kExitUnreachable : kExitRefused;
+}
+
+void print_paused(const ImportRun& run) {
+    for (const std::string& queue : run.paused_queues()) {
+        std::fprintf(stderr,
+                     "duewheel: Queue %s is paused, and the export does not say so: if nobody means it to be, let it go "
+                     "on with `duewheel queue resume`.\n",
+                     printable(queue).c_str());
+    }
+}
+
+// The whole file, before anything is asked of a server.
+int check(Session& session, const ImportArguments& arguments, LineFile& file, Telling& telling, ImportRun& dry,
+          std::uint64_t& unread) {
+    ExportReader reader;
+    const Status read = read_lines(file, reader, &telling, "checked", unread,
+                                   [&](const ExportLine& line) { return dry.take(reader.line(), line); });
+    if (!read) return session.complain(read.error(), kExitRefused);
+    static_cast<void>(dry.finish());
+    const Status whole = reader.finish();
+    const bool is_none = !whole && whole.error().code == "no_export";
+    if (is_none || (!whole && !arguments.incomplete)) return session.complain(whole.error(), kExitRefused);
+    if (unread == 0 || arguments.incomplete) return kExitDone;
+    const Error bad{"bad_line", "Nothing was sent. Put the lines that are named right, or import all others with "
+                                "--incomplete."};
+    return session.complain(bad, kExitRefused);
+}
+
+int import_into(Session& session, const ImportArguments& arguments, LineFile& file, std::uint64_t unread) {
+    stop_import_at_signals();
+    ImportServer server(session.server, std::chrono::milliseconds(*parse_duration(arguments.patience)));
+    ImportCounts counts;
+    Refusal ended;
+    {
+        Telling telling;
+        ImportRun run(&server, arguments.options, [&](std::uint64_t line, const Refusal& refusal) {
+            telling(line, refusal.detail, refusal.code, refusal.field);
+        });
+        ExportReader reader;
+        std::uint64_t unread_again = 0;
+        const Status read = read_lines(file, reader, nullptr, "imported", unread_again,
+                                       [&](const ExportLine& line) { return run.take(reader.line(), line); });
+        const bool is_done = run.finish();
+        if (!read) return session.complain(read.error(), kExitRefused);
+        counts = run.counts();
+        counts.unread = unread;
+        print_paused(run);
+        if (!is_done) {
+            ended = run.ended();
+            tell(run.ended_at(), ended.detail, ended.code, ended.field);
+            std::fprintf(stderr,
+                         "duewheel: Ended before line %llu. What stands before it was carried; the same import once more "
+                         "makes nothing twice.\n",
+                         static_cast<unsigned long long>(run.ended_at()));
+        }
+    }
+    if (session.json) {
+        std::printf("%s\n", boost::json::serialize(json_of(counts)).c_str());
+    } else {
+        print_summary(counts, false);
+    }
+    if (!ended.code.empty()) return exit_of(ended);
+    return counts.refused == 0 && counts.unread == 0 ? kExitDone : kExitRefused;
+}
+
+int import(Session& session, const ImportArguments& arguments) {
+    if (session.name_space) {
+        return session.complain({"conflicting_options", "The lines of an export name their namespaces: leave "
+                                                        "--namespace out."},
+                                kExitUsage);
+    }
+    LineFile file(arguments.file);
+    if (arguments.file == "-") {
+        if (Status kept = file.keep(); !kept) return session.complain(kept.error(), kExitRefused);
+    }
+    ImportRun dry(nullptr, arguments.options, [](std::uint64_t, const Refusal&) {});
+    std::uint64_t unread = 0;
+    {
+        Telling telling;
+        if (const int code = check(session, arguments, file, telling, dry, unread); code != kExitDone) return code;
+    }
+    if (!arguments.dry_run) {
+        if (Status again = file.rewind(); !again) return session.complain(again.error(), kExitRefused);
+        return import_into(session, arguments, file, unread);
+    }
+    ImportCounts counts = dry.counts();
+    counts.unread = unread;
+    if (session.json) {
+        std::printf("%s\n", boost::json::serialize(json_of(counts)).c_str());
+    } else {
+        print_summary(counts, true);
+    }
+    return unread == 0 ? kExitDone : kExitRefused;
+}
+
+}  // namespace
+
+void add_import(CLI::App& program, Session& session) {
+    Verb<ImportArguments> verb(program, session, "import",
+                               "Put everything that an export holds into a running server; may be repeated",
+                               "duewheel import ./pending.ndjson", import);
+    ImportArguments& options = *verb.options;
+    verb.app->add_option("FILE", options.file, "What `duewheel export` wrote; - is standard input")->required();
+    verb.app->add_flag("--dry-run", options.dry_run, "Check every line and say what would be done; ask no server");
+    verb.app->add_flag("--incomplete", options.incomplete,
+                       "Take what can be read of a file that was cut or changed");
+    verb.app->add_flag("--replace", options.options.replaces,
+                       "Replace settings, schedules and watchdogs that the server has already");
+    verb.app->add_flag("--dead-as-held", options.options.dead_as_held,
+                       "Put dead messages too, and set them aside: a kick brings them back");
+    takes_duration(verb.app->add_option("--patience", options.patience,
+                                        "How long to try again where the server is full, busy or away")
+                       ->capture_default_str());
+}
+
+}  // namespace duewheel

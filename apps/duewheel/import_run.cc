@@ -1,0 +1,209 @@
+#include "import_run.h"
+
+#include <algorithm>
+
+#include "net/http_target.h"
+#include "session.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::size_t kBatchLines = 1000;
+constexpr std::size_t kBatchBytes = std::size_t{3} << 20;
+constexpr std::string_view kJson = "application/json";
+
+Refusal refusal_of(const boost::json::object& problem) {
+    return {std::string(word_of(problem, "code")), std::string(word_of(problem, "detail")),
+            std::string(word_of(problem, "field"))};
+}
+
+std::string queue_path(const MessageLine& line) {
+    return "/v1/namespaces/" + percent_encode(line.name_space) + "/queues/" + percent_encode(line.queue);
+}
+
+std::string namespace_path(const std::string& queue_path) {
+    return queue_path.substr(0, queue_path.find("/queues/"));
+}
+
+}  // namespace
+
+bool ImportRun::stop(std::uint64_t number, const Refusal& why) {
+    ended_ = why;
+    ended_at_ = number;
+    return false;
+}
+
+void ImportRun::refuse(std::uint64_t number, const Refusal& why) {
+    ++counts_.refused;
+    tell_(number, why);
+}
+
+bool ImportRun::take(std::uint64_t number, const ExportLine& line) {
+    if (import_is_to_stop()) return stop(batch_.empty() ? number : batch_.front().line, {"stopped", "It was told to stop.", ""});
+    if (const auto* header = std::get_if<ExportHeader>(&line)) instance_ = header->instance;
+    if (const auto* settings = std::get_if<SettingsLine>(&line)) return set(number, *settings);
+    if (const auto* message = std::get_if<MessageLine>(&line)) return put(number, *message);
+    return true;
+}
+
+bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
+    if (!flush() || !resume()) return false;
+    if (line.kind == SettingsLine::Kind::queue && line.is_paused) paused_in_export_.insert(line.path());
+    if (line.has_ended) return ++counts_.ended, true;
+    counts_.owed += line.has_owed || line.has_waiting_run;
+    if (server_ == nullptr) return ++counts_.set, true;
+    const std::string path = line.path();
+    const ImportAnswer there = server_->ask("GET", path);
+    if (!there.ok() && there.status != 404) return stop(number, there.refusal);
+    const Standing standing = standing_of(line, there.status, there.body);
+    if (standing == Standing::same) return ++counts_.same, true;
+    if (standing == Standing::other && !options_.replaces) {
+        refuse(number, {"already_set",
+                        "the " + std::string(kind_name(line.kind)) + " " + line.name +
+                            " is set on the server in another way, and was left as it is: --replace replaces it",
+                        ""});
+        return true;
+    }
+    const ImportAnswer set = server_->ask("PUT", path, kJson, line.body, line.traceparent);
+    if (set.ok()) {
+        server_->note_progress();
+        if (line.kind == SettingsLine::Kind::watchdog) ++counts_.fed;
+        return ++counts_.set, true;
+    }
+    if (set.status == 0 || says_later(set.status)) return stop(number, set.refusal);
+    refuse(number, set.refusal);
+    return true;
+}
+
+bool ImportRun::put(std::uint64_t number, const MessageLine& line) {
+    if (line.check_of != 0) return ++counts_.checks, true;
+    const bool is_dead = line.state == State::dead;
+    if (is_dead && !options_.dead_as_held) return ++counts_.dead, true;
+    if (!begin_queue(line)) return false;
+    const bool is_held = is_dead || line.state == State::held;
+    if (is_held && paused_ == Paused::no && !pause(number)) return false;
+    Item item{number, {}, is_held};
+    write_put_of_line(item.put, line, instance_, counts_.losses);
+    const bool is_full = batch_.size() == kBatchLines || batch_bytes_ + item.put.size() + 1 > kBatchBytes;
+    if ((is_full || line.traceparent != traceparent_) && !flush()) return false;
+    traceparent_ = line.traceparent;
+    batch_bytes_ += item.put.size() + 1;
+    batch_.push_back(std::move(item));
+    return true;
+}
+
+bool ImportRun::begin_queue(const MessageLine& line) {
+    std::string path = queue_path(line);
+    if (path == path_) return true;
+    if (!flush() || !resume()) return false;
+    path_ = std::move(path);
+    shown_queue_ = line.name_space == kDefaultNamespace ? line.queue : line.name_space + " " + line.queue;
+    return true;
+}
+
+bool ImportRun::pause(std::uint64_t number) {
+    if (server_ == nullptr) return paused_ = Paused::before, true;
+    const ImportAnswer there = server_->ask("GET", path_);
+    if (!there.ok() && there.status != 404) return stop(number, there.refusal);
+    boost::json::error_code broken;
+    const boost::json::value value = boost::json::parse(there.body, broken);
+    const boost::json::value* paused =
+        there.ok() && !broken && value.is_object() ? value.get_object().if_contains("paused") : nullptr;
+    if (paused != nullptr && paused->is_bool() && paused->get_bool()) {
+        paused_ = Paused::before;
+        if (!paused_in_export_.contains(path_)) paused_queues_.push_back(shown_queue_);
+        return true;
+    }
+    const ImportAnswer done = server_->ask("POST", path_ + ":pause");
+    if (!done.ok()) return stop(number, done.refusal);
+    paused_ = Paused::here;
+    return true;
+}
+
+bool ImportRun::resume() {
+    const Paused paused = std::exchange(paused_, Paused::no);
+    if (paused != Paused::here) return true;
+    const ImportAnswer done = server_->ask("POST", path_ + ":resume");
+    if (done.ok()) return true;
+    paused_queues_.push_back(shown_queue_);
+    return ended_.code.empty() && stop(batch_.empty() ? ended_at_ : batch_.front().line, done.refusal);
+}
+
+bool ImportRun::flush() {
+    while (!batch_.empty()) {
+        const std::uint64_t first = batch_.front().line;
+        if (!send()) return false;
+        if (batch_.empty()) break;
+        if (batch_.front().line != first) server_->note_progress();
+        if (!server_->may_wait()) return stop(batch_.front().line, later_);
+    }
+    batch_bytes_ = 0;
+    return true;
+}
+
+bool ImportRun::send() {
+    if (server_ == nullptr) {
+        for (const Item& item : batch_) counts_.held += item.is_held;
+        counts_.put += batch_.size();
+        batch_.clear();
+        return true;
+    }
+    std::string lines;
+    lines.reserve(batch_bytes_);
+    for (const Item& item : batch_) lines.append(item.put) += '\n';
+    const ImportAnswer answer =
+        server_->ask("POST", path_ + "/messages:batch", "application/x-ndjson", lines, traceparent_);
+    if (!answer.ok()) return stop(batch_.front().line, answer.refusal);
+    std::vector<Item> left;
+    std::string_view rest = answer.body;
+    for (Item& item : batch_) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        bool is_later = false;
+        if (!take_result(item, rest.substr(0, end), is_later)) return false;
+        if (is_later) left.push_back(std::move(item));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (left.size() < batch_.size()) server_->note_progress();
+    batch_ = std::move(left);
+    return true;
+}
+
+bool ImportRun::take_result(const Item& item, std::string_view result, bool& is_later) {
+    boost::json::error_code broken;
+    const boost::json::value value = boost::json::parse({result.data(), result.size()}, broken);
+    if (broken || !value.is_object()) {
+        return stop(item.line, {"bad_answer", "What answers there is no Duewheel server: check the address.", ""});
+    }
+    const boost::json::object& members = value.get_object();
+    const std::int64_t status = number_of(members, "status");
+    is_later = says_later(status);
+    if (is_later) return later_ = refusal_of(members), true;
+    if (word_of(members, "code") == "expires_too_soon") return ++counts_.expired, true;
+    if (word_of(members, "id").empty()) return refuse(item.line, refusal_of(members)), true;
+    ++(status == 201 ? counts_.put : counts_.before);
+    return !item.is_held || hold(item, word_of(members, "id"));
+}
+
+bool ImportRun::hold(const Item& item, std::string_view id) {
+    const std::string path = namespace_path(path_) + "/messages/" + std::string(id) + ":hold";
+    const ImportAnswer done = server_->ask("POST", path);
+    if (!done.ok() && (done.status == 0 || says_later(done.status))) return stop(item.line, done.refusal);
+    boost::json::error_code broken;
+    const boost::json::value value = boost::json::parse(done.body, broken);
+    const std::string_view outcome =
+        done.ok() && !broken && value.is_object() ? word_of(value.get_object(), "outcome") : std::string_view();
+    if (outcome == "held") return ++counts_.held, true;
+    if (!done.ok()) return refuse(item.line, done.refusal), true;
+    refuse(item.line, {"not_held",
+                       "message " + std::string(id) + " was to be set aside, and is not: it is " + std::string(outcome) +
+                           " by now",
+                       ""});
+    return true;
+}
+
+bool ImportRun::finish() {
+    const bool is_done = ended_.code.empty() && flush();
+    return resume() && is_done;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,93 @@
+#include "import_server.h"
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+
+#include <poll.h>
+
+#include "session.h"  // for word_of()
+
+namespace duewheel {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{250};
+constexpr std::chrono::seconds kRequestPatience{60};
+
+volatile std::sig_atomic_t is_to_stop = 0;
+
+void stop(int) {
+    is_to_stop = 1;
+}
+
+std::chrono::milliseconds retry_after(const HttpAnswer& answer) {
+    const std::string_view text = answer.header("Retry-After").value_or("");
+    unsigned seconds = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (failed != std::errc() || end != text.data() + text.size()) return kPause;
+    return std::max<std::chrono::milliseconds>(std::chrono::seconds(std::min(seconds, 60u)), kPause);
+}
+
+Refusal refusal_of(const HttpAnswer& answer) {
+    boost::json::error_code broken;
+    const boost::json::value value = boost::json::parse(answer.body, broken);
+    if (broken || !value.is_object() || word_of(value.get_object(), "code").empty()) {
+        return {"bad_answer",
+                "What answers there is no Duewheel server (status " + std::to_string(answer.status) +
+                    "): check the address.",
+                ""};
+    }
+    const boost::json::object& problem = value.get_object();
+    return {std::string(word_of(problem, "code")), std::string(word_of(problem, "detail")),
+            std::string(word_of(problem, "field"))};
+}
+
+}  // namespace
+
+bool import_is_to_stop() {
+    return is_to_stop != 0;
+}
+
+void stop_import_at_signals() {
+    struct sigaction action{};
+    action.sa_handler = stop;
+    for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+}
+
+bool ImportServer::wait(Milliseconds time) {
+    if (waited_ >= patience_ || import_is_to_stop()) return false;
+    waited_ += time;
+    ::poll(nullptr, 0, static_cast<int>(time.count()));
+    return !import_is_to_stop();
+}
+
+bool ImportServer::may_wait() {
+    return wait(kPause);
+}
+
+ImportAnswer ImportServer::ask(std::string_view method, const std::string& path, std::string_view type,
+                               std::string_view body, std::string_view traceparent) {
+    std::vector<HttpHeader> headers;
+    if (!type.empty()) headers.push_back({"Content-Type", std::string(type)});
+    if (!traceparent.empty()) headers.push_back({"traceparent", std::string(traceparent)});
+    for (;;) {
+        Result<HttpAnswer> answered = client_.request(method, path, headers, body, kRequestPatience);
+        const bool is_away = !answered && has_answered_ && answered.error().code == "unreachable";
+        const bool is_later = answered.ok() && says_later(answered->status);
+        if ((is_away || is_later) && wait(is_away ? kPause : retry_after(*answered))) continue;
+        ImportAnswer answer;
+        if (import_is_to_stop() && (is_away || is_later)) {
+            answer.refusal = {"stopped", "It was told to stop.", ""};
+        } else if (!answered) {
+            answer.refusal = {std::string(answered.error().code), answered.error().message, ""};
+        } else {
+            answer.status = answered->status;
+            if (answered->status >= 300) answer.refusal = refusal_of(*answered);
+            answer.body = std::move(answered->body);
+            has_answered_ = true;
+        }
+        return answer;
+    }
+}
+
+}  // namespace duewheel

@@ -1,0 +1,99 @@
+#include "transfer/export_reader.h"
+
+#include <string>
+#include <utility>
+
+namespace duewheel {
+namespace {
+
+using Kind = SettingsLine::Kind;
+
+std::uint64_t& count_of(ExportCounts& counts, Kind kind) {
+    switch (kind) {
+        case Kind::name_space:
+            return counts.namespaces;
+        case Kind::queue:
+            return counts.queues;
+        case Kind::schedule:
+            return counts.schedules;
+        case Kind::watchdog:
+            break;
+    }
+    return counts.watchdogs;
+}
+
+Error no_export(std::string_view why) {
+    return {"no_export", "this is no export: " + std::string(why) +
+                             ". `duewheel export` writes one; single messages are put with `duewheel put --ndjson`"};
+}
+
+}  // namespace
+
+Result<ExportLine> ExportReader::read(std::string_view line) {
+    ++line_;
+    if (end_) is_changed_ = true;
+    const Result<JsonRequest> json = JsonRequest::parse(line, line_);
+    Result<std::optional<std::string_view>> kind = std::optional<std::string_view>();
+    if (json) kind = json->text("kind");
+    const bool has_kind = json.ok() && kind.ok() && kind->has_value();
+    if (line_ == 1 && (!has_kind || **kind != "export")) {
+        return no_export("its first line has no `\"kind\":\"export\"`");
+    }
+    const bool is_end = has_kind && **kind == "end";
+    if (!is_end) {
+        digest_.add(line);
+        digest_.add("\n");
+    }
+    if (!json) return json.error();
+    if (!kind) return kind.error();
+    if (!*kind) return Error{"missing_member", "`kind` says what the line is", "kind"};
+    return read_kind(**kind, *json, line);
+}
+
+Result<ExportLine> ExportReader::read_kind(std::string_view kind, const JsonRequest& json, std::string_view line) {
+    if (kind == "message") {
+        Result<MessageLine> message = read_message_line(json);
+        if (!message) return std::move(message).error();
+        ++(message->state == State::dead ? counts_.dead : counts_.messages);
+        return ExportLine(*std::move(message));
+    }
+    for (const Kind each : {Kind::name_space, Kind::queue, Kind::schedule, Kind::watchdog}) {
+        if (kind != kind_name(each)) continue;
+        ++count_of(counts_, each);
+        Result<SettingsLine> settings = read_settings_line(each, json, line);
+        if (!settings) return std::move(settings).error();
+        return ExportLine(*std::move(settings));
+    }
+    if (kind == "export") {
+        if (line_ != 1) {
+            return Error{"unknown_kind", "a second export begins here: import each from a file of its own", "kind"};
+        }
+        Result<ExportHeader> header = read_header_line(json);
+        if (!header) return std::move(header).error();
+        header_ = *header;
+        return ExportLine(*std::move(header));
+    }
+    if (kind == "end") {
+        Result<ExportEnd> end = read_end_line(json);
+        if (!end) return std::move(end).error();
+        is_changed_ |= end->digest != digest_.text() || end->counts != counts_;
+        end_ = *end;
+        return ExportLine(*std::move(end));
+    }
+    return Error{"unknown_kind", "`kind` is one of export, namespace, queue, schedule, watchdog, message, end", "kind"};
+}
+
+Status ExportReader::finish() const {
+    if (line_ == 0) return no_export("it is empty");
+    if (!end_) {
+        return Error{"incomplete_export",
+                     "the export has no end: it stops after line " + std::to_string(line_) +
+                         ". Copy the whole file, or import what is there with --incomplete"};
+    }
+    if (!is_changed_) return {};
+    return Error{"changed_export",
+                 "the export is not what was written: its last line tells of other lines, or other bytes. Copy the "
+                 "file again, or, where it was changed on purpose, import it with --incomplete"};
+}
+
+}  // namespace duewheel

@@ -1,0 +1,187 @@
+#include "transfer/settings_line.h"
+
+#include <optional>
+#include <vector>
+
+#include <boost/json.hpp>
+
+#include "calendar/instant_text.h"
+#include "ingress/field_syntax.h"
+#include "ingress/request_command.h"
+#include "ingress/request_members.h"
+#include "net/http_target.h"
+#include "transfer/line_options.h"
+
+namespace duewheel {
+namespace {
+
+namespace json = boost::json;
+using Kind = SettingsLine::Kind;
+
+constexpr std::string_view kNamespaceMembers[] = {"kind", "namespace", "settings"};
+constexpr std::string_view kQueueMembers[] = {"kind", "namespace", "queue", "secrets_left_out", "settings"};
+constexpr std::string_view kScheduleMembers[] = {"kind",     "namespace",   "schedule",         "paused",
+                                                 "next_ms",  "created_ms",  "next_occurrence",  "runs",
+                                                 "last_run", "waiting_run", "last_passed_over", "traceparent",
+                                                 "settings"};
+constexpr std::string_view kWatchdogMembers[] = {"kind",   "namespace", "watchdog", "created_ms", "due_ms",      "last_fed_ms",
+                                                 "feeds",  "fired",     "merged",   "owed",       "last_fired",
+                                                 "traceparent", "settings"};
+
+std::span<const std::string_view> members_of(Kind kind) {
+    switch (kind) {
+        case Kind::name_space:
+            return kNamespaceMembers;
+        case Kind::queue:
+            return kQueueMembers;
+        case Kind::schedule:
+            return kScheduleMembers;
+        case Kind::watchdog:
+            return kWatchdogMembers;
+    }
+    return {};
+}
+
+Status read_name(const JsonRequest& line, std::string_view member, std::string& into) {
+    std::optional<std::string> name;
+    if (Status read = take(line.text(member), name); !read) return read;
+    if (!name) return {};
+    Result<std::string> checked = check_queue_name(*name, line_options());
+    if (!checked) {
+        Error error = std::move(checked).error();
+        error.field = member;
+        return error;
+    }
+    into = *std::move(checked);
+    return {};
+}
+
+// The rest of a schedule, as a rule of its own.
+Status go_on(const JsonRequest& line, SettingsLine& into, json::object& settings) {
+    std::optional<std::int64_t> next_ms;
+    std::int64_t next_occurrence = 1;
+    bool is_paused = false;
+    Status read = take(line.instant_ms("next_ms"), next_ms);
+    if (read) read = take(line.integer("next_occurrence"), next_occurrence);
+    if (read) read = take(line.boolean("paused"), is_paused);
+    if (!read) return read;
+    settings["paused"] = is_paused;
+    into.has_ended = !next_ms;
+    into.has_waiting_run = line.has("waiting_run");
+    if (!next_ms) return {};
+    if (json::value* times = settings.if_contains("times")) {
+        json::error_code not_a_number;
+        const auto all = times->to_number<std::int64_t>(not_a_number);
+        if (!not_a_number && next_occurrence >= 1 && next_occurrence <= all) *times = all - (next_occurrence - 1);
+    }
+    // Without a start such a rule counts from the put.
+    if (settings.contains("every") && (next_occurrence > 1 || !settings.contains("start"))) {
+        settings["start"] = format_instant(*next_ms);
+    }
+    return {};
+}
+
+Status read_queue(const JsonRequest& line, SettingsLine& into, json::object& settings) {
+    std::int64_t left_out = 0;
+    if (Status read = take(line.integer("secrets_left_out"), left_out); !read) return read;
+    const json::value* paused = settings.if_contains("paused");
+    into.is_paused = paused != nullptr && paused->is_bool() && paused->get_bool();
+    into.lacks_secrets = left_out != 0;
+    // Nothing goes out that is not signed and was before.
+    if (into.lacks_secrets) settings["paused"] = true;
+    return {};
+}
+
+// What the server would say of the PUT before it looks at what it has.
+Status check_put(const SettingsLine& line) {
+    const std::string path = line.path();
+    HttpRequest request;
+    request.method = "PUT";
+    request.path = request.target = path;
+    split_path(path, request.segments);
+    request.fields = {{"Content-Type", "application/json"}};
+    request.body = line.body;
+    const std::optional<CallPath> call = find_call(request.segments);
+    if (!call) return Error{"unknown_path", "no call sets this"};
+    const Result<Command> command = read_command(request, *call, line_options());
+    if (command) return {};
+    Error error = command.error();
+    if (!error.field.empty()) error.field = "settings." + error.field;
+    return error;
+}
+
+}  // namespace
+
+std::string_view kind_name(Kind kind) {
+    switch (kind) {
+        case Kind::name_space:
+            return "namespace";
+        case Kind::queue:
+            return "queue";
+        case Kind::schedule:
+            return "schedule";
+        case Kind::watchdog:
+            return "watchdog";
+    }
+    return "";
+}
+
+std::string SettingsLine::path() const {
+    const std::string space = "/v1/namespaces/" + percent_encode(name_space);
+    if (kind == Kind::name_space) return space;
+    return space + "/" + std::string(kind_name(kind)) + "s/" + percent_encode(name);
+}
+
+Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std::string_view text) {
+    SettingsLine into;
+    into.kind = kind;
+    Status read = line.only(members_of(kind));
+    if (read) read = read_name(line, "namespace", into.name_space);
+    if (read && kind != Kind::name_space) read = read_name(line, kind_name(kind), into.name);
+    if (kind == Kind::name_space) into.name = into.name_space;
+    if (read && (kind == Kind::name_space ? !line.has("namespace") : into.name.empty())) {
+        read = Error{"missing_member", "`" + std::string(kind_name(kind)) + "` says whose settings these are",
+                     std::string(kind_name(kind))};
+    }
+    if (read) {
+        const Result<std::optional<JsonRequest>> object = line.object("settings");
+        if (!object) {
+            read = object.error();
+        } else if (!*object) {
+            read = Error{"missing_member", "`settings` says what is set", "settings"};
+        }
+    }
+    if (read) read = take(line.text("traceparent"), into.traceparent);
+    if (read && !into.traceparent.empty() && !is_traceparent(into.traceparent)) {
+        read = Error{"bad_traceparent", "`traceparent` is one as W3C Trace Context has it", "traceparent"};
+    }
+    if (!read) return std::move(read).error();
+    json::error_code broken;
+    const json::value tree = json::parse({text.data(), text.size()}, broken);
+    if (broken) return Error{"bad_json", "the line is not JSON: " + broken.message()};
+    json::object settings = tree.at("settings").get_object();  // as was seen above
+    if (kind == Kind::schedule) read = go_on(line, into, settings);
+    if (kind == Kind::queue) read = read_queue(line, into, settings);
+    into.has_owed = line.has("owed");
+    into.body = json::serialize(settings);
+    if (read) read = check_put(into);
+    if (!read) return std::move(read).error();
+    return into;
+}
+
+Standing standing_of(const SettingsLine& line, int status, std::string_view answer) {
+    json::error_code broken;
+    const json::value value = json::parse({answer.data(), answer.size()}, broken);
+    if (status == 404 || broken || !value.is_object()) return Standing::absent;
+    const json::value* shown = value.get_object().if_contains("settings");
+    if (shown == nullptr || !shown->is_object()) return Standing::absent;
+    json::object there = shown->get_object();
+    const bool says_nothing = there.empty() || there == json::object{{"paused", false}};
+    const bool may_say_nothing = line.kind == Kind::name_space || line.kind == Kind::queue;
+    const json::object wanted = json::parse(line.body).get_object();
+    if (line.kind == Kind::schedule) there["paused"] = value.get_object().at("paused");
+    if (there == wanted) return Standing::same;
+    return may_say_nothing && says_nothing ? Standing::absent : Standing::other;
+}
+
+}  // namespace duewheel

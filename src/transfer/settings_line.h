@@ -1,0 +1,45 @@
+// Settings of a namespace or a queue, a schedule or a watchdog as one line of an export, and the PUT that sets them
+// elsewhere.
+//
+// A PUT says rules and not how far they have come, so that the line's other members are used where they can be: a
+// schedule goes on at its next time, with as many times as are left.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "ingress/json_request.h"
+#include "message/message.h"
+
+namespace duewheel {
+
+struct SettingsLine {
+    enum class Kind : std::uint8_t { name_space, queue, schedule, watchdog };
+
+    Kind kind = Kind::queue;
+    std::string name_space{kDefaultNamespace};
+    std::string name;  // of a namespace its own
+    std::string body;  // of the PUT: one JSON object
+    std::string traceparent;
+    bool has_ended = false;           // of a schedule: there is no time left, and no server takes it
+    bool has_waiting_run = false;     // of a schedule: a run that waited for the one before, which no PUT can say
+    bool has_owed = false;            // of a watchdog: a message that it owes, likewise
+    bool lacks_secrets = false;       // of a queue: its webhook was signed, and the line does not say with what. Paused
+    bool is_paused = false;           // of a queue, as the line says
+
+    // "/v1/namespaces/team/queues/mail"
+    std::string path() const;
+};
+std::string_view kind_name(SettingsLine::Kind kind);
+
+// `text`: the line that `json` was read from; `number`: its own, for what is said of it. Codes: those of the PUT
+// (ingress), missing_member, unknown_member.
+Result<SettingsLine> read_settings_line(SettingsLine::Kind kind, const JsonRequest& json, std::string_view text);
+
+// What a server's answer to a GET of the same path says of it.
+enum class Standing : std::uint8_t { absent, same, other };
+Standing standing_of(const SettingsLine& line, int status, std::string_view answer);
+
+}  // namespace duewheel
