@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "journal/recovery.h"
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
 
@@ -65,6 +66,44 @@ TEST(LogCopy, of_a_log_that_is_written_at_is_the_log_of_one_instant) {
         const std::size_t since = log.totals().commit - made->totals.commit;
         ASSERT_EQ(log.compare(*copied, since), "") << "seed " << seed;
         ASSERT_LE(copied->first_sequence(), journal->first_sequence()) << "seed " << seed;
+    }
+    EXPECT_GT(moved, 100u) << "the front did not move in this test";
+}
+
+// Reading it in place meets the same: what looked damaged was being written, and what was gone had been dropped.
+TEST(LogCopy, needs_not_be_made_to_read_a_log_that_is_written_at) {
+    std::uint64_t moved = 0;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        SimDisk disk(seed);
+        Random random(seed);
+        TrialLog log(4, 700);
+        auto journal = opened(disk, trial_options());
+        commit_some(*journal, log, random, 80);
+        const Totals before = log.totals();
+        bool is_inside = false;
+        disk.set_hook([&](DiskOperation, std::string_view) {
+            if (is_inside) return;
+            is_inside = true;
+            if (random.chance(100'000)) commit_some(*journal, log, random, 1 + static_cast<int>(random.below(5)));
+            const Sequence front = journal->first_sequence();
+            if (random.chance(100'000)) {
+                EXPECT_TRUE(journal->drop_before(front + random.below(log.last_sequence() - front + 1)).ok());
+                moved += journal->first_sequence() != front;
+            }
+            is_inside = false;
+        });
+        const Result<FoundLog> found = find_log_in_use(disk, kDirectory);
+        ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.error().message;
+        Totals read = found->segments.front()->header().before;
+        const Status verified = verify_log(*found, [&](const CommitInLog& commit) {
+            EXPECT_EQ(commit.totals.commit, read.commit + 1);
+            read = commit.totals;
+            return Status();
+        });
+        disk.set_hook({});
+        ASSERT_TRUE(verified.ok()) << "seed " << seed << ": " << verified.error().message;
+        ASSERT_GE(read.commit, before.commit) << "seed " << seed;
+        ASSERT_EQ(read, found->segments.back()->end().totals) << "seed " << seed;
     }
     EXPECT_GT(moved, 100u) << "the front did not move in this test";
 }
