@@ -1,0 +1,120 @@
+#include "transfer/put_of_line.h"
+
+#include <gtest/gtest.h>
+
+#include "ingress/put_request.h"
+#include "transfer/random_line.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kInstance = "0123456789abcdef0123456789abcdef";
+
+std::string put_of(const MessageLine& line, Losses& losses) {
+    std::string text;
+    write_put_of_line(text, line, kInstance, losses);
+    return text;
+}
+std::string put_of(const MessageLine& line) {
+    Losses unused;
+    return put_of(line, unused);
+}
+
+TEST(PutsOfLines, are_taken_by_a_server_and_say_what_the_line_says) {
+    for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
+        Random random(seed);
+        const MessageLine line = random_line(random);
+        const std::string text = put_of(line);
+        ASSERT_EQ(text, put_of(line)) << "a repeated put is another";
+        ASSERT_EQ(text.find('\n'), std::string::npos);
+        const Result<PutCommand> put = read_json_put(text, HttpApiOptions{}, {});
+        ASSERT_TRUE(put.ok()) << "seed " << seed << ": " << put.error().message << "\n" << text;
+        ASSERT_EQ(put->body, line.body);
+        ASSERT_EQ(put->headers, line.headers);
+        ASSERT_EQ(put->content_type, line.content_type);
+        ASSERT_EQ(put->order_key, line.order_key);
+        ASSERT_EQ(put->priority, line.priority);
+        ASSERT_EQ(put->retry, line.retry);
+        ASSERT_EQ(put->key, line.key.empty() ? std::string(kInstance) + ":" + std::to_string(line.id) : line.key);
+        ASSERT_EQ(put->transaction, line.transaction);
+        ASSERT_TRUE(put->when.at_ms == line.due_ms || put->when.at_ms == line.nominal_due_ms);
+        ASSERT_EQ(put->expires.has_value(), line.expires_ms != 0 || line.expires_in_ms != 0);
+        ASSERT_EQ(put->expires ? put->expires->at_ms.value_or(0) : 0, line.expires_ms);
+        ASSERT_EQ(put->expires ? put->expires->delay_ms : 0, line.expires_in_ms);
+    }
+}
+
+// A loop under way comes at the times at which it would have come; where its rest grows, to the millisecond that rests
+// are cut to.
+TEST(PutsOfLines, of_a_loop_go_on_with_its_times) {
+    for (std::uint64_t seed = 1; seed <= 5'000; ++seed) {
+        Random random(seed);
+        MessageLine line;
+        line.id = 1024;
+        line.queue = "rounds";
+        line.due_ms = kLineNow;
+        make_loop(random, line);
+        const Result<PutCommand> put = read_json_put(put_of(line), HttpApiOptions{}, {});
+        ASSERT_TRUE(put.ok()) << "seed " << seed << ": " << put.error().message;
+        const Result<RepeatRule> rule = chosen_repeat(*put->repeat, *put->when.at_ms, 1'000'000);
+        ASSERT_TRUE(rule.ok()) << "seed " << seed << ": " << rule.error().message;
+        const bool grows = line.repeat->factor_permille > 1000;
+        std::optional<std::int64_t> at = line.due_ms;
+        std::optional<std::int64_t> here = at;
+        for (std::uint64_t number = 1; number <= 8; ++number) {
+            const std::int64_t rest = rest_after_occurrence_ms(*line.repeat, line.next_occurrence + number - 1);
+            at = next_occurrence_ms(*line.repeat, line.next_occurrence + number - 1, *at);
+            here = next_occurrence_ms(*rule, number, *here);
+            const bool may_end_earlier = grows && line.repeat->end_ms != 0;
+            if (may_end_earlier && at.has_value() != here.has_value()) break;
+            ASSERT_EQ(at.has_value(), here.has_value()) << "seed " << seed << ", occurrence " << number;
+            if (!at) break;
+            const std::int64_t apart = *at < *here ? *here - *at : *at - *here;
+            if (!grows || line.repeat->every_ms > 1000) {
+                ASSERT_LE(apart, grows ? rest / 100 : 0) << "seed " << seed << ", occurrence " << number;
+            }
+        }
+    }
+}
+
+TEST(PutsOfLines, keep_the_place_of_what_rests_among_those_with_its_order_key) {
+    MessageLine line;
+    line.id = 1024;
+    line.queue = "mail";
+    line.state = State::retrying;
+    line.due_ms = kLineNow + 60'000;
+    line.nominal_due_ms = kLineNow;
+    Losses losses;
+    const auto due = [&] { return *read_json_put(put_of(line, losses), HttpApiOptions{}, {})->when.at_ms; };
+    EXPECT_EQ(due(), kLineNow + 60'000);
+    EXPECT_EQ(losses.of(Loss::rest), 0u);
+    line.expires_ms = kLineNow + 60'000;
+    EXPECT_EQ(due(), kLineNow) << "no server takes a message that expires before it is due";
+    line.expires_ms = 0;
+    line.order_key = "ann";
+    EXPECT_EQ(due(), kLineNow);
+    EXPECT_EQ(losses.of(Loss::rest), 2u);
+}
+
+TEST(PutsOfLines, count_what_they_cannot_say) {
+    MessageLine line;
+    line.id = 1024;
+    line.queue = "mail";
+    line.due_ms = kLineNow;
+    Losses losses;
+    static_cast<void>(put_of(line, losses));
+    EXPECT_EQ(losses.of(Loss::key_added), 1u);
+    line.key = "mine";
+    line.attempts = 3;
+    line.maybe_delivered = true;
+    line.schedule = "nightly";
+    line.reason = "no route";
+    static_cast<void>(put_of(line, losses));
+    for (const Loss loss : {Loss::attempts, Loss::maybe_delivered, Loss::origin, Loss::reason, Loss::key_added}) {
+        EXPECT_EQ(losses.of(loss), 1u) << loss_name(loss);
+    }
+    for (const Loss loss : {Loss::rest, Loss::occurrence, Loss::checks}) EXPECT_EQ(losses.of(loss), 0u);
+}
+
+}  // namespace
+}  // namespace duewheel

@@ -1,0 +1,81 @@
+#include "transfer/settings_line.h"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace duewheel {
+namespace {
+
+using Kind = SettingsLine::Kind;
+
+SettingsLine read(Kind kind, const std::string& text) {
+    const Result<JsonRequest> json = JsonRequest::parse(text);
+    EXPECT_TRUE(json.ok());
+    const Result<SettingsLine> line = read_settings_line(kind, *json, text);
+    EXPECT_TRUE(line.ok()) << line.error().message;
+    return *line;
+}
+
+boost::json::object body_of(const SettingsLine& line) {
+    return boost::json::parse(line.body).get_object();
+}
+
+TEST(SettingsLines, name_the_path_that_they_are_put_to) {
+    EXPECT_EQ(read(Kind::name_space, R"({"kind":"namespace","namespace":"team","settings":{"limits":{"pending":3}}})").path(),
+              "/v1/namespaces/team");
+    EXPECT_EQ(read(Kind::queue, R"({"kind":"queue","namespace":"team","queue":"a/b","settings":{}})").path(),
+              "/v1/namespaces/team/queues/a%2Fb");
+    const char* schedule = R"({"kind":"schedule","schedule":"s","paused":false,"next_ms":1901064600000,
+        "next_occurrence":1,"settings":{"queue":"q","cron":"* * * * *"}})";
+    EXPECT_EQ(read(Kind::schedule, schedule).path(), "/v1/namespaces/default/schedules/s");
+    const char* watchdog = R"({"kind":"watchdog","watchdog":"w","settings":{"queue":"q","timeout":5}})";
+    EXPECT_EQ(read(Kind::watchdog, watchdog).path(), "/v1/namespaces/default/watchdogs/w");
+}
+
+TEST(SettingsLines, of_a_schedule_go_on_where_it_stands) {
+    const SettingsLine every = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":true,
+        "next_ms":1901064600000,"next_occurrence":4,"settings":{"queue":"q","every":60000,"times":10}})");
+    EXPECT_EQ(body_of(every).at("start"), "2030-03-30T01:30:00.000Z");
+    EXPECT_EQ(body_of(every).at("times"), 7);
+    EXPECT_EQ(body_of(every).at("paused"), true);
+    EXPECT_FALSE(every.has_ended);
+    const SettingsLine cron = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
+        "next_ms":1901064600000,"next_occurrence":2,"settings":{"queue":"q","cron":"* * * * *"}})");
+    EXPECT_FALSE(body_of(cron).contains("start"));
+    EXPECT_FALSE(body_of(cron).contains("times"));
+    const SettingsLine begun = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
+        "next_ms":1901064600000,"next_occurrence":1,
+        "settings":{"queue":"q","every":60000,"start":"2030-03-30T01:30:00.000Z"}})");
+    EXPECT_EQ(body_of(begun).at("start"), "2030-03-30T01:30:00.000Z");
+    const SettingsLine ended = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
+        "waiting_run":{"occurrence":3},"settings":{"queue":"q","cron":"* * * * *"}})");
+    EXPECT_TRUE(ended.has_ended);
+    EXPECT_TRUE(ended.has_waiting_run);
+}
+
+// What was signed goes out signed, or not at all.
+TEST(SettingsLines, of_a_queue_whose_secrets_are_not_named_pause_it) {
+    const SettingsLine line = read(Kind::queue, R"({"kind":"queue","queue":"calls","secrets_left_out":1,
+        "settings":{"target":{"webhook":{"url":"https://receiver.example/in"}},"paused":false}})");
+    EXPECT_TRUE(line.lacks_secrets);
+    EXPECT_FALSE(line.is_paused);
+    EXPECT_EQ(body_of(line).at("paused"), true);
+}
+
+TEST(SettingsLines, tell_whether_a_server_has_them_already) {
+    const SettingsLine queue = read(Kind::queue, R"({"kind":"queue","queue":"mail","settings":{"paused":false,"lease":120000}})");
+    EXPECT_EQ(standing_of(queue, 404, R"({"code":"unknown_queue"})"), Standing::absent);
+    EXPECT_EQ(standing_of(queue, 200, R"({"queue":"mail","settings":{"paused":false}})"), Standing::absent);
+    EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease":120000,"paused":false}})"), Standing::same);
+    EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease":120000,"paused":true}})"), Standing::other);
+    EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease":5000,"paused":false}})"), Standing::other);
+    const SettingsLine schedule = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
+        "next_ms":1901064600000,"next_occurrence":1,"settings":{"queue":"q","cron":"* * * * *"}})");
+    EXPECT_EQ(standing_of(schedule, 200, R"({"paused":false,"settings":{"queue":"q","cron":"* * * * *"}})"), Standing::same);
+    EXPECT_EQ(standing_of(schedule, 200, R"({"paused":true,"settings":{"queue":"q","cron":"* * * * *"}})"), Standing::other);
+    const SettingsLine space = read(Kind::name_space, R"({"kind":"namespace","namespace":"t","settings":{"limits":{"pending":3}}})");
+    EXPECT_EQ(standing_of(space, 200, R"({"namespace":"t","settings":{}})"), Standing::absent);
+}
+
+}  // namespace
+}  // namespace duewheel
