@@ -61,7 +61,8 @@ Status read_lines(LineFile& file, ExportReader& reader, Telling* telling, const 
         if (!read && (read.error().code == "no_export" || read.error().code == "newer_format")) return read.error();
         if (!read) {
             ++unread;
-            if (telling != nullptr) (*telling)(reader.line(), read.error().message, read.error().code, read.error().field);
+            if (telling != nullptr)
+                (*telling)(reader.line(), read.error().message, read.error().code, read.error().field);
         } else if (!take(*read)) {
             return {};
         }
@@ -79,13 +80,11 @@ boost::json::object json_of(const ImportCounts& counts) {
         const std::string_view name = loss_name(static_cast<Loss>(i));
         losses[boost::json::string_view(name.data(), name.size())] = counts.losses.of(static_cast<Loss>(i));
     }
-    return {{"put", counts.put},         {"put_before", counts.before},
-            {"held", counts.held},       {"set", counts.set},
-            {"set_before", counts.same}, {"refused", counts.refused},
-            {"unread", counts.unread},   {"expired", counts.expired},
-            {"checks", counts.checks},   {"dead", counts.dead},
-            {"ended", counts.ended},     {"owed", counts.owed},
-            {"fed", counts.fed},         {"carried_otherwise", losses}};
+    return {{"put", counts.put},       {"put_before", counts.before}, {"held", counts.held},
+            {"set", counts.set},       {"set_before", counts.same},   {"refused", counts.refused},
+            {"unread", counts.unread}, {"expired", counts.expired},   {"checks", counts.checks},
+            {"dead", counts.dead},     {"ended", counts.ended},       {"owed", counts.owed},
+            {"fed", counts.fed},       {"carried_otherwise", losses}};
 }
 
 void print_summary(const ImportCounts& counts, bool dry_run) {
@@ -122,9 +121,16 @@ int exit_of(const Refusal& refusal) {
 
 void print_paused(const ImportRun& run) {
     for (const std::string& queue : run.paused_queues()) {
+        std::fprintf(
+            stderr,
+            "duewheel: Queue %s is paused, and the export does not say so: if nobody means it to be, let it go "
+            "on with `duewheel queue resume`.\n",
+            printable(queue).c_str());
+    }
+    for (const std::string& queue : run.unsigned_queues()) {
         std::fprintf(stderr,
-                     "duewheel: Queue %s is paused, and the export does not say so: if nobody means it to be, let it go "
-                     "on with `duewheel queue resume`.\n",
+                     "duewheel: Queue %s posts to a webhook that was signed, and the export does not name its secrets: "
+                     "the queue is paused. Set them, and let it go on with `duewheel queue resume`.\n",
                      printable(queue).c_str());
     }
 }
@@ -141,8 +147,9 @@ int check(Session& session, const ImportArguments& arguments, LineFile& file, Te
     const bool is_none = !whole && whole.error().code == "no_export";
     if (is_none || (!whole && !arguments.incomplete)) return session.complain(whole.error(), kExitRefused);
     if (unread == 0 || arguments.incomplete) return kExitDone;
-    const Error bad{"bad_line", "Nothing was sent. Put the lines that are named right, or import all others with "
-                                "--incomplete."};
+    const Error bad{"bad_line",
+                    "Nothing was sent. Put the lines that are named right, or import all others with "
+                    "--incomplete."};
     return session.complain(bad, kExitRefused);
 }
 
@@ -168,10 +175,11 @@ int import_into(Session& session, const ImportArguments& arguments, LineFile& fi
         if (!is_done) {
             ended = run.ended();
             tell(run.ended_at(), ended.detail, ended.code, ended.field);
-            std::fprintf(stderr,
-                         "duewheel: Ended before line %llu. What stands before it was carried; the same import once more "
-                         "makes nothing twice.\n",
-                         static_cast<unsigned long long>(run.ended_at()));
+            std::fprintf(
+                stderr,
+                "duewheel: Ended before line %llu. What stands before it was carried; the same import once more "
+                "makes nothing twice.\n",
+                static_cast<unsigned long long>(run.ended_at()));
         }
     }
     if (session.json) {
@@ -185,8 +193,9 @@ int import_into(Session& session, const ImportArguments& arguments, LineFile& fi
 
 int import(Session& session, const ImportArguments& arguments) {
     if (session.name_space) {
-        return session.complain({"conflicting_options", "The lines of an export name their namespaces: leave "
-                                                        "--namespace out."},
+        return session.complain({"conflicting_options",
+                                 "The lines of an export name their namespaces: leave "
+                                 "--namespace out."},
                                 kExitUsage);
     }
     LineFile file(arguments.file);
@@ -222,15 +231,15 @@ void add_import(CLI::App& program, Session& session) {
     ImportArguments& options = *verb.options;
     verb.app->add_option("FILE", options.file, "What `duewheel export` wrote; - is standard input")->required();
     verb.app->add_flag("--dry-run", options.dry_run, "Check every line and say what would be done; ask no server");
-    verb.app->add_flag("--incomplete", options.incomplete,
-                       "Take what can be read of a file that was cut or changed");
+    verb.app->add_flag("--incomplete", options.incomplete, "Take what can be read of a file that was cut or changed");
     verb.app->add_flag("--replace", options.options.replaces,
                        "Replace settings, schedules and watchdogs that the server has already");
     verb.app->add_flag("--dead-as-held", options.options.dead_as_held,
                        "Put dead messages too, and set them aside: a kick brings them back");
-    takes_duration(verb.app->add_option("--patience", options.patience,
-                                        "How long to try again where the server is full, busy or away")
-                       ->capture_default_str());
+    takes_duration(
+        verb.app
+            ->add_option("--patience", options.patience, "How long to try again where the server is full, busy or away")
+            ->capture_default_str());
 }
 
 }  // namespace duewheel

@@ -21,6 +21,10 @@ std::string queue_path(const MessageLine& line) {
     return "/v1/namespaces/" + percent_encode(line.name_space) + "/queues/" + percent_encode(line.queue);
 }
 
+std::string shown_name(const std::string& name_space, const std::string& queue) {
+    return name_space == kDefaultNamespace ? queue : queue + " of namespace " + name_space;
+}
+
 std::string namespace_path(const std::string& queue_path) {
     return queue_path.substr(0, queue_path.find("/queues/"));
 }
@@ -39,7 +43,8 @@ void ImportRun::refuse(std::uint64_t number, const Refusal& why) {
 }
 
 bool ImportRun::take(std::uint64_t number, const ExportLine& line) {
-    if (import_is_to_stop()) return stop(batch_.empty() ? number : batch_.front().line, {"stopped", "It was told to stop.", ""});
+    if (import_is_to_stop())
+        return stop(batch_.empty() ? number : batch_.front().line, {"stopped", "It was told to stop.", ""});
     if (const auto* header = std::get_if<ExportHeader>(&line)) instance_ = header->instance;
     if (const auto* settings = std::get_if<SettingsLine>(&line)) return set(number, *settings);
     if (const auto* message = std::get_if<MessageLine>(&line)) return put(number, *message);
@@ -68,6 +73,7 @@ bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
     if (set.ok()) {
         server_->note_progress();
         if (line.kind == SettingsLine::Kind::watchdog) ++counts_.fed;
+        if (line.lacks_secrets) unsigned_queues_.push_back(shown_name(line.name_space, line.name));
         return ++counts_.set, true;
     }
     if (set.status == 0 || says_later(set.status)) return stop(number, set.refusal);
@@ -97,7 +103,7 @@ bool ImportRun::begin_queue(const MessageLine& line) {
     if (path == path_) return true;
     if (!flush() || !resume()) return false;
     path_ = std::move(path);
-    shown_queue_ = line.name_space == kDefaultNamespace ? line.queue : line.name_space + " " + line.queue;
+    shown_queue_ = shown_name(line.name_space, line.queue);
     return true;
 }
 
@@ -195,8 +201,8 @@ bool ImportRun::hold(const Item& item, std::string_view id) {
     if (outcome == "held") return ++counts_.held, true;
     if (!done.ok()) return refuse(item.line, done.refusal), true;
     refuse(item.line, {"not_held",
-                       "message " + std::string(id) + " was to be set aside, and is not: it is " + std::string(outcome) +
-                           " by now",
+                       "message " + std::string(id) + " was to be set aside, and is not: it is " +
+                           std::string(outcome) + " by now",
                        ""});
     return true;
 }

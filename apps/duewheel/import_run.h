@@ -1,5 +1,5 @@
-// Carries the lines of an export into a server, one after the other: settings by PUTs, messages by batches of puts. What
-// cannot be carried is counted, and each line that is refused is told of.
+// Carries the lines of an export into a server, one after the other: settings by PUTs, messages by batches of puts.
+// What cannot be carried is counted, and each line that is refused is told of.
 //
 // Messages that are set aside are put into a queue that is paused meanwhile, because a message cannot begin so: nobody
 // gets one between its put and its hold.
@@ -61,6 +61,8 @@ class ImportRun {
     std::uint64_t ended_at() const { return ended_at_; }
     // Queues that were paused when a message was to be set aside there, though the export does not say so.
     const std::vector<std::string>& paused_queues() const { return paused_queues_; }
+    // Queues that were set and paused, because their webhooks were signed and the export does not say with what.
+    const std::vector<std::string>& unsigned_queues() const { return unsigned_queues_; }
 
   private:
     struct Item {
@@ -95,6 +97,7 @@ class ImportRun {
     enum class Paused { no, here, before } paused_ = Paused::no;
     std::set<std::string> paused_in_export_;  // paths
     std::vector<std::string> paused_queues_;
+    std::vector<std::string> unsigned_queues_;
     Refusal ended_;
     std::uint64_t ended_at_ = 0;
     Refusal later_;  // what the newest part that said so had to say

@@ -49,7 +49,7 @@ bool import_is_to_stop() {
 }
 
 void stop_import_at_signals() {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = stop;
     for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
 }

@@ -39,8 +39,8 @@ class ImportServer {
     // `patience`: how long it tries again without getting anywhere.
     ImportServer(const std::string& address, Milliseconds patience) : client_(address), patience_(patience) {}
 
-    // Waits where the answer says "later" (429, 503, 507), and where a server that answered before is away. Codes beside
-    // the server's: `unreachable`, `bad_address`, `bad_answer`; `stopped`, by a signal.
+    // Waits where the answer says "later" (429, 503, 507), and where a server that answered before is away. Codes
+    // beside the server's: `unreachable`, `bad_address`, `bad_answer`; `stopped`, by a signal.
     ImportAnswer ask(std::string_view method, const std::string& path, std::string_view type = {},
                      std::string_view body = {}, std::string_view traceparent = {});
 

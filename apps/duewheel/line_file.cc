@@ -60,7 +60,7 @@ Status LineFile::rewind() {
 }
 
 std::uint64_t LineFile::bytes() const {
-    struct stat found{};
+    struct stat found {};
     if (file_ == nullptr || ::fstat(::fileno(file_), &found) != 0 || !S_ISREG(found.st_mode)) return 0;
     return static_cast<std::uint64_t>(found.st_size);
 }

@@ -17,8 +17,8 @@ class LineFile {
     // "-": standard input. Whether it can be read is seen by the first line.
     explicit LineFile(const std::string& name);
 
-    // Without its line feed, which the last one need not have. Nothing at the end of the file. Codes: `unreadable_file`,
-    // `body_too_large`.
+    // Without its line feed, which the last one need not have. Nothing at the end of the file. Codes:
+    // `unreadable_file`, `body_too_large`.
     Result<std::optional<std::string_view>> next();
 
     // Copies the rest to a file without a name, which is read from then on: so that it can be read twice. Codes:

@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
           duewheel::add_kick,     duewheel::add_discard,   duewheel::add_queue,   duewheel::add_schedule,
           duewheel::add_watchdog, duewheel::add_namespace, duewheel::add_clock,   duewheel::add_stats,
           duewheel::add_top,      duewheel::add_bench,     duewheel::add_check,   duewheel::add_backup,
-          duewheel::add_restore,   duewheel::add_export,    duewheel::add_import}) {
+          duewheel::add_restore,  duewheel::add_export,    duewheel::add_import}) {
         add(program, session);
     }
     try {

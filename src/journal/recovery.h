@@ -62,9 +62,9 @@ Result<LogEnd> read_log_end(const File& file, const std::string& path, const Seg
 // Codes: `damaged_log`, `newer_format`, `not_found` (no such directory), `io_error`.
 Result<FoundLog> find_log(FileSystem& files, const std::string& directory);
 
-// As find_log(), of a log that a server may be writing at meanwhile: what looks damaged or gone because of that is looked
-// at again. The files are opened before the newest is read to its last whole commit, so they are the log of one instant
-// (log_copy.h says why), and stay readable when the server unlinks them.
+// As find_log(), of a log that a server may be writing at meanwhile: what looks damaged or gone because of that is
+// looked at again. The files are opened before the newest is read to its last whole commit, so they are the log of one
+// instant (log_copy.h says why), and stay readable when the server unlinks them.
 Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory);
 
 // Does what was found to be needed, so that the newest segment can be appended to, and opens it for that. All that is

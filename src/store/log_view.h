@@ -3,7 +3,8 @@
 //
 // The server's own index belongs to the server, so one is built anew, in a place of its own, out of the segments that
 // are there; that reads every byte of the log against its checksums. Then it is proven, as a start proves one
-// (index_proof.h). Nothing is changed in the data directory, and no lock is needed there. A backup may be looked at too.
+// (index_proof.h). Nothing is changed in the data directory, and no lock is needed there. A backup may be looked at
+// too.
 //
 // Memory is that of one segment's table, and of the settings, schedules and watchdogs; the messages are on disk.
 #pragma once

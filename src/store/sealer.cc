@@ -302,7 +302,8 @@ Result<SegmentEffect> read_effect(const SegmentFile& segment, std::uint64_t firs
         return {};
     });
     if (!scanned) return scanned.error();
-    if (!closed && fill == Fill::full) return not_of_this_log("segment " + segment.path() + " was to be sealed before it was full");
+    if (!closed && fill == Fill::full)
+        return not_of_this_log("segment " + segment.path() + " was to be sealed before it was full");
     return effect;
 }
 

@@ -206,8 +206,7 @@ class Export {
     Status write_unordered(const QueueName& queue, bool& has_ordered) {
         DuePosition from;
         for (bool complete = false; !complete;) {
-            Result<Stretch> page =
-                view_.index().scan_queue(queue.name_space, queue.queue, from, kEndOfTime, kPageRows);
+            Result<Stretch> page = view_.index().scan_queue(queue.name_space, queue.queue, from, kEndOfTime, kPageRows);
             if (!page) return std::move(page).error();
             complete = page->complete;
             from = page->next;

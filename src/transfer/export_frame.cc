@@ -37,8 +37,7 @@ Status read_digits(const JsonRequest& json, std::string_view member, std::size_t
                           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
                       });
     if (fits) return {};
-    return Error{"out_of_range",
-                 "`" + std::string(member) + "` is " + std::to_string(count) + " hexadecimal digits",
+    return Error{"out_of_range", "`" + std::string(member) + "` is " + std::to_string(count) + " hexadecimal digits",
                  std::string(member)};
 }
 
@@ -72,7 +71,8 @@ Result<ExportHeader> read_header_line(const JsonRequest& json) {
     }
     header.format = static_cast<std::int64_t>(format);
     if (read) {
-        read = json.only({"kind", "format", "instance", "server_time", "server_time_ms", "sequence", "pending", "dead"});
+        read =
+            json.only({"kind", "format", "instance", "server_time", "server_time_ms", "sequence", "pending", "dead"});
     }
     if (read) read = read_digits(json, "instance", kInstanceDigits, header.instance);
     if (read) read = take(json.instant_ms("server_time_ms"), header.server_time_ms);
@@ -85,8 +85,8 @@ Result<ExportHeader> read_header_line(const JsonRequest& json) {
 
 Result<ExportEnd> read_end_line(const JsonRequest& json) {
     ExportEnd end;
-    Status read = json.only(
-        {"kind", "namespaces", "queues", "schedules", "watchdogs", "messages", "dead", "purged", "xxh3"});
+    Status read =
+        json.only({"kind", "namespaces", "queues", "schedules", "watchdogs", "messages", "dead", "purged", "xxh3"});
     for (const auto& [name, count] : kCounts) {
         if (read) read = read_count(json, name, end.counts.*count);
     }

@@ -38,8 +38,8 @@ struct ExportCounts {
 
 struct ExportEnd {
     ExportCounts counts;
-    std::uint64_t purged = 0;   // messages that a purge or a discard was about to end, and that have no line
-    std::string digest;         // of all bytes before this line
+    std::uint64_t purged = 0;  // messages that a purge or a discard was about to end, and that have no line
+    std::string digest;        // of all bytes before this line
 
     bool operator==(const ExportEnd&) const = default;
 };

@@ -86,9 +86,8 @@ Result<ExportLine> ExportReader::read_kind(std::string_view kind, const JsonRequ
 Status ExportReader::finish() const {
     if (line_ == 0) return no_export("it is empty");
     if (!end_) {
-        return Error{"incomplete_export",
-                     "the export has no end: it stops after line " + std::to_string(line_) +
-                         ". Copy the whole file, or import what is there with --incomplete"};
+        return Error{"incomplete_export", "the export has no end: it stops after line " + std::to_string(line_) +
+                                              ". Copy the whole file, or import what is there with --incomplete"};
     }
     if (!is_changed_) return {};
     return Error{"changed_export",

@@ -85,9 +85,7 @@ TEST(ExportReader, refuses_what_is_none_and_names_the_line) {
     std::string newer = whole[0];
     newer.replace(newer.find(R"("format":1)"), 10, R"("format":2)");
     EXPECT_EQ(verdict({newer}), "newer_format in line 1");
-    const auto with = [&](std::string_view second) {
-        return verdict({whole[0], std::string(second)});
-    };
+    const auto with = [&](std::string_view second) { return verdict({whole[0], std::string(second)}); };
     EXPECT_EQ(with("{"), "bad_json in line 2");
     EXPECT_EQ(with(""), "missing_member in line 2");
     EXPECT_EQ(with(R"({"kind":"massage"})"), "unknown_kind in line 2");

@@ -19,11 +19,11 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kMembers[] = {
-    "kind",      "id",          "namespace",   "queue",       "state",     "due",         "nominal_due_ms",
-    "expires",   "expires_in",  "priority",    "order_key",   "key",       "retry",       "attempts",
-    "put_ms",    "repeat",      "maybe_delivered", "next_occurrence", "transaction", "answer_by_ms", "checks",
-    "parent",    "schedule",    "watchdog",    "last_fed_ms", "occurrence", "check_of",   "ended_ms",
-    "reason",    "body",        "body_base64", "content_type", "headers",  "traceparent"};
+    "kind",    "id",         "namespace",       "queue",           "state",       "due",          "nominal_due_ms",
+    "expires", "expires_in", "priority",        "order_key",       "key",         "retry",        "attempts",
+    "put_ms",  "repeat",     "maybe_delivered", "next_occurrence", "transaction", "answer_by_ms", "checks",
+    "parent",  "schedule",   "watchdog",        "last_fed_ms",     "occurrence",  "check_of",     "ended_ms",
+    "reason",  "body",       "body_base64",     "content_type",    "headers",     "traceparent"};
 
 void write_id(JsonWriter& json, std::string_view name, MessageId id) {
     if (id != 0) json.text(name, std::to_string(id));
@@ -55,7 +55,8 @@ Status read_number(const JsonRequest& json, std::string_view member, Number& int
     constexpr auto kMost = static_cast<std::int64_t>(
         std::min<std::uint64_t>(std::numeric_limits<Number>::max(), std::numeric_limits<std::int64_t>::max()));
     if (**read < 1 || **read > kMost) {
-        return out_of_range(member, "a whole number from 1 to " + std::to_string(kMost) + "; leave it out where it is 0");
+        return out_of_range(member,
+                            "a whole number from 1 to " + std::to_string(kMost) + "; leave it out where it is 0");
     }
     into = static_cast<Number>(**read);
     return {};
@@ -104,8 +105,7 @@ Status read_repeat(const JsonRequest& json, MessageLine& line) {
     const Result<std::optional<RepeatChoice>> choice = read_repeat(json);
     if (!choice) return choice.error();
     if (!*choice) return {};
-    const Result<RepeatRule> rule =
-        chosen_repeat(**choice, line.due_ms, std::numeric_limits<std::int64_t>::max());
+    const Result<RepeatRule> rule = chosen_repeat(**choice, line.due_ms, std::numeric_limits<std::int64_t>::max());
     if (!rule) return rule.error();
     line.repeat = *rule;
     if (line.next_occurrence == 0) return missing("next_occurrence");

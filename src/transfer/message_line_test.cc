@@ -61,7 +61,8 @@ TEST(MessageLines, that_were_changed_are_refused_or_other_lines) {
 }
 
 TEST(MessageLines, name_the_member_that_is_wrong) {
-    const std::string whole = R"({"kind":"message","id":"1024","queue":"mail","state":"ready","due":"2027-01-01T06:00:00Z")";
+    const std::string whole =
+        R"({"kind":"message","id":"1024","queue":"mail","state":"ready","due":"2027-01-01T06:00:00Z")";
     ASSERT_TRUE(read(whole + "}").ok());
     struct Case {
         std::string text;

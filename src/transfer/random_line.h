@@ -25,7 +25,8 @@ inline std::string random_name(Random& random) {
 
 // UTF-8 with all that JSON has to escape, or without control characters.
 inline std::string random_text(Random& random, bool with_controls) {
-    static constexpr std::string_view kPieces[] = {"a", "é", "\"", "\\", "/", "日", "😀", " ", "{", "\n", "\t", "\x01", "\x7f"};
+    static constexpr std::string_view kPieces[] = {"a", "é", "\"", "\\", "/",    "日",  "😀",
+                                                   " ", "{", "\n", "\t", "\x01", "\x7f"};
     const std::uint64_t kinds = with_controls ? 13 : 9;
     std::string text;
     for (std::uint64_t left = drawn(random, 20); left > 0; --left) text += kPieces[drawn(random, kinds)];

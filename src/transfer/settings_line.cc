@@ -20,13 +20,12 @@ using Kind = SettingsLine::Kind;
 
 constexpr std::string_view kNamespaceMembers[] = {"kind", "namespace", "settings"};
 constexpr std::string_view kQueueMembers[] = {"kind", "namespace", "queue", "secrets_left_out", "settings"};
-constexpr std::string_view kScheduleMembers[] = {"kind",     "namespace",   "schedule",         "paused",
-                                                 "next_ms",  "created_ms",  "next_occurrence",  "runs",
-                                                 "last_run", "waiting_run", "last_passed_over", "traceparent",
-                                                 "settings"};
-constexpr std::string_view kWatchdogMembers[] = {"kind",   "namespace", "watchdog", "created_ms", "due_ms",      "last_fed_ms",
-                                                 "feeds",  "fired",     "merged",   "owed",       "last_fired",
-                                                 "traceparent", "settings"};
+constexpr std::string_view kScheduleMembers[] = {
+    "kind", "namespace", "schedule",    "paused",           "next_ms",     "created_ms", "next_occurrence",
+    "runs", "last_run",  "waiting_run", "last_passed_over", "traceparent", "settings"};
+constexpr std::string_view kWatchdogMembers[] = {"kind",        "namespace",   "watchdog", "created_ms", "due_ms",
+                                                 "last_fed_ms", "feeds",       "fired",    "merged",     "owed",
+                                                 "last_fired",  "traceparent", "settings"};
 
 std::span<const std::string_view> members_of(Kind kind) {
     switch (kind) {

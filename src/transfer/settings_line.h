@@ -23,11 +23,11 @@ struct SettingsLine {
     std::string name;  // of a namespace its own
     std::string body;  // of the PUT: one JSON object
     std::string traceparent;
-    bool has_ended = false;           // of a schedule: there is no time left, and no server takes it
-    bool has_waiting_run = false;     // of a schedule: a run that waited for the one before, which no PUT can say
-    bool has_owed = false;            // of a watchdog: a message that it owes, likewise
-    bool lacks_secrets = false;       // of a queue: its webhook was signed, and the line does not say with what. Paused
-    bool is_paused = false;           // of a queue, as the line says
+    bool has_ended = false;        // of a schedule: there is no time left, and no server takes it
+    bool has_waiting_run = false;  // of a schedule: a run that waited for the one before, which no PUT can say
+    bool has_owed = false;         // of a watchdog: a message that it owes, likewise
+    bool lacks_secrets = false;    // of a queue: its webhook was signed, and the line does not say with what. Paused
+    bool is_paused = false;        // of a queue, as the line says
 
     // "/v1/namespaces/team/queues/mail"
     std::string path() const;

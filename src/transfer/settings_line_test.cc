@@ -21,8 +21,9 @@ boost::json::object body_of(const SettingsLine& line) {
 }
 
 TEST(SettingsLines, name_the_path_that_they_are_put_to) {
-    EXPECT_EQ(read(Kind::name_space, R"({"kind":"namespace","namespace":"team","settings":{"limits":{"pending":3}}})").path(),
-              "/v1/namespaces/team");
+    EXPECT_EQ(
+        read(Kind::name_space, R"({"kind":"namespace","namespace":"team","settings":{"limits":{"pending":3}}})").path(),
+        "/v1/namespaces/team");
     EXPECT_EQ(read(Kind::queue, R"({"kind":"queue","namespace":"team","queue":"a/b","settings":{}})").path(),
               "/v1/namespaces/team/queues/a%2Fb");
     const char* schedule = R"({"kind":"schedule","schedule":"s","paused":false,"next_ms":1901064600000,
@@ -63,7 +64,8 @@ TEST(SettingsLines, of_a_queue_whose_secrets_are_not_named_pause_it) {
 }
 
 TEST(SettingsLines, tell_whether_a_server_has_them_already) {
-    const SettingsLine queue = read(Kind::queue, R"({"kind":"queue","queue":"mail","settings":{"paused":false,"lease":120000}})");
+    const SettingsLine queue =
+        read(Kind::queue, R"({"kind":"queue","queue":"mail","settings":{"paused":false,"lease":120000}})");
     EXPECT_EQ(standing_of(queue, 404, R"({"code":"unknown_queue"})"), Standing::absent);
     EXPECT_EQ(standing_of(queue, 200, R"({"queue":"mail","settings":{"paused":false}})"), Standing::absent);
     EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease":120000,"paused":false}})"), Standing::same);
@@ -71,9 +73,12 @@ TEST(SettingsLines, tell_whether_a_server_has_them_already) {
     EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease":5000,"paused":false}})"), Standing::other);
     const SettingsLine schedule = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
         "next_ms":1901064600000,"next_occurrence":1,"settings":{"queue":"q","cron":"* * * * *"}})");
-    EXPECT_EQ(standing_of(schedule, 200, R"({"paused":false,"settings":{"queue":"q","cron":"* * * * *"}})"), Standing::same);
-    EXPECT_EQ(standing_of(schedule, 200, R"({"paused":true,"settings":{"queue":"q","cron":"* * * * *"}})"), Standing::other);
-    const SettingsLine space = read(Kind::name_space, R"({"kind":"namespace","namespace":"t","settings":{"limits":{"pending":3}}})");
+    EXPECT_EQ(standing_of(schedule, 200, R"({"paused":false,"settings":{"queue":"q","cron":"* * * * *"}})"),
+              Standing::same);
+    EXPECT_EQ(standing_of(schedule, 200, R"({"paused":true,"settings":{"queue":"q","cron":"* * * * *"}})"),
+              Standing::other);
+    const SettingsLine space =
+        read(Kind::name_space, R"({"kind":"namespace","namespace":"t","settings":{"limits":{"pending":3}}})");
     EXPECT_EQ(standing_of(space, 200, R"({"namespace":"t","settings":{}})"), Standing::absent);
 }
 

@@ -1,5 +1,5 @@
-// Lines of an export, whoever wrote them: each is refused with a place, or says the same after it was written again; and
-// a server takes the put that a message's line makes.
+// Lines of an export, whoever wrote them: each is refused with a place, or says the same after it was written again;
+// and a server takes the put that a message's line makes.
 #include <limits>
 #include <string>
 
