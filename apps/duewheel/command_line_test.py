@@ -31,7 +31,7 @@ DONE, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 PROGRAM = BIN / "duewheel"
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, "
 VERBS = ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend", "release",
-         "hold", "kick", "discard", "queue", "queue discard", "stats", "top", "bench", "check"]
+         "hold", "kick", "discard", "queue", "queue discard", "stats", "top", "bench", "check", "export", "import"]
 
 
 class CommandLine(unittest.TestCase):

@@ -225,9 +225,9 @@ int import(Session& session, const ImportArguments& arguments) {
 }  // namespace
 
 void add_import(CLI::App& program, Session& session) {
-    Verb<ImportArguments> verb(program, session, "import",
-                               "Put everything that an export holds into a running server; may be repeated",
-                               "duewheel import ./pending.ndjson", import);
+    Verb<ImportArguments> verb(
+        program, session, "import", "Put everything that an export holds into a running server; may be repeated",
+        "duewheel export ./duewheel-data ./pending.ndjson\n  duewheel import ./pending.ndjson", import);
     ImportArguments& options = *verb.options;
     verb.app->add_option("FILE", options.file, "What `duewheel export` wrote; - is standard input")->required();
     verb.app->add_flag("--dry-run", options.dry_run, "Check every line and say what would be done; ask no server");

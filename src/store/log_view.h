@@ -16,7 +16,6 @@
 #include "base/file.h"
 #include "journal/log_copy.h"
 #include "journal/segment_catalog.h"
-#include "journal/segment_format.h"
 #include "store/index.h"
 #include "store/retention.h"
 #include "store/sorted_rows.h"

@@ -160,6 +160,10 @@ Status check(const JsonRequest& json, const MessageLine& line) {
 
 }  // namespace
 
+std::span<const std::string_view> message_line_members() {
+    return kMembers;
+}
+
 MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs now_ms) {
     const MessageState& state = row.state;
     const bool is_half = state.state == State::prepared;

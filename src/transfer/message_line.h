@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -61,7 +62,10 @@ struct MessageLine {
     bool operator==(const MessageLine&) const = default;
 };
 
-// The line that an export has for a message at `now_ms`; a due one is `ready`. Codes: none but of a damaged record.
+// Every member that a line may have.
+std::span<const std::string_view> message_line_members();
+
+// The line that an export has for a message at `now_ms`; a due one is `ready`.
 MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs now_ms);
 
 // Appends the object, without a line feed.

@@ -1,5 +1,7 @@
 #include "transfer/message_line.h"
 
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -97,6 +99,14 @@ TEST(MessageLines, name_the_member_that_is_wrong) {
         ASSERT_FALSE(line.ok()) << one.text;
         EXPECT_EQ(line.error().code, one.code) << one.text << ": " << line.error().message;
         EXPECT_EQ(line.error().field, one.field) << one.text << ": " << line.error().message;
+    }
+}
+
+TEST(MessageLines, have_no_member_that_is_not_documented) {
+    std::ifstream file(DUEWHEEL_SOURCE_DIR "/docs/export_format.md");
+    const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    for (const std::string_view member : message_line_members()) {
+        EXPECT_NE(page.find("`" + std::string(member) + "`"), std::string::npos) << member;
     }
 }
 
