@@ -41,8 +41,11 @@ class CommitReader {
     CommitReader(const File& file, const std::string& path, const SegmentHeader& header, std::uint64_t limit);
 
     // The next commit, which begins at position(). Codes: `damaged_log` (no whole commit stands there, be it zeros),
-    // `newer_format`, `io_error`; position and totals then stay as they are, and nothing more can be read.
+    // `newer_format`, `io_error`; position and totals then stay as they are, and nothing more can be read, unless the
+    // file has changed.
     Result<CommitInLog> next();
+    // Forgets what was read of the file beyond position(): somebody may have written there since.
+    void look_again() { window_.forget(); }
 
     std::uint64_t position() const { return position_; }
     std::uint64_t limit() const { return window_.limit(); }

@@ -21,6 +21,9 @@ class FileWindow {
     // before this call are void. What lies before `offset` may be forgotten.
     Result<std::string_view> from(std::uint64_t offset, std::uint64_t least);
 
+    // What is read next comes from the file as it is then.
+    void forget() { held_.clear(); }
+
     std::uint64_t limit() const { return limit_; }
 
   private:

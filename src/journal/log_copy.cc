@@ -12,7 +12,7 @@ namespace duewheel {
 namespace {
 
 constexpr std::uint64_t kPieceBytes = 1 << 20;
-// The front moves once in seconds, and opening takes milliseconds; a commit is written in less than one.
+// The front moves once in seconds, and opening takes milliseconds.
 constexpr int kTries = 100;
 
 struct Source {
@@ -69,15 +69,6 @@ Result<std::vector<Source>> open_sources(FileSystem& files, const std::string& d
     return Error{"io_error", "the files in " + directory + " change all the time, which no server does: try again"};
 }
 
-// Up to the last commit that is whole.
-Result<LogEnd> read_end(const Source& newest, const std::string& path) {
-    for (int left = kTries;; --left) {
-        Result<LogEnd> end = read_log_end(*newest.file, path, newest.header, newest.header.segment_bytes);
-        const bool may_be_written_at = !end && end.error().code == "damaged_log";
-        if (!may_be_written_at || left == 1) return end;
-    }
-}
-
 class Copy {
   public:
     Copy(std::uint64_t all, const CopyProgress& progress) : all_(all), progress_(progress) {}
@@ -120,7 +111,8 @@ Result<LogCopy> copy_log(FileSystem& files, const std::string& from, const std::
         const bool is_newest = &source == &sources->back();
         std::uint64_t end = source.header.segment_bytes;
         if (is_newest) {
-            const Result<LogEnd> found = read_end(source, from + "/" + source.name);
+            const Result<LogEnd> found =
+                read_log_end(*source.file, from + "/" + source.name, source.header, source.header.segment_bytes);
             if (!found) return found.error();
             end = found->end.offset;
             made.totals = found->end.totals;

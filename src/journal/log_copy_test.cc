@@ -108,6 +108,37 @@ TEST(LogCopy, needs_not_be_made_to_read_a_log_that_is_written_at) {
     EXPECT_GT(moved, 100u) << "the front did not move in this test";
 }
 
+// A server that commits faster than the rest of its segment can be looked at: each time that the end was to be judged,
+// it was another one, and a log that was whole was called damaged.
+TEST(LogCopy, finds_an_end_however_fast_commits_come) {
+    for (const bool copies : {true, false}) {
+        SimDisk disk;
+        Random random(8);
+        TrialLog log(4, 700);
+        auto journal = opened(disk, trial_options(4 << 20));
+        commit_some(*journal, log, random, 20);
+        bool is_inside = false;
+        int left = 2500;
+        disk.set_hook([&](DiskOperation, std::string_view path) {
+            if (is_inside || !path.starts_with(kDirectory) || left == 0) return;
+            is_inside = true;
+            const int commits = std::min(left, 3);
+            commit_some(*journal, log, random, commits);
+            left -= commits;
+            is_inside = false;
+        });
+        if (copies) {
+            const Result<LogCopy> made = copy(disk);
+            EXPECT_TRUE(made.ok()) << made.error().message;
+        } else {
+            const Result<FoundLog> found = find_log_in_use(disk, kDirectory);
+            EXPECT_TRUE(found.ok()) << found.error().message;
+        }
+        disk.set_hook({});
+        EXPECT_LT(left, 1500) << "nothing was committed meanwhile";
+    }
+}
+
 TEST(LogCopy, of_a_damaged_log_is_refused_where_a_start_would_refuse_it) {
     SimDisk disk;
     Random random(4);

@@ -174,29 +174,50 @@ Status write_again(File& file, std::uint64_t offset, std::uint64_t end) {
 
 }  // namespace
 
+namespace {
+
+void note_commit(const CommitInLog& commit, LogEnd& found) {
+    found.last_commit_offset = commit.offset;
+    add_offsets(found.offsets, commit);
+}
+
+// All whole commits from where the reader stands; then why the next one is none, or nothing where none can follow.
+Result<std::optional<Error>> read_commits(CommitReader& reader, std::uint64_t size, LogEnd& found) {
+    while (!reader.closed() && reader.position() < size) {
+        const Result<CommitInLog> commit = reader.next();
+        if (!commit && commit.error().code != "damaged_log") return commit.error();
+        if (!commit) return std::optional(commit.error());
+        note_commit(*commit, found);
+    }
+    return std::optional<Error>();
+}
+
+}  // namespace
+
 Result<LogEnd> read_log_end(const File& file, const std::string& path, const SegmentHeader& header,
                             std::uint64_t size) {
     CommitReader reader(file, path, header, size);
     LogEnd found{{}, OffsetList(header.first_sequence()), 0, {}};
-    std::optional<Error> objection;
-    while (!reader.closed() && reader.position() < size) {
-        const Result<CommitInLog> commit = reader.next();
-        if (!commit && commit.error().code != "damaged_log") return commit.error();
-        if (!commit) {
-            objection = commit.error();
-            break;
+    for (;;) {
+        const Result<std::optional<Error>> stopped = read_commits(reader, size, found);
+        if (!stopped) return stopped.error();
+        const Error objection =
+            *stopped ? **stopped
+                     : damaged_log(path, reader.position(), "nothing may follow the commit that closes a segment");
+        Result<std::optional<Cut>> cut = judge_end(file, path, header, size, reader, objection);
+        const bool may_have_been_written = !cut && cut.error().code == "damaged_log" && *stopped;
+        if (may_have_been_written) {
+            const std::uint64_t position = reader.position();
+            reader.look_again();
+            const Result<CommitInLog> commit = reader.next();
+            if (commit) note_commit(*commit, found);
+            if (reader.position() != position) continue;
         }
-        found.last_commit_offset = commit->offset;
-        add_offsets(found.offsets, *commit);
+        if (!cut) return std::move(cut).error();
+        found.cut = *std::move(cut);
+        found.end = {reader.totals(), reader.link(), reader.position(), reader.closed()};
+        return found;
     }
-    if (!objection) {
-        objection = damaged_log(path, reader.position(), "nothing may follow the commit that closes a segment");
-    }
-    Result<std::optional<Cut>> cut = judge_end(file, path, header, size, reader, *objection);
-    if (!cut) return std::move(cut).error();
-    found.cut = *std::move(cut);
-    found.end = {reader.totals(), reader.link(), reader.position(), reader.closed()};
-    return found;
 }
 
 Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
@@ -234,7 +255,7 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
 
 Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory) {
     if (Result<std::vector<std::string>> names = files.list(directory); !names) return std::move(names).error();
-    // The front moves once in seconds, and a commit is written in less than a millisecond.
+    // The front moves once in seconds, and so does the mark of the newest segment.
     constexpr int kTries = 20;
     for (int left = kTries;; --left) {
         Result<FoundLog> found = find_log(files, directory);

@@ -53,8 +53,9 @@ struct LogEnd {
 };
 
 // What stands after the last whole commit of a segment that has no other after it: zeros, a torn commit, or damage.
-// Codes: `damaged_log`, `newer_format`, `io_error`. While a server appends to it, what it is writing looks torn, or,
-// when it has gone on by then, damaged: read again.
+// Codes: `damaged_log`, `newer_format`, `io_error`. A server may append to it meanwhile: what it is writing looks torn.
+// A commit that was not whole, and is when a later one has been seen, was written in between; one that still is not is
+// damage, because the later one was begun after it.
 Result<LogEnd> read_log_end(const File& file, const std::string& path, const SegmentHeader& header, std::uint64_t size);
 
 // Reads all headers and the whole newest segment; older ones are not read, see SegmentFile::scan(). Changes nothing. A
