@@ -15,6 +15,7 @@
 #include "calendar/instant_text.h"
 #include "plain_text.h"
 #include "progress.h"
+#include "stop_signal.h"
 #include "store/rocks_rows.h"
 #include "verbs.h"
 
@@ -88,17 +89,29 @@ class Scratch {
     RocksRowStorage rows_;
 };
 
+Error stopped() {
+    return {"stopped", "It was told to stop, and left nothing behind."};
+}
+
 Result<ExportReport> run(const ExportArguments& arguments, Output& output) {
     Scratch scratch(scratch_of(arguments));
     Result<std::unique_ptr<LogView>> view = [&] {
         Progress progress("read");
         return LogView::open(posix_file_system(), arguments.directory, scratch.rows(),
-                             [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
+                             [&](std::uint64_t done, std::uint64_t all) -> Status {
+                                 progress.show(done, all);
+                                 if (is_to_stop()) return stopped();
+                                 return {};
+                             });
     }();
     if (!view) return std::move(view).error();
     Progress progress("exported");
     Result<ExportReport> report = write_export(
-        **view, arguments.options, [&](std::string_view line) { return output.write(line); },
+        **view, arguments.options,
+        [&](std::string_view line) -> Status {
+            if (is_to_stop()) return stopped();
+            return output.write(line);
+        },
         [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
     if (!report) return report;
     if (Status closed = output.close(); !closed) return std::move(closed).error();
@@ -136,6 +149,7 @@ void print(std::FILE* to, const Session& session, const ExportReport& report) {
 }
 
 int export_all(Session& session, const ExportArguments& arguments) {
+    note_stop_signals();
     Output output(arguments.file);
     const Result<ExportReport> report = run(arguments, output);
     if (!report) return session.complain(report.error(), kExitRefused);

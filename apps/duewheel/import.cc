@@ -10,6 +10,7 @@
 #include "line_file.h"
 #include "plain_text.h"
 #include "progress.h"
+#include "stop_signal.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -154,8 +155,14 @@ int check(Session& session, const ImportArguments& arguments, LineFile& file, Te
 }
 
 int import_into(Session& session, const ImportArguments& arguments, LineFile& file, std::uint64_t unread) {
-    stop_import_at_signals();
+    note_stop_signals();
     ImportServer server(session.server, std::chrono::milliseconds(*parse_duration(arguments.patience)));
+    // One that is not there now is not waited for; one that goes away is.
+    if (const ImportAnswer there = server.ask("GET", "/healthz"); !there.ok()) {
+        std::fprintf(stderr, "duewheel: %s (%s)\n", printable(there.refusal.detail).c_str(),
+                     printable(there.refusal.code).c_str());
+        return exit_of(there.refusal);
+    }
     ImportCounts counts;
     Refusal ended;
     {

@@ -4,6 +4,7 @@
 
 #include "net/http_target.h"
 #include "session.h"
+#include "stop_signal.h"
 
 namespace duewheel {
 namespace {
@@ -43,7 +44,7 @@ void ImportRun::refuse(std::uint64_t number, const Refusal& why) {
 }
 
 bool ImportRun::take(std::uint64_t number, const ExportLine& line) {
-    if (import_is_to_stop())
+    if (is_to_stop())
         return stop(batch_.empty() ? number : batch_.front().line, {"stopped", "It was told to stop.", ""});
     if (const auto* header = std::get_if<ExportHeader>(&line)) instance_ = header->instance;
     if (const auto* settings = std::get_if<SettingsLine>(&line)) return set(number, *settings);

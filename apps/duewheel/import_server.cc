@@ -2,23 +2,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <csignal>
 
 #include <poll.h>
 
 #include "session.h"  // for word_of()
+#include "stop_signal.h"
 
 namespace duewheel {
 namespace {
 
 constexpr std::chrono::milliseconds kPause{250};
 constexpr std::chrono::seconds kRequestPatience{60};
-
-volatile std::sig_atomic_t is_to_stop = 0;
-
-void stop(int) {
-    is_to_stop = 1;
-}
 
 std::chrono::milliseconds retry_after(const HttpAnswer& answer) {
     const std::string_view text = answer.header("Retry-After").value_or("");
@@ -44,21 +38,11 @@ Refusal refusal_of(const HttpAnswer& answer) {
 
 }  // namespace
 
-bool import_is_to_stop() {
-    return is_to_stop != 0;
-}
-
-void stop_import_at_signals() {
-    struct sigaction action {};
-    action.sa_handler = stop;
-    for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
-}
-
 bool ImportServer::wait(Milliseconds time) {
-    if (waited_ >= patience_ || import_is_to_stop()) return false;
+    if (waited_ >= patience_ || is_to_stop()) return false;
     waited_ += time;
     ::poll(nullptr, 0, static_cast<int>(time.count()));
-    return !import_is_to_stop();
+    return !is_to_stop();
 }
 
 bool ImportServer::may_wait() {
@@ -76,7 +60,7 @@ ImportAnswer ImportServer::ask(std::string_view method, const std::string& path,
         const bool is_later = answered.ok() && says_later(answered->status);
         if ((is_away || is_later) && wait(is_away ? kPause : retry_after(*answered))) continue;
         ImportAnswer answer;
-        if (import_is_to_stop() && (is_away || is_later)) {
+        if (is_to_stop() && (is_away || is_later)) {
             answer.refusal = {"stopped", "It was told to stop.", ""};
         } else if (!answered) {
             answer.refusal = {std::string(answered.error().code), answered.error().message, ""};

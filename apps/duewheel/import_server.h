@@ -12,11 +12,6 @@
 
 namespace duewheel {
 
-// Set by a signal: the import ends after what it is doing.
-bool import_is_to_stop();
-// From now on SIGINT and SIGTERM do so.
-void stop_import_at_signals();
-
 // What became of something that was asked for.
 struct Refusal {
     std::string code;  // empty: it was done

@@ -12,7 +12,7 @@
 namespace duewheel {
 
 Result<std::unique_ptr<LogView>> LogView::open(FileSystem& files, const std::string& data, RowStorage& rows,
-                                               const CopyProgress& progress) {
+                                               const ViewProgress& progress) {
     if (Result<std::vector<std::string>> there = files.list(data + "/journal"); !there) {
         return Error{there.error().code,
                      "there is no log in " + data + ": name a data directory of duewheeld, or a backup of one"};
@@ -25,7 +25,7 @@ Result<std::unique_ptr<LogView>> LogView::open(FileSystem& files, const std::str
     return view;
 }
 
-Status LogView::build(FileSystem& files, const std::string& directory, const CopyProgress& progress) {
+Status LogView::build(FileSystem& files, const std::string& directory, const ViewProgress& progress) {
     Result<FoundLog> found = find_log_in_use(files, directory);
     if (!found) return std::move(found).error();
     if (found->segments.empty()) return Error{"not_found", "there is no log in " + directory};
@@ -52,7 +52,8 @@ Status LogView::build(FileSystem& files, const std::string& directory, const Cop
         }
         if (!sealed) return sealed;
         done += segment->header().segment_bytes;
-        if (progress) progress(done, all);
+        if (!progress) continue;
+        if (Status wanted = progress(done, all); !wanted) return wanted;
     }
     return {};
 }

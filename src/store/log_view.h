@@ -10,11 +10,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/file.h"
-#include "journal/log_copy.h"
 #include "journal/segment_catalog.h"
 #include "store/index.h"
 #include "store/retention.h"
@@ -22,13 +22,16 @@
 
 namespace duewheel {
 
+// Told now and then how far it has come, in bytes of segments; an error ends it.
+using ViewProgress = std::function<Status(std::uint64_t done, std::uint64_t all)>;
+
 class LogView {
   public:
     // `rows` is where the index lives meanwhile: whatever is there is discarded first. Files and rows outlive the view.
-    // Progress is told in bytes of segments. Codes: `not_found` (there is no log in `data`), `not_a_data_directory`,
+    // Codes: those of `progress`, `not_found` (there is no log in `data`), `not_a_data_directory`,
     // `damaged_log`, `newer_format`, `no_space`, `io_error`. About 2 us a message.
     static Result<std::unique_ptr<LogView>> open(FileSystem& files, const std::string& data, RowStorage& rows,
-                                                 const CopyProgress& progress = {});
+                                                 const ViewProgress& progress = {});
 
     const LogIdentity& identity() const { return identity_; }
     Totals totals() const { return index_->position().totals; }
@@ -38,7 +41,7 @@ class LogView {
   private:
     explicit LogView(RowStorage& rows) : rows_(rows) {}
 
-    Status build(FileSystem& files, const std::string& directory, const CopyProgress& progress);
+    Status build(FileSystem& files, const std::string& directory, const ViewProgress& progress);
     Status prove() const;
 
     RowStorage& rows_;

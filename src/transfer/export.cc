@@ -40,7 +40,7 @@ std::string hex(std::span<const std::byte> bytes) {
 
 class Export {
   public:
-    Export(const LogView& view, const ExportOptions& options, const LineSink& sink, const CopyProgress& progress)
+    Export(const LogView& view, const ExportOptions& options, const LineSink& sink, const ExportProgress& progress)
         : view_(view), options_(options), sink_(sink), progress_(progress) {}
 
     Result<ExportReport> run() {
@@ -293,7 +293,7 @@ class Export {
     const LogView& view_;
     const ExportOptions options_;
     const LineSink& sink_;
-    const CopyProgress& progress_;
+    const ExportProgress& progress_;
     ExportReport report_;
     StreamDigest digest_;
     std::string line_;
@@ -306,7 +306,7 @@ class Export {
 }  // namespace
 
 Result<ExportReport> write_export(const LogView& view, const ExportOptions& options, const LineSink& sink,
-                                  const CopyProgress& progress) {
+                                  const ExportProgress& progress) {
     return Export(view, options, sink, progress).run();
 }
 

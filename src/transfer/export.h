@@ -32,9 +32,12 @@ struct ExportReport {
 // Gets one line after the other, each with its line feed. An error ends the export.
 using LineSink = std::function<Status(std::string_view line)>;
 
-// Progress is told in messages. Codes: the sink's, `damaged_log`, `newer_format`, `io_error`. O(n) in the messages,
+// Told now and then how many messages of all are written.
+using ExportProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
+
+// Codes: the sink's, `damaged_log`, `newer_format`, `io_error`. O(n) in the messages,
 // with a read of the log for each page of them, as a rule near the page before.
 Result<ExportReport> write_export(const LogView& view, const ExportOptions& options, const LineSink& sink,
-                                  const CopyProgress& progress = {});
+                                  const ExportProgress& progress = {});
 
 }  // namespace duewheel

@@ -470,6 +470,49 @@ class Exports(unittest.TestCase):
         piped = duewheel("--json", "import", "-", "--dry-run", input=done.stdout)
         self.assertEqual(piped.returncode, 0, piped.stderr)
 
+    def test_how_far_it_is_stands_on_a_terminal_alone(self):
+        self.put_all_kinds()
+        target = self.started()
+        for arguments, word in ((("export", self.source.data, self.file), "exported"), (("import", self.file), "imported")):
+            controller, terminal = os.openpty()
+            server = ["--server", f"http://127.0.0.1:{target.port}"]
+            run = subprocess.run([BIN / "duewheel", *server, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=terminal, timeout=60)
+            os.close(terminal)
+            shown = b""
+            try:
+                while piece := os.read(controller, 65536):
+                    shown += piece
+            except OSError:  # the end of what a terminal has
+                pass
+            os.close(controller)
+            self.assertEqual(run.returncode, 0, shown)
+            self.assertRegex(shown.decode(), rf"\[#+\.*\] +[0-9.]+ % {word}")
+            self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+
+    def test_an_export_that_is_told_to_stop_or_loses_its_reader_leaves_nothing(self):
+        for at in range(30):
+            batch = "".join(json.dumps({"body": f"{at} " + "z" * 900, "delay": "1h"}) + "\n" for _ in range(1000))
+            self.client.request_text("POST", "/v1/queues/work/messages:batch", batch, {"Content-Type": "application/x-ndjson"})
+        temporary = self.source.directory / "temporary"
+        temporary.mkdir()
+        command = [BIN / "duewheel", "export", self.source.data]
+        process = subprocess.Popen([*command, "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=dict(os.environ, TMPDIR=str(temporary)))
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(60), 1)
+        self.assertIn(b"(io_error)", process.stderr.read())
+        process.stderr.close()
+        self.assertEqual(list(temporary.iterdir()), [])
+        process = subprocess.Popen([*command, self.file], stderr=subprocess.PIPE)
+        while not list(self.source.directory.glob("pending*")) and process.poll() is None:
+            pass
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 1)
+        self.assertIn(b"(stopped)", process.stderr.read())
+        process.stderr.close()
+        self.assertEqual(list(self.source.directory.glob("pending*")), [])
+
     def test_what_cannot_be_exported_is_refused(self):
         self.put_all_kinds()
         nowhere = duewheel("export", self.source.directory / "nowhere", self.file)
