@@ -115,6 +115,11 @@ void print_summary(const ImportCounts& counts, bool dry_run) {
     if (!otherwise.empty()) std::printf("carried otherwise:\n%s", fields(otherwise).c_str());
 }
 
+void report(const Session& session, const ImportCounts& counts, bool dry_run) {
+    if (!session.json) return print_summary(counts, dry_run);
+    std::printf("%s\n", boost::json::serialize(json_of(counts)).c_str());
+}
+
 int exit_of(const Refusal& refusal) {
     if (refusal.code == "bad_address") return kExitUsage;
     return refusal.code == "unreachable" || refusal.code == "bad_answer" ? kExitUnreachable : kExitRefused;
@@ -189,11 +194,7 @@ int import_into(Session& session, const ImportArguments& arguments, LineFile& fi
                 static_cast<unsigned long long>(run.ended_at()));
         }
     }
-    if (session.json) {
-        std::printf("%s\n", boost::json::serialize(json_of(counts)).c_str());
-    } else {
-        print_summary(counts, false);
-    }
+    report(session, counts, false);
     if (!ended.code.empty()) return exit_of(ended);
     return counts.refused == 0 && counts.unread == 0 ? kExitDone : kExitRefused;
 }
@@ -221,11 +222,7 @@ int import(Session& session, const ImportArguments& arguments) {
     }
     ImportCounts counts = dry.counts();
     counts.unread = unread;
-    if (session.json) {
-        std::printf("%s\n", boost::json::serialize(json_of(counts)).c_str());
-    } else {
-        print_summary(counts, true);
-    }
+    report(session, counts, true);
     return unread == 0 ? kExitDone : kExitRefused;
 }
 

@@ -13,11 +13,6 @@ constexpr std::size_t kBatchLines = 1000;
 constexpr std::size_t kBatchBytes = std::size_t{3} << 20;
 constexpr std::string_view kJson = "application/json";
 
-Refusal refusal_of(const boost::json::object& problem) {
-    return {std::string(word_of(problem, "code")), std::string(word_of(problem, "detail")),
-            std::string(word_of(problem, "field"))};
-}
-
 std::string queue_path(const MessageLine& line) {
     return "/v1/namespaces/" + percent_encode(line.name_space) + "/queues/" + percent_encode(line.queue);
 }

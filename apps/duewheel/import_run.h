@@ -76,7 +76,7 @@ class ImportRun {
     bool begin_queue(const MessageLine& line);
     bool pause(std::uint64_t number);
     bool flush();
-    // One request with the first `count` items; those that are to come again later stay.
+    // The batch as one request; items that are to come again later stay.
     bool send();
     bool take_result(const Item& item, std::string_view result, bool& is_later);
     bool hold(const Item& item, std::string_view id);

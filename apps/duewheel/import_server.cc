@@ -22,7 +22,7 @@ std::chrono::milliseconds retry_after(const HttpAnswer& answer) {
     return std::max<std::chrono::milliseconds>(std::chrono::seconds(std::min(seconds, 60u)), kPause);
 }
 
-Refusal refusal_of(const HttpAnswer& answer) {
+Refusal refusal_by(const HttpAnswer& answer) {
     boost::json::error_code broken;
     const boost::json::value value = boost::json::parse(answer.body, broken);
     if (broken || !value.is_object() || word_of(value.get_object(), "code").empty()) {
@@ -31,12 +31,15 @@ Refusal refusal_of(const HttpAnswer& answer) {
                     "): check the address.",
                 ""};
     }
-    const boost::json::object& problem = value.get_object();
-    return {std::string(word_of(problem, "code")), std::string(word_of(problem, "detail")),
-            std::string(word_of(problem, "field"))};
+    return refusal_of(value.get_object());
 }
 
 }  // namespace
+
+Refusal refusal_of(const boost::json::object& problem) {
+    return {std::string(word_of(problem, "code")), std::string(word_of(problem, "detail")),
+            std::string(word_of(problem, "field"))};
+}
 
 bool ImportServer::wait(Milliseconds time) {
     if (waited_ >= patience_ || is_to_stop()) return false;
@@ -66,7 +69,7 @@ ImportAnswer ImportServer::ask(std::string_view method, const std::string& path,
             answer.refusal = {std::string(answered.error().code), answered.error().message, ""};
         } else {
             answer.status = answered->status;
-            if (answered->status >= 300) answer.refusal = refusal_of(*answered);
+            if (answered->status >= 300) answer.refusal = refusal_by(*answered);
             answer.body = std::move(answered->body);
             has_answered_ = true;
         }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <boost/json.hpp>
+
 #include "base/status.h"
 #include "net/http_client.h"
 
@@ -18,6 +20,9 @@ struct Refusal {
     std::string detail;
     std::string field;
 };
+
+// As the members of a problem say it.
+Refusal refusal_of(const boost::json::object& problem);
 
 struct ImportAnswer {
     int status = 0;  // of HTTP; 0: there is none

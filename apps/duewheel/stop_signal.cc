@@ -15,7 +15,7 @@ void note(int) {
 }  // namespace
 
 void note_stop_signals() {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = note;
     for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
     action.sa_handler = SIG_IGN;

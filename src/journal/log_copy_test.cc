@@ -17,6 +17,22 @@ Result<LogCopy> copy(SimDisk& disk) {
     return copy_log(disk, kDirectory, kCopy);
 }
 
+// What the server does between any two steps of the reader, until the hook is taken away: it commits, rolls, and drops
+// segments at the front, which `moved` counts.
+void go_on_meanwhile(SimDisk& disk, LocalJournal& journal, TrialLog& log, Random& random, std::uint64_t& moved) {
+    disk.set_hook([&, is_inside = false](DiskOperation, std::string_view path) mutable {
+        if (is_inside || !path.starts_with(kDirectory)) return;
+        is_inside = true;
+        if (random.chance(100'000)) commit_some(journal, log, random, 1 + static_cast<int>(random.below(5)));
+        const Sequence front = journal.first_sequence();
+        if (random.chance(100'000)) {
+            EXPECT_TRUE(journal.drop_before(front + random.below(log.last_sequence() - front + 1)).ok());
+            moved += journal.first_sequence() != front;
+        }
+        is_inside = false;
+    });
+}
+
 TEST(LogCopy, holds_all_that_was_committed_and_can_be_gone_on_with) {
     SimDisk disk;
     Random random(1);
@@ -35,7 +51,6 @@ TEST(LogCopy, holds_all_that_was_committed_and_can_be_gone_on_with) {
     EXPECT_EQ(log.compare(*copied), "");
 }
 
-// Whatever the server does between any two steps of the copy: it commits, rolls, and drops segments at the front.
 TEST(LogCopy, of_a_log_that_is_written_at_is_the_log_of_one_instant) {
     std::uint64_t moved = 0;
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
@@ -45,18 +60,7 @@ TEST(LogCopy, of_a_log_that_is_written_at_is_the_log_of_one_instant) {
         auto journal = opened(disk, trial_options());
         commit_some(*journal, log, random, 80);
         const Totals before = log.totals();
-        bool is_inside = false;
-        disk.set_hook([&](DiskOperation, std::string_view path) {
-            if (is_inside || !path.starts_with(kDirectory)) return;
-            is_inside = true;
-            if (random.chance(100'000)) commit_some(*journal, log, random, 1 + static_cast<int>(random.below(5)));
-            const Sequence front = journal->first_sequence();
-            if (random.chance(100'000)) {
-                EXPECT_TRUE(journal->drop_before(front + random.below(log.last_sequence() - front + 1)).ok());
-                moved += journal->first_sequence() != front;
-            }
-            is_inside = false;
-        });
+        go_on_meanwhile(disk, *journal, log, random, moved);
         const Result<LogCopy> made = copy(disk);
         disk.set_hook({});
         ASSERT_TRUE(made.ok()) << "seed " << seed << ": " << made.error().message;
@@ -80,18 +84,7 @@ TEST(LogCopy, needs_not_be_made_to_read_a_log_that_is_written_at) {
         auto journal = opened(disk, trial_options());
         commit_some(*journal, log, random, 80);
         const Totals before = log.totals();
-        bool is_inside = false;
-        disk.set_hook([&](DiskOperation, std::string_view) {
-            if (is_inside) return;
-            is_inside = true;
-            if (random.chance(100'000)) commit_some(*journal, log, random, 1 + static_cast<int>(random.below(5)));
-            const Sequence front = journal->first_sequence();
-            if (random.chance(100'000)) {
-                EXPECT_TRUE(journal->drop_before(front + random.below(log.last_sequence() - front + 1)).ok());
-                moved += journal->first_sequence() != front;
-            }
-            is_inside = false;
-        });
+        go_on_meanwhile(disk, *journal, log, random, moved);
         const Result<FoundLog> found = find_log_in_use(disk, kDirectory);
         ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.error().message;
         Totals read = found->segments.front()->header().before;

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/hex.h"
 #include "journal/segment.h"
 
 namespace duewheel {
@@ -15,16 +16,6 @@ constexpr std::uint64_t kMarkBytesMax = 4096;
 
 using Lines = std::vector<std::pair<std::string, std::string>>;
 using Values = std::map<std::string, std::string, std::less<>>;
-
-std::string hex(std::span<const std::byte> bytes) {
-    std::string text;
-    for (const std::byte byte : bytes) {
-        constexpr char kDigits[] = "0123456789abcdef";
-        text += kDigits[std::to_integer<unsigned>(byte) >> 4];
-        text += kDigits[std::to_integer<unsigned>(byte) & 15];
-    }
-    return text;
-}
 
 Status write(FileSystem& files, const std::string& directory, const std::string& name, const Lines& lines) {
     std::string text(kHead);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hex.h"
 #include "ingress/content_text.h"
 #include "ingress/json_writer.h"
 #include "ingress/namespace_text.h"
@@ -28,16 +29,6 @@ constexpr std::uint32_t kPageRows = 1000;
 constexpr std::uint64_t kReadBytes = std::uint64_t{4} << 20;
 constexpr DueMs kEndOfTime = std::numeric_limits<DueMs>::max();
 
-std::string hex(std::span<const std::byte> bytes) {
-    std::string text;
-    for (const std::byte byte : bytes) {
-        constexpr char kDigits[] = "0123456789abcdef";
-        text += kDigits[std::to_integer<unsigned>(byte) >> 4];
-        text += kDigits[std::to_integer<unsigned>(byte) & 15];
-    }
-    return text;
-}
-
 class Export {
   public:
     Export(const LogView& view, const ExportOptions& options, const LineSink& sink, const ExportProgress& progress)
@@ -54,8 +45,6 @@ class Export {
     }
 
   private:
-    using Counts = ExportCounts;
-
     Status send() {
         line_ += '\n';
         digest_.add(line_);
@@ -203,19 +192,26 @@ class Export {
         return {};
     }
 
-    Status write_unordered(const QueueName& queue, bool& has_ordered) {
+    // All that `scan` of the index finds of a queue, page by page.
+    template <class Scan, class Write>
+    Status write_stretches(const QueueName& queue, Scan scan, Write write) {
         DuePosition from;
         for (bool complete = false; !complete;) {
-            Result<Stretch> page = view_.index().scan_queue(queue.name_space, queue.queue, from, kEndOfTime, kPageRows);
+            Result<Stretch> page = (view_.index().*scan)(queue.name_space, queue.queue, from, kEndOfTime, kPageRows);
             if (!page) return std::move(page).error();
             complete = page->complete;
             from = page->next;
-            const std::size_t before = page->rows.size();
-            std::erase_if(page->rows, [](const MessageRow& row) { return !row.state.order_key.empty(); });
-            has_ordered |= page->rows.size() != before;
-            if (Status written = write_page(page->rows); !written) return written;
+            if (Status written = write(page->rows); !written) return written;
         }
         return {};
+    }
+
+    Status write_unordered(const QueueName& queue, bool& has_ordered) {
+        return write_stretches(queue, &Index::scan_queue, [&](std::vector<MessageRow>& rows) {
+            const auto ordered = [](const MessageRow& row) { return !row.state.order_key.empty(); };
+            has_ordered |= std::erase_if(rows, ordered) != 0;
+            return write_page(rows);
+        });
     }
 
     Status write_ordered(const QueueName& queue) {
@@ -231,15 +227,8 @@ class Export {
     }
 
     Status write_dead(const QueueName& queue) {
-        DuePosition from;
-        for (bool complete = false; !complete;) {
-            Result<Stretch> page = view_.index().scan_dead(queue.name_space, queue.queue, from, kEndOfTime, kPageRows);
-            if (!page) return std::move(page).error();
-            complete = page->complete;
-            from = page->next;
-            if (Status written = write_page(page->rows); !written) return written;
-        }
-        return {};
+        return write_stretches(queue, &Index::scan_dead,
+                               [this](std::vector<MessageRow>& rows) { return write_page(rows); });
     }
 
     // What a purge or a discard is about to end is nobody's any more.
@@ -249,9 +238,7 @@ class Export {
     }
 
     Status write_page(std::vector<MessageRow>& rows) {
-        const std::size_t before = rows.size();
-        std::erase_if(rows, [this](const MessageRow& row) { return is_ending(row); });
-        report_.end.purged += before - rows.size();
+        report_.end.purged += std::erase_if(rows, [this](const MessageRow& row) { return is_ending(row); });
         for (std::size_t first = 0; first < rows.size();) {
             std::size_t last = first;
             for (std::uint64_t bytes = 0; last < rows.size() && (last == first || bytes < kReadBytes); ++last) {

@@ -10,7 +10,7 @@
 
 namespace duewheel {
 
-// Of whoever reads a file with a greater one does not know what its lines mean, and refuses it.
+// Who meets another one in a file does not know what its lines mean, and refuses it.
 inline constexpr std::int64_t kExportFormat = 1;
 
 struct ExportHeader {

@@ -13,6 +13,7 @@
 #include "ingress/request_members.h"
 #include "ingress/rule_text.h"
 #include "ingress/transaction_request.h"
+#include "transfer/line_members.h"
 #include "transfer/line_options.h"
 
 namespace duewheel {
@@ -71,20 +72,6 @@ Status read_id(const JsonRequest& json, std::string_view member, MessageId& into
         return Error{"bad_id", "`" + std::string(member) + "` is an id, a text of digits", std::string(member)};
     }
     into = *id;
-    return {};
-}
-
-Status read_name(const JsonRequest& json, std::string_view member, std::string& into) {
-    const Result<std::optional<std::string_view>> text = json.text(member);
-    if (!text) return text.error();
-    if (!*text) return {};
-    Result<std::string> name = check_queue_name(std::string(**text), line_options());
-    if (!name) {
-        Error error = std::move(name).error();
-        error.field = member;
-        return error;
-    }
-    into = *std::move(name);
     return {};
 }
 
@@ -151,9 +138,6 @@ Status check(const JsonRequest& json, const MessageLine& line) {
     }
     if (is_loop && (line.state == State::prepared || line.state == State::dead || line.state == State::retrying)) {
         return Error{"bad_state", "a loop is scheduled or held", "state"};
-    }
-    if (!line.traceparent.empty() && !is_traceparent(line.traceparent)) {
-        return Error{"bad_traceparent", "`traceparent` is one as W3C Trace Context has it", "traceparent"};
     }
     return {};
 }
@@ -275,7 +259,7 @@ Result<MessageLine> read_message_line(const JsonRequest& json) {
     if (read) read = take(json.instant_ms("ended_ms"), line.ended_ms);
     if (read) read = take(json.text("reason"), line.reason);
     if (read) read = read_key_member(json, line_options(), line.key);
-    if (read) read = take(json.text("traceparent"), line.traceparent);
+    if (read) read = read_traceparent(json, line.traceparent);
     if (read) read = read_content(json, line);
     if (read) read = check(json, line);
     if (!read) return std::move(read).error();

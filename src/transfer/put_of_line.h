@@ -26,17 +26,14 @@ enum class Loss : std::uint8_t {
     reason,           // why its last attempt failed, or why it is dead
 };
 inline constexpr std::size_t kLossCount = 8;
-// For people: "whose attempts are counted anew".
+// For people, after their number: "had been tried before: their attempts are counted anew".
 std::string_view loss_text(Loss loss);
 // For scripts: "attempts".
 std::string_view loss_name(Loss loss);
 
 class Losses {
   public:
-    void add(Loss loss, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(loss)] += count; }
-    void add(const Losses& more) {
-        for (std::size_t i = 0; i < kLossCount; ++i) counts_[i] += more.counts_[i];
-    }
+    void add(Loss loss) { ++counts_[static_cast<std::size_t>(loss)]; }
     std::uint64_t of(Loss loss) const { return counts_[static_cast<std::size_t>(loss)]; }
 
   private:

@@ -10,6 +10,7 @@
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
 #include "net/http_target.h"
+#include "transfer/line_members.h"
 #include "transfer/line_options.h"
 
 namespace duewheel {
@@ -38,20 +39,6 @@ std::span<const std::string_view> members_of(Kind kind) {
         case Kind::watchdog:
             return kWatchdogMembers;
     }
-    return {};
-}
-
-Status read_name(const JsonRequest& line, std::string_view member, std::string& into) {
-    std::optional<std::string> name;
-    if (Status read = take(line.text(member), name); !read) return read;
-    if (!name) return {};
-    Result<std::string> checked = check_queue_name(*name, line_options());
-    if (!checked) {
-        Error error = std::move(checked).error();
-        error.field = member;
-        return error;
-    }
-    into = *std::move(checked);
     return {};
 }
 
@@ -150,10 +137,7 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
             read = Error{"missing_member", "`settings` says what is set", "settings"};
         }
     }
-    if (read) read = take(line.text("traceparent"), into.traceparent);
-    if (read && !into.traceparent.empty() && !is_traceparent(into.traceparent)) {
-        read = Error{"bad_traceparent", "`traceparent` is one as W3C Trace Context has it", "traceparent"};
-    }
+    if (read) read = read_traceparent(line, into.traceparent);
     if (!read) return std::move(read).error();
     json::error_code broken;
     const json::value tree = json::parse({text.data(), text.size()}, broken);

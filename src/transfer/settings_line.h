@@ -34,9 +34,8 @@ struct SettingsLine {
 };
 std::string_view kind_name(SettingsLine::Kind kind);
 
-// `text`: the line that `json` was read from; `number`: its own, for what is said of it. Codes: those of the PUT
-// (ingress), missing_member, unknown_member.
-Result<SettingsLine> read_settings_line(SettingsLine::Kind kind, const JsonRequest& json, std::string_view text);
+// `text`: what `line` was read from. Codes: those of the PUT (ingress), missing_member, unknown_member.
+Result<SettingsLine> read_settings_line(SettingsLine::Kind kind, const JsonRequest& line, std::string_view text);
 
 // What a server's answer to a GET of the same path says of it.
 enum class Standing : std::uint8_t { absent, same, other };

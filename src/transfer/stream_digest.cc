@@ -1,7 +1,11 @@
 #include "transfer/stream_digest.h"
 
+#include <span>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#include "base/hex.h"
 
 namespace duewheel {
 
@@ -21,10 +25,9 @@ void StreamDigest::add(std::string_view bytes) {
 }
 
 std::string StreamDigest::text() const {
-    const std::uint64_t hash = XXH3_64bits_digest(&state_->hash);
-    std::string text;
-    for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[hash >> shift & 15];
-    return text;
+    XXH64_canonical_t digest;
+    XXH64_canonicalFromHash(&digest, XXH3_64bits_digest(&state_->hash));
+    return hex(std::as_bytes(std::span(digest.digest)));
 }
 
 }  // namespace duewheel

@@ -1,0 +1,22 @@
+// Bytes as text, two digits each: of what names something, such as an instance or a digest.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace duewheel {
+
+// Small letters, the first byte first.
+inline std::string hex(std::span<const std::byte> bytes) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    text.reserve(2 * bytes.size());
+    for (const std::byte byte : bytes) {
+        text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+        text += kDigits[std::to_integer<unsigned>(byte) & 15];
+    }
+    return text;
+}
+
+}  // namespace duewheel
