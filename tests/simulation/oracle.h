@@ -103,7 +103,11 @@ class Oracle {
     // Of those that clients know: halves that may not be settled yet, and what a default made due at some time.
     std::vector<const MessageModel*> halves_left() const;
     // From now on nothing keeps a half from its checks and its default.
-    void leave_halves_alone() { alone_from_ms_ = now_; }
+    void leave_halves_alone();
+    // Consumers have just found every queue empty.
+    void queues_are_drained();
+    // Nobody does anything until then but sleep.
+    void time_leapt() { drained_ms_ = now_; }
     // Consumers have drained all queues, and each schedule was looked at: what it says that it made was met.
     void check_schedules();
     // When messages are due that may come, those in the future, in their order.
@@ -347,6 +351,7 @@ class Oracle {
     // How many there may be that nobody has met, in this queue or in any.
     std::uint64_t checks_not_met(const QueueKey* queue) const;
     void check_asked(const MessageModel& about);
+    bool is_unhurried(const TransactionRule& rule) const;
     bool half_is_over(const MessageModel& about) const;
     bool has_surely_ended(const MessageModel& about) const;
     bool half_had_its_time(const HalfModel& half) const;
@@ -510,6 +515,8 @@ class Oracle {
     std::vector<std::uint64_t> loops_;   // serials of those that may not have made all yet
     std::vector<std::uint64_t> halves_;  // serials of those whose default cannot hold yet
     DueMs alone_from_ms_ = kNeverMs;
+    DueMs drained_ms_ = 0;        // when consumers last found all queues empty
+    DueMs slowest_drain_ms_ = 0;  // the longest time that they had to do until then
     std::map<MessageId, std::uint64_t> serial_of_id_;
     std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> serial_of_key_;
     std::map<ReplyToken, Request> requests_;

@@ -18,7 +18,7 @@ std::string at(DueMs ms) {
 }
 
 // Shorter ones may run out while the simulation comes to rest.
-constexpr std::int64_t kUnhurriedMs = 1000;
+constexpr DueMs kUnhurriedMs = 1000;
 
 // It was committed, whatever became of it.
 bool is_committed(const World& world) {
@@ -363,10 +363,27 @@ std::uint64_t Oracle::checks_not_met(const QueueKey* queue) const {
 
 // ---- the end
 
+// A check lives until the next one, so that consumers that have much else to take may come too late for it: seed 29 of
+// 4,000 steps left them 12,000 messages, and they were at its queue again after 1.5 s.
+bool Oracle::is_unhurried(const TransactionRule& rule) const {
+    const DueMs slowest = std::max({kUnhurriedMs - 1, slowest_drain_ms_, now_ - drained_ms_});
+    return rule.check_after_ms > slowest;
+}
+
+void Oracle::leave_halves_alone() {
+    alone_from_ms_ = now_;
+    drained_ms_ = now_;
+}
+
+void Oracle::queues_are_drained() {
+    slowest_drain_ms_ = std::max(slowest_drain_ms_, now_ - drained_ms_);
+    drained_ms_ = now_;
+}
+
 // Its default holds, and at the end consumers were there for each check.
 void Oracle::check_asked(const MessageModel& about) {
     const HalfModel& half = *about.half;
-    if (!half.checks_before_alone || half.rule.check_after_ms < kUnhurriedMs) return;
+    if (!half.checks_before_alone || !is_unhurried(half.rule)) return;
     for (std::uint64_t number = *half.checks_before_alone + 1; number <= half.rule.check_times; ++number) {
         if (half.checks.contains(number)) continue;
         return violate("C6", "its default holds, and its producer never met check " + std::to_string(number), &about);
@@ -399,7 +416,7 @@ bool Oracle::half_is_over(const MessageModel& about) const {
 
 // The first check would have made it known, and so would a commit.
 bool Oracle::has_surely_ended(const MessageModel& about) const {
-    return half_is_over(about) && about.half->rule.check_after_ms >= kUnhurriedMs;
+    return half_is_over(about) && is_unhurried(about.half->rule);
 }
 
 // When something may come of it. Where time went on in leaps it has had fewer checks than intervals: a look tells.

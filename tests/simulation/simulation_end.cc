@@ -412,6 +412,7 @@ void Simulation::drain() {
             idle_rounds = 0;
             continue;
         }
+        oracle_.queues_are_drained();
         // Who may be dead for long enough to be gone may as well be dead still: all of them are brought back once.
         const bool all_ended = oracle_.all_ended();
         if (all_ended && idle_rounds > 0) return;
@@ -427,6 +428,7 @@ void Simulation::drain() {
             clock_ += idle_rounds < 4 ? 1 : kLongestLeaseMs;
         }
         turn();
+        oracle_.time_leapt();
         if (!wrong()) settle();
     }
     if (!wrong()) ask_for_schedules();
