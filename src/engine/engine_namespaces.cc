@@ -8,14 +8,11 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "engine/refusals.h"
 #include "message/queue_settings.h"
 
 namespace duewheel {
 namespace {
-
-Error out_of_range(std::string field, std::string what) {
-    return {"out_of_range", "`" + field + "` is " + std::move(what), field};
-}
 
 std::string quoted(std::string_view name) {
     return "`" + std::string(name) + "`";

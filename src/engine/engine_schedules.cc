@@ -14,6 +14,7 @@
 #include "base/planted_bugs.h"
 #include "calendar/instant_text.h"
 #include "engine/engine.h"
+#include "engine/refusals.h"
 
 namespace duewheel {
 namespace {
@@ -32,10 +33,6 @@ Error never_due(const TimesRule& rule) {
             "the schedule would never make a message: " + why + ": change the rule, its `start`, `end` or " +
                 "`closed` days",
             rule.kind == TimesKind::cron ? "cron" : ""};
-}
-
-Error out_of_range(std::string field, std::string what) {
-    return {"out_of_range", "`" + field + "` is " + std::move(what), field};
 }
 
 }  // namespace

@@ -9,16 +9,9 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "engine/refusals.h"
 
 namespace duewheel {
-namespace {
-
-Error out_of_range(std::string field, std::string what) {
-    return {"out_of_range", "`" + field + "` is " + std::move(what), field};
-}
-
-}  // namespace
-
 Error Engine::unknown_queue() {
     return {"unknown_queue",
             "nothing is in a queue of this name and it has no settings: check the name, or begin it with a put, "

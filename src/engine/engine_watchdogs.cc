@@ -13,13 +13,10 @@
 #include "base/nearest_name.h"
 #include "base/planted_bugs.h"
 #include "engine/engine.h"
+#include "engine/refusals.h"
 
 namespace duewheel {
 namespace {
-
-Error out_of_range(std::string field, std::string what) {
-    return {"out_of_range", "`" + field + "` is " + std::move(what), field};
-}
 
 // Who mistypes a name is looked for among so many to either side of it.
 constexpr std::size_t kNamesAround = 32;

@@ -30,6 +30,14 @@
 
 namespace duewheel {
 
+// As good as any number.
+inline constexpr std::uint64_t kMany = 1'000'000'000'000;
+
+// A time in what is said of a violation.
+inline std::string at(DueMs ms) {
+    return std::to_string(ms);
+}
+
 struct Violation {
     std::string_view clause;
     std::string what;

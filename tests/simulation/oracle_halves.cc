@@ -13,10 +13,6 @@
 namespace duewheel {
 namespace {
 
-std::string at(DueMs ms) {
-    return std::to_string(ms);
-}
-
 // Shorter ones may run out while the simulation comes to rest.
 constexpr DueMs kUnhurriedMs = 1000;
 

@@ -12,10 +12,6 @@
 namespace duewheel {
 namespace {
 
-std::string at(DueMs ms) {
-    return std::to_string(ms);
-}
-
 std::string name_of(const MessageModel& loop, std::uint64_t number) {
     return "occurrence " + std::to_string(number) + " of loop " + std::to_string(loop.id);
 }

@@ -8,10 +8,6 @@
 namespace duewheel {
 namespace {
 
-std::string at(DueMs ms) {
-    return std::to_string(ms);
-}
-
 bool may_be_absent(const MessageModel& about) {
     return about.may_be(World::Phase::absent);
 }

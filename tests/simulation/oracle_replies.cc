@@ -5,14 +5,6 @@
 #include "simulation/oracle.h"
 
 namespace duewheel {
-namespace {
-
-std::string at(DueMs ms) {
-    return std::to_string(ms);
-}
-
-}  // namespace
-
 // ---- cancel, reschedule, fire
 
 std::uint32_t Oracle::must_be_counted(const MessageModel& of, LifePoint before) const {

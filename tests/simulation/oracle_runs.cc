@@ -16,13 +16,6 @@ namespace {
 
 using There = ScheduleModel::There;
 
-// As good as any number.
-constexpr std::uint64_t kMany = 1'000'000'000'000;
-
-std::string at(DueMs ms) {
-    return std::to_string(ms);
-}
-
 }  // namespace
 
 // ---- what follows from what is known

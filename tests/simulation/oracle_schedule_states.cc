@@ -10,10 +10,6 @@
 namespace duewheel {
 namespace {
 
-std::string at(DueMs ms) {
-    return std::to_string(ms);
-}
-
 // Beyond so many decided times nobody counts which of them a policy may have passed over.
 constexpr std::uint64_t kTimesExplainedMost = 20'000;
 

@@ -12,12 +12,6 @@
 namespace duewheel {
 namespace {
 
-constexpr std::uint64_t kMany = 1'000'000'000'000;
-
-std::string at(DueMs ms) {
-    return std::to_string(ms);
-}
-
 bool changes_one(const Command& command) {
     return std::holds_alternative<PutWatchdogCommand>(command) ||
            std::holds_alternative<FeedWatchdogCommand>(command) ||

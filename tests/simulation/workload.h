@@ -15,6 +15,11 @@
 
 namespace duewheel {
 
+// An occurrence is a message, and so is a run: there are to be some of each, and something else too.
+inline constexpr std::int64_t kTimesMost = 12;
+inline constexpr std::int64_t kTimesOfALongOne = 60;
+inline constexpr std::int64_t kDayMs = 86'400'000;
+
 // Where requests go, and the clock that clients wait by.
 class Surroundings {
   public:

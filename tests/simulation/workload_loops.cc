@@ -4,15 +4,6 @@
 #include "simulation/workload.h"
 
 namespace duewheel {
-namespace {
-
-// An occurrence is a message: a run is to have some loops, and not to be about nothing else.
-constexpr std::int64_t kTimesMost = 12;
-constexpr std::int64_t kTimesOfALongOne = 60;
-constexpr std::int64_t kDayMs = 86'400'000;
-
-}  // namespace
-
 void Workload::loop() {
     const MessageModel* known = random_.chance(400'000) ? pick_loop() : nullptr;
     if (known == nullptr) {

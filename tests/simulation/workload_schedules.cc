@@ -13,12 +13,8 @@ namespace {
 
 using Tell = TellScheduleCommand::What;
 
-// A run is a message: there are to be some, and something else too.
-constexpr std::int64_t kTimesMost = 12;
-constexpr std::int64_t kTimesOfALongOne = 60;
 constexpr std::int64_t kMinuteMs = 60'000;
 constexpr std::int64_t kHourMs = 60 * kMinuteMs;
-constexpr std::int64_t kDayMs = 24 * kHourMs;
 
 struct Rule {
     std::string_view text;

@@ -1,0 +1,333 @@
+#include "engine/trial_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace duewheel {
+
+TrialEngine::TrialEngine(EngineOptions options, EngineStart start, const std::function<void(TrialEngine&)>& prepare)
+    : engine_(options, start, recent_), block_bytes_(start.block_bytes) {
+    prepare(*this);
+    turn(0);
+    EXPECT_TRUE(engine_.is_serving());
+}
+
+TrialEngine::TrialEngine(const EngineOptions& options, const TrialEngine& earlier, const FindZone& zones,
+                         const std::string& zone_data)
+    : engine_(options, start_after(earlier, zones, zone_data), replay(earlier, recent_)),
+      block_bytes_(earlier.block_bytes_),
+      now_(earlier.now_),
+      log_(earlier.log_) {
+    turn(0);
+    EXPECT_TRUE(engine_.is_serving());
+}
+
+void TrialEngine::turn(std::int64_t step_ms) {
+    now_ += step_ms;
+    engine_.advance_to(now_);
+    settle();
+}
+
+ReplyToken TrialEngine::submit(Command command) {
+    const ReplyToken token = next_token_++;
+    engine_.submit(std::move(command), token);
+    return token;
+}
+
+std::optional<Reply> TrialEngine::take_reply(ReplyToken token) {
+    const auto found = replies.find(token);
+    if (found == replies.end()) {
+        ADD_FAILURE() << "no reply yet";
+        return std::nullopt;
+    }
+    Reply reply = std::move(found->second);
+    replies.erase(found);
+    return reply;
+}
+
+MessageId TrialEngine::put(std::int64_t delay_ms, std::string body, std::string queue, int priority) {
+    PutCommand command;
+    command.queue = std::move(queue);
+    command.when.delay_ms = delay_ms;
+    command.body = std::move(body);
+    command.priority = priority;
+    return ask<PutAnswer>(command).id;
+}
+
+std::vector<Delivered> TrialEngine::lease(std::uint32_t max, std::int64_t lease_ms) {
+    return ask<LeaseAnswer>(LeaseCommand{"default", "q", max, lease_ms, 0}).messages;
+}
+
+void TrialEngine::settle() {
+    for (;;) {
+        Effects effects = engine_.take_effects();
+        if (effects.commit && effects.commit->closes_segment) {
+            largest_closing_commit =
+                std::max(largest_closing_commit, commit_size_in_segment(effects.commit->records.size()));
+        }
+        if (effects.commit) held_ = std::move(effects.commit);
+        for (ReplyEffect& effect : effects.replies) replies[effect.token] = std::move(effect.reply);
+        if (hold_questions) {
+            held_questions_.insert(held_questions_.end(), effects.questions.begin(), effects.questions.end());
+            effects.questions.clear();
+        }
+        for (const Question& question : effects.questions) engine_.answer(read(question));
+        if (held_ && !hold_commits) {
+            append(*held_);
+            held_.reset();
+            engine_.committed();
+            continue;
+        }
+        engine_.check();
+        if (effects.questions.empty() && !effects.commit) break;
+        engine_.advance_to(now_);
+    }
+}
+
+void TrialEngine::answer_questions(Generation age) {
+    for (const Question& question : std::exchange(held_questions_, {})) {
+        Answer answer = read(question);
+        answer.generation -= age;
+        engine_.answer(std::move(answer));
+    }
+}
+
+void TrialEngine::move_to_index() {
+    while (engine_.counters().unsealed_segments == 0) put(2'000'000, std::string(500, 'x'), "filler");
+    for (const auto& [sequence, framed] : log_) {
+        const FramedRecord frame = *read_frame(framed);
+        const Record record = *decode_record(frame.kind, frame.body);
+        if (record.id == 0 || record.kind == RecordKind::cursor) continue;
+        MessageRow& row = index[record.id];
+        row.id = record.id;
+        if (record.kind == RecordKind::put || record.kind == RecordKind::spawn || record.kind == RecordKind::carry) {
+            row.place = sequence;
+            row.record_bytes = static_cast<std::uint32_t>(framed.size());
+        }
+        row.state = record.state;
+        row.ended_ms = record.kind == RecordKind::end ? record.time_ms : record.ended_ms;
+        row.reason = record.reason;
+    }
+    engine_.table_taken(++sealed_);
+    turn();
+}
+
+std::vector<Record> TrialEngine::log() const {
+    std::vector<Record> records;
+    for (const auto& [sequence, framed] : log_) {
+        const FramedRecord frame = *read_frame(framed);
+        records.push_back(*decode_record(frame.kind, frame.body));
+    }
+    return records;
+}
+
+EngineStart TrialEngine::start_after(const TrialEngine& earlier, const FindZone& zones, const std::string& zone_data) {
+    EngineStart start;
+    start.zone_data = zone_data;
+    start.schedules = earlier.schedules(zones);
+    start.watchdogs = earlier.watchdogs();
+    start.totals = earlier.engine_.totals();
+    std::map<std::string, QueueCounts> counts;
+    for (const Record& record : earlier.log()) {
+        const bool moves = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
+                           record.kind == RecordKind::change || record.kind == RecordKind::end;
+        if (!moves) continue;
+        if (record.previous.version != 0) counts[record.state.queue].leave(record.previous.state);
+        counts[record.state.queue].enter(record.state.state);
+    }
+    for (const auto& [queue, of] : counts) start.queue_states.push_back({{"default", queue}, of, {}, 0, 0});
+    return start;
+}
+
+std::vector<ScheduleStart> TrialEngine::schedules(const FindZone& zones) const {
+    std::map<std::string, ScheduleStart> by_name;
+    for (const auto& [sequence, framed] : log_) {
+        const FramedRecord frame = *read_frame(framed);
+        const Record record = *decode_record(frame.kind, frame.body);
+        if (record.kind != RecordKind::rule || record.subject != kSubjectSchedule) continue;
+        ScheduleStart& start = by_name[std::string(record.name)];
+        start.name_space = record.state.name_space;
+        start.name = record.name;
+        start.state = *decode_schedule(record.value);
+        start.place = is_whole_rule(record) ? sequence : record.place;
+        start.record_bytes = is_whole_rule(record) ? static_cast<std::uint32_t>(framed.size()) : record.record_bytes;
+    }
+    std::vector<ScheduleStart> all;
+    for (auto& [name, start] : by_name) {
+        if (start.state.revision == 0) continue;
+        if (Result<ScheduleTimes> times = ScheduleTimes::make(start.state.rule.times, zones)) start.times = *times;
+        all.push_back(std::move(start));
+    }
+    return all;
+}
+
+std::vector<WatchdogStart> TrialEngine::watchdogs() const {
+    std::map<std::string, WatchdogStart> by_name;
+    for (const auto& [sequence, framed] : log_) {
+        const FramedRecord frame = *read_frame(framed);
+        const Record record = *decode_record(frame.kind, frame.body);
+        if (record.kind != RecordKind::rule || record.subject != kSubjectWatchdog) continue;
+        const auto bytes = is_whole_rule(record) ? static_cast<std::uint32_t>(framed.size()) : record.record_bytes;
+        by_name[std::string(record.name)] = {record.state.name_space, std::string(record.name),
+                                             *decode_watchdog(record.value),
+                                             is_whole_rule(record) ? sequence : record.place, bytes};
+    }
+    std::vector<WatchdogStart> all;
+    for (auto& [name, start] : by_name) {
+        if (start.state.revision != 0) all.push_back(std::move(start));
+    }
+    return all;
+}
+
+RecentTier& TrialEngine::replay(const TrialEngine& earlier, RecentTier& into) {
+    for (const auto& [sequence, framed] : earlier.log_) {
+        const FramedRecord frame = *read_frame(framed);
+        const Record record = *decode_record(frame.kind, frame.body);
+        into.apply(record, sequence, 1, static_cast<std::uint32_t>(framed.size()));
+    }
+    return into;
+}
+
+void TrialEngine::append(const Commit& commit) {
+    std::string_view rest = commit.records;
+    while (!rest.empty()) {
+        const FramedRecord frame = *read_frame(rest);
+        log_[frame.sequence] = rest.substr(0, frame.frame_bytes);
+        rest.remove_prefix(frame.frame_bytes);
+    }
+    EXPECT_EQ(commit.totals.sequence, log_.empty() ? 0 : log_.rbegin()->first);
+    segment_fill_ += commit_size_in_segment(commit.records.size(), block_bytes_);
+    largest_segment = std::max(largest_segment, segment_fill_);
+    if (commit.closes_segment) segment_fill_ = kSegmentHeaderBytes;
+}
+
+Answer TrialEngine::read(const Question& question) {
+    Answer answer{question.ticket, engine_.generation().load(), {}};
+    if (const auto* places = std::get_if<ReadRecords>(&question.what)) {
+        std::vector<RecordBytes> records;
+        for (const Sequence place : places->places) {
+            const FramedRecord frame = *read_frame(log_.at(place));
+            records.push_back({place, std::string(frame.body), static_cast<std::uint8_t>(frame.kind)});
+        }
+        answer.what = std::move(records);
+    } else if (std::holds_alternative<FindMessage>(question.what)) {
+        const auto found = index.find(std::get<FindMessage>(question.what).id);
+        answer.what = found == index.end() ? std::nullopt : std::optional(found->second);
+    } else if (const auto* dead = std::get_if<ScanDead>(&question.what)) {
+        answer.what = dead_rows(*dead);
+    } else if (const auto* due = std::get_if<ScanDue>(&question.what)) {
+        answer.what = fall_due(*due);
+    } else if (const auto* backlog = std::get_if<ScanQueue>(&question.what)) {
+        answer.what = walk(*backlog);
+    } else if (const auto* order = std::get_if<ScanOrder>(&question.what)) {
+        answer.what = scan(*order);
+    } else if (const auto* wanted = std::get_if<FindKeys>(&question.what)) {
+        std::vector<std::optional<KeyFacts>> facts;
+        for (const FindKeys::Key& key : wanted->keys) facts.push_back(find_key(key));
+        answer.what = std::move(facts);
+    } else if (const auto* listing = std::get_if<ListQueue>(&question.what)) {
+        answer.what = list(*listing);
+    } else if (std::holds_alternative<ListHistory>(question.what)) {
+        answer.what = HistoryRows{};
+    } else {
+        answer.what = Stretch{};
+    }
+    return answer;
+}
+
+Stretch TrialEngine::dead_rows(const ScanDead& scan) const {
+    Stretch stretch;
+    std::map<DuePosition, const MessageRow*> rows;
+    for (const auto& [id, row] : index) {
+        const bool fits = row.state.state == State::dead && row.state.queue == scan.queue &&
+                          row.state.name_space == scan.name_space && row.ended_ms < scan.until_ms;
+        if (fits && DuePosition{row.ended_ms, id} >= scan.from) rows[{row.ended_ms, id}] = &row;
+    }
+    for (const auto& [at, row] : rows) {
+        if (stretch.rows.size() == scan.limit) break;
+        stretch.rows.push_back(*row);
+        stretch.next = {at.due_ms, at.id + 1};
+    }
+    stretch.complete = stretch.rows.size() < scan.limit;
+    return stretch;
+}
+
+Stretch TrialEngine::fall_due(const ScanDue& scan) const {
+    std::map<DuePosition, const MessageRow*> rows;
+    for (const auto& [id, row] : index) {
+        const DuePosition at{row.state.due_ms, id};
+        if (is_timed(row.state.state) && at >= scan.from && at.due_ms < scan.until_ms) rows[at] = &row;
+    }
+    Stretch stretch;
+    for (const auto& [at, row] : rows) {
+        if (stretch.rows.size() == scan.limit) break;
+        stretch.rows.push_back(*row);
+        stretch.next = {at.due_ms, at.id + 1};
+    }
+    stretch.complete = stretch.rows.size() < scan.limit;
+    return stretch;
+}
+
+Stretch TrialEngine::walk(const ScanQueue& scan) const {
+    std::map<DuePosition, MessageRow> rows;
+    for (const auto& [id, row] : index) {
+        const DuePosition at{row.state.due_ms, id};
+        const bool here = row.state.queue == scan.queue && row.state.name_space == scan.name_space;
+        if (here && !is_ended(row.state.state) && at >= scan.from && at.due_ms < scan.until_ms) rows[at] = row;
+    }
+    Stretch stretch;
+    for (const auto& [at, row] : rows) {
+        if (stretch.rows.size() < scan.limit) stretch.rows.push_back(row);
+    }
+    stretch.complete = stretch.rows.size() < scan.limit;
+    return stretch;
+}
+
+Stretch TrialEngine::scan(const ScanOrder& order) const {
+    std::map<DuePosition, MessageRow> placed;
+    for (const auto& [id, row] : index) {
+        const MessageState& state = row.state;
+        const DuePosition at{state.nominal_due_ms, id};
+        const bool belongs = state.order_key == order.order_key && state.queue == order.queue &&
+                             state.name_space == order.name_space && !is_ended(state.state) && at >= order.from;
+        if (belongs) placed.emplace(at, row);
+    }
+    Stretch stretch;
+    for (const auto& [at, row] : placed) {
+        if (stretch.rows.size() == order.limit) break;
+        stretch.rows.push_back(row);
+        stretch.next = {at.due_ms, at.id + 1};
+    }
+    stretch.complete = stretch.rows.size() < order.limit;
+    return stretch;
+}
+
+std::optional<KeyFacts> TrialEngine::find_key(const FindKeys::Key& key) const {
+    std::optional<KeyFacts> facts;
+    for (const auto& [id, row] : index) {
+        const MessageState& state = row.state;
+        if (state.key != key.key || state.queue != key.queue || state.name_space != key.name_space) continue;
+        facts = KeyFacts{{id, state.request_hash, state.nominal_due_ms, row.ended_ms}, state.state, state.is_loop()};
+    }
+    return facts;
+}
+
+ListedRows TrialEngine::list(const ListQueue& list) const {
+    std::map<DuePosition, MessageRow> placed;
+    for (const auto& [id, row] : index) {
+        const MessageState& state = row.state;
+        const DuePosition at{state.due_ms, id};
+        const bool belongs = state.queue == list.queue && state.name_space == list.name_space &&
+                             list.states.contains(state.state) && at >= list.from && at.due_ms < list.until_ms;
+        if (belongs) placed.emplace(at, row);
+    }
+    ListedRows listed;
+    for (const auto& [at, row] : placed) {
+        listed.rows.push_back(row);
+        if (listed.rows.size() < list.limit) continue;
+        listed.next = DuePosition{at.due_ms, at.id + 1};
+        break;
+    }
+    return listed;
+}
+}  // namespace duewheel
