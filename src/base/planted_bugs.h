@@ -94,6 +94,11 @@ enum class PlantedBug : std::uint8_t {
     checks_made_up_for = 54,
     commit_forgets_delay = 55,
     check_not_counted = 56,
+
+    // Namespaces.
+    quota_forgets_puts_in_flight = 57,
+    quota_hits_another_namespace = 58,
+    put_allowance_never_used_up = 59,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

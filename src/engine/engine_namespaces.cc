@@ -7,6 +7,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/planted_bugs.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 #include "message/queue_settings.h"
@@ -90,6 +91,9 @@ Status Engine::check_settings(const NamespaceSettings& settings) const {
 Namespace* Engine::limited_space(QueueNumber number, std::string_view name_space) {
     if (namespaces_.with_settings == 0) return nullptr;
     Namespace* space = number < queues_.size() ? queues_[number]->space : namespaces_.find(name_space);
+    if (planted(PlantedBug::quota_hits_another_namespace) && (space == nullptr || !space->conf)) {
+        space = namespaces_.find(name_space == "default" ? "other" : "default");
+    }
     return space != nullptr && space->conf ? space : nullptr;
 }
 

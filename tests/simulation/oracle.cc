@@ -91,7 +91,10 @@ std::string_view name_of(const Command& command) {
                                            "feed watchdog",
                                            "remove watchdog",
                                            "describe watchdog",
-                                           "list watchdogs"};
+                                           "list watchdogs",
+                                           "configure namespace",
+                                           "describe namespace",
+                                           "list namespaces"};
     return kNames[command.index()];
 }
 
@@ -161,6 +164,7 @@ void Oracle::died(std::uint64_t step) {
         }
     }
     queues_died();
+    namespaces_died();
     schedules_died();
     watchdogs_died();
     requests_.clear();
@@ -184,6 +188,7 @@ ReplyToken Oracle::submitted(const Command& command) {
     const ReplyToken token = next_token_++;
     Request request{command, now_, 0, 0, false, step_, 0, 0, {}, {}, 0};
     if (const auto* put = std::get_if<PutCommand>(&command)) {
+        put_tried(*put, token, 0);
         request.serial = put_submitted(*put, token);
     } else if (std::holds_alternative<PutBatchCommand>(command)) {
         batch_submitted(request, token);
@@ -199,6 +204,8 @@ ReplyToken Oracle::submitted(const Command& command) {
         schedule_submitted(command, token, request);
     } else if (is_of_watchdogs(command)) {
         watchdog_submitted(command, token);
+    } else if (is_of_namespaces(command)) {
+        namespace_submitted(command, token);
     } else if (const auto* redrive = std::get_if<RedriveCommand>(&command)) {
         queue_of(redrive->name_space, redrive->queue).redriven_ms = now_;
         for (MessageModel* each : in_queue(*redrive)) {
@@ -400,12 +407,17 @@ bool Oracle::replied(const ReplyEffect& effect) {
     for (const std::uint64_t serial : request.batch) message(serial)->told_ms = now_;
     const Reply& reply = effect.reply;
     if (is_of_watchdogs(request.command)) watchdog_replied(token, request, reply);
+    if (is_of_namespaces(request.command)) return namespace_replied(token, request, reply), true;
     const bool is_change =
         std::holds_alternative<CancelCommand>(request.command) ||
         std::holds_alternative<RescheduleCommand>(request.command) ||
         std::holds_alternative<FireCommand>(request.command) || std::holds_alternative<HoldCommand>(request.command) ||
         std::holds_alternative<KickCommand>(request.command) || std::holds_alternative<DiscardCommand>(request.command);
     const bool is_lease_end = ends_a_lease(request.command) || std::holds_alternative<ExtendCommand>(request.command);
+    if (const auto* one = std::get_if<PutCommand>(&request.command)) {
+        const auto* answer = std::get_if<PutAnswer>(&reply);
+        put_told(*one, token, 0, answer != nullptr && !answer->repeated);
+    }
     if (const auto* error = std::get_if<Error>(&reply)) {
         if (!settle_refused(token, request, *error)) error_replied(request, *error);
     } else if (const auto* put = std::get_if<PutAnswer>(&reply);

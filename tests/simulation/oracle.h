@@ -24,6 +24,7 @@
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "simulation/message_model.h"
+#include "simulation/namespace_model.h"
 #include "simulation/rare_states.h"
 #include "simulation/schedule_model.h"
 #include "simulation/watchdog_model.h"
@@ -495,6 +496,26 @@ class Oracle {
     void described(const std::string& name_space, const std::string& queue, const QueueAnswer& answer);
     void queues_listed(const Request& request, const QueueListAnswer& answer);
     void settings_refused(const Request& request, const Error& error);
+    // oracle_namespaces.cc
+    NamespaceModel& namespace_of(const std::string& name_space);
+    const NamespaceSettings* limits_since(const std::string& name_space, std::uint64_t step) const;
+    static bool is_of_namespaces(const Command& command);
+    void namespace_submitted(const Command& command, ReplyToken token);
+    void namespaces_died();
+    void namespace_replied(ReplyToken token, const Request& request, const Reply& reply);
+    void namespace_refused(const Request& request, const Error& error);
+    void namespace_told(const std::string& name_space, const NamespaceAnswer& answer);
+    void namespaces_listed(const Request& request, const NamespaceListAnswer& answer);
+    DueRange unfinished_in_space(const std::string& name_space) const;
+    DueRange schedules_in(const std::string& name_space) const;
+    DueRange watchdogs_in(const std::string& name_space) const;
+    void check_namespace_limit(const MessageModel& accepted, std::uint64_t submitted_step);
+    bool may_be_full(const std::string& name_space, const Request& request);
+    bool may_have_no_room(const PutCommand& put, const Request& request, std::string_view code);
+    void put_tried(const PutCommand& put, ReplyToken token, std::size_t part);
+    void put_told(const PutCommand& put, ReplyToken token, std::size_t part, bool is_taken);
+    void check_put_rate(const std::string& name_space);
+    void refused_for_its_rate(const PutCommand& put, const Request& request);
 
     // A lease that is held in all likelihood, and one that may be.
     bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
@@ -540,6 +561,7 @@ class Oracle {
     std::map<std::uint64_t, Listing> listings_;  // by the query that names each
     std::vector<LostBatch> lost_batches_;
     std::map<QueueKey, QueueModel> queues_;
+    std::map<std::string, NamespaceModel> namespaces_;  // that somebody has limited, or wanted to
     Schedules schedules_;
     std::deque<SchedulePut> schedule_puts_;
     Watchdogs watchdogs_;

@@ -125,6 +125,7 @@ void Oracle::batch_submitted(Request& request, ReplyToken token) {
     const auto& command = std::get<PutBatchCommand>(request.command);
     const std::uint64_t before = messages_.size();
     for (const PutCommand& put : command.puts) {
+        put_tried(put, token, request.batch.size());
         const std::uint64_t serial = put_submitted(put, token);
         request.batch.push_back(serial);
         std::vector<ReplyToken>& open = message(serial)->open;
@@ -245,6 +246,7 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     if (about.half) rare_.met(Rare::half_put);
     about.set({run_, 0}, {about.fresh(exact)});
     check_limit(about, about.submitted_step);
+    check_namespace_limit(about, about.submitted_step);
 }
 
 void Oracle::batch_replied(ReplyToken token, const Request& request, const PutBatchAnswer& answer) {
@@ -255,6 +257,8 @@ void Oracle::batch_replied(ReplyToken token, const Request& request, const PutBa
     for (std::size_t i = 0; i < answer.results.size() && !violated(); ++i) {
         const Request part{
             command.puts[i], request.submitted_ms, request.batch[i], 0, false, request.step, 0, 0, {}, {}, 0};
+        const auto* answered = std::get_if<PutAnswer>(&answer.results[i]);
+        put_told(command.puts[i], token, i, answered != nullptr && !answered->repeated);
         if (const auto* error = std::get_if<Error>(&answer.results[i])) {
             ++refused;
             error_replied(part, *error);
@@ -272,8 +276,8 @@ bool Oracle::is_surely_taken(const MessageModel& about, const Request& request) 
     const PutCommand& put = about.put;
     const DueMs ahead = put.when.at_ms ? *put.when.at_ms - request.submitted_ms : put.when.delay_ms;
     const QueueModel& queue = queue_of(put.name_space, put.queue);
-    const bool has_no_limit =
-        queue.is_known && queue.open.empty() && queue.settings.pending_max == 0 && queue.settings_step < request.step;
+    const bool has_no_limit = queue.is_known && queue.open.empty() && queue.settings.pending_max == 0 &&
+                              queue.settings_step < request.step && !namespace_of(put.name_space).was_limited;
     if (put.transaction) return false;  // its default may end it unmet
     if (put.repeat && (put.repeat->until_ms || is_bad_loop(put, INT64_MIN))) return false;
     return !put.expires && ahead <= options_.delay_max_ms && has_no_limit && options_.queues_max > kQueuesAtMost;

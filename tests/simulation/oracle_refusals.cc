@@ -61,26 +61,32 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {
         return settings_refused(request, error);
     }
+    const bool is_for_want_of_room = code == "queue_full" || code == "namespace_full";
     if (const auto* redrive = std::get_if<RedriveCommand>(&request.command);
-        redrive != nullptr && code == "queue_full") {
+        redrive != nullptr && is_for_want_of_room) {
         PutCommand like_it;
         like_it.name_space = redrive->name_space;
         like_it.queue = redrive->queue;
-        if (!may_be_full(like_it, request)) violate("C11", "a redrive is refused although its queue is not full");
+        if (!may_have_no_room(like_it, request, code))
+            violate("C11", "a redrive is refused although its queue is not full");
         return;
     }
-    if (std::holds_alternative<KickCommand>(request.command) && code == "queue_full" && about != nullptr) {
+    if (std::holds_alternative<KickCommand>(request.command) && is_for_want_of_room && about != nullptr) {
         const bool may_be_dead = may_have_died(*about) || about->may_be(World::Phase::dead) || !about->open.empty();
         if (!may_be_dead) violate("C4", "a kick of what is not dead is refused for want of room", about);
-        if (!may_be_full(about->put, request))
+        if (!may_have_no_room(about->put, request, code))
             violate("C11", "a kick is refused although its queue is not full", about);
         return rare_.met(Rare::kick_found_no_room);
     }
-    if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "queue_full") {
+    if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && is_for_want_of_room) {
         const QueueKey queue{put->name_space, put->queue};
         if (some_loop_is_behind(&queue)) rare_.met(Rare::loop_waited_for_room);
-        if (!may_be_full(*put, request)) violate("C11", "a put is refused although its queue is not full", about);
+        if (!may_have_no_room(*put, request, code))
+            violate("C11", "a put is refused although its queue is not full", about);
         return;
+    }
+    if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "too_many_puts") {
+        return refused_for_its_rate(*put, request);
     }
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
     if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);

@@ -319,7 +319,9 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
     const bool was_dead = before.front().phase == World::Phase::dead && before.size() == 1;
     about.set({run_, answer.attempts}, next);
     if (about.is_loop()) loop_kicked(answer, about);
-    if (was_dead) check_limit(about, request.step);
+    if (!was_dead) return;
+    check_limit(about, request.step);
+    check_namespace_limit(about, request.step);
 }
 
 void Oracle::waits(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {

@@ -336,7 +336,10 @@ bool Oracle::may_be_refused(const SchedulePut& put, const ScheduleModel& model, 
             return each.second.there != There::no || !each.second.open.empty() || each.second.is_blurred;
         };
         const auto most = std::count_if(schedules_.begin(), schedules_.end(), may_be_there);
-        return most + 1 >= static_cast<std::ptrdiff_t>(options_.schedules_max);
+        if (most + 1 >= static_cast<std::ptrdiff_t>(options_.schedules_max)) return true;
+        const NamespaceSettings* limits = limits_since(model.name_space, request.step);
+        const auto in_space = static_cast<std::uint64_t>(schedules_in(model.name_space).high);
+        return limits == nullptr || (limits->schedules_max != 0 && in_space + 1 >= limits->schedules_max);
     }
     if (code != "out_of_range") return false;
     const bool may_be_over = rule.times.times != 0 && (model.there != There::no || request.is_overlapped);
@@ -363,7 +366,7 @@ void Oracle::schedule_refused(const Request& request, const Error& error) {
         const bool is_outside = preview->count < 1 || preview->count > options_.preview_max;
         if (code == "out_of_range" && is_outside) return;
     }
-    const bool is_room = code == "queue_full" || code == "queue_limit";
+    const bool is_room = code == "queue_full" || code == "namespace_full" || code == "queue_limit";
     if (told_to(request.command, Tell::fire) != nullptr && is_room) {
         rare_.met(Rare::no_room_for_a_run_by_hand);
         const ScheduleState* state = model.surely();
@@ -371,7 +374,7 @@ void Oracle::schedule_refused(const Request& request, const Error& error) {
         PutCommand like_it;
         like_it.name_space = model.name_space;
         like_it.queue = state->rule.queue;
-        if (!may_be_full(like_it, request)) {
+        if (!may_have_no_room(like_it, request, code)) {
             schedule_violates(model, "C11", "a run by hand is refused although its queue is not full");
         }
         return;

@@ -77,6 +77,9 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(checks_made_up_for),
     DUEWHEEL_BUG(commit_forgets_delay),
     DUEWHEEL_BUG(check_not_counted),
+    DUEWHEEL_BUG(quota_forgets_puts_in_flight),
+    DUEWHEEL_BUG(quota_hits_another_namespace),
+    DUEWHEEL_BUG(put_allowance_never_used_up),
     DUEWHEEL_BUG(watchdog_fires_after_lost_feed),
 };
 #undef DUEWHEEL_BUG
@@ -84,9 +87,9 @@ constexpr Planted kPlanted[] = {
 // Three are met by chance alone where everything goes on at once, in thousands of runs: they are hunted among few
 // operations.
 std::vector<std::string> left_out(PlantedBug bug) {
-    std::vector<std::string> all = {"get",      "reschedule", "fire",   "list",    "hold_lease", "loop",
-                                    "schedule", "watchdog",   "hold",   "forge",   "expire",     "collide",
-                                    "extend",   "release",    "forget", "transact"};
+    std::vector<std::string> all = {"get",      "reschedule", "fire",   "list",     "hold_lease", "loop",
+                                    "schedule", "watchdog",   "hold",   "forge",    "expire",     "collide",
+                                    "extend",   "release",    "forget", "transact", "limit"};
     if (bug == PlantedBug::batch_split_over_two_commits) {
         all.insert(all.end(), {"queue", "kick", "redrive", "discard", "repeat"});
     } else if (bug == PlantedBug::discard_forgotten_in_crash) {

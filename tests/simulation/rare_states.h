@@ -155,6 +155,16 @@ namespace duewheel {
     X(queue_full)                         \
     X(queue_not_empty)                    \
     X(settings_removed)                   \
+    X(namespace_limited)                  \
+    X(namespace_limited_at_start)         \
+    X(namespace_settings_removed)         \
+    X(namespace_had_no_settings)          \
+    X(namespace_refused)                  \
+    X(namespace_unknown)                  \
+    X(namespaces_listed)                  \
+    X(too_many_namespaces)                \
+    X(namespace_full)                     \
+    X(put_rate_met)                       \
     X(loop_put)                           \
     X(loop_put_again)                     \
     X(loop_refused)                       \

@@ -50,8 +50,9 @@ enum class Op : std::uint8_t {
     schedule,   // a schedule is put, changed, paused, fired or looked at, also at the time of its next run
     transact,   // a message is put in a transaction, committed, or rolled back, also when its producer is asked
     watchdog,   // a watchdog is put, fed, removed or looked at, also at the time at which it fires
+    limit,      // a namespace is limited, freed of its limits, or looked at
 };
-inline constexpr std::size_t kOpCount = 30;
+inline constexpr std::size_t kOpCount = 31;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

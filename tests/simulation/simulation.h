@@ -88,6 +88,7 @@ class Simulation final : private Surroundings {
     void settle();
     void settle_without_cleaning();
     void rebuild_and_compare();
+    void end_limits();
     void tell_queues(ConfigureQueueCommand::What what);
     void end_purges();
     bool log_is_short() const;

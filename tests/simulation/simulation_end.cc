@@ -121,6 +121,7 @@ void Simulation::finish() {
     using What = ConfigureQueueCommand::What;
     const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule) || options_.has(Op::transact) ||
                                  options_.has(Op::watchdog);
+    if (!wrong()) end_limits();
     if (!wrong()) tell_queues(fills_by_itself ? What::set : What::resume);
     if (!wrong() && options_.has(Op::loop)) end_loops(false);
     if (!wrong()) end_schedules(false);
@@ -214,6 +215,17 @@ void Simulation::tell_queues(ConfigureQueueCommand::What what) {
         if (wrong()) return;
         submit(ConfigureQueueCommand{queue.name_space, queue.queue, what, {}, {}});
         settle();
+    }
+}
+
+void Simulation::end_limits() {
+    if (!options_.has(Op::limit)) return;
+    for (const char* name_space : {"default", "other"}) {
+        settle();
+        if (wrong()) return;
+        submit(ConfigureNamespaceCommand{name_space, true, {}});
+        settle();
+        if (wrong()) return;
     }
 }
 

@@ -101,6 +101,8 @@ void Workload::act(Op op) {
             return transact();
         case Op::watchdog:
             return watchdog();
+        case Op::limit:
+            return limit();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;

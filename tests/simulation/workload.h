@@ -108,6 +108,7 @@ class Workload {
     void list();
     void read_history();
     void list_queues();
+    void limit();
     void send(Command command);
 
     const SimOptions& options_;
