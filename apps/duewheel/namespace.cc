@@ -1,4 +1,5 @@
 // duewheel namespace: what the queues of a namespace may take together, and what they take. Each verb is one call.
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -32,6 +33,7 @@ constexpr Limit kLimits[] = {
 struct SetArguments {
     std::string name;
     std::optional<std::uint64_t> limits[std::size(kLimits)];
+    std::optional<std::uint64_t> weight;
 };
 struct ListArguments {
     std::uint64_t limit = 100;
@@ -52,6 +54,12 @@ std::string use_of(const json::object& space, std::string_view member) {
     return most == 0 ? used : used + " of " + std::to_string(most);
 }
 
+std::string weight_of(const json::object& space) {
+    const json::object* settings = object_of(space, "settings");
+    const std::int64_t weight = settings != nullptr ? number_of(*settings, "weight") : 0;
+    return std::to_string(std::max<std::int64_t>(weight, 1));
+}
+
 int show_namespace(const Session& session, const ServerAnswer& answer) {
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
@@ -60,6 +68,7 @@ int show_namespace(const Session& session, const ServerAnswer& answer) {
             const bool is_rate = std::string_view(limit.member) == "put_rate";
             rows.push_back({is_rate ? "puts" : limit.member, use_of(answer.members, limit.member)});
         }
+        rows.push_back({"weight", weight_of(answer.members)});
         std::printf("%s", fields(rows).c_str());
     });
 }
@@ -75,6 +84,7 @@ int set(Session& session, const SetArguments& arguments) {
     }
     json::object request;
     if (!limits.empty()) request["limits"] = std::move(limits);
+    if (arguments.weight) request["weight"] = *arguments.weight;
     return show_namespace(session, session.ask("PUT", path_of(arguments.name), request));
 }
 
@@ -93,12 +103,13 @@ int remove(Session& session, const NameArguments& arguments) {
 }
 
 int list(Session& session, const ListArguments& arguments) {
-    Rows rows = {{"namespace", "pending", "queues", "schedules", "watchdogs", "puts"}};
+    Rows rows = {{"namespace", "pending", "queues", "schedules", "watchdogs", "puts", "weight"}};
     const PagesShown shown =
         show_pages(session, "/v1/namespaces", "namespaces", arguments.limit, [&](const json::object& space) {
             if (session.json) return void(std::printf("%s\n", json::serialize(space).c_str()));
             std::vector<std::string> row = {printable(word_of(space, "namespace"))};
             for (const Limit& limit : kLimits) row.push_back(use_of(space, limit.member));
+            row.push_back(weight_of(space));
             rows.push_back(std::move(row));
         });
     if (!session.json) print_pages(shown, rows, 0, "no namespaces");
@@ -121,12 +132,17 @@ void add_namespace(CLI::App& program, Session& session) {
         "Example:\n"
         "  duewheel namespace set team --pending 1000000 --put-rate 500\n"
         "  duewheel namespace list");
-    Verb<SetArguments> setting(*space, session, "set", "Set all limits of a namespace; one that is not given is none",
-                               "duewheel namespace set team --pending 1000000 --queues 100 --put-rate 500", set);
+    Verb<SetArguments> setting(
+        *space, session, "set", "Set all limits of a namespace, and its weight; a limit that is not given is none",
+        "duewheel namespace set team --pending 1000000 --queues 100 --put-rate 500 --weight 2", set);
     setting.app->add_option("NAME", setting.options->name, "The namespace")->required();
     for (std::size_t i = 0; i < std::size(kLimits); ++i) {
         setting.app->add_option(kLimits[i].option, setting.options->limits[i], kLimits[i].help)->type_name("NUMBER");
     }
+    setting.app
+        ->add_option("--weight", setting.options->weight,
+                     "How much more of it is carried out than of a namespace of weight 1, while both have much waiting")
+        ->type_name("NUMBER");
     Verb<ListArguments> listing(*space, session, "list", "List namespaces by name; with --json one a line",
                                 "duewheel namespace list --limit 1000", list);
     takes_limit(*listing.app, listing.options->limit);

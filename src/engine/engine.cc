@@ -86,14 +86,19 @@ void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<DescribeNamespaceCommand>(&command)) return describe(*asked, token);
     if (const auto* asked = std::get_if<ListNamespacesCommand>(&command)) return list_namespaces(*asked, token);
     const std::size_t bytes = put_bytes(command);
-    if (waiting_bytes_ + bytes > options_.waiting_bytes_max) return reply(token, too_busy());
+    const LineKey line = line_of(command);
+    if (!is_of_cleaning(command) && !has_place(line, bytes)) return reply(token, too_busy());
+    const std::uint32_t weight = weight_of(command);
+    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, bytes, line, weight};
     waiting_bytes_ += bytes;
-    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, bytes};
+    Share& share = shares_[line.name_space];
+    ++share.commands;
+    share.bytes += bytes;
     if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
         pending.facts = carry->row;
         pending.facts_generation = carry->generation;
     }
-    (is_put ? puts_ : commands_).push_back(std::move(pending));
+    wait_in(is_put ? puts_ : commands_, std::move(pending));
 }
 
 void Engine::advance_to(DueMs now) {
@@ -195,12 +200,12 @@ void Engine::answer(Answer answer) {
                 row.state.maybe_delivered |= !is_ended(row.state.state) && is_from_past(row.id, row.state);
                 return answer_get(std::move(row), asked.pending->token);
             }
-            looked_up_.push_back(std::move(*asked.pending));
+            wait_in(looked_up_, std::move(*asked.pending));
             return;
         case Ask::key_facts:
             asked.pending->key_facts = std::move(std::get<std::vector<std::optional<KeyFacts>>>(answer.what));
             asked.pending->facts_generation = answer.generation;
-            looked_up_puts_.push_back(std::move(*asked.pending));
+            wait_in(looked_up_puts_, std::move(*asked.pending));
             return;
         case Ask::due_stretch:
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
@@ -247,7 +252,7 @@ void Engine::answer(Answer answer) {
         case Ask::schedule_fire:
             std::get<TellScheduleCommand>(asked.pending->command).record_body =
                 std::move(std::get<std::vector<RecordBytes>>(answer.what).front().body);
-            looked_up_.push_back(std::move(*asked.pending));
+            wait_in(looked_up_, std::move(*asked.pending));
             return;
         case Ask::delivery:
             delivery_of_reply_.erase(asked.delivery->token);
@@ -365,7 +370,7 @@ void Engine::check() const {
     recent_.check();
     wheel_.check();
     const bool new_put_waits =
-        std::any_of(puts_.begin(), puts_.end(), [](const Pending& put) { return !may_be_repeated(put.command); });
+        puts_.find_if([](const Pending& put) { return !may_be_repeated(put.command); }) != nullptr;
     require(!refuses_puts() || !new_put_waits, "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());

@@ -40,6 +40,7 @@
 #include "engine/batch.h"
 #include "engine/command.h"
 #include "engine/engine_options.h"
+#include "engine/fair_lines.h"
 #include "engine/lateness.h"
 #include "engine/lease_token.h"
 #include "engine/log_space.h"
@@ -335,6 +336,14 @@ class Engine {
         std::optional<std::vector<std::optional<KeyFacts>>> key_facts;
         Generation facts_generation = 0;
         std::size_t bytes = 0;  // of a put's content
+        LineKey line;
+        std::uint32_t weight = 1;  // of its namespace
+    };
+    using PendingLines = FairLines<Pending>;
+    // What a namespace has waiting.
+    struct Share {
+        std::size_t commands = 0;
+        std::size_t bytes = 0;
     };
     struct Lease {
         std::uint32_t attempt = 0;
@@ -634,7 +643,13 @@ class Engine {
     enum class Takes : std::uint8_t { commands, puts, cleaning, others };
     void add_epoch();
     // Until the batch is so full.
-    void take_commands(std::deque<Pending>& from, Takes what, std::size_t quarters = 4);
+    void take_commands(PendingLines& from, Takes what, std::size_t quarters = 4);
+    const std::string* name_space_of(const Command& command) const;
+    LineKey line_of(const Command& command) const;
+    std::uint32_t weight_of(const Command& command);
+    bool has_place(LineKey line, std::size_t bytes) const;
+    void wait_in(PendingLines& lines, Pending pending);
+    void no_longer_waits(LineKey line, std::size_t bytes);
     void add_attempts();
     bool must_close_segment() const;
     void add_cursors();
@@ -900,13 +915,15 @@ class Engine {
     DueMs confirm_at_ms_ = kNoWakeup;
 
     // commands and the batch
-    std::deque<Pending> looked_up_;  // came back with their facts
-    std::deque<Pending> commands_;   // all but puts
-    std::deque<Pending> looked_up_puts_;
-    std::deque<Pending> puts_;
-    std::size_t waiting_bytes_ = 0;    // of the puts among all of these, and of those being looked up
-    std::vector<MessageId> attempts_;  // begun, their record not yet written
-    std::vector<MessageId> doomed_;    // attempts used up, their end not yet written
+    PendingLines looked_up_;  // came back with their facts
+    PendingLines commands_;   // all but puts
+    PendingLines looked_up_puts_;
+    PendingLines puts_;
+    std::size_t waiting_bytes_ = 0;                    // of the puts among all of these, and of those being looked up
+    std::unordered_map<std::uint64_t, Share> shares_;  // of these, by namespace
+    std::size_t unfit_bytes_ = 0;                      // of a command for which the segment had no room
+    std::vector<MessageId> attempts_;                  // begun, their record not yet written
+    std::vector<MessageId> doomed_;                    // attempts used up, their end not yet written
     std::deque<Redrive> redrives_;
     std::uint64_t next_redrive_ = 1;
     bool letting_go_ = false;                                   // one of them does

@@ -2,6 +2,8 @@
 // changes.
 #include <algorithm>
 #include <cassert>
+#include <functional>
+#include <type_traits>
 
 #include "base/planted_bugs.h"
 #include "engine/command_size.h"
@@ -44,19 +46,7 @@ bool Engine::has_room(std::size_t bytes) const {
 bool Engine::must_close_segment() const {
     if (segment_fill_ == kSegmentHeaderBytes) return false;
     if (close_wanted_) return true;
-    std::size_t next = 0;
-    for (const std::deque<Pending>* waiting : {&looked_up_, &commands_}) {
-        const auto first = std::find_if(waiting->begin(), waiting->end(),
-                                        [this](const Pending& pending) { return !is_held_back(pending.command); });
-        if (first != waiting->end()) {
-            next = std::max(next, record_bytes_at_most(first->command, kRecordOverheadMax));
-        }
-    }
-    for (const std::deque<Pending>* waiting : {&looked_up_puts_, &puts_}) {
-        if (!waiting->empty() && !puts_held_back()) {
-            next = std::max(next, record_bytes_at_most(waiting->front().command, kRecordOverheadMax));
-        }
-    }
+    std::size_t next = unfit_bytes_;
     const bool has_attempts = attempts_wait() ? !held_.empty() : !attempts_.empty();
     if (has_attempts || !expiries_.empty() || !doomed_.empty() || !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
@@ -90,7 +80,9 @@ void Engine::build_batch() {
         if (!in_flight_) idle_batch_ = std::move(batch_);
         return;
     }
-    if (must_close_segment()) {
+    const bool closes = must_close_segment();
+    unfit_bytes_ = 0;
+    if (closes) {
         add_cursors();
         return hand_out(true);
     }
@@ -115,6 +107,10 @@ void Engine::build_batch() {
     take_commands_to(4);
     const bool time_is_wanted = attempts_wait() && !held_.empty();
     if (!batch_->empty() || confirm_at_ms_ <= now_ || time_is_wanted) return hand_out(false);
+    if (unfit_bytes_ != 0) {
+        add_cursors();
+        return hand_out(true);
+    }
     idle_batch_ = std::move(batch_);
 }
 
@@ -128,7 +124,70 @@ void Engine::add_epoch() {
     hand_out(false);
 }
 
-void Engine::take_commands(std::deque<Pending>& from, Takes what, std::size_t quarters) {
+// Where it belongs; null where nobody can tell, and for cleaning.
+const std::string* Engine::name_space_of(const Command& command) const {
+    if (is_of_cleaning(command)) return nullptr;
+    return std::visit(
+        [this](const auto& named) -> const std::string* {
+            if constexpr (requires { named.lease.id; }) {
+                const EntryNumber found = recent_.find(named.lease.id);
+                if (found == kNoEntry) return nullptr;
+                return &recent_.queues().name(recent_.entry(found).queue).name_space;
+            } else if constexpr (requires { named.puts.front().name_space; }) {
+                return named.puts.empty() ? nullptr : &named.puts.front().name_space;
+            } else if constexpr (requires { named.name_space; }) {
+                return &named.name_space;
+            } else {
+                return nullptr;
+            }
+        },
+        command);
+}
+
+// Whose turn a command waits for. Two on one message are in one line, and so are two puts of one key.
+LineKey Engine::line_of(const Command& command) const {
+    const auto number = [](std::string_view name) { return std::hash<std::string_view>{}(name); };
+    const std::string* name_space = name_space_of(command);
+    if (name_space == nullptr) return {};
+    LineKey line{number(*name_space), 0};
+    if (const auto* put = std::get_if<PutCommand>(&command)) line.queue = number(put->queue);
+    if (const auto* batch = std::get_if<PutBatchCommand>(&command)) line.queue = number(batch->puts.front().queue);
+    return line;
+}
+
+std::uint32_t Engine::weight_of(const Command& command) {
+    const std::string* name_space = namespaces_.with_settings == 0 ? nullptr : name_space_of(command);
+    const Namespace* space = name_space == nullptr ? nullptr : namespaces_.find(*name_space);
+    return space == nullptr ? 1 : static_cast<std::uint32_t>(std::max<std::uint64_t>(space->settings().weight, 1));
+}
+
+// A namespace may have four times as much waiting as is free for all: one that floods leaves a fifth, and another one
+// four fifths of that (dynamic thresholds: Choudhury and Hahne, 1998).
+bool Engine::has_place(LineKey line, std::size_t bytes) const {
+    constexpr std::size_t kTimesFree = 4;
+    const std::size_t waiting = waiting_commands();
+    if (waiting >= options_.commands_waiting_max || waiting_bytes_ + bytes > options_.waiting_bytes_max) return false;
+    const auto found = shares_.find(line.name_space);
+    if (found == shares_.end()) return true;
+    const Share& own = found->second;
+    return own.commands < kTimesFree * (options_.commands_waiting_max - waiting) &&
+           own.bytes <= kTimesFree * (options_.waiting_bytes_max - waiting_bytes_);
+}
+
+void Engine::wait_in(PendingLines& lines, Pending pending) {
+    const LineKey line = pending.line;
+    const std::uint32_t weight = pending.weight;
+    lines.push(line, weight, std::move(pending));
+}
+
+void Engine::no_longer_waits(LineKey line, std::size_t bytes) {
+    waiting_bytes_ -= bytes;
+    const auto share = shares_.find(line.name_space);
+    share->second.bytes -= bytes;
+    if (--share->second.commands == 0) shares_.erase(share);
+}
+
+void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters) {
     const bool puts = what == Takes::puts;
     const std::size_t operations_most = options_.batch_operations_max * quarters / 4;
     const std::size_t bytes_most = options_.batch_bytes_max / 4 * quarters;
@@ -139,33 +198,36 @@ void Engine::take_commands(std::deque<Pending>& from, Takes what, std::size_t qu
     };
     std::vector<Pending> deferred;
     for (std::size_t left = from.size(); left > 0; --left) {
-        if (is_left(from.front().command)) {
-            deferred.push_back(std::move(from.front()));
-            from.pop_front();
+        const Command& next = from.next().command;
+        if (is_left(next)) {
+            deferred.push_back(from.take(0));
             continue;
         }
-        const std::size_t at_most = record_bytes_at_most(from.front().command, kRecordOverheadMax);
-        const bool is_full = batch_->count() + record_count(from.front().command) > operations_most ||
-                             batch_->bytes() + at_most > bytes_most;
+        const std::size_t at_most = record_bytes_at_most(next, kRecordOverheadMax);
+        const bool is_full =
+            batch_->count() + record_count(next) > operations_most || batch_->bytes() + at_most > bytes_most;
         if (is_full && !batch_->empty()) break;
         if (puts && puts_held_back()) break;
-        if (!is_refused && !has_room(at_most)) break;
-        Pending pending = std::move(from.front());
-        from.pop_front();
-        const std::size_t bytes = pending.bytes;
+        if (!is_refused && !has_room(at_most)) {
+            unfit_bytes_ = std::max(unfit_bytes_, at_most);
+            break;
+        }
+        Pending pending = from.take(static_cast<std::int64_t>(at_most));
         [[maybe_unused]] const std::size_t before = batch_->bytes();
+        const LineKey line = pending.line;
+        const std::size_t bytes = pending.bytes;
         const Verdict verdict = validate(pending);
         // What it found in memory on the way it has looked for room for itself.
         assert(batch_->bytes() <=
                before + std::max(at_most, record_bytes_at_most(pending.command, kRecordOverheadMax)));
         switch (verdict) {
             case Verdict::settled:
-                waiting_bytes_ -= bytes;
+                no_longer_waits(line, bytes);
                 break;
             case Verdict::deferred:
                 ++counters_.deferred;
                 if (is_refused) {  // what it waits for is not written either
-                    waiting_bytes_ -= bytes;
+                    no_longer_waits(line, bytes);
                     reply(pending.token, no_space_for(Adds::end));
                     break;
                 }
@@ -176,7 +238,9 @@ void Engine::take_commands(std::deque<Pending>& from, Takes what, std::size_t qu
         }
     }
     // They keep their order, and come before whatever was not looked at.
-    for (auto last = deferred.rbegin(); last != deferred.rend(); ++last) from.push_front(std::move(*last));
+    for (auto last = deferred.rbegin(); last != deferred.rend(); ++last) {
+        from.put_back(last->line, last->weight, std::move(*last));
+    }
 }
 
 // An attempt that has begun is written in the next batch, and nobody waits for it.

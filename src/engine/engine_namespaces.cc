@@ -82,6 +82,9 @@ Status Engine::check_settings(const NamespaceSettings& settings) const {
             return out_of_range(name, "from 1 to " + std::to_string(options_.pending_limit_max));
         }
     }
+    if (settings.weight > kNamespaceWeightMax) {
+        return out_of_range("weight", "from 1 to " + std::to_string(kNamespaceWeightMax));
+    }
     return {};
 }
 

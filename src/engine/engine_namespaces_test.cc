@@ -1,5 +1,7 @@
 // What a namespace may take: limits of all kinds, at one below, at and one above; what is made and not put waits; the
 // counts after a restart.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

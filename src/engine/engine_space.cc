@@ -61,10 +61,10 @@ void Engine::set_log_space(LogSpace space) {
     if (space == space_) return;
     space_ = space;
     if (!refuses_puts()) return;
-    std::erase_if(puts_, [this](const Pending& put) {
+    puts_.erase_if([this](const Pending& put) {
         if (may_be_repeated(put.command)) return false;
         counters_.refused_full += record_count(put.command);
-        waiting_bytes_ -= put.bytes;
+        no_longer_waits(put.line, put.bytes);
         reply(put.token, store_full());
         return true;
     });
@@ -103,8 +103,7 @@ bool Engine::is_held_back(const Command& command) const {
 
 bool Engine::has_commands() const {
     const auto may_go = [this](const Pending& pending) { return !is_held_back(pending.command); };
-    return std::any_of(looked_up_.begin(), looked_up_.end(), may_go) ||
-           std::any_of(commands_.begin(), commands_.end(), may_go);
+    return looked_up_.find_if(may_go) != nullptr || commands_.find_if(may_go) != nullptr;
 }
 
 // Those of messages that have ended since are forgotten when they are the most.
@@ -132,10 +131,9 @@ void Engine::answer_without_log() {
 
 // The batch of a log that stands still: what cleaning has to write, and the record by which a start begins to serve.
 void Engine::build_for_cleaning() {
-    const auto does_not_fit = [this](const std::deque<Pending>& from) {
-        const auto first = std::find_if(from.begin(), from.end(),
-                                        [](const Pending& pending) { return is_of_cleaning(pending.command); });
-        return first != from.end() && !has_room(record_bytes_at_most(first->command, kRecordOverheadMax));
+    const auto does_not_fit = [this](const PendingLines& from) {
+        const Pending* first = from.find_if([](const Pending& pending) { return is_of_cleaning(pending.command); });
+        return first != nullptr && !has_room(record_bytes_at_most(first->command, kRecordOverheadMax));
     };
     const bool adds_itself = !serving_ || confirm_at_ms_ <= now_;
     const bool is_full =

@@ -171,7 +171,8 @@ inline std::string describe(const Command& command) {
                 if (c.removes) return "remove namespace " + c.name_space;
                 return "set namespace " + c.name_space + " pending=" + number(settings.pending_max) +
                        " queues=" + number(settings.queues_max) + " schedules=" + number(settings.schedules_max) +
-                       " watchdogs=" + number(settings.watchdogs_max) + " put_rate=" + number(settings.put_rate);
+                       " watchdogs=" + number(settings.watchdogs_max) + " put_rate=" + number(settings.put_rate) +
+                       " weight=" + number(settings.weight);
             } else if constexpr (std::is_same_v<T, DescribeNamespaceCommand>) {
                 return "describe namespace " + c.name_space;
             } else if constexpr (std::is_same_v<T, ListNamespacesCommand>) {

@@ -12,27 +12,35 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kNamespaceMembers[] = {"limits"};
+constexpr std::string_view kNamespaceMembers[] = {"limits", "weight"};
 
 // A number that is at least 1 where it is given; what is the most is the server's to say.
-Status read_limit(const JsonRequest& limits, std::string_view member, std::uint64_t& into) {
+Status read_number(const JsonRequest& from, std::string_view member, std::string field, std::uint64_t& into) {
     std::optional<std::int64_t> given;
-    if (Status read = take(limits.integer(member), given); !read) return read;
+    if (Status read = take(from.integer(member), given); !read) return read;
     if (!given) return {};
-    const std::string field = "limits." + std::string(member);
-    if (*given < 1) return Error{"out_of_range", "`" + field + "` is at least 1; without a limit leave it out", field};
+    if (*given < 1) {
+        return Error{"out_of_range", "`" + field + "` is at least 1, or left out where there is none", field};
+    }
     into = static_cast<std::uint64_t>(*given);
     return {};
+}
+
+Status read_limit(const JsonRequest& limits, std::string_view member, std::uint64_t& into) {
+    return read_number(limits, member, "limits." + std::string(member), into);
 }
 
 Result<Command> read_settings(const HttpRequest& request, std::string name_space) {
     const Result<JsonRequest> json = read_members(request, kNamespaceMembers);
     if (!json) return json.error();
     ConfigureNamespaceCommand configure{std::move(name_space), false, {}};
+    NamespaceSettings& settings = configure.settings;
+    if (Status weighs = read_number(*json, "weight", "weight", settings.weight); !weighs) {
+        return std::move(weighs).error();
+    }
     const Result<std::optional<JsonRequest>> limits = json->object("limits");
     if (!limits) return limits.error();
     if (!*limits) return Command(std::move(configure));
-    NamespaceSettings& settings = configure.settings;
     Status read = (*limits)->only({"pending", "queues", "schedules", "watchdogs", "put_rate"});
     if (read) read = read_limit(**limits, "pending", settings.pending_max);
     if (read) read = read_limit(**limits, "queues", settings.queues_max);

@@ -15,10 +15,10 @@ TEST(NamespaceCalls, say_what_they_say) {
         return server.command();
     };
     EXPECT_EQ(command({"PUT", "/v1/namespaces/team",
-                       R"({"limits":{"pending":5,"queues":4,"schedules":3,"watchdogs":2,"put_rate":1}})"}),
-              "set namespace team pending=5 queues=4 schedules=3 watchdogs=2 put_rate=1");
+                       R"({"limits":{"pending":5,"queues":4,"schedules":3,"watchdogs":2,"put_rate":1},"weight":7})"}),
+              "set namespace team pending=5 queues=4 schedules=3 watchdogs=2 put_rate=1 weight=7");
     EXPECT_EQ(command({"PUT", "/v1/namespaces/team"}),
-              "set namespace team pending=0 queues=0 schedules=0 watchdogs=0 put_rate=0");
+              "set namespace team pending=0 queues=0 schedules=0 watchdogs=0 put_rate=0 weight=0");
     EXPECT_EQ(command({"GET", "/v1/namespaces/a%2Fb"}), "describe namespace a/b");
     EXPECT_EQ(command({"DELETE", "/v1/namespaces/team"}), "remove namespace team");
     server.ask({"GET", "/v1/namespaces?limit=7"}, NamespaceListAnswer{});
@@ -35,7 +35,9 @@ TEST(NamespaceCalls, refuse_what_is_no_limit) {
     EXPECT_EQ(code(R"({"limits":{"put_rate":0.5}})"), "wrong_type");
     EXPECT_EQ(code(R"({"limits":{"messages":5}})"), "unknown_member");
     EXPECT_EQ(code(R"({"limits":5})"), "wrong_type");
-    EXPECT_EQ(code(R"({"weight":5})"), "unknown_member");
+    EXPECT_EQ(code(R"({"weight":0})"), "out_of_range");
+    EXPECT_EQ(code(R"({"weight":"5"})"), "wrong_type");
+    EXPECT_EQ(code(R"({"share":5})"), "unknown_member");
     EXPECT_EQ(member_of(server.ask({"PUT", "/v1/namespaces/-n"}), "code"), "bad_namespace");
     EXPECT_EQ(member_of(server.ask({"POST", "/v1/namespaces/n"}), "code"), "method_not_allowed");
     EXPECT_EQ(member_of(server.ask({"GET", "/v1/namespaces/n?x=1"}), "code"), "unknown_parameter");
@@ -48,6 +50,8 @@ TEST(NamespaceCalls, answers_show_use_beside_what_may_be_used) {
     EXPECT_EQ(body_of(server.ask({"GET", "/v1/namespaces/team"}, answer)),
               R"({"namespace":"team","pending":7,"queues":2,"schedules":1,"watchdogs":0,)"
               R"("settings":{"limits":{"pending":100,"put_rate":50}}})");
+    answer.settings = {3, 0, 0, 0, 0, 0, 7};
+    EXPECT_EQ(member_of(server.ask({"GET", "/v1/namespaces/team"}, answer), "settings"), R"({"weight":7})");
     answer.settings = {};
     EXPECT_EQ(member_of(server.ask({"GET", "/v1/namespaces/team"}, answer), "settings"), "{}");
     answer.removed = true;

@@ -6,6 +6,8 @@ void write_settings(JsonWriter& json, const NamespaceSettings& settings) {
     json.open("settings");
     NamespaceSettings without_limits;
     without_limits.revision = settings.revision;
+    without_limits.weight = settings.weight;
+    if (settings.weight != 0) json.number("weight", settings.weight);
     if (settings != without_limits) {
         json.open("limits");
         if (settings.pending_max != 0) json.number("pending", settings.pending_max);

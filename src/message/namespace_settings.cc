@@ -13,6 +13,7 @@ enum Tag : std::uint32_t {
     kSchedulesMax = 4,
     kWatchdogsMax = 5,
     kPutRate = 6,
+    kWeight = 7,
 };
 
 }  // namespace
@@ -27,6 +28,7 @@ std::string encode_namespace_settings(const NamespaceSettings& settings) {
     to.number(kSchedulesMax, settings.schedules_max);
     to.number(kWatchdogsMax, settings.watchdogs_max);
     to.number(kPutRate, settings.put_rate);
+    to.number(kWeight, settings.weight);
     return out;
 }
 
@@ -52,6 +54,9 @@ Result<NamespaceSettings> decode_namespace_settings(std::string_view bytes) {
                 break;
             case kPutRate:
                 from.number(settings.put_rate);
+                break;
+            case kWeight:
+                from.number(settings.weight);
                 break;
             default:
                 return Error{"newer_format",

@@ -13,6 +13,8 @@
 
 namespace duewheel {
 
+inline constexpr std::uint64_t kNamespaceWeightMax = 1'000;
+
 // 0: no limit.
 struct NamespaceSettings {
     std::uint32_t revision = 0;     // of the record: rises with each change; 0: the namespace has no settings
@@ -21,6 +23,7 @@ struct NamespaceSettings {
     std::uint64_t schedules_max = 0;
     std::uint64_t watchdogs_max = 0;
     std::uint64_t put_rate = 0;  // puts a second, with a burst of one second
+    std::uint64_t weight = 0;    // how much longer its turns are than those of weight 1; 0: of weight 1
 
     bool operator==(const NamespaceSettings&) const = default;
 };

@@ -417,7 +417,7 @@ class Answers(unittest.TestCase):
         for _ in range(2):
             say("DELETE", "/watchdogs/{watchdog}", **name)
         if "/namespaces/" in root:
-            say("PUT", "v1/namespaces/{namespace}", {"limits": {"pending": 1000, "queues": 9, "schedules": 9, "watchdogs": 9, "put_rate": 1000}})
+            say("PUT", "v1/namespaces/{namespace}", {"limits": {"pending": 1000, "queues": 9, "schedules": 9, "watchdogs": 9, "put_rate": 1000}, "weight": 2})
             for method in ("GET", "HEAD"):
                 say(method, "v1/namespaces/{namespace}")
             for _ in range(2):

@@ -25,6 +25,7 @@ void Workload::limit() {
     if (random_.chance(200'000)) settings.schedules_max = 1 + random_.below(3);
     if (random_.chance(200'000)) settings.watchdogs_max = 1 + random_.below(3);
     if (random_.chance(400'000)) settings.put_rate = kRates[random_.below(std::size(kRates))];
+    if (random_.chance(300'000)) settings.weight = 1 + random_.below(5);
     if (random_.chance(30'000)) settings.put_rate = options_.engine.pending_limit_max + 1;
     surroundings_.submit(std::move(command));
 }

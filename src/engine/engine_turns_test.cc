@@ -1,0 +1,118 @@
+// Turns: who floods delays nobody else, neither another namespace nor another queue of its own.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel {
+namespace {
+
+std::vector<std::string> bodies_in_log(const TrialEngine& shard) {
+    std::vector<std::string> bodies;
+    for (const Record& record : shard.log()) {
+        if (record.kind == RecordKind::put) bodies.emplace_back(record.content.body);
+    }
+    return bodies;
+}
+
+PutCommand put_into(const std::string& name_space, const std::string& queue, const std::string& body) {
+    PutCommand put;
+    put.name_space = name_space;
+    put.queue = queue;
+    put.body = body;
+    return put;
+}
+
+// A namespace sent two thousand puts at once, and the one put of another was in the last commit.
+TEST(Turns, a_flood_of_one_namespace_delays_another_by_a_turn) {
+    EngineOptions options;
+    options.batch_operations_max = 20;
+    TrialEngine shard(options);
+    for (int i = 0; i < 2'000; ++i) shard.submit(put_into("loud", "q", "loud"));
+    shard.submit(put_into("quiet", "q", "quiet"));
+    shard.turn();
+    const std::vector<std::string> bodies = bodies_in_log(shard);
+    ASSERT_EQ(bodies.size(), 2'001u);
+    const auto at = std::find(bodies.begin(), bodies.end(), "quiet") - bodies.begin();
+    EXPECT_LT(at, 60);
+}
+
+TEST(Turns, a_flood_of_one_queue_delays_another_of_its_namespace_by_a_turn) {
+    EngineOptions options;
+    options.batch_operations_max = 20;
+    TrialEngine shard(options);
+    for (int i = 0; i < 2'000; ++i) shard.submit(put_into("default", "loud", "loud"));
+    shard.submit(put_into("default", "quiet", "quiet"));
+    shard.turn();
+    const std::vector<std::string> bodies = bodies_in_log(shard);
+    EXPECT_LT(std::find(bodies.begin(), bodies.end(), "quiet") - bodies.begin(), 60);
+}
+
+TEST(Turns, are_as_long_as_weights_say) {
+    EngineOptions options;
+    options.batch_operations_max = 20;
+    TrialEngine shard(options);
+    shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"heavy", false, {.weight = 4}});
+    for (int i = 0; i < 1'000; ++i) {
+        shard.submit(put_into("light", "q", "light"));
+        shard.submit(put_into("heavy", "q", "heavy"));
+    }
+    shard.turn();
+    const std::vector<std::string> bodies = bodies_in_log(shard);
+    const auto heavy = std::count(bodies.begin(), bodies.begin() + 1'000, "heavy");
+    EXPECT_NEAR(static_cast<double>(heavy), 800, 40);
+}
+
+// An ack of one namespace behind a flood of cancels of another.
+TEST(Turns, an_ack_waits_in_the_line_of_its_message) {
+    EngineOptions options;
+    options.batch_operations_max = 20;
+    TrialEngine shard(options);
+    std::vector<MessageId> loud;
+    for (int i = 0; i < 1'000; ++i) loud.push_back(shard.ask<PutAnswer>(put_into("loud", "q", "loud")).id);
+    shard.put(0);
+    const std::vector<Delivered> taken = shard.lease(1);
+    ASSERT_EQ(taken.size(), 1u);
+    shard.turn();
+    for (const MessageId id : loud) shard.submit(CancelCommand{"loud", id});
+    shard.submit(AckCommand{taken[0].lease});
+    shard.turn();
+    std::size_t before = 0;
+    for (const Record& record : shard.log()) {
+        if (record.kind != RecordKind::end) continue;
+        if (record.id == taken[0].lease.id) break;
+        ++before;
+    }
+    EXPECT_LT(before, 60u);
+}
+
+// One namespace had filled all the room there is for what waits, and another was told that the server is busy.
+TEST(Turns, who_floods_leaves_room_for_others) {
+    EngineOptions options;
+    options.commands_waiting_max = 100;
+    TrialEngine shard(options);
+    shard.hold_commits = true;
+    shard.submit(put_into("loud", "q", "first"));
+    shard.turn();
+    int refused = 0;
+    std::vector<ReplyToken> sent;
+    for (int i = 0; i < 200; ++i) sent.push_back(shard.submit(put_into("loud", "q", "loud")));
+    shard.turn();
+    for (const ReplyToken token : sent) {
+        const auto found = shard.replies.find(token);
+        if (found == shard.replies.end()) continue;
+        EXPECT_EQ(std::get<Error>(found->second).code, "too_busy");
+        ++refused;
+    }
+    EXPECT_EQ(refused, 120) << "it has four times as much waiting as is free";
+    const ReplyToken quiet = shard.submit(put_into("quiet", "q", "quiet"));
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(quiet));
+    shard.hold_commits = false;
+    shard.settle();
+    EXPECT_TRUE(std::holds_alternative<PutAnswer>(shard.replies.at(quiet)));
+}
+
+}  // namespace
+}  // namespace duewheel

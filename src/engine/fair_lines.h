@@ -1,0 +1,158 @@
+// What waits for its turn, in lines: one of each queue in one of each namespace, so that whoever sends much delays
+// nobody else.
+//
+// Deficit round robin (Shreedhar and Varghese, 1995) on two levels: namespaces take turns by their weights, and in each
+// the queues take turns alike. A turn is so many units of cost, 8 KiB times the weight; what costs more than is left of
+// a turn is taken all the same and paid for with the next ones, so that the next item can be looked at before anybody
+// knows whether it will be taken. Who has nothing waiting saves nothing up. Within a line the order stays.
+//
+// next(), push and take are O(1) amortized over the costs that are taken. Single-threaded; it decides by nothing but
+// what it was given, in the order in which it was given.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <unordered_map>
+#include <utility>
+
+namespace duewheel {
+
+// Names a line. Two that share a number share a line, which is fair to others still.
+struct LineKey {
+    std::uint64_t name_space = 0;
+    std::uint64_t queue = 0;  // 0: of the namespace as such
+
+    bool operator==(const LineKey&) const = default;
+};
+
+// Takers of turns, each with what is its own.
+template <class Inner>
+class TurnRing {
+  public:
+    static constexpr std::int64_t kTurn = 8192;
+
+    struct Taker {
+        std::uint64_t key = 0;
+        std::uint32_t weight = 1;
+        std::int64_t left = 0;  // of its turn; below zero it owes
+        Inner inner;
+    };
+
+    bool empty() const { return waiting_.empty(); }
+    // The one whose own it is; it takes turns from now on, last of all if it did not. `is_back`: what it was given
+    // comes back, and it goes on with its turn.
+    Inner& at(std::uint64_t key, std::uint32_t weight, bool is_back) {
+        const auto found = by_key_.find(key);
+        if (found != by_key_.end()) {
+            found->second->weight = weight;
+            if (found->second->inner.empty()) {
+                if (!is_back) found->second->left = kTurn * weight;
+                waiting_.splice(is_back ? waiting_.begin() : waiting_.end(), resting_, found->second);
+            }
+            return found->second->inner;
+        }
+        waiting_.push_back({key, weight, kTurn * weight, Inner{}});
+        by_key_.emplace(key, std::prev(waiting_.end()));
+        return waiting_.back().inner;
+    }
+    // Whose turn it is; there is one.
+    Taker& current() {
+        assert(!waiting_.empty());
+        while (waiting_.front().left <= 0) {
+            Taker& owing = waiting_.front();
+            owing.left += kTurn * owing.weight;
+            waiting_.splice(waiting_.end(), waiting_, waiting_.begin());
+        }
+        return waiting_.front();
+    }
+    // Something of the current one was taken; it rests where nothing is left.
+    void charge(std::int64_t cost) {
+        Taker& taker = waiting_.front();
+        taker.left -= cost;
+        if (!taker.inner.empty()) return;
+        resting_.splice(resting_.end(), waiting_, waiting_.begin());
+        if (resting_.size() <= kResting) return;
+        by_key_.erase(resting_.front().key);
+        resting_.pop_front();
+    }
+    // Drops what is there no more after something was taken out of turn.
+    void rest_empty_ones() {
+        for (auto at = waiting_.begin(); at != waiting_.end();) {
+            const auto taker = at++;
+            if (!taker->inner.empty()) continue;
+            by_key_.erase(taker->key);
+            waiting_.erase(taker);
+        }
+    }
+    std::list<Taker>& waiting() { return waiting_; }
+    const std::list<Taker>& waiting() const { return waiting_; }
+
+  private:
+    // Kept for when they come again, so that one command after the other costs no memory being made.
+    static constexpr std::size_t kResting = 16;
+
+    std::list<Taker> waiting_;  // the first one's turn it is
+    std::list<Taker> resting_;
+    std::unordered_map<std::uint64_t, typename std::list<Taker>::iterator> by_key_;
+};
+
+template <class T>
+class FairLines {
+  public:
+    bool empty() const { return size_ == 0; }
+    std::size_t size() const { return size_; }
+
+    // `weight`: of its namespace, from now on.
+    void push(LineKey key, std::uint32_t weight, T item) {
+        ++size_;
+        spaces_.at(key.name_space, weight, false).at(key.queue, 1, false).push_back(std::move(item));
+    }
+    // In front of its line, where it was taken from.
+    void put_back(LineKey key, std::uint32_t weight, T item) {
+        ++size_;
+        spaces_.at(key.name_space, weight, true).at(key.queue, 1, true).push_front(std::move(item));
+    }
+    // The one whose turn it is; there is one. Valid until anything is put or taken.
+    T& next() { return spaces_.current().inner.current().inner.front(); }
+    // Takes it.
+    T take(std::int64_t cost) {
+        auto& space = spaces_.current();
+        auto& line = space.inner.current();
+        T item = std::move(line.inner.front());
+        line.inner.pop_front();
+        space.inner.charge(cost);
+        spaces_.charge(cost);
+        --size_;
+        return item;
+    }
+    // Takes out all for which it holds, in no order that means anything.
+    template <class Drops>
+    void erase_if(Drops&& drops) {
+        for (auto& space : spaces_.waiting()) {
+            for (auto& line : space.inner.waiting()) size_ -= std::erase_if(line.inner, drops);
+            space.inner.rest_empty_ones();
+        }
+        spaces_.rest_empty_ones();
+    }
+    // One for which it holds, the first of its line; null where there is none.
+    template <class Holds>
+    const T* find_if(Holds&& holds) const {
+        for (const auto& space : spaces_.waiting()) {
+            for (const auto& line : space.inner.waiting()) {
+                for (const T& item : line.inner) {
+                    if (holds(item)) return &item;
+                }
+            }
+        }
+        return nullptr;
+    }
+
+  private:
+    TurnRing<TurnRing<std::deque<T>>> spaces_;
+    std::size_t size_ = 0;
+};
+
+}  // namespace duewheel
