@@ -38,7 +38,7 @@ DURABLE = {"puts": store_groups.puts, "lateness": store_groups.lateness, "pendin
            "asks": queue_groups.asks, "cycles": queue_groups.cycles, "burst": queue_groups.burst,
            "paused": queue_groups.paused, "cancels": queue_groups.cancels, "churn": queue_groups.churn,
            "webhooks": webhook_groups.deliveries, "hanging": webhook_groups.hanging, "crons": schedule_groups.crons,
-           "downtime": queue_groups.downtime}
+           "downtime": queue_groups.downtime, "flood": queue_groups.flood}
 
 
 BENCHES = {"durable": DURABLE, "calendar": {"rules": calendar_groups.rules}, "timers": timer_groups.GROUPS}

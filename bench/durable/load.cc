@@ -56,12 +56,14 @@ int main(int argc, char** argv) {
                                                      {"cancel", duewheel::load_cancel}, {"ask", duewheel::load_ask}};
     LoadOptions options;
     std::string queue = "load";
+    std::string name_space = "default";
     std::string what;
     double seconds = 10;
     CLI::App app{"Load for a durable queue over loopback."};
     app.add_option("RUN", what, "put, fire, cycle, drain, cancel or ask")->required()->check(CLI::IsMember(runs));
     app.add_option("--server", options.server);
     app.add_option("--queue", queue);
+    app.add_option("--namespace", name_space);
     app.add_option("--path", options.ask_path);
     app.add_option("--connections", options.connections);
     app.add_option("--takers", options.takers);
@@ -77,7 +79,7 @@ int main(int argc, char** argv) {
     app.add_option("--take-batch", options.take_batch);
     app.add_option("--seed", options.seed);
     CLI11_PARSE(app, argc, argv);
-    options.queue_path = "/v1/queues/" + queue;
+    options.queue_path = "/v1/namespaces/" + name_space + "/queues/" + queue;
     options.run_ms = static_cast<std::int64_t>(seconds * 1000);
     const Result<LoadReport> run = runs.at(what)(options);
     if (!run) {

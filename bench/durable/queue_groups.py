@@ -91,6 +91,27 @@ def asks(rows, scratch, quick):
     finish(server)
 
 
+def flood(rows, scratch, quick):
+    """One namespace puts over one connection, one after the other, alone and beside one that floods over eight."""
+    seconds = 1 if quick else 5
+
+    def quiet():
+        return load("put", server, namespace="quiet", connections=1, pipeline=1, body=100, seconds=seconds,
+                    delay_min_ms=3_600_000, delay_max_ms=7_200_000)["took_us"]["p99"] / 1000
+
+    for round_number in range(1 if quick else 5):
+        server = start(scratch, f"flood-{round_number}")
+        rows.add("put beside no other namespace, p99", 0, "duewheel", "ms", [quiet()])
+        loud = in_background("put", server, namespace="loud", connections=8, pipeline=4000, body=1000, seconds=seconds + 2,
+                             delay_min_ms=3_600_000, delay_max_ms=7_200_000, seed=round_number + 1)
+        time.sleep(1)
+        rows.add("put beside one that floods, p99", 0, "duewheel", "ms", [quiet()])
+        rows.add("what floods", 0, "duewheel", "1/s", [result_of(loud)["per_second"]])
+        finish(server)
+    for workload in ("put beside no other namespace, p99", "put beside one that floods, p99", "what floods"):
+        rows.merge(workload)
+
+
 def cycles(rows, scratch, quick):
     """Put, taken and acknowledged in batches of 100 over 4 + 4 connections."""
     server = start(scratch, "cycles")
