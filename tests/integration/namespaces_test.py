@@ -93,12 +93,14 @@ class Limits(unittest.TestCase):
             return subprocess.run([BIN / "duewheel", "--server", f"http://127.0.0.1:{self.daemon.port}", *arguments],
                                   capture_output=True, text=True, timeout=60)
 
-        done = run("namespace", "set", "team", "--pending", "1", "--put-rate", "500")
+        done = run("namespace", "set", "team", "--pending", "1", "--put-rate", "500", "--weight", "7")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(put(self.client)[0], 201)
         shown = run("namespace", "show", "team").stdout
         self.assertIn("1 of 1", shown)
         self.assertIn("500 a second", shown)
+        self.assertRegex(shown, r"weight +7")
+        self.assertIn("`weight`", run("namespace", "set", "team", "--weight", "1001").stderr)
         refused = run("--namespace", "team", "put", "q", "x")
         self.assertEqual(refused.returncode, 1)
         self.assertIn("namespace `team` hold 1 unfinished", refused.stderr)
@@ -117,7 +119,8 @@ class Restarts(unittest.TestCase):
             daemon.start()
             client = daemon.client()
             limit(client, "/v1/namespaces/gone", pending=1)
-            limit(client, pending=40, queues=3, put_rate=1000)
+            asked = {"limits": {"pending": 40, "queues": 3, "put_rate": 1000}, "weight": 3}
+            self.assertEqual(client.request("PUT", TEAM, asked)[1]["settings"], asked)
             for number in range(30):
                 self.assertEqual(put(client, f"q{number % 3}", delay="1h")[0], 201)
             self.assertEqual(client.request("DELETE", "/v1/namespaces/gone")[1]["removed"], True)
