@@ -35,11 +35,11 @@ class Proof(unittest.TestCase):
         self.assertGreater(number("delivered_again_after_crash", log), 0)
 
     def test_a_violation_ends_the_run_and_can_be_replayed(self):
-        ended, log = prove("--sim", PLANTED, "--bug", "16", "--occurrences", "1000000000", "--any-rare")
+        ended, log = prove("--sim", PLANTED, "--bug", "33", "--occurrences", "1000000000", "--any-rare")
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
         self.assertEqual(number("violations", log), 1)
         self.assertRegex(log, r"VIOLATION of \S+ in seed \d+")
-        self.assertRegex(log, r"(?m)^replay: .* --bug 16 .*--seed \d+")
+        self.assertRegex(log, r"(?m)^replay: .* --bug 33 .*--seed \d+")
 
     def test_states_that_were_never_met_are_a_failure(self):
         ended, log = prove("--sim", SIMULATOR, "--occurrences", "1")

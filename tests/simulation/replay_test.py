@@ -22,7 +22,7 @@ def number(name, line):
 
 class Replay(unittest.TestCase):
     def test_the_printed_lines_show_the_violation_again(self):
-        found = pasted(f"{PROGRAM} --bug 16 --seed 1 --runs 200 --steps 400")
+        found = pasted(f"{PROGRAM} --bug 33 --seed 1 --runs 200 --steps 400")
         self.assertEqual(found.returncode, 1, found.stdout[-2000:])
         clause, seed = re.search(r"VIOLATION of (\S+) in seed (\d+)", found.stdout).groups()
         replay, smaller = (re.search(rf"(?m)^{name}: (.*)$", found.stdout).group(1) for name in ("replay", "smaller"))
