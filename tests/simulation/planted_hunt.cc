@@ -84,9 +84,14 @@ constexpr Planted kPlanted[] = {
 };
 #undef DUEWHEEL_BUG
 
-// Three are met by chance alone where everything goes on at once, in thousands of runs: they are hunted among few
+// Some are met by chance alone where everything goes on at once, in a thousand runs and more: they are hunted among few
 // operations.
 std::vector<std::string> left_out(PlantedBug bug) {
+    if (bug == PlantedBug::zone_change_fires_again) {
+        return {"get",      "reschedule", "fire",  "list",    "hold_lease", "loop",      "transact",
+                "watchdog", "hold",       "forge", "extend",  "release",    "forget",    "end_batch",
+                "repeat",   "limit",      "kick",  "redrive", "discard",    "put_batch", "burst"};
+    }
     std::vector<std::string> all = {"get",      "reschedule", "fire",   "list",     "hold_lease", "loop",
                                     "schedule", "watchdog",   "hold",   "forge",    "expire",     "collide",
                                     "extend",   "release",    "forget", "transact", "limit"};
