@@ -20,7 +20,7 @@ Status read_number(const JsonRequest& from, std::string_view member, std::string
     if (Status read = take(from.integer(member), given); !read) return read;
     if (!given) return {};
     if (*given < 1) {
-        return Error{"out_of_range", "`" + field + "` is at least 1, or left out where there is none", field};
+        return Error{"out_of_range", "`" + field + "` is at least 1: leave it out to set none", field};
     }
     into = static_cast<std::uint64_t>(*given);
     return {};
