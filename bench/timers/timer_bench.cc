@@ -22,6 +22,7 @@
 
 #include "base/random.h"
 #include "base/system_clock.h"
+#include "timer/timer_service_probe.h"
 #include <duewheel/coroutine.h>
 #include <duewheel/intrusive_timing_wheel.h>
 #include <duewheel/manual_clock.h>
@@ -261,34 +262,27 @@ void measure_coroutine() {
 
 // ---- garbage ----
 
-struct Counted {
-    explicit Counted(std::atomic<std::int64_t>& count) : all(&count) { ++count; }
-    Counted(Counted&& other) noexcept : all(std::exchange(other.all, nullptr)) {}
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-    ~Counted() {
-        if (all != nullptr) --*all;
-    }
-    std::atomic<std::int64_t>* all;
-};
-
 void measure_garbage() {
     constexpr std::int64_t kTimers = 100'000;
-    std::atomic<std::int64_t> alive{0};
+    const auto held = std::make_shared<int>();
     TimerService service;
     TimerThread thread(service);
     std::vector<Timeout> timeouts;
     for (std::int64_t i = 0; i < kTimers; ++i) {
-        timeouts.push_back(service.schedule_after(24h, [held = Counted(alive)] {}).value());
+        timeouts.push_back(service.schedule_after(24h, [held] {}).value());
     }
     std::int64_t most = 0;
-    std::int64_t cancelled = 0;
+    std::int64_t most_held = 0;
+    std::int64_t live = kTimers;
     for (Timeout& timeout : timeouts) {
         timeout.cancel();
-        most = std::max<std::int64_t>(most, alive - (kTimers - ++cancelled));
+        --live;
+        most = std::max(most, static_cast<std::int64_t>(TimerServiceProbe::filed(service)) - live);
+        most_held = std::max(most_held, held.use_count() - 1 - live);
     }
-    print("cancelled far timers kept while the driver sleeps", kTimers, "TimerService", "entries",
-          static_cast<double>(most));
+    const char* const kept = "cancelled far timers kept while the driver sleeps";
+    print(kept, kTimers, "TimerService", "entries", static_cast<double>(most));
+    print(kept, kTimers, "what their tasks held", "objects", static_cast<double>(most_held));
 }
 
 // ---- lateness ----

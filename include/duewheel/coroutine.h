@@ -18,9 +18,11 @@
 // Choose it over callbacks where the code that waits reads from top to bottom, and over threads that sleep. What it
 // gives up: a coroutine that waits for ever is as quiet as one that is forgotten; give it a limit or a std::stop_token.
 //
-// Nothing is allocated: the timer is part of the awaiting coroutine's frame. A coroutine goes on where the service's
-// tasks run: on the driver's thread, or the executor. When the service is stopped, all that sleep go on at once, on the
-// thread that stops it, and are told so.
+// Nothing is allocated: the timer is part of the awaiting coroutine's frame. A coroutine goes on on the driver's
+// thread, also where the service has an executor: one that waits, and the work that it waits for with a limit, would
+// otherwise go on on two threads at once, and the limit would destroy work that runs. What takes long it hands to a
+// pool itself. When the service is stopped, all that sleep go on at once and are told so: on the thread that stops it,
+// or, where another one drives just then, on that one, before its advance() returns.
 //
 // A coroutine that sleeps may be destroyed; its timer goes with it. As with every awaitable, that is for the thread on
 // which it would go on, or for one that knows it does not go on just then.
@@ -57,8 +59,7 @@ class [[nodiscard]] Sleep {
     Sleep(TimerService& service, TimerInstant deadline, std::stop_token token)
         : service_(service), deadline_(deadline), token_(std::move(token)) {}
     // Before it is awaited.
-    Sleep(Sleep&& other) noexcept
-        : service_(other.service_), deadline_(other.deadline_), token_(std::move(other.token_)) {}
+    Sleep(Sleep&& other) noexcept : Sleep(other.service_, other.deadline_, std::move(other.token_)) {}
     Sleep(const Sleep&) = delete;
     Sleep& operator=(const Sleep&) = delete;
 
@@ -104,7 +105,7 @@ class [[nodiscard]] Sleep {
     // The second of the two, the timer and the end of await_suspend(), resumes.
     void wake() {
         if (timer_.stopped()) end_ = SleepEnd::stopped;
-        if (ready_.exchange(true)) service_.dispatch([sleeper = sleeper_] { sleeper.resume(); });
+        if (ready_.exchange(true)) sleeper_.resume();
     }
 
     TimerService& service_;
@@ -254,11 +255,7 @@ class [[nodiscard]] WithTimeout {
             if (who == kTimer && (before & kWork) == 0) after |= kTimerFirst;
         } while (!state_.compare_exchange_weak(before, after));
         if ((before & (kWork | kTimer)) != 0 || (before & kSuspended) == 0) return;
-        if (who == kWork) {
-            waiter_.resume();
-        } else {
-            service_.dispatch([waiter = waiter_] { waiter.resume(); });
-        }
+        waiter_.resume();
     }
 
     // A timer that cannot be withdrawn is about to come, on the driver's thread, which takes no longer than come().

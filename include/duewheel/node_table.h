@@ -1,5 +1,5 @@
 // Nodes by number, in segments that never move: growing costs one allocation, whatever there is already, and no call is
-// ever as slow as copying a million timers.
+// ever as slow as copying a million timers. A part of the wheels; begin with duewheel/timing_wheel.h.
 #pragma once
 
 #include <cstddef>

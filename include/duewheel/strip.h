@@ -7,7 +7,7 @@
 // reads a strip asks each timer whether it still belongs there.
 //
 // What it gives up: entries of timers that moved away stay until the strip is read, and a slot with one timer takes 256
-// bytes.
+// bytes. A part of the wheels; begin with duewheel/timing_wheel.h.
 #pragma once
 
 #include <cstddef>

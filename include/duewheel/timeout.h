@@ -52,8 +52,8 @@ class Timeout {
     explicit operator bool() const { return node_ != nullptr; }
     friend bool operator==(const Timeout&, const Timeout&) = default;
 
-    // O(1), never blocks. What the task holds is destroyed at once when the service's own thread cancels, and otherwise
-    // when that thread next looks, at the latest when the mailbox is full (see TimerService).
+    // O(1), never blocks. When it has removed the timer, what the task holds has been destroyed as it returns, unless
+    // an executor has the task already, which then destroys it.
     CancelOutcome cancel();
 
     // The same, and when the task runs on another thread, returns after it has. It cannot deadlock by itself: from the

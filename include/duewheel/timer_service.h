@@ -29,8 +29,13 @@
 //
 // Threads. The driver's thread, which is where tasks run inline, works on the wheel itself. Other threads put what they
 // want into a mailbox, without a lock, and wake the driver only when it would sleep too long for it. A cancelled timer
-// that the driver has not been told of is garbage; the mailbox holds at most 1,024 entries, and who finds it full
-// empties it in place of the driver, so that bound holds also while the driver sleeps or is not there.
+// that the driver has not been told of is garbage, 128 bytes, for what its task held is gone; the mailbox holds at most
+// 1,024 entries, and who finds it full empties it in place of the driver, so that bound holds also while the driver
+// sleeps or is not there.
+//
+// Whose code runs where. Only the driver and the executor run tasks. What a task holds is destroyed after its run, or
+// by who cancels it, before cancel() returns. So no call runs or destroys anything of another timer, but a driver's and
+// stop(): the others may be made with a lock held that other tasks, or the destructors of what they hold, take.
 //
 // Tasks run with no lock held and may do anything: cancel any timer, schedule, stop the service. One that throws
 // disturbs nobody; the exception goes to `on_error`. One that blocks holds up the tasks behind it, unless there is an
@@ -61,8 +66,11 @@
 
 namespace duewheel {
 
-// Runs a task sometime, here or elsewhere: `[&](TimerTask task) { pool.post(std::move(task)); }`. It may be called by
-// the driver's thread only, unless several threads drive the service by turns. What it throws goes to on_error.
+// Runs a task once, sometime, here or elsewhere: `[&](TimerTask task) { pool.post(std::move(task)); }`. It is called by
+// the driver's thread, and by who calls dispatch(). It may drop a task instead, or throw, which goes to on_error and
+// drops it, too: a timer has been cancelled then, and what is built on it ends with it (a retry makes no further
+// attempt, a trigger no further firing), so an executor that drops is one for tasks that may be dropped. Let it destroy
+// what it drops with no lock held that a task may want.
 using TimerExecutor = std::function<void(TimerTask)>;
 
 // What a fixed rate does with periods that went by while its task was late.
@@ -101,14 +109,15 @@ struct TimerStatistics {
     };
 
     std::size_t pending = 0;              // cancelled ones not included
-    std::uint64_t fired = 0;              // runs of tasks, each period one
-    std::uint64_t cancelled = 0;          // also by stop() and by WallJump::skip
-    std::uint64_t failed = 0;             // runs that threw
+    std::uint64_t fired = 0;              // runs of tasks, each period one; from when the executor has them on
+    std::uint64_t cancelled = 0;          // also by stop(), by WallJump::skip, and by an executor that drops them
+    std::uint64_t failed = 0;             // runs, and executors, that threw
     std::uint64_t slow = 0;               // runs that took longer than slow_task
     std::uint64_t wakes = 0;              // times a thread had to wake the driver
     std::uint64_t passes = 0;             // times the driver looked
     std::chrono::nanoseconds overdue{0};  // how long the oldest timer that is due has been waiting
-    // Runs by how late the driver came to them: [0] on their tick, [n] from 2^(n-1) to 2^n - 1 ticks late.
+    // Runs, also those that an executor drops, by how late the driver came to them: [0] on their tick, [n] from 2^(n-1)
+    // to 2^n - 1 ticks late.
     std::array<std::uint64_t, 65> lateness_ticks{};
     std::vector<SlowTask> slow_tasks;  // most often first
 };
@@ -120,8 +129,9 @@ class TimerService {
     explicit TimerService(TimerOptions options = {}, const TimerClock& clock = monotonic_clock());
     TimerService(const TimerService&) = delete;
     TimerService& operator=(const TimerService&) = delete;
-    // Stops, and waits for the tasks that the executor has been given, so the executor outlives the service. Drivers
-    // must be gone, and no call on the service or on a pending timer's handle may be under way. Not from a task.
+    // Stops, and waits for all that the executor has been given; so the executor outlives the service. Drivers must be
+    // gone, and no call on the service or on a pending timer's handle may be under way. Not from a task, also of yours
+    // on the only thread of the executor's pool, nor from a coroutine that the service has resumed.
     ~TimerService();
 
     // ---- schedule: any thread ----
@@ -167,7 +177,8 @@ class TimerService {
     // The timer whose task runs on this thread just now; one that names none outside of tasks.
     [[nodiscard]] static Timeout current();
 
-    // Runs the task as those of timers are run: by the executor, or else here and now. What it throws goes to on_error.
+    // Runs the task as those of timers are run: by the executor, which costs an allocation, or else here and now. What
+    // it throws goes to on_error.
     void dispatch(TimerTask task);
 
     // ---- drive: one thread at a time ----
@@ -193,8 +204,10 @@ class TimerService {
     // ---- end and figures: any thread ----
 
     // From now on schedules are refused, and nothing that is pending fires. Returns the timers that were pending;
-    // they count as cancelled. Tasks that run meanwhile end in their own time: it waits for none and may be called from
-    // one. The second call returns nothing. A schedule that races it is refused or is in the list.
+    // they count as cancelled. Tasks that run meanwhile, or that the executor has, are no longer pending and end in
+    // their own time: it waits for none and may be called from one. Coroutines that sleep go on, before it returns or,
+    // where another thread is in advance(), before that does. The second call returns nothing. A schedule that races it
+    // is refused or is in the list.
     std::vector<Timeout> stop();
     [[nodiscard]] bool stopped() const;
 

@@ -109,6 +109,8 @@ class TimerTask {
         actions_ = nullptr;
     }
     explicit operator bool() const { return actions_ != nullptr; }
+    // Whether reset() runs anything of the callable's.
+    [[nodiscard]] bool has_destructor() const { return actions_ != nullptr && actions_->destroy != nullptr; }
 
     // As it was given with named(); nothing otherwise.
     [[nodiscard]] const char* name() const {

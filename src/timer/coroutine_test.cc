@@ -252,6 +252,39 @@ TEST_F(CoroutineTest, work_without_a_value_says_whether_it_was_done) {
     EXPECT_EQ(found, (std::vector<bool>{true, false}));
 }
 
+TEST_F(CoroutineTest, a_time_limit_that_finds_no_place_is_over) {
+    TimerService small({.max_pending = 1}, clock);
+    const Timeout place = small.schedule_after(1h, [] {}).value();
+    std::vector<std::optional<int>> found;
+    start([](TimerService& full, TimerService& works, std::vector<std::optional<int>>& seen) -> Task<void> {
+        seen.push_back(co_await with_timeout(full, 10ms, work_for(works, 1h)));
+    }(small, service, found));
+    EXPECT_EQ(found, (std::vector<std::optional<int>>{std::nullopt})) << "at once, and not never";
+}
+
+// Is done as it is begun, and its time limit comes before it says that it waits.
+struct DoneAsTimePasses {
+    ManualClock& clock;
+    TimerService& service;
+    bool await_ready() const { return false; }
+    void await_suspend(std::coroutine_handle<> waiter) const {
+        waiter.resume();
+        clock.advance(1h);
+        service.advance();
+    }
+    int await_resume() const { return 7; }
+};
+
+TEST_F(CoroutineTest, work_that_comes_before_its_time_limit_counts_though_both_come_before_it_is_looked) {
+    std::optional<int> found;
+    const auto ask = [&]() -> Task<void> {
+        found = co_await with_timeout(service, 10ms, DoneAsTimePasses{clock, service});
+    };
+    start(ask());
+    EXPECT_EQ(found, 7);
+    EXPECT_EQ(service.pending(), 0U);
+}
+
 TEST_F(CoroutineTest, a_time_limit_of_a_stopped_service_is_over) {
     std::vector<std::optional<int>> found;
     start(limit(service, 5ms, found));
@@ -299,7 +332,7 @@ TEST_F(CoroutineTest, callbacks_allocate_nothing_once_there_are_nodes) {
 
 // ---- threads ----
 
-TEST(CoroutineThreads, sleeps_run_on_a_thread_and_an_executor) {
+TEST(CoroutineThreads, sleeps_run_on_the_drivers_thread_beside_an_executor) {
     TaskPool pool(2);
     TimerService service({.executor = pool.executor()});
     TimerThread thread(service);

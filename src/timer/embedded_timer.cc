@@ -23,7 +23,9 @@ bool EmbeddedTimer::withdraw() {
 }
 
 bool EmbeddedTimer::fire_now() {
-    return node_.status() == TimerStatus::pending && node_.core->reschedule(node_, 0);
+    if (node_.status() != TimerStatus::pending) return false;
+    TimerCore& core = *node_.core;
+    return core.reschedule(node_, core.tick_at(core.now()));
 }
 
 }  // namespace duewheel

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 namespace duewheel {
@@ -18,7 +19,6 @@ static_assert(sizeof(PooledNode) == 128);
 // What is not in a thread's hands. Never destroyed, because threads and handles may end after everything else.
 struct Depot {
     std::mutex mutex;
-    unsigned locked_for_fork = 0;      // used by the thread that forks
     std::vector<NodeMagazine*> full;   // or with some nodes at least
     std::vector<NodeMagazine*> empty;  // without any
     std::vector<void*> regions;        // where all nodes lie
@@ -27,8 +27,23 @@ struct Depot {
     std::size_t nodes = 0;
 };
 
+Depot& depot();
+
+// Around fork() itself, so that the child finds it whole: by the process, not by each service, as threads of one
+// service may need nodes before another one is at rest.
+void lock_depot() {
+    depot().mutex.lock();
+}
+void unlock_depot() {
+    depot().mutex.unlock();
+}
+
 Depot& depot() {
-    static Depot* const instance = new Depot;
+    static Depot* const instance = [] {
+        auto* const made = new Depot;
+        static_cast<void>(::pthread_atfork(lock_depot, unlock_depot, unlock_depot));
+        return made;
+    }();
     return *instance;
 }
 
@@ -151,13 +166,8 @@ void give_node_slowly(TimerNode& node) noexcept {
     node_cache.loaded->nodes[node_cache.loaded->count++] = &node;
 }
 
-// Counted here and not by a recursive mutex: that one knows its owner by a number which is another one in the child.
-void lock_node_pool() {
-    if (depot().locked_for_fork++ == 0) depot().mutex.lock();
-}
-
-void unlock_node_pool() {
-    if (--depot().locked_for_fork == 0) depot().mutex.unlock();
+bool node_pool_is_free() {
+    return std::unique_lock(depot().mutex, std::try_to_lock).owns_lock();
 }
 
 std::size_t node_pool_size() {

@@ -54,9 +54,8 @@ inline void give_node(TimerNode& node) noexcept {
     magazine->nodes[magazine->count++] = &node;
 }
 
-// Around fork(), so that the child finds it whole. They nest; one thread at a time forks.
-void lock_node_pool();
-void unlock_node_pool();
+// Whether no thread has it locked just now, asked by one that has not: for tests.
+bool node_pool_is_free();
 
 // Nodes there are in all, in use or not.
 std::size_t node_pool_size();

@@ -18,6 +18,11 @@ TaskPool::TaskPool(std::size_t threads) {
 
 TaskPool::~TaskPool() {
     end();
+    // One by one, as each may post others, which are dropped at once.
+    while (!waiting_.empty()) {
+        const TimerTask dropped = std::move(waiting_.front());
+        waiting_.pop_front();
+    }
 }
 
 void TaskPool::end() {
@@ -33,6 +38,7 @@ void TaskPool::post(TimerTask task) {
     if (!task) refuse_empty_task();
     {
         const std::lock_guard lock(mutex_);
+        if (ends_) return;
         waiting_.push_back(std::move(task));
     }
     arrived_.notify_one();

@@ -43,17 +43,18 @@ Tick TimerCore::tick_at(TimerInstant now) const {
     return static_cast<Tick>(std::max<std::int64_t>(0, now.time_since_epoch().count()) / tick_ns_);
 }
 
-// Up: no timer is early. What is further than the clock's axis never comes, as its last tick never does.
+// Up: no timer is early. What was due before the clock's axis began is due now, and no later than that for the figures
+// of lateness. What is further than the clock's axis never comes, as its last tick never does.
 Tick TimerCore::tick_of(TimerInstant deadline) const {
     const std::int64_t ns = deadline.time_since_epoch().count();
-    if (ns <= 0) return 0;
+    if (ns <= 0) return tick_at(clock_.now());
     if (deadline == kNeverInstant) return kLastTick;
     return static_cast<Tick>((ns - 1) / tick_ns_ + 1);
 }
 
 Tick TimerCore::tick_after_now(std::chrono::nanoseconds delay) const {
-    if (delay.count() <= 0) return 0;
-    return tick_of(instant_after(clock_.now(), delay));
+    const TimerInstant now = clock_.now();
+    return delay.count() <= 0 ? tick_at(now) : tick_of(instant_after(now, delay));
 }
 
 TimerInstant TimerCore::instant_of(Tick tick) const {
@@ -66,6 +67,10 @@ TimerInstant TimerCore::instant_of(Tick tick) const {
 
 void TimerCore::take_apart(TimerNode& node) {
     node.task.reset();
+    forget_repeat(node);
+}
+
+void TimerCore::forget_repeat(TimerNode& node) {
     if (repeats(node)) delete std::exchange(node.repeat, nullptr);
 }
 
@@ -198,7 +203,9 @@ void TimerCore::receive_cancelled(TimerNode& node, TimerNode*& dead) {
 void TimerCore::bury(TimerNode* dead) {
     while (dead != nullptr) {
         TimerNode& node = *std::exchange(dead, dead->next_posted);
-        take_apart(node);
+        // The task of any other one is, or was, in the hands of the thread that cancelled it.
+        if ((node.word.load(std::memory_order_relaxed) & TimerNode::kStopped) != 0) node.task.reset();
+        forget_repeat(node);
         drop(node);
     }
 }
@@ -219,6 +226,8 @@ CancelOutcome TimerCore::cancel(TimerNode& node) {
                 if (node.word.compare_exchange_weak(word,
                                                     with_status(word, TimerStatus::cancelled) | TimerNode::kPosted,
                                                     std::memory_order_acq_rel)) {
+                    // Gone as this returns, and with it, maybe, the handle by which we came: so the node is left first.
+                    const TimerTask task = std::move(node.task);
                     leave();
                     if ((word & TimerNode::kPosted) == 0) post_cancelled(node);
                     return CancelOutcome::removed;
@@ -255,11 +264,12 @@ bool TimerCore::cancel_here(TimerNode& node) {
         ++cancelled_;
     }
     leave();
-    take_apart(node);
+    forget_repeat(node);
+    destroy_last(node);
     return true;
 }
 
-// Of one that this thread has cancelled, and marked as posted.
+// Of one that was cancelled, and that nobody else will take to the mailbox.
 void TimerCore::post_cancelled(TimerNode& node) {
     if (post(node)) return;
     // The service has stopped, and left to us what was cancelled before.
@@ -293,7 +303,11 @@ bool TimerCore::reschedule(TimerNode& node, Tick deadline) {
         if (!node.word.compare_exchange_weak(word, word | TimerNode::kPosted, std::memory_order_acq_rel)) continue;
         node.wanted.store(deadline, std::memory_order_relaxed);
         if (!post(node)) {
-            node.word.fetch_and(~TimerNode::kPosted, std::memory_order_acq_rel);
+            word = node.word.fetch_and(~TimerNode::kPosted, std::memory_order_acq_rel);
+            // Who cancelled it meanwhile found it posted, and left all but its task to us; what stop() ended is its
+            // own.
+            const bool is_ours = TimerNode::status_of(word) == TimerStatus::cancelled;
+            if (is_ours && (word & TimerNode::kStopped) == 0) post_cancelled(node);
             return false;
         }
         break;
@@ -334,6 +348,8 @@ bool TimerCore::withdraw(TimerNode& node) {
 std::vector<Timeout> TimerCore::stop() {
     TimerNode* dead = nullptr;
     std::vector<TimerNode*> ended;
+    bool goes_on_here = false;
+    bool begins = false;  // to drive, for that
     const auto end_pending = [&](TimerNode& node) {
         Word word = node.word.load(std::memory_order_relaxed);
         do {
@@ -369,6 +385,10 @@ std::vector<Timeout> TimerCore::stop() {
         }
         wheel_.clear(end_pending);
         at_wall_ = nullptr;
+        // Two threads must not run a coroutine and what it waits for: one that drives just now does it itself.
+        goes_on_here = !stopping_.empty() && (!driven_ || on_driver_thread());
+        begins = goes_on_here && !driven_;
+        driven_ |= begins;
     }
     bury(dead);
     std::vector<Timeout> unprocessed;
@@ -377,12 +397,12 @@ std::vector<Timeout> TimerCore::stop() {
         take_apart(*node);
         unprocessed.push_back(Timeout(*node, Timeout::Adopt{}));
     }
-    run_stopping();
+    if (goes_on_here) run_stopping(begins);
     return unprocessed;
 }
 
-// One by one, as each may destroy others.
-void TimerCore::run_stopping() {
+// By who drives: what is embedded and was pending when the service stopped. One by one, as each may destroy others.
+void TimerCore::run_stopping(bool ends_driving) {
     for (std::size_t place = 0;; ++place) {
         TimerNode* node = nullptr;
         {
@@ -399,6 +419,7 @@ void TimerCore::run_stopping() {
     const std::lock_guard lock(baton_, std::adopt_lock);
     stopping_.clear();
     stopping_.shrink_to_fit();
+    if (ends_driving) driven_ = false;
 }
 
 bool TimerCore::withdraw_stopping(TimerNode& node) {
@@ -425,7 +446,7 @@ TimerStatistics TimerCore::statistics() {
     take_baton();
     TimerNode* const dead = drain();
     all.pending = wheel_.size();
-    all.fired = fired_;
+    all.fired = fired_ - fired_in_vain_;
     all.cancelled = cancelled_;
     all.failed = failed_;
     all.slow = slow_;
@@ -445,11 +466,9 @@ TimerStatistics TimerCore::statistics() {
 void TimerCore::before_fork() {
     alarm_mutex_.lock();
     take_baton();
-    lock_node_pool();
 }
 
 void TimerCore::after_fork() {
-    unlock_node_pool();
     baton_.unlock();
     alarm_mutex_.unlock();
 }

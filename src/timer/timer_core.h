@@ -88,7 +88,9 @@ class TimerCore {
 
   private:
     friend struct TimerServiceProbe;
+    class Handed;
     class HandedRun;
+    class HandedTask;
 
     bool on_driver_thread() const { return driver_.load(std::memory_order_relaxed) == this_thread_number(); }
 
@@ -128,11 +130,13 @@ class TimerCore {
     bool cancel_here(TimerNode& node);
     void post_cancelled(TimerNode& node);
     bool withdraw_stopping(TimerNode& node);
-    void run_stopping();
+    void run_stopping(bool ends_driving);
 
     // Firing.
     void fire(TimerNode& node);
     void start(TimerNode& node);
+    template <class Work>
+    void hand(Work work);
     void run_embedded(TimerNode& node);
     void run(TimerNode& node);
     void call(TimerTask& task);
@@ -156,6 +160,8 @@ class TimerCore {
         return (node.word.load(std::memory_order_relaxed) & TimerNode::kRepeats) != 0;
     }
     static void take_apart(TimerNode& node);
+    static void forget_repeat(TimerNode& node);
+    static void destroy_last(TimerNode& node);
 
     const TimerOptions options_;
     const TimerClock& clock_;
@@ -184,6 +190,7 @@ class TimerCore {
     bool driven_ = false;
     std::vector<TimerNode*> stopping_;  // embedded ones that stop() has still to run; `wanted` is their place here
     std::uint64_t fired_ = 0;
+    std::uint64_t fired_in_vain_ = 0;  // of these, what the executor had and did not run
     std::uint64_t cancelled_ = 0;
     std::uint64_t failed_ = 0;
     std::uint64_t slow_ = 0;
@@ -206,8 +213,15 @@ inline bool TimerCore::cancel_alone(TimerNode& node) {
     ++cancelled_;
     baton_.slip_out();
     leave();
-    node.task.reset();
+    destroy_last(node);
     return true;
+}
+
+// By who cancels, with nothing but his handle to hold the node: the task may hold that handle, and what destroys it may
+// get this very node for another timer. So the node is left before.
+inline void TimerCore::destroy_last(TimerNode& node) {
+    if (!node.task.has_destructor()) return node.task.reset();
+    const TimerTask task = std::move(node.task);
 }
 
 }  // namespace duewheel

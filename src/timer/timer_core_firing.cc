@@ -37,40 +37,57 @@ void print_problem(const std::exception_ptr& problem, const char* name) {
 
 }  // namespace
 
-// What an executor is given: runs the task, or ends the timer as cancelled if the executor drops it.
-class TimerCore::HandedRun {
+// One of the things an executor has been given. The service waits for all of them before it goes, so whoever runs one
+// moves it into a variable of its own: an executor may keep what it has run.
+class TimerCore::Handed {
   public:
-    HandedRun(TimerCore& core, TimerNode& node) : core_(&core), node_(&node) {
-        core.handed_.fetch_add(1, std::memory_order_relaxed);
+    explicit Handed(TimerCore& core) : core_(&core) { core.handed_.fetch_add(1, std::memory_order_relaxed); }
+    Handed(Handed&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+    Handed& operator=(Handed&&) = delete;
+    // The last that is done with the service: it may be gone afterwards.
+    ~Handed() {
+        if (core_ != nullptr) core_->handed_.fetch_sub(1, std::memory_order_release);
     }
-    HandedRun(HandedRun&& other) noexcept : core_(other.core_), node_(std::exchange(other.node_, nullptr)) {}
+
+  protected:
+    TimerCore* core_;
+};
+
+// Runs the timer's task, or ends the timer as cancelled if the executor drops it.
+class TimerCore::HandedRun : public Handed {
+  public:
+    HandedRun(TimerCore& core, TimerNode& node) : Handed(core), node_(&node) {}
+    HandedRun(HandedRun&& other) noexcept : Handed(std::move(other)), node_(std::exchange(other.node_, nullptr)) {}
     HandedRun& operator=(HandedRun&&) = delete;
     ~HandedRun() {
-        if (node_ == nullptr) return;
-        core_->end_handed(*node_);
-        leave();
+        if (node_ != nullptr) core_->end_handed(*node_);
     }
 
     void operator()() {
-        TimerNode& node = *std::exchange(node_, nullptr);
-        node.runner.store(this_thread_number(), std::memory_order_relaxed);
-        Word word = node.word.load(std::memory_order_acquire);
+        HandedRun mine(std::move(*this));
+        mine.node_->runner.store(this_thread_number(), std::memory_order_relaxed);
+        Word word = mine.node_->word.load(std::memory_order_acquire);
         do {
-            if (TimerNode::status_of(word) != TimerStatus::handed) {
-                core_->end_handed(node);
-                return leave();
-            }
-        } while (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::running)));
-        core_->run(node);
-        leave();
+            if (TimerNode::status_of(word) != TimerStatus::handed) return;  // and is ended
+        } while (!mine.node_->word.compare_exchange_weak(word, with_status(word, TimerStatus::running)));
+        mine.core_->run(*std::exchange(mine.node_, nullptr));
     }
 
   private:
-    // The last that is done with the service: it may be gone afterwards.
-    void leave() { core_->handed_.fetch_sub(1, std::memory_order_release); }
-
-    TimerCore* core_;
     TimerNode* node_;
+};
+
+class TimerCore::HandedTask : public Handed {
+  public:
+    HandedTask(TimerCore& core, TimerTask task) : Handed(core), task_(std::move(task)) {}
+
+    void operator()() {
+        HandedTask mine(std::move(*this));
+        mine.core_->call(mine.task_);
+    }
+
+  private:
+    TimerTask task_;
 };
 
 // ---- the driver ----
@@ -102,8 +119,13 @@ std::size_t TimerCore::advance(TimerInstant now) {
             tick, [this](TimerNode& node) { fire(node); }, budget);
         bury_without_baton(drain());
     } while (!wheel_.caught_up() && fired_ < most);
-    driven_ = false;
     const std::uint64_t fired = fired_ - fired_before;
+    while (!stopping_.empty()) {  // another thread has stopped the service meanwhile
+        baton_.unlock();
+        run_stopping(false);
+        baton_.lock_by_driver();
+    }
+    driven_ = false;
     baton_.unlock();
     return fired;
 }
@@ -154,6 +176,7 @@ TimerInstant TimerCore::rest() {
 
 // With the baton, which is put down while anything of the user's runs. The node is out of the wheel.
 void TimerCore::fire(TimerNode& node) {
+    interleaving_point();
     const bool at_wall = repeats(node) && node.repeat->is_at_wall();
     if (at_wall && is_before_its_wall(node)) return;
     // Before the status says that it runs: who waits for it asks which thread that is.
@@ -188,11 +211,11 @@ void TimerCore::start(TimerNode& node) {
         run(node);
         return;
     }
-    dispatch(TimerTask(HandedRun(*this, node)));
+    hand(HandedRun(*this, node));
 }
 
-// The task may destroy the node, so everything of it is done before. Short as it is, it runs here; what it resumes goes
-// to the executor.
+// The task may destroy the node, so everything of it is done before. It runs here, whatever executor there is, and so
+// does the coroutine that it resumes (coroutine.h says why).
 void TimerCore::run_embedded(TimerNode& node) {
     TimerTask task = std::move(node.task);
     const Word word = node.word.load(std::memory_order_relaxed);
@@ -206,8 +229,13 @@ void TimerCore::dispatch(TimerTask task) {
         call(task);
         return;
     }
+    hand(HandedTask(*this, std::move(task)));
+}
+
+template <class Work>
+void TimerCore::hand(Work work) {
     try {
-        options_.executor(std::move(task));
+        options_.executor(TimerTask(std::move(work)));
     } catch (...) {
         report(std::current_exception(), "(the executor)");
     }
@@ -288,7 +316,8 @@ void TimerCore::finish_repeating(TimerNode& node) {
     }
 }
 
-// The next run of one that repeats. False when it is cancelled meanwhile, or the service stopped; then it has left.
+// The next run of one that repeats. False when it was cancelled while it ran, or the service stopped; then it has left,
+// and is to be ended.
 bool TimerCore::arm_again(TimerNode& node) {
     TimerRepeat& repeat = *node.repeat;
     const Tick deadline = repeat.is_at_wall() ? tick_of_wall(repeat) : tick_of(repeat.nominal);
@@ -304,13 +333,13 @@ bool TimerCore::arm_again(TimerNode& node) {
         do {
             if ((word & TimerNode::kLast) != 0) return leave(), false;
         } while (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::pending) | TimerNode::kPosted));
-        if (!post(node)) {  // who cancels it now finds it posted, and leaves it to us
+        if (!post(node)) {
             word = node.word.load(std::memory_order_acquire);
-            while (!node.word.compare_exchange_weak(word,
-                                                    with_status(word, TimerStatus::cancelled) & ~TimerNode::kPosted)) {
-            }
-            if (TimerNode::status_of(word) == TimerStatus::pending) leave();
-            return false;
+            do {  // who cancels it finds it posted, and leaves all but its task to us
+                if (TimerNode::status_of(word) != TimerStatus::pending) return post_cancelled(node), true;
+            } while (!node.word.compare_exchange_weak(word,
+                                                      with_status(word, TimerStatus::cancelled) & ~TimerNode::kPosted));
+            return leave(), false;
         }
     }
     wake_if_earlier(deadline);
@@ -321,6 +350,7 @@ bool TimerCore::arm_again(TimerNode& node) {
 void TimerCore::end_handed(TimerNode& node) {
     take_baton();
     ++cancelled_;
+    ++fired_in_vain_;
     baton_.unlock();
     if ((node.word.load(std::memory_order_relaxed) & TimerNode::kRepeats) != 0) leave();
     end(node, TimerStatus::cancelled);

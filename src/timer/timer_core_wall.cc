@@ -113,8 +113,8 @@ void TimerCore::follow_wall(TimerNode& node, milliseconds ahead, Instant wall_no
 // Ends one that was passed over and does not come again, unless somebody cancels it just now.
 void TimerCore::skip_wall(TimerNode& node, TimerNode*& dead) {
     std::uint32_t word = node.word.load(std::memory_order_relaxed);
-    const auto status = static_cast<std::uint32_t>(TimerStatus::cancelled);
-    const std::uint32_t cancelled = (word & ~TimerNode::kStatusMask) | status;
+    const std::uint32_t cancelled =
+        (word & ~TimerNode::kStatusMask) | TimerNode::kStopped | static_cast<std::uint32_t>(TimerStatus::cancelled);
     if ((word & TimerNode::kPosted) != 0 ||
         !node.word.compare_exchange_strong(word, cancelled, std::memory_order_acq_rel)) {
         return;

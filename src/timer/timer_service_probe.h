@@ -1,6 +1,7 @@
 // Lets tests look inside a timer service.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 
 #include "timer/timer_core.h"
@@ -12,6 +13,11 @@ struct TimerServiceProbe {
     static void check_wheel(TimerService& service) {
         const std::lock_guard lock(service.core_->baton_);
         service.core_->wheel_.check();
+    }
+    // What is in the wheel, cancelled ones of which it has not been told included.
+    static std::size_t filed(TimerService& service) {
+        const std::lock_guard lock(service.core_->baton_);
+        return service.core_->wheel_.size();
     }
     static bool lists_any_at_wall(TimerService& service) {
         const std::lock_guard lock(service.core_->baton_);

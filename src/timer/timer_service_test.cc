@@ -525,6 +525,22 @@ TEST_F(TimerServiceTest, figures_tell_what_happened) {
     EXPECT_EQ(found.lateness_ticks[3], 1U);  // 4
 }
 
+TEST_F(TimerServiceTest, what_is_due_at_once_is_not_late) {
+    // It was filed on the first tick of all, and its lateness was the age of the clock.
+    clock.advance(1h);
+    note_after(0ms, 1);
+    note_after(-1h, 2);
+    static_cast<void>(service.schedule_at(TimerInstant::min(), [this] { fired.push_back(3); }));
+    EmbeddedTimer moved;
+    moved.arm_after(service, 1h, [this] { fired.push_back(4); });
+    moved.fire_now();
+    clock.advance(1ms);
+    EXPECT_EQ(service.statistics().overdue, 1ms);
+    service.advance();
+    EXPECT_EQ(fired.size(), 4U);
+    EXPECT_EQ(service.statistics().lateness_ticks[1], 4U) << "1 tick late";
+}
+
 // ---- random histories against a plain map ----
 
 TEST(TimerServiceModel, random_histories_are_those_of_a_map) {

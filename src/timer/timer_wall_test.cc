@@ -126,6 +126,16 @@ TEST_F(WallTest, with_skip_what_was_passed_over_does_not_happen) {
     EXPECT_EQ(service->statistics().cancelled, 1U);
 }
 
+TEST_F(WallTest, what_is_skipped_takes_with_it_what_its_task_held) {
+    use(WallJump::skip);
+    const auto held = std::make_shared<int>();
+    const Timeout skipped = service->schedule_at(kNoon + 1h, [held] {}).value();
+    clock.set_wall(kNoon + 2h);
+    service->advance();
+    EXPECT_TRUE(skipped.is_cancelled());
+    EXPECT_EQ(held.use_count(), 1);
+}
+
 TEST_F(WallTest, with_skip_what_was_due_as_the_wall_was_set_still_happens) {
     use(WallJump::skip);
     note_at(kNoon + 1h);

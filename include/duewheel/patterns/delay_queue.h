@@ -3,8 +3,8 @@
 // What java.util.concurrent.DelayQueue is for its threads: put() from any thread, take() waits until something is due.
 // Why choose it over a timer for each element: consumers pull at their own pace, and a crowd that falls due at once
 // waits here instead of running all together. It costs O(1) to put, however many wait, where the original's heap costs
-// O(log n). What it gives up: an order among elements due in the same tick is kept only where they are looked at
-// together, and peek() shows what is due, not what will be. A thread that waits in take() sleeps on the queue's clock,
+// O(log n); what has fallen due lies in a heap until it is taken. What it gives up: peek() shows what is due, not what
+// will be. A thread that waits in take() sleeps on the queue's clock,
 // so a test with a ManualClock runs a year in no time.
 //
 // An element comes out at the first tick at or after its time, never before.
@@ -59,7 +59,7 @@ class DelayQueue {
     Status put(T value, std::chrono::nanoseconds delay) { return put_at(std::move(value), after(delay)); }
     Status put_at(T value, TimerInstant due);
 
-    // The first element that is due; nothing if none is.
+    // The first element that is due; nothing if none is. O(log of those that are due), as all that take.
     std::optional<T> poll();
     // Waits until one is due. Nothing once the queue is closed.
     std::optional<T> take() { return wait_until(kNeverInstant); }
@@ -138,6 +138,11 @@ class DelayQueue {
     }
 
     // The following need the lock.
+    auto comes_after() const {
+        return [this](Slot a, Slot b) {
+            return std::pair(slots_[a]->due, slots_[a]->number) > std::pair(slots_[b]->due, slots_[b]->number);
+        };
+    }
     bool has_due();
     T take_due();
     TimerInstant next_due_locked() { return due_.empty() ? begin_of(wheel_.next_expiry()) : TimerInstant::min(); }
@@ -154,7 +159,7 @@ class DelayQueue {
     TimingWheel wheel_;         // cookies are slots
     std::vector<std::optional<Element>> slots_;
     std::vector<Slot> free_;
-    std::deque<Slot> due_;  // taken from the wheel, in order
+    std::vector<Slot> due_;  // taken from the wheel: a heap, the first one on top
     std::deque<Waiting*> line_;
     std::uint64_t puts_ = 0;
     bool is_closed_ = false;
@@ -171,29 +176,35 @@ Status DelayQueue<T>::put_at(T value, TimerInstant due) {
     }
     const Slot slot = free_.back();
     const TimerInstant first_before = next_due_locked();
-    wheel_.schedule(due <= clock_.now() ? 0 : ceil_tick(due), slot);  // what is due now waits for no tick
+    slots_[slot].emplace(Element{std::move(value), due, puts_});  // may throw, and then nothing has changed
+    try {
+        wheel_.schedule(due <= clock_.now() ? 0 : ceil_tick(due), slot);  // what is due now waits for no tick
+    } catch (...) {
+        slots_[slot].reset();
+        throw;
+    }
     free_.pop_back();
-    slots_[slot].emplace(Element{std::move(value), due, puts_++});
+    ++puts_;
     if (next_due_locked() < first_before) wake_first();
     return {};
 }
 
-// Whether something is due. What the wheel gives at once is put into order here, as it promises none within a tick.
+// Whether something is due. It looks at the wheel also while something is known to be: what was put since, with a time
+// that had passed, may come first.
 template <std::movable T>
 bool DelayQueue<T>::has_due() {
-    if (!due_.empty()) return true;
-    wheel_.advance_to(floor_tick(clock_.now()),
-                      [&](std::uint64_t slot, Tick) { due_.push_back(static_cast<Slot>(slot)); });
-    std::sort(due_.begin(), due_.end(), [&](Slot a, Slot b) {
-        return std::pair(slots_[a]->due, slots_[a]->number) < std::pair(slots_[b]->due, slots_[b]->number);
+    wheel_.advance_to(floor_tick(clock_.now()), [&](std::uint64_t slot, Tick) {
+        due_.push_back(static_cast<Slot>(slot));
+        std::push_heap(due_.begin(), due_.end(), comes_after());
     });
     return !due_.empty();
 }
 
 template <std::movable T>
 T DelayQueue<T>::take_due() {
-    const Slot slot = due_.front();
-    due_.pop_front();
+    std::pop_heap(due_.begin(), due_.end(), comes_after());
+    const Slot slot = due_.back();
+    due_.pop_back();
     free_.push_back(slot);
     T value = std::move(slots_[slot]->value);
     slots_[slot].reset();

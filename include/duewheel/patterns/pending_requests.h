@@ -13,9 +13,11 @@
 //     TimerService service({}, clock);
 //     PendingRequests<std::string> requests(service);
 //     std::string said;
-//     const auto request = requests.start(2s, [&](Result<std::string> answer) { said = answer ? *answer : "nothing";
-//     }); if (!request) return request.error(); assert(requests.complete(request->id, "42") && said == "42");
-//     assert(!requests.complete(request->id, "43"));            // too late, or twice
+//     const auto hear = [&](const Result<std::string>& answer) { said = answer ? *answer : "nothing"; };
+//     const auto request = requests.start(2s, hear);
+//     if (!request) return request.error();
+//     assert(requests.complete(request->id, "42") && said == "42");
+//     assert(!requests.complete(request->id, "43"));  // too late, or twice
 #pragma once
 
 #include <algorithm>

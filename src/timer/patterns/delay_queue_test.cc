@@ -56,6 +56,19 @@ TEST(DelayQueue, poll_and_peek_and_drain_see_what_is_due_and_nothing_else) {
     EXPECT_EQ(queue.size(), 3U);
 }
 
+TEST(DelayQueue, what_is_put_with_a_time_that_has_passed_takes_its_place_among_what_is_due) {
+    // What a poll had collected from the wheel came first, whatever was put since: 3, 5, 4.
+    ManualClock clock;
+    DelayQueue<int> queue(clock);
+    const TimerInstant begin = clock.now();
+    for (const int second : {5, 3, 8}) put(queue, second, std::chrono::seconds(second));
+    clock.advance(10s);
+    EXPECT_EQ(queue.poll(), 3);
+    for (const int second : {4, 9, 5, 1}) ASSERT_TRUE(queue.put_at(second, begin + std::chrono::seconds(second)).ok());
+    EXPECT_EQ(queue.peek(), 1);
+    EXPECT_EQ(queue.drain(), (std::vector<int>{1, 4, 5, 5, 8, 9}));
+}
+
 TEST(DelayQueue, an_element_is_never_early_by_a_part_of_a_tick) {
     ManualClock clock;
     clock.advance(300us);
@@ -173,6 +186,37 @@ TEST(DelayQueue, agrees_with_a_sorted_map) {
         clock.advance(std::chrono::milliseconds(by_ms));
         now_ms += by_ms;
     }
+}
+
+TEST(DelayQueue, a_put_that_throws_puts_nothing) {
+    // The wheel kept the slot, and the next poll read what was not there.
+    struct Fragile {
+        explicit Fragile(int which) : number(which) {}
+        Fragile(Fragile&& other) : number(other.number) {
+            if (throws) throw std::runtime_error("cannot be moved");
+        }
+        Fragile& operator=(Fragile&& other) {
+            number = other.number;
+            return *this;
+        }
+        int number;
+        static bool& throws_now() {
+            static bool now = false;
+            return now;
+        }
+        bool& throws = throws_now();
+    };
+    ManualClock clock;
+    DelayQueue<Fragile> queue(clock);
+    Fragile::throws_now() = true;
+    EXPECT_THROW(static_cast<void>(queue.put_at(Fragile(1), clock.now() + 1ms)), std::runtime_error);
+    Fragile::throws_now() = false;
+    EXPECT_TRUE(queue.put_at(Fragile(2), clock.now() + 2ms).ok());
+    clock.advance(5ms);
+    const auto taken = queue.poll();
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(taken->number, 2);
+    EXPECT_FALSE(queue.poll());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <barrier>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -214,6 +215,39 @@ TEST_F(PurgatoryTest, a_service_that_is_full_is_said_and_nothing_is_watched) {
         {1}, 1s, [] { return false; }, [](Completion) { ADD_FAILURE(); });
     EXPECT_EQ(refused.error().code, "timers_full");
     EXPECT_EQ(small.keys(), 0U);
+}
+
+TEST(PurgatoryRace, of_a_check_and_a_deadline_that_meet_one_ends_the_operation) {
+    // Both begin at once, so often that a look and a deadline that each take the operation for theirs are seen.
+    constexpr int kRounds = 30'000;
+    ManualClock clock;
+    TimerService service({}, clock);
+    Purgatory<int> purgatory(service);
+    std::atomic<int> done = 0;
+    std::atomic<bool> is_ready = false;
+    std::barrier begin(2);
+    std::thread checker([&] {
+        for (int round = 0; round < kRounds; ++round) {
+            begin.arrive_and_wait();
+            is_ready = true;
+            purgatory.check_and_complete(1);
+            begin.arrive_and_wait();
+        }
+    });
+    int twice = 0;
+    for (int round = 0; round < kRounds; ++round) {
+        done = 0;
+        is_ready = false;
+        const Result<bool> over = purgatory.try_complete_else_watch(
+            {1}, 0ms, [&] { return is_ready.load(); }, [&](Completion) { ++done; });
+        ASSERT_TRUE(over.ok());
+        begin.arrive_and_wait();
+        service.advance();
+        begin.arrive_and_wait();
+        twice += done != 1;
+    }
+    checker.join();
+    EXPECT_EQ(twice, 0);
 }
 
 TEST(PurgatoryRace, each_operation_is_done_exactly_once_when_checks_deadlines_and_stop_race) {
