@@ -12,6 +12,8 @@ constexpr std::int64_t kLeaseLeftMs = 1'000;  // beyond the timeout, of a lease 
 constexpr std::int64_t kAgainMs = 1'000;      // after the engine refused what must get through
 constexpr std::uint32_t kEndsMax = 4'096;     // of a target, not durable yet; then no more is leased for it
 constexpr std::size_t kReasonBytesMax = 1024;
+// A namespace may have so many times what is free (dynamic thresholds: Choudhury and Hahne, 1998).
+constexpr std::size_t kTimesFree = 4;
 
 }  // namespace
 
@@ -48,7 +50,7 @@ void WebhookPusher::act(DueMs now) {
 
 DueMs WebhookPusher::next_wakeup(DueMs now) const {
     if (!touched_.empty() || !answers_.empty() || engine_.have_targets_changed()) return now;
-    if (!starved_.empty() && has_room_for_all()) return now;
+    if (may_feed()) return now;
     DueMs next = kNoWakeup;
     if (!wakes_.empty()) next = std::min(next, wakes_.begin()->first);
     if (!again_.empty()) next = std::min(next, again_.begin()->first);
@@ -80,7 +82,10 @@ void WebhookPusher::take_change(Engine::TargetQueue changed) {
     const TargetNumber number = place->second;
     if (is_new) {
         ++next_target_;
+        Share& share = shares_[changed.name.name_space];
+        ++share.targets;
         targets_[number] = std::make_unique<Target>();
+        targets_[number]->share = &share;
     }
     Target& target = *targets_.at(number);
     withdraw(target);  // what it asked for may be asked for otherwise now
@@ -139,6 +144,7 @@ bool WebhookPusher::forget_if_over(TargetNumber number) {
     if (target.webhook || target.asking != 0 || target.busy != 0 || target.ends != 0 || target.starved) return false;
     if (target.wakes_at_ms != 0) wakes_.erase({target.wakes_at_ms, number});
     by_name_.erase({target.name.name_space, target.name.queue});
+    if (--target.share->targets == 0) shares_.erase(target.name.name_space);
     targets_.erase(number);
     return true;
 }
@@ -159,8 +165,17 @@ bool WebhookPusher::may_post(const Target& target) const {
     return !stopping_ && target.webhook && target.is_fit && !target.paused;
 }
 
-bool WebhookPusher::has_room_for_all() const {
-    return bytes_ < options_.bytes_under_way_max && under_way_ + queued_.size() < options_.connections_max;
+// How many more messages the namespace may have, so that what it has then is no more than it may.
+std::size_t WebhookPusher::room_in(const Share& share) const {
+    if (bytes_ >= options_.bytes_under_way_max) return 0;
+    if (share.bytes >= kTimesFree * (options_.bytes_under_way_max - bytes_)) return 0;
+    const std::size_t most = kTimesFree * (options_.connections_max - under_way_);
+    const std::size_t own = share.under_way + share.queued.size();
+    return own >= most ? 0 : std::max<std::size_t>((most - own) / (kTimesFree + 1), 1);
+}
+
+bool WebhookPusher::may_begin(const Share& share) const {
+    return stopping_ || share.under_way < kTimesFree * (options_.connections_max - under_way_);
 }
 
 // How many more messages the target may have.
@@ -169,7 +184,7 @@ std::uint32_t WebhookPusher::room_of(Target& target) {
     const std::uint32_t most = target.breaker.is_open() ? 1 : concurrency_of(target);
     const std::uint32_t taken = target.breaker.is_open() ? target.probing : target.busy;
     if (taken >= most) return 0;
-    const std::size_t free = options_.connections_max - under_way_ - queued_.size();
+    const std::size_t free = room_in(*target.share);
     return static_cast<std::uint32_t>(std::min<std::size_t>(free, std::min(most - taken, target.pace.available(now_))));
 }
 
@@ -187,9 +202,12 @@ void WebhookPusher::tend(TargetNumber number) {
     }
     if (target.asking != 0) return;
     // Nobody passes those who wait already.
-    const bool is_its_turn = std::exchange(target.fed, false) || starved_.empty();
-    if (!has_room_for_all() || !is_its_turn) {
-        if (!std::exchange(target.starved, true)) starved_.push_back(number);
+    Share& share = *target.share;
+    const bool is_its_turn = std::exchange(target.fed, false) || share.starved.empty();
+    if (room_in(share) == 0 || !is_its_turn) {
+        if (std::exchange(target.starved, true)) return;
+        share.starved.push_back(number);
+        ++starved_;
         return;
     }
     const std::uint32_t room = room_of(target);
@@ -208,16 +226,24 @@ void WebhookPusher::tend(TargetNumber number) {
     engine_.submit(std::move(lease), target.asking);
 }
 
-// Those that have waited longest first, and no more of them than there are connections.
+bool WebhookPusher::may_feed() const {
+    return starved_ > 0 && std::any_of(shares_.begin(), shares_.end(), [this](const auto& each) {
+               return !each.second.starved.empty() && room_in(each.second) > 0;
+           });
+}
+
+// In each namespace those that have waited longest first, and no more of them than there is room for.
 void WebhookPusher::feed_starved() {
-    if (starved_.empty() || !has_room_for_all()) return;
-    for (std::size_t free = options_.connections_max - under_way_ - queued_.size(); free > 0 && !starved_.empty();
-         --free) {
-        const TargetNumber number = starved_.front();
-        starved_.pop_front();
-        targets_.at(number)->starved = false;
-        targets_.at(number)->fed = true;
-        touch(number);
+    if (starved_ == 0) return;
+    for (auto& [name, share] : shares_) {
+        for (std::size_t room = room_in(share); room > 0 && !share.starved.empty(); --room) {
+            const TargetNumber number = share.starved.front();
+            share.starved.pop_front();
+            --starved_;
+            targets_.at(number)->starved = false;
+            targets_.at(number)->fed = true;
+            touch(number);
+        }
     }
 }
 
@@ -250,9 +276,11 @@ void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
         post.bytes = message.body.size() + message.headers.size();
         post.openings = target.breaker.openings();
         bytes_ += post.bytes;
+        target.share->bytes += post.bytes;
         ++target.busy;
         ++target.probing;
-        queued_.push_back({std::move(post), std::move(message)});
+        if (target.share->queued.empty()) lines_.push_back(target.share);
+        target.share->queued.push_back({std::move(post), std::move(message)});
     }
     begin_queued();
 }
@@ -261,25 +289,33 @@ void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
 void WebhookPusher::leave(const Post& post) {
     bytes_ -= post.bytes;
     Target& target = *targets_.at(post.target);
+    target.share->bytes -= post.bytes;
     --target.busy;
     if (post.openings == target.breaker.openings() && target.probing > 0) --target.probing;
     touch(post.target);
 }
 
+// A message of each namespace in turn, as long as one may have another connection.
 void WebhookPusher::begin_queued() {
-    while (!queued_.empty() && (under_way_ < options_.connections_max || stopping_)) {
-        Queued next = std::move(queued_.front());
-        queued_.pop_front();
-        const Target& target = *targets_.at(next.post.target);
-        const bool goes = may_post(target) && rests_until(target) <= now_ &&
-                          next.post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs;
-        if (goes) {
-            post(std::move(next.post), std::move(next.message));
-        } else {
-            leave(next.post);
-            give_back(next.post);
-        }
+    for (std::size_t passed_over = 0; passed_over < lines_.size();) {
+        Share& share = *lines_.front();
+        lines_.pop_front();
+        const bool begins = may_begin(share);
+        if (begins) begin_next(share);
+        if (!share.queued.empty()) lines_.push_back(&share);
+        passed_over = begins ? 0 : passed_over + 1;
     }
+}
+
+void WebhookPusher::begin_next(Share& share) {
+    Queued next = std::move(share.queued.front());
+    share.queued.pop_front();
+    const Target& target = *targets_.at(next.post.target);
+    const bool goes = may_post(target) && rests_until(target) <= now_ &&
+                      next.post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs;
+    if (goes) return post(std::move(next.post), std::move(next.message));
+    leave(next.post);
+    give_back(next.post);
 }
 
 void WebhookPusher::post(Post post, Delivered message) {
@@ -296,6 +332,7 @@ void WebhookPusher::post(Post post, Delivered message) {
     const HeaderFields own = message.headers.empty() ? HeaderFields() : surroundings_.read_headers(message.headers);
     WebhookRequest request = webhook_of(message, own, attempt);
     ++under_way_;
+    ++target.share->under_way;
     ++counters_.posted;
     surroundings_.send(std::move(request), [this, post = std::move(post)](WebhookAnswer answer) mutable {
         answers_.push_back({std::move(post), std::move(answer)});
@@ -312,6 +349,7 @@ void WebhookPusher::give_back(const Post& post) {
 
 void WebhookPusher::take_answer(Arrived arrived) {
     --under_way_;
+    --targets_.at(arrived.post.target)->share->under_way;
     leave(arrived.post);
     post_us_.record(arrived.answer.took_us);
     tell_breaker(*targets_.at(arrived.post.target), arrived.post, arrived.answer);

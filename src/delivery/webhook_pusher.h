@@ -9,6 +9,10 @@
 // gives the message back. If the process dies between a post and its ack, the message is posted again under the same
 // webhook-id.
 //
+// Connections and memory are shared among namespaces: each may have four times as much as is left free, so that one
+// whose targets hang leaves a fifth, and the next one four fifths of that. What waits for a connection takes turns by
+// namespace, and in each of them by the order in which it was leased.
+//
 // What it does is bounded by what there is to do: queues change, answers come, rests end; nothing walks over all of
 // them. Told the time, with no thread and no clock of its own; of the loop's thread.
 #pragma once
@@ -84,7 +88,7 @@ class WebhookPusher {
     // From now on nothing is leased, and what is leased and not yet posted is given back.
     void stop();
     // Nothing is posted, or waits to be recorded.
-    bool is_idle() const { return under_way_ == 0 && ends_ == 0 && queued_.empty() && answers_.empty(); }
+    bool is_idle() const { return under_way_ == 0 && ends_ == 0 && lines_.empty() && answers_.empty(); }
 
     WebhookCounters counters() const;
     const Histogram& post_us() const { return post_us_; }
@@ -92,8 +96,10 @@ class WebhookPusher {
   private:
     using TargetNumber = std::uint64_t;
 
+    struct Share;
     struct Target {
         QueueName name;
+        Share* share = nullptr;
         std::optional<WebhookTarget> webhook;
         bool paused = false;
         bool is_fit = false;  // it can be posted to, and signed for
@@ -108,7 +114,7 @@ class WebhookPusher {
         std::uint32_t ends = 0;     // acks and failures without an answer
         DueMs wakes_at_ms = 0;      // 0: not
         bool touched = false;
-        bool starved = false;  // waits for room among all
+        bool starved = false;  // waits for room in its share
         bool fed = false;      // and it is its turn
     };
     struct Post {
@@ -122,6 +128,14 @@ class WebhookPusher {
     struct Queued {
         Post post;
         Delivered message;
+    };
+    // What the targets of a namespace have together.
+    struct Share {
+        std::size_t targets = 0;
+        std::size_t under_way = 0;         // posts
+        std::size_t bytes = 0;             // of what is leased and not posted to its end
+        std::deque<Queued> queued;         // leased; they wait for a connection
+        std::deque<TargetNumber> starved;  // they wait for room
     };
     struct Arrived {
         Post post;
@@ -158,8 +172,11 @@ class WebhookPusher {
     void take_end(End end, const Reply& reply);
     std::int64_t timeout_of(const Target& target) const;
     std::uint32_t concurrency_of(const Target& target) const;
-    bool has_room_for_all() const;
+    std::size_t room_in(const Share& share) const;
+    bool may_begin(const Share& share) const;
+    void begin_next(Share& share);
     void feed_starved();
+    bool may_feed() const;
 
     Engine& engine_;
     const WebhookOptions& options_;
@@ -173,7 +190,9 @@ class WebhookPusher {
     std::map<std::pair<std::string, std::string>, TargetNumber> by_name_;
     TargetNumber next_target_ = 1;
     std::deque<TargetNumber> touched_;
-    std::deque<TargetNumber> starved_;
+    std::map<std::string, Share> shares_;  // by namespace
+    std::size_t starved_ = 0;              // targets
+    std::deque<Share*> lines_;             // that have something queued, in the order of their turns
     std::set<std::pair<DueMs, TargetNumber>> wakes_;
 
     std::unordered_map<ReplyToken, TargetNumber> asks_;
@@ -181,7 +200,6 @@ class WebhookPusher {
     std::multimap<DueMs, End> again_;  // refused, and tried again at that time
     std::uint64_t next_token_ = 1;
 
-    std::deque<Queued> queued_;     // leased, while all connections are taken
     std::vector<Arrived> answers_;  // since the last turn
     std::uint64_t under_way_ = 0;
     std::uint64_t bytes_ = 0;
