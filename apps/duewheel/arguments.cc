@@ -29,10 +29,12 @@ void WhenArguments::add_to(CLI::App& verb) {
     verb.add_option("--tz", zone, "Time zone of --at, such as Europe/Oslo; else this machine's")
         ->type_name("ZONE")
         ->needs(instant);
+    takes_duration(verb.add_option("--flex", flex, "It may be so much later, where its queue has that second full"));
 }
 
 Status WhenArguments::put_into(boost::json::object& request) const {
     if (in) request["delay"] = *in;
+    if (flex) request["flex"] = *flex;
     if (!at) return {};
     const Result<InstantMs> instant = parse_local_instant(*at, zone);
     if (!instant) return instant.error();

@@ -34,16 +34,17 @@ struct Verb {
 // Makes an option one for a duration: "10m". What is none is refused before anything is sent.
 void takes_duration(CLI::Option* option);
 
-// When something is due: --in 10m, or --at 2027-01-01T06:00 with --tz. An empty text is none of these and is refused:
-// it is what a script passes whose variable is not set.
+// When something is due: --in 10m, or --at 2027-01-01T06:00 with --tz, and --flex. An empty text is none of these and
+// is refused: it is what a script passes whose variable is not set.
 struct WhenArguments {
     std::optional<std::string> in;
     std::optional<std::string> at;
     std::optional<std::string> zone;
+    std::optional<std::string> flex;
 
     void add_to(CLI::App& verb);
     bool given() const { return in || at; }
-    // Adds `delay` or `due` to a request; codes as parse_local_instant().
+    // Adds `delay` or `due`, and `flex`, to a request; codes as parse_local_instant().
     Status put_into(boost::json::object& request) const;
 };
 

@@ -30,7 +30,7 @@ from daemon import BIN, Daemon  # noqa: E402
 DONE, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 PROGRAM = BIN / "duewheel"
 WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, "
-VERBS = ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend", "release",
+VERBS = ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "forecast", "lease", "ack", "fail", "extend", "release",
          "hold", "kick", "discard", "queue", "queue discard", "stats", "top", "bench", "check", "export", "import"]
 
 
@@ -535,6 +535,35 @@ class Listing(CommandLine):
         self.assertEqual(ids("--to=-1m"), [])
         self.assertEqual(self.output("history", "other"), "nothing of this kind has ended\n")
         self.assertIn("(bad_state, outcome)", self.refusal("history", "q", "--outcome", "ready"))
+
+    def test_forecast_draws_what_falls_due(self):
+        self.assertEqual(self.output("forecast"), "nothing falls due in the next 60 minutes\n")
+        self.assertEqual(self.output("forecast", "mail", "--minutes", "1"), "nothing falls due in this minute\n")
+        client = self.daemon.client()
+        now = client.request("GET", "/v1/stats")[1]["server_time_ms"]
+        minute = 60_000
+        first = now // minute * minute + 10 * minute
+        for due, count in ((first, 10), (first + minute, 4), (first + 2 * minute, 1)):
+            for _ in range(count):
+                client.put("mail", "x", due=due)
+        client.put("other", "x", due=first, repeat={"every": "1h"})
+        lines = self.output("forecast", "mail", "--minutes", "20").splitlines()
+        rows = [line for line in lines if "#" in line]
+        self.assertEqual([line.split()[-2:] for line in rows], [["10", "#" * 60], ["4", "#" * 24], ["1", "#" * 6]])
+        clock = datetime.datetime.fromtimestamp(first / 1000, datetime.timezone.utc)
+        self.assertIn(clock.strftime("%H:%M"), rows[0])
+        self.assertRegex(lines[0], r"^\d{4}-\d\d-\d\d \d\d:\d\d +0$")
+        self.assertEqual(len(lines), 21)
+        self.assertEqual(lines[-1], "15 due in the next 20 minutes: 15 scheduled")
+        self.assertEqual(self.output("forecast", "--minutes", "20").splitlines()[-1],
+                         "16 due in the next 20 minutes: 15 scheduled, 1 of loops")
+        self.assertLessEqual(len(self.output("forecast", "--minutes", "1440").splitlines()), 50)
+        self.assertIn("nothing", self.output("forecast", "--namespace", "team"))
+        shown = self.on_terminal("forecast", "mail", "--minutes", "20", columns=40)
+        self.assertEqual(max(map(len, shown[:20])), 40)
+        self.assertEqual(self.answer("forecast", "mail")["total"]["due"], 15)
+        self.assertIn("(out_of_range, minutes)", self.refusal("forecast", "--minutes", "1441"))
+        self.refusal("forecast", "--minutes", "0", code=USAGE)
 
     def test_top_prints_a_frame_once(self):
         self.put("mail", "x", "--in", "1h")

@@ -42,12 +42,16 @@ Result<InstantMs> StretchArguments::instant(const std::string& text) const {
 }
 
 // The library's own check of a positive number says its bounds with three hundred digits.
-void takes_limit(CLI::App& verb, std::uint64_t& limit) {
+CLI::Option* takes_at_least_one(CLI::Option* option) {
     const auto positive = [](const std::string& text) {
         const bool zero = text.find_first_not_of("0") == text.npos;
         return zero || text.starts_with('-') ? std::string("at least 1 is to be shown") : std::string();
     };
-    verb.add_option("--limit", limit, "How many at most")->check(CLI::Validator(positive, ""))->capture_default_str();
+    return option->check(CLI::Validator(positive, ""))->capture_default_str();
+}
+
+void takes_limit(CLI::App& verb, std::uint64_t& limit) {
+    takes_at_least_one(verb.add_option("--limit", limit, "How many at most"));
 }
 
 void add_parameter(std::string& path, std::string_view name, std::string_view value) {

@@ -41,6 +41,8 @@ struct PagesShown {
 
 // --limit: how many rows at most, 1 or more.
 void takes_limit(CLI::App& verb, std::uint64_t& limit);
+// The same for another option that says how much is shown.
+CLI::Option* takes_at_least_one(CLI::Option* option);
 
 // Asks for page after page of the array `member`, at most `limit` of its objects in all, and shows each. `path` has its
 // parameters but limit and cursor.

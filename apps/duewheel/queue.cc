@@ -23,6 +23,7 @@ struct SetArguments {
     bool paused = false;
     std::string lease;
     std::optional<std::uint64_t> pending;
+    std::optional<std::uint64_t> per_second;
     RetryArguments retry;
     WebhookArguments webhook;
 };
@@ -104,7 +105,12 @@ void print(const json::object& queue) {
         }
         if (const json::object* target = object_of(*settings, "target")) print_target(*target, rows);
         const json::object* limits = object_of(*settings, "limits");
-        if (limits != nullptr) rows.push_back({"pending at most", count(*limits, "pending")});
+        if (limits != nullptr && limits->contains("pending")) {
+            rows.push_back({"pending at most", count(*limits, "pending")});
+        }
+        if (limits != nullptr && limits->contains("per_second")) {
+            rows.push_back({"due in a second at most", count(*limits, "per_second")});
+        }
     }
     std::printf("%s", fields(rows).c_str());
 }
@@ -124,7 +130,10 @@ int set(Session& session, const SetArguments& arguments) {
     if (!arguments.lease.empty()) request["lease"] = arguments.lease;
     if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     if (Status read = arguments.webhook.put_into(request); !read) return session.complain(read.error(), kExitUsage);
-    if (arguments.pending) request["limits"] = json::object{{"pending", *arguments.pending}};
+    json::object limits;
+    if (arguments.pending) limits["pending"] = *arguments.pending;
+    if (arguments.per_second) limits["per_second"] = *arguments.per_second;
+    if (!limits.empty()) request["limits"] = std::move(limits);
     return show_queue(session, session.ask("PUT", session.path("queues", arguments.queue), request));
 }
 
@@ -184,6 +193,8 @@ void add_set(CLI::App& parent, Session& session) {
     verb.app->add_flag("--paused", options.paused, "Hand nothing out");
     takes_duration(verb.app->add_option("--lease", options.lease, "How long a lease lasts that names no time"));
     verb.app->add_option("--pending", options.pending, "How many unfinished messages it may hold; else no limit");
+    verb.app->add_option("--per-second", options.per_second,
+                         "How many messages may be due in one second; else no limit");
     options.retry.add_to(*verb.app);
     options.webhook.add_to(*verb.app);
 }

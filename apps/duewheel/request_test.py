@@ -374,7 +374,7 @@ class CommandLineTest(unittest.TestCase):
         code, output, _ = self.run_program("--help")
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
-        self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "lease", "ack", "fail", "extend",
+        self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "forecast", "lease", "ack", "fail", "extend",
                                  "release", "hold", "kick", "discard", "queue", "schedule", "watchdog", "namespace", "clock", "stats", "top", "bench", "check",
                                  "backup", "restore", "export", "import"])
         for verb in verbs:

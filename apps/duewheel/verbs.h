@@ -19,6 +19,7 @@ void add_cancel(CLI::App& program, Session& session);
 void add_move(CLI::App& program, Session& session);
 void add_fire(CLI::App& program, Session& session);
 void add_list(CLI::App& program, Session& session);
+void add_forecast(CLI::App& program, Session& session);
 void add_history(CLI::App& program, Session& session);
 void add_lease(CLI::App& program, Session& session);
 void add_ack(CLI::App& program, Session& session);

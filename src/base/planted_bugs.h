@@ -99,6 +99,11 @@ enum class PlantedBug : std::uint8_t {
     quota_forgets_puts_in_flight = 57,
     quota_hits_another_namespace = 58,
     put_allowance_never_used_up = 59,
+
+    // Limits of a second.
+    second_forgets_puts_in_flight = 60,
+    seconds_counted_twice_behind_a_table = 61,
+    moved_message_stays_in_its_second = 62,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

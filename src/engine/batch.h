@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "engine/command.h"
@@ -35,6 +37,7 @@ class Batch {
         operations_.clear();
         bytes_.clear();
         keys.clear();
+        seconds.clear();
         closes_segment = false;
         totals_ = before;
         first_sequence_ = before.sequence + 1;
@@ -74,6 +77,8 @@ class Batch {
 
     // Idempotency keys that puts of this batch have taken, as key_name() spells them.
     std::unordered_set<std::string> keys;
+    // How many messages it adds to the seconds of queues that limit them.
+    std::map<std::pair<QueueNumber, Second>, std::uint32_t> seconds;
     bool closes_segment = false;
 
   private:

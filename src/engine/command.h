@@ -48,6 +48,7 @@ struct PutCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     When when;
+    std::int64_t flex_ms = 0;     // it may be due that much later, where its queue limits a second and has it full
     std::optional<When> expires;  // a message that nobody has taken by then ends; its delay counts from the put
     std::int32_t priority = 0;
     std::string order_key;                       // empty: none
@@ -77,6 +78,7 @@ struct RescheduleCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
     When when;
+    std::int64_t flex_ms = 0;  // as of a put
 };
 // Commits a message that was put in a transaction, or rolls it back (engine_transactions.cc).
 struct SettleCommand {
@@ -189,6 +191,12 @@ struct HistoryCommand {
     DueMs until_ms = std::numeric_limits<DueMs>::max();
     std::uint32_t limit = 100;
     std::uint64_t query = 0;  // as of ListCommand
+};
+// How much falls due in each of the next minutes (engine_forecast.cc).
+struct ForecastCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;  // empty: all of the namespace
+    std::uint32_t minutes = 60;
 };
 struct AckCommand {
     LeaseToken lease;
@@ -320,7 +328,7 @@ using Command =
                  DiscardCommand, PutScheduleCommand, TellScheduleCommand, DescribeScheduleCommand, ListSchedulesCommand,
                  PreviewScheduleCommand, CarryRuleCommand, SettleCommand, PutWatchdogCommand, FeedWatchdogCommand,
                  RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand, ConfigureNamespaceCommand,
-                 DescribeNamespaceCommand, ListNamespacesCommand>;
+                 DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -436,6 +444,32 @@ struct HistoryAnswer {
     std::optional<DuePosition> next;
     std::uint64_t query = 0;
 };
+struct ForecastMinute {
+    DueMs start_ms = 0;
+    // Messages that fall due then: for the first time, or again after a failure; loops, which make one occurrence then
+    // whatever comes behind it; and the runs that schedules will make.
+    std::uint64_t scheduled = 0;
+    std::uint64_t retrying = 0;
+    std::uint64_t loops = 0;
+    std::uint64_t runs = 0;
+    bool at_least = false;  // there may be more
+
+    std::uint64_t due() const { return scheduled + retrying + loops + runs; }
+    void add(const ForecastMinute& other) {
+        scheduled += other.scheduled;
+        retrying += other.retrying;
+        loops += other.loops;
+        runs += other.runs;
+        at_least |= other.at_least;
+    }
+    bool operator==(const ForecastMinute&) const = default;
+};
+// Whole minutes of UTC, but for what is over of the first.
+struct ForecastAnswer {
+    std::string queue;  // empty: all of the namespace
+    DueMs now_ms = 0;
+    std::vector<ForecastMinute> minutes;
+};
 struct CarryAnswer {
     bool carried = false;   // something that the index counts as needed stands elsewhere now; outcomes are not counted
     Sequence sequence = 0;  // of the record; 0: there is none, something newer has overtaken it
@@ -544,7 +578,7 @@ struct NamespaceListAnswer {
 using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
                            CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
                            ScheduleAnswer, ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer,
-                           WatchdogListAnswer, NamespaceAnswer, NamespaceListAnswer>;
+                           WatchdogListAnswer, NamespaceAnswer, NamespaceListAnswer, ForecastAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

@@ -1,10 +1,11 @@
 // The frame of the engine: start, turns, what was asked and answered. Batches stand in engine_batches.cc, what commands
-// mean in engine_commands.cc and engine_puts.cc, what falls due in engine_firing.cc, what is read from the index in
-// engine_loading.cc, how queues are looked at in engine_listing.cc and engine_history.cc, what they are told in
-// engine_settings.cc, namespaces in engine_namespaces.cc, purges in engine_purge.cc, expiry in engine_expiry.cc,
-// attempts in engine_retries.cc, dead letters in engine_dead_letters.cc, loops in engine_loops.cc, transactions in
-// engine_transactions.cc, schedules in engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and
-// engine_firings.cc, order keys in engine_order.cc, full disks in engine_space.cc.
+// mean in engine_commands.cc, engine_puts.cc and engine_moves.cc, what falls due in engine_firing.cc, what is read from
+// the index in engine_loading.cc, how queues are looked at in engine_listing.cc, engine_forecast.cc and
+// engine_history.cc, what they are told in engine_settings.cc, namespaces in engine_namespaces.cc, limits of a second
+// in engine_seconds.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
+// letters in engine_dead_letters.cc, loops in engine_loops.cc, transactions in engine_transactions.cc, schedules in
+// engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order keys in
+// engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -76,6 +77,7 @@ void Engine::submit(Command command, ReplyToken token) {
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
     if (const auto* asked = std::get_if<RedriveCommand>(&command)) return redrive(*asked, token);
     if (auto* asked = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*asked), token);
+    if (const auto* asked = std::get_if<ForecastCommand>(&command)) return forecast(*asked, token);
     if (const auto* asked = std::get_if<DescribeQueueCommand>(&command)) return describe(*asked, token);
     if (const auto* asked = std::get_if<ListQueuesCommand>(&command)) return list_queues(*asked, token);
     if (const auto* asked = std::get_if<DescribeScheduleCommand>(&command)) return describe(*asked, token);
@@ -135,6 +137,7 @@ void Engine::advance_to(DueMs now) {
     walk_purge();
     if (serving_) serve_queues();
     walk_listings();
+    walk_forecasts();
     build_batch();
 }
 
@@ -207,6 +210,10 @@ void Engine::answer(Answer answer) {
             asked.pending->facts_generation = answer.generation;
             wait_in(looked_up_puts_, std::move(*asked.pending));
             return;
+        case Ask::seconds:
+            learn_seconds(asked, std::get<SecondCounts>(answer.what));
+            wait_in(is_a_put(asked.pending->command) ? looked_up_puts_ : looked_up_, std::move(*asked.pending));
+            return;
         case Ask::due_stretch:
             return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
         case Ask::queue_stretch:
@@ -231,6 +238,8 @@ void Engine::answer(Answer answer) {
         case Ask::history:
             return finish_history(*std::move(asked.history), std::move(std::get<HistoryRows>(answer.what)),
                                   answer.generation);
+        case Ask::due_rows:
+            return take_due_rows(std::get<DueRows>(answer.what), answer.generation);
         case Ask::spawns:
             return take_spawn_records(std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::halves:
@@ -292,6 +301,7 @@ void Engine::table_taken(SegmentNumber through) {
         unsealed_.pop_front();
     }
     generation_.fetch_add(1);
+    recent_.seconds().table_taken(taken_through_);
 }
 
 // ---- what the owner may ask
@@ -313,7 +323,8 @@ bool Engine::is_idle() const {
 }
 
 DueMs Engine::next_wakeup() const {
-    const bool has_begun = durable_ || !to_sweep_.empty() || !wheel_.caught_up() || serving_left_ || !listings_.empty();
+    const bool is_walking = !listings_.empty() || is_forecast_to_be_walked();
+    const bool has_begun = durable_ || !to_sweep_.empty() || !wheel_.caught_up() || serving_left_ || is_walking;
     if (!started_ || has_begun) return now_;
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
     const bool is_asked = has_commands() || has_redrives_to_add() || (has_puts && !puts_held_back()) ||

@@ -41,6 +41,7 @@
 #include "engine/command.h"
 #include "engine/engine_options.h"
 #include "engine/fair_lines.h"
+#include "engine/forecast.h"
 #include "engine/lateness.h"
 #include "engine/lease_token.h"
 #include "engine/log_space.h"
@@ -191,6 +192,7 @@ struct EngineCounters {
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
     std::uint64_t refused_full = 0;          // puts
+    std::uint64_t refused_second_full = 0;   // puts, and moves of a message
     bool puts_held_back = false;             // waiting for segments to be sealed, or to be made ready
     std::uint64_t changes_refused_full = 0;  // all other commands
     LogSpace space = LogSpace::enough;
@@ -413,6 +415,7 @@ class Engine {
     enum class Ask : std::uint8_t {
         facts,
         key_facts,
+        seconds,
         due_stretch,
         queue_stretch,
         order_stretch,
@@ -424,6 +427,7 @@ class Engine {
         dead_stretch,
         dead_listing,
         history,
+        due_rows,
         spawns,
         runs,
         last_run,
@@ -439,6 +443,7 @@ class Engine {
         DuePosition from;
         DueMs until_ms = 0;
         std::uint64_t redrive = 0;
+        Second second = 0;
         std::string line;
         std::optional<Pending> pending;
         std::optional<Delivery> delivery;
@@ -454,16 +459,11 @@ class Engine {
     enum class Verdict : std::uint8_t { settled, deferred, asked };
     Verdict validate(Pending& pending);
     Verdict cancel(Pending& pending, const CancelCommand& command);
-    Verdict reschedule(Pending& pending, const RescheduleCommand& command);
-    Verdict fire(Pending& pending, const FireCommand& command);
     Verdict ack(Pending& pending, const AckCommand& command);
     Verdict carry(Pending& pending, const CarryCommand& command);
     Verdict extend(Pending& pending, const ExtendCommand& command);
     Verdict carry_outcomes(Pending& pending, const CarryOutcomesCommand& command);
     Verdict carry_done(Pending& pending, const CarryDoneCommand& command);
-    // Reschedule and fire: another due time for a message that waits, which `field` of the command has said.
-    Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
-                 const char* field);
     void get(const GetCommand& command, ReplyToken token);
     void answer_get(MessageRow row, ReplyToken token);
     std::int64_t lease_time(const Queue& at) const;
@@ -689,6 +689,7 @@ class Engine {
     void arm(EntryNumber number, DueMs at);
     std::uint32_t ready_max_for(const Entry& entry) const;
     void arm_expiry(EntryNumber number);
+    std::deque<QueueNumber> take_marked();
     void serve_queues();
     std::size_t serve_next(QueueNumber number);
     std::vector<ReadyKey> take_ready(QueueNumber number, const Waiter& waiter);
@@ -706,6 +707,43 @@ class Engine {
     bool delivery_may_hide(const Entry& entry) const;
     bool is_from_past(MessageId id, DueMs due_ms) const;
     bool is_from_past(MessageId id, const MessageState& state) const;
+
+    // engine_moves.cc
+    Verdict reschedule(Pending& pending, const RescheduleCommand& command);
+    Verdict fire(Pending& pending, const FireCommand& command);
+    // Both: another due time for a message that waits, which `field` of the command has said.
+    Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
+                 const char* field, std::int64_t flex_ms = 0);
+
+    // engine_seconds.cc
+    // Where a message may fall due, of those that a queue's limit of a second concerns.
+    struct SecondLook {
+        enum class What : std::uint8_t {
+            place,  // at `due_ms`
+            full,   // not in the time that was given
+            ask,    // the index knows, from `from` on
+            wait,   // the index is to take in what it has first
+        };
+        What what = What::place;
+        DueMs due_ms = 0;
+        Second from = 0;
+    };
+    using SecondsTaken = std::map<std::pair<QueueNumber, Second>, std::uint32_t>;
+    // May a queue be told to take in a second at most.
+    static constexpr std::uint64_t kPerSecondMax = 100'000;
+    static Status check_flex(std::int64_t flex_ms);
+    std::uint64_t second_limit(QueueNumber queue) const;
+    SecondLook look_second(QueueNumber queue, DueMs due, DueMs latest, const SecondsTaken& taken,
+                           std::optional<Second> own) const;
+    std::optional<Verdict> look_seconds(Pending& pending, std::span<const PutCommand> puts,
+                                        std::span<const std::optional<KeyFacts>> holders);
+    std::optional<Verdict> not_known(const SecondLook& look, Pending& pending, QueueNumber queue, DueMs latest);
+    void have_seconds_counted(QueueNumber queue);
+    void learn_seconds(const Asked& asked, const SecondCounts& counts);
+    DueMs latest_due(DueMs due, std::int64_t flex_ms, DueMs before_ms) const;
+    Result<DueMs> place_in_second(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own);
+    void take_second(QueueNumber queue, DueMs due);
+    Error second_full(QueueNumber queue, DueMs due, DueMs latest);
 
     // engine_expiry.cc
     static Error expires_too_soon(std::string field);
@@ -877,6 +915,21 @@ class Engine {
     ListedMessage listed(MessageRow row) const;
     State live_state(State state, DueMs due_ms, bool is_loop) const;
 
+    // engine_forecast.cc
+    static constexpr int kForecastTries = 3;
+    void forecast(const ForecastCommand& command, ReplyToken token);
+    void walk_forecasts();
+    bool is_forecast_to_be_walked() const;
+    void begin_count(Forecast& forecast);
+    bool is_unsealed(const Entry& entry) const;
+    bool count_unsealed(Forecast& forecast, std::uint32_t& budget);
+    void ask_for_due_rows(Forecast& forecast);
+    void take_due_rows(const DueRows& due, Generation generation);
+    bool count_runs(Forecast& forecast, std::uint32_t& budget);
+    void begin_runs(Forecast& forecast, const Schedule& schedule) const;
+    void count_run(Forecast& forecast, const Schedule* schedule) const;
+    void next_run(Forecast& forecast, const Schedule& schedule) const;
+
     // engine_history.cc
     void list_history(HistoryCommand command, ReplyToken token);
     void ask_history(HistoryRead read);
@@ -990,6 +1043,7 @@ class Engine {
     RecordCache cache_;
 
     std::deque<Listing> listings_;     // still walking; the first one is
+    std::deque<Forecast> forecasts_;   // the first one is being made
     std::uint32_t listings_open_ = 0;  // these, and those that the index is asked for; of the dead and of history too
 
     Effects effects_;

@@ -8,15 +8,6 @@
 
 namespace duewheel {
 
-Error Engine::not_waiting(State state) {
-    if (state == State::prepared) {
-        return {"not_waiting",
-                "the message is prepared, so that it can only be committed, rolled back or cancelled: commit it first"};
-    }
-    return {"not_waiting", "the message is " + std::string(state_name(state)) +
-                               ", so it has no due time to change: bring it back first"};
-}
-
 Error Engine::unknown_id(MessageId id) {
     return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted here: check the id", "id"};
 }
@@ -260,61 +251,6 @@ Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
     Record record = changed(entry, RecordKind::end, Cause::cancelled);
     record.state.state = State::cancelled;
     const ChangeAnswer answer{ChangeOutcome::cancelled, record.state.attempts, record.state.maybe_delivered, 0};
-    add(known.entry, std::move(record), pending.token, answer);
-    return Verdict::settled;
-}
-
-Engine::Verdict Engine::reschedule(Pending& pending, const RescheduleCommand& command) {
-    const Result<DueMs> due = resolve(command.when);
-    if (!due) return reply(pending.token, due.error()), Verdict::settled;
-    const char* field = command.when.at_ms ? "due" : "delay";
-    return move(pending, command.id, command.name_space, *due, Cause::rescheduled, field);
-}
-
-Engine::Verdict Engine::fire(Pending& pending, const FireCommand& command) {
-    return move(pending, command.id, command.name_space, now_, Cause::fired_now, "");
-}
-
-Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
-                             const char* field) {
-    const Known known = look(pending, id, &name_space);
-    if (const auto verdict = not_here(known, pending, id)) return *verdict;
-    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
-    const Entry& entry = recent_.entry(known.entry);
-    ChangeAnswer answer{cause == Cause::fired_now ? ChangeOutcome::fired : ChangeOutcome::rescheduled, entry.begun,
-                        entry.maybe_delivered || delivery_may_hide(entry), due};
-    if (const auto late = too_late(entry)) {
-        reply(pending.token, *late);
-        return withdraw(known), Verdict::settled;
-    }
-    if (is_purged(entry)) return purge(known, pending, purged_answer(answer));
-    if (entry.is_loop) {
-        reply(pending.token, is_a_loop());
-        return withdraw(known), Verdict::settled;
-    }
-    if (entry.state == State::held || entry.state == State::prepared) {
-        reply(pending.token, not_waiting(entry.state));
-        return withdraw(known), Verdict::settled;
-    }
-    if (cause == Cause::fired_now && entry.due_ms <= now_) {  // due already: there is nothing to write
-        answer.due_ms = entry.due_ms;
-        reply(pending.token, answer);
-        return withdraw(known), Verdict::settled;
-    }
-    if (due >= expiry(known.entry)) {
-        reply(pending.token, expires_too_soon(field));
-        return withdraw(known), Verdict::settled;
-    }
-    if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
-    assert(is_legal_move(entry.state, State::scheduled));
-    Record record = changed(entry, RecordKind::change, cause);
-    record.state.state = State::scheduled;
-    if (!record.state.key.empty() && record.state.first_due_ms == 0) {
-        record.state.first_due_ms = record.state.nominal_due_ms;
-    }
-    // What is fired while it rests after its time had come keeps that time, and with it its place in line.
-    record.state.nominal_due_ms = cause == Cause::fired_now ? std::min(entry.nominal_due_ms, due) : due;
-    record.state.due_ms = due;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
 }

@@ -178,9 +178,43 @@ void Engine::unlist(EntryNumber number) {
 
 // One consumer of each queue in turn, until nobody waits for what is there or the turn has handed out enough. Serving
 // may mark again (a queue that reads on): such marks are for the next turn, after those that this one did not come to.
+// The marked queues; where they are of several namespaces these take turns, as many queues each as their weight says:
+// one namespace's thousands do not go before another one's single queue.
+std::deque<QueueNumber> Engine::take_marked() {
+    const std::vector<QueueNumber> marked = std::exchange(marked_, {});
+    const auto space_of = [this](QueueNumber number) { return queues_[number]->space; };
+    const bool is_of_one = std::all_of(
+        marked.begin(), marked.end(), [&](QueueNumber number) { return space_of(number) == space_of(marked.front()); });
+    if (is_of_one) return {marked.begin(), marked.end()};
+    struct Line {
+        std::uint64_t weight = 1;
+        std::deque<QueueNumber> queues;
+    };
+    std::vector<Line> lines;  // by the first queue that each has here
+    std::unordered_map<const Namespace*, std::size_t> line_of;
+    for (const QueueNumber number : marked) {
+        const Namespace* space = space_of(number);
+        const auto [at, fresh] = line_of.try_emplace(space, lines.size());
+        if (fresh) lines.emplace_back();
+        Line& line = lines[at->second];
+        if (fresh && space != nullptr) line.weight = std::max<std::uint64_t>(space->settings().weight, 1);
+        line.queues.push_back(number);
+    }
+    std::deque<QueueNumber> in_turns;
+    while (!lines.empty()) {
+        for (Line& line : lines) {
+            for (std::uint64_t left = line.weight; left > 0 && !line.queues.empty(); --left) {
+                in_turns.push_back(line.queues.front());
+                line.queues.pop_front();
+            }
+        }
+        std::erase_if(lines, [](const Line& line) { return line.queues.empty(); });
+    }
+    return in_turns;
+}
+
 void Engine::serve_queues() {
-    std::deque<QueueNumber> to_serve(marked_.begin(), marked_.end());
-    marked_.clear();
+    std::deque<QueueNumber> to_serve = take_marked();
     serving_left_ = false;
     std::size_t handed_out = 0;
     for (; !to_serve.empty() && handed_out < options_.serve_chunk; to_serve.pop_front()) {

@@ -104,7 +104,15 @@ struct EngineOptions {
     std::uint32_t list_chunk = 32'768;     // entries looked at in a turn, of all listings
     std::uint32_t list_walk_max = 10'000;  // rows of the index looked at for a page
     std::uint32_t listings_max = 1'000;    // at once
-    std::uint32_t fire_chunk = 4'096;      // timers touched a turn, of each lane
+
+    // Forecasts: their length; of each, rows of the index that are looked at, in a question and in all, which is also
+    // how many times of schedules; and how many of one schedule.
+    std::uint32_t forecast_minutes_max = 24 * 60;
+    std::uint32_t forecast_chunk = 4'096;
+    std::uint64_t forecast_walk_max = 1'000'000;
+    std::uint32_t forecast_runs_max = 10'000;
+
+    std::uint32_t fire_chunk = 4'096;  // timers touched a turn, of each lane
 
     // Fairness: what a queue may make others wait for.
     std::uint64_t crowd_messages = 4'096;  // in a queue, from which on it leaves the first lane (timer_lanes.h)

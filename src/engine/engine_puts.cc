@@ -111,6 +111,7 @@ Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
         if (const auto verdict = look_keys(pending, {&command, 1}, holders)) return *verdict;
         holder = holders.front();
     }
+    if (const auto verdict = look_seconds(pending, {&command, 1}, {&holder, 1})) return *verdict;
     const std::size_t before = batch_->count();
     PutResult result = put_one(command, holder);
     Reply answer = std::visit([](auto& value) { return Reply(std::move(value)); }, result);
@@ -123,6 +124,7 @@ Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
 Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
     std::vector<std::optional<KeyFacts>> holders;
     if (const auto verdict = look_keys(pending, command.puts, holders)) return *verdict;
+    if (const auto verdict = look_seconds(pending, command.puts, holders)) return *verdict;
     const std::size_t before = batch_->count();
     PutBatchAnswer answer;
     answer.results.reserve(command.puts.size());
@@ -181,8 +183,9 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         ++counters_.refused_full;
         return store_full();
     }
-    const Result<DueMs> due = resolve(command.when);
+    Result<DueMs> due = resolve(command.when);
     if (!due) return due.error();
+    if (Status fits = check_flex(command.flex_ms); !fits) return std::move(fits).error();
     DueMs expires = 0;
     std::optional<Repeat> repeat;
     if (command.repeat) {
@@ -208,6 +211,9 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     Namespace* space = limited_space(queue, command.name_space);
     if (Status fits = check_put_rate(space); !fits) return std::move(fits).error();
     if (Status fits = check_room(queue, command.name_space, command.queue); !fits) return std::move(fits).error();
+    due = place_in_second(queue, *due, latest_due(*due, command.flex_ms, expires), std::nullopt);
+    if (!due) return due.error();
+    if (!command.transaction) take_second(queue, *due);
     if (space != nullptr) space->puts.take();
     if (!command.key.empty()) batch_->keys.insert(key_name(command));
     Record record;

@@ -144,6 +144,9 @@ Status Engine::check_settings(const QueueSettings& settings) const {
     if (settings.pending_max > options_.pending_limit_max) {
         return out_of_range("limits.pending", "from 1 to " + std::to_string(options_.pending_limit_max));
     }
+    if (settings.per_second > kPerSecondMax) {
+        return out_of_range("limits.per_second", "from 1 to " + std::to_string(kPerSecondMax));
+    }
     return {};
 }
 
@@ -191,6 +194,8 @@ void Engine::apply_settings(std::string_view record_body, Operation& operation) 
     const QueueNumber number = recent_.queues().number(record->state.name_space, record->name);
     queue(number).conf_in_batch = false;
     queue(number).only_waited_for = false;
+    recent_.apply(*record, operation.sequence, segment_, operation.frame_bytes);
+    have_seconds_counted(number);
     take_settings(number, *settings, operation.sequence, operation.frame_bytes);
     auto* answer = std::get_if<QueueAnswer>(&operation.reply);
     if (operation.token == 0 || answer == nullptr) return;

@@ -87,6 +87,35 @@ TEST(Turns, an_ack_waits_in_the_line_of_its_message) {
     EXPECT_LT(before, 60u);
 }
 
+// A namespace with hundreds of queues was served in all of them before the one queue of another.
+TEST(Turns, queues_of_one_namespace_are_served_in_turn_with_those_of_another) {
+    constexpr int kLoud = 300;
+    EngineOptions options;
+    options.serve_chunk = 10;
+    TrialEngine shard(options);
+    const auto name = [](int i) { return "q" + std::to_string(i); };
+    const auto put_later = [&](const std::string& name_space, const std::string& queue) {
+        PutCommand put = put_into(name_space, queue, "body");
+        put.when.delay_ms = 50;
+        shard.ask<PutAnswer>(std::move(put));
+        shard.submit(LeaseCommand{name_space, queue, 1, 30'000, 60'000});
+    };
+    for (int i = 0; i < kLoud; ++i) put_later("loud", name(i));
+    put_later("quiet", "q");
+    put_later("heavy", "a");
+    shard.turn();
+    shard.engine().advance_to(shard.engine().now() + 50);  // one turn
+    std::map<std::string, std::uint64_t> leased;
+    for (const Engine::QueueCounters& queue : shard.engine().busiest_queues(kLoud + 2)) {
+        leased[queue.name.name_space] += queue.leased;
+    }
+    EXPECT_EQ(leased["quiet"], 1u);
+    EXPECT_EQ(leased["loud"], 8u);
+    shard.turn(50);
+    for (int turns = 0; turns < kLoud; ++turns) shard.turn();
+    EXPECT_EQ(shard.engine().counters().leased, kLoud + 2u) << "and the others in the turns that follow";
+}
+
 // One namespace had filled all the room there is for what waits, and another was told that the server is busy.
 TEST(Turns, who_floods_leaves_room_for_others) {
     EngineOptions options;

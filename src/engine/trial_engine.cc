@@ -94,10 +94,11 @@ void TrialEngine::answer_questions(Generation age) {
 
 void TrialEngine::move_to_index() {
     while (engine_.counters().unsealed_segments == 0) put(2'000'000, std::string(500, 'x'), "filler");
+    const Sequence sealed_to = index_is_ahead ? log_.rbegin()->first : segment_ends_.back();
     for (const auto& [sequence, framed] : log_) {
         const FramedRecord frame = *read_frame(framed);
         const Record record = *decode_record(frame.kind, frame.body);
-        if (record.id == 0 || record.kind == RecordKind::cursor) continue;
+        if (record.id == 0 || record.kind == RecordKind::cursor || sequence > sealed_to) continue;
         MessageRow& row = index[record.id];
         row.id = record.id;
         if (record.kind == RecordKind::put || record.kind == RecordKind::spawn || record.kind == RecordKind::carry) {
@@ -108,7 +109,8 @@ void TrialEngine::move_to_index() {
         row.ended_ms = record.kind == RecordKind::end ? record.time_ms : record.ended_ms;
         row.reason = record.reason;
     }
-    engine_.table_taken(++sealed_);
+    sealed_ = static_cast<SegmentNumber>(segment_ends_.size());
+    engine_.table_taken(sealed_);
     turn();
 }
 
@@ -198,7 +200,9 @@ void TrialEngine::append(const Commit& commit) {
     EXPECT_EQ(commit.totals.sequence, log_.empty() ? 0 : log_.rbegin()->first);
     segment_fill_ += commit_size_in_segment(commit.records.size(), block_bytes_);
     largest_segment = std::max(largest_segment, segment_fill_);
-    if (commit.closes_segment) segment_fill_ = kSegmentHeaderBytes;
+    if (!commit.closes_segment) return;
+    segment_fill_ = kSegmentHeaderBytes;
+    segment_ends_.push_back(commit.totals.sequence);
 }
 
 Answer TrialEngine::read(const Question& question) {
@@ -227,12 +231,31 @@ Answer TrialEngine::read(const Question& question) {
         answer.what = std::move(facts);
     } else if (const auto* listing = std::get_if<ListQueue>(&question.what)) {
         answer.what = list(*listing);
+    } else if (const auto* seconds = std::get_if<CountSeconds>(&question.what)) {
+        answer.what = count(*seconds);
+    } else if (const auto* due_rows = std::get_if<ListDue>(&question.what)) {
+        answer.what = list_due(*due_rows);
     } else if (std::holds_alternative<ListHistory>(question.what)) {
         answer.what = HistoryRows{};
     } else {
         answer.what = Stretch{};
     }
     return answer;
+}
+
+// In shares of so many seconds, so that who asks has to go on.
+SecondCounts TrialEngine::count(const CountSeconds& wanted) const {
+    constexpr Second kShare = 7;
+    SecondCounts counted;
+    counted.through = sealed_;
+    counted.counts.resize(static_cast<std::size_t>(std::min(wanted.until - wanted.from, kShare)));
+    for (const auto& [id, row] : index) {
+        const Second at = second_of(row.state.due_ms) - wanted.from;
+        const bool here = row.state.queue == wanted.queue && row.state.name_space == wanted.name_space;
+        const bool counts = here && waits_for_due(row.state.state) && at >= 0;
+        if (counts && at < static_cast<Second>(counted.counts.size())) ++counted.counts[static_cast<std::size_t>(at)];
+    }
+    return counted;
 }
 
 Stretch TrialEngine::dead_rows(const ScanDead& scan) const {
@@ -330,4 +353,24 @@ ListedRows TrialEngine::list(const ListQueue& list) const {
     }
     return listed;
 }
+
+DueRows TrialEngine::list_due(const ListDue& list) const {
+    std::map<DuePosition, const MessageRow*> placed;
+    for (const auto& [id, row] : index) {
+        const DuePosition at{row.state.due_ms, id};
+        const bool belongs = list.queue.empty() || row.state.queue == list.queue;
+        if (belongs && !is_ended(row.state.state) && at >= list.from && at.due_ms < list.until_ms) placed[at] = &row;
+    }
+    DueRows due;
+    std::uint32_t walked = 0;
+    for (const auto& [at, row] : placed) {
+        const std::optional<FallsDue> what = falls_due(row->state.state, row->state.is_loop());
+        if (what && row->state.name_space == list.name_space) due.rows.push_back({at.due_ms, at.id, *what});
+        if (++walked < list.walk_max) continue;
+        due.next = DuePosition{at.due_ms, at.id + 1};
+        break;
+    }
+    return due;
+}
+
 }  // namespace duewheel

@@ -67,6 +67,8 @@ class TrialEngine {
     std::map<ReplyToken, Reply> replies;
     bool hold_commits = false;
     bool hold_questions = false;
+    // The index has more than what it is said to have taken in, as where a sealer is quick.
+    bool index_is_ahead = false;
     std::map<MessageId, MessageRow> index;
     std::uint64_t largest_closing_commit = 0;
     std::uint64_t largest_segment = 0;
@@ -81,12 +83,14 @@ class TrialEngine {
 
     std::optional<Reply> take_reply(ReplyToken token);
 
+    SecondCounts count(const CountSeconds& wanted) const;
     Stretch dead_rows(const ScanDead& scan) const;
     Stretch fall_due(const ScanDue& scan) const;
     Stretch walk(const ScanQueue& scan) const;
     Stretch scan(const ScanOrder& order) const;
     std::optional<KeyFacts> find_key(const FindKeys::Key& key) const;
     ListedRows list(const ListQueue& list) const;
+    DueRows list_due(const ListDue& list) const;
 
     RecentTier recent_;
     Engine engine_;
@@ -96,6 +100,7 @@ class TrialEngine {
     SegmentNumber sealed_ = 0;
     ReplyToken next_token_ = 1;
     std::map<Sequence, std::string> log_;
+    std::vector<Sequence> segment_ends_;
     std::optional<Commit> held_;
     std::vector<Question> held_questions_;
 };

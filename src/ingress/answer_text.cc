@@ -242,6 +242,34 @@ HttpResponse write(const HistoryAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+void write_counts(JsonWriter& json, const ForecastMinute& minute) {
+    json.number("due", minute.due()).number("scheduled", minute.scheduled).number("retrying", minute.retrying);
+    json.number("loops", minute.loops).number("runs", minute.runs);
+}
+
+HttpResponse write(const ForecastAnswer& answer) {
+    std::string body;
+    body.reserve(256 + 150 * answer.minutes.size());
+    JsonWriter json(body);
+    json.open();
+    write_instant(json, "now", "now_ms", answer.now_ms);
+    if (!answer.queue.empty()) json.text("queue", answer.queue);
+    ForecastMinute total;
+    for (const ForecastMinute& minute : answer.minutes) total.add(minute);
+    json.boolean("exact", !total.at_least).open("total");
+    write_counts(json, total);
+    json.close().open_array("minutes");
+    for (const ForecastMinute& minute : answer.minutes) {
+        json.open();
+        write_instant(json, "start", "start_ms", minute.start_ms);
+        write_counts(json, minute);
+        if (minute.at_least) json.boolean("at_least", true);
+        json.close();
+    }
+    json.close_array().close();
+    return json_response(200, std::move(body));
+}
+
 HttpResponse write(const ScheduleAnswer& answer) {
     std::string body;
     JsonWriter json(body);

@@ -235,5 +235,26 @@ TEST(AnswerText, a_page_shows_messages_without_their_content) {
     expect_json(answer_text(ListAnswer{}), 200, R"({"messages":[]})");
 }
 
+TEST(AnswerText, of_a_forecast) {
+    ForecastAnswer forecast;
+    forecast.now_ms = 1'798'783'200'250;
+    forecast.queue = "mail";
+    forecast.minutes.push_back({.start_ms = 1'798'783'200'000, .scheduled = 4, .retrying = 3, .loops = 2, .runs = 1});
+    expect_json(answer_text(forecast), 200,
+                R"({"now":"2027-01-01T06:00:00.250Z","now_ms":1798783200250,"queue":"mail","exact":true,)"
+                R"("total":{"due":10,"scheduled":4,"retrying":3,"loops":2,"runs":1},)"
+                R"("minutes":[{"start":"2027-01-01T06:00:00.000Z","start_ms":1798783200000,)"
+                R"("due":10,"scheduled":4,"retrying":3,"loops":2,"runs":1}]})");
+    forecast.queue.clear();
+    forecast.minutes.push_back({.start_ms = 1'798'783'260'000, .scheduled = 1, .at_least = true});
+    expect_json(answer_text(forecast), 200,
+                R"({"now":"2027-01-01T06:00:00.250Z","now_ms":1798783200250,"exact":false,)"
+                R"("total":{"due":11,"scheduled":5,"retrying":3,"loops":2,"runs":1},)"
+                R"("minutes":[{"start":"2027-01-01T06:00:00.000Z","start_ms":1798783200000,)"
+                R"("due":10,"scheduled":4,"retrying":3,"loops":2,"runs":1},)"
+                R"({"start":"2027-01-01T06:01:00.000Z","start_ms":1798783260000,)"
+                R"("due":1,"scheduled":1,"retrying":0,"loops":0,"runs":0,"at_least":true}]})");
+}
+
 }  // namespace
 }  // namespace duewheel

@@ -35,12 +35,15 @@ Status refuse_put_fields(const HttpRequest& request) {
     return {};
 }
 
-// Each line is a put; the end of the last one may be left out.
+// Each line is a put; the end of the last one may be left out. A carriage return before the end belongs to the end: it
+// is not hashed with what a key stands for.
 std::vector<std::string_view> lines_of(std::string_view body) {
     std::vector<std::string_view> lines;
     while (!body.empty()) {
         const std::size_t end = std::min(body.find('\n'), body.size());
-        lines.push_back(body.substr(0, end));
+        std::string_view line = body.substr(0, end);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        lines.push_back(line);
         body.remove_prefix(std::min(end + 1, body.size()));
     }
     return lines;

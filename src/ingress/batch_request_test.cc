@@ -63,6 +63,25 @@ TEST(BatchRequest, a_line_that_is_no_json_is_named_by_its_number) {
     EXPECT_NE(answer.find("at line 5, column 2\""), std::string::npos) << answer;
 }
 
+// The hash that tells a repeated key from another message took in the carriage return of a line that ended with CR LF:
+// the same lines sent again with LF alone were refused with key_conflict. Fuzzing found it.
+TEST(BatchRequest, how_a_line_ends_makes_no_other_message_of_it) {
+    CallPath path;
+    path.what = CallPath::What::put_batch;
+    path.name = "q";
+    HttpRequest request;
+    request.method = "POST";
+    request.fields = {{"Content-Type", kNdjson}};
+    const std::string body = "{\"key\":\"k\"}\r\n{\"key\":\"k\"}\n{\"key\":\"k\"}\r";
+    request.body = body;
+    const Result<BatchRequest> batch = read_batch(request, path, {});
+    ASSERT_TRUE(batch);
+    const std::vector<PutCommand>& puts = std::get<PutBatchCommand>(batch->commands.at(0)).puts;
+    ASSERT_EQ(puts.size(), 3u);
+    EXPECT_EQ(puts[0].request_hash, puts[1].request_hash);
+    EXPECT_EQ(puts[2].request_hash, puts[1].request_hash);
+}
+
 TEST(BatchRequest, what_the_engine_refuses_as_a_whole_is_one_problem) {
     ApiServer server;
     const std::string answer = server.ask(puts("{}\n{}\n"), Error{"too_busy", "try again"});

@@ -58,6 +58,7 @@ constexpr Shape kShapes[] = {
     {What::watchdogs, false, "watchdogs", "", "", "GET, HEAD"},
     {What::name_space, true, "namespaces", "", "", "GET, HEAD, PUT, DELETE"},
     {What::name_spaces, false, "namespaces", "", "", "GET, HEAD"},
+    {What::forecast, false, "forecast", "", "", "GET, HEAD"},
 };
 
 // Cuts what follows the last colon off; false where nothing follows it.

@@ -52,7 +52,8 @@ struct CallPath {
         feed_watchdog,
         watchdogs,   // all of them: without a name
         name_space,  // itself
-        name_spaces
+        name_spaces,
+        forecast
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
     std::string_view name;                            // of the queue, schedule or watchdog, the message's id, the token

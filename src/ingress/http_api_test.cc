@@ -143,6 +143,10 @@ TEST(HttpApi, refuses_durations_instants_and_numbers_that_are_none) {
     std::vector<Refusal> refusals = {
         {put(R"({"delay":-1})"), 400, "negative_duration", "delay"},
         {put(R"({"delay":"-1s"})"), 400, "negative_duration", "delay"},
+        {put(R"({"flex":"-1s"})"), 400, "negative_duration", "flex"},
+        {{"PATCH", "/v1/messages/1", R"({"delay":1,"flex":"x"})"}, 400, "bad_duration", "flex"},
+        {{"PATCH", "/v1/messages/1", R"({"flex":1})"}, 400, "missing_member", "delay"},
+        {raw({{"Duewheel-Flex", "soon"}}), 400, "bad_duration", "Duewheel-Flex"},
         {put(R"({"delay":1.5})"), 400, "bad_duration", "delay"},
         {put(R"({"delay":1e400})"), 400, "bad_duration", "delay"},
         {put(R"({"delay":9223372036854775808})"), 400, "bad_duration", "delay"},

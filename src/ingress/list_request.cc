@@ -165,4 +165,17 @@ Result<Command> read_history(const HttpRequest& request, HistoryCommand history,
     return Command(std::move(history));
 }
 
+Result<Command> read_forecast(const HttpRequest& request, ForecastCommand forecast, const HttpApiOptions& options) {
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"queue", "minutes"});
+    if (!query) return query.error();
+    if (const std::optional<std::string_view> queue = query->text("queue")) {
+        Result<std::string> name = check_queue_name(std::string(*queue), options);
+        if (!name) return std::move(name).error();
+        forecast.queue = *std::move(name);
+    }
+    Status read = take(query->integer("minutes", 1, kForecastMinutesMax), forecast.minutes);
+    if (!read) return std::move(read).error();
+    return Command(std::move(forecast));
+}
+
 }  // namespace duewheel

@@ -18,6 +18,8 @@
 namespace duewheel {
 
 inline constexpr std::uint32_t kListLimitMax = 1'000;
+// Minutes of a forecast; the engine's limit is not below it.
+inline constexpr std::uint32_t kForecastMinutesMax = 1'440;
 
 // The place of a page in whatever order its listing has: an instant and an id.
 struct ListPosition {
@@ -41,5 +43,8 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list);
 
 // Reads `queue`, `id`, `from`, `to`, `outcome`, `limit` and `cursor`.
 Result<Command> read_history(const HttpRequest& request, HistoryCommand history, const HttpApiOptions& options);
+
+// Reads `queue` and `minutes`.
+Result<Command> read_forecast(const HttpRequest& request, ForecastCommand forecast, const HttpApiOptions& options);
 
 }  // namespace duewheel

@@ -173,5 +173,24 @@ TEST(ListCursor, every_changed_letter_is_noticed) {
     }
 }
 
+TEST(ForecastRequest, takes_a_queue_and_minutes_or_neither) {
+    const auto forecast_of = [](const std::string& target) { return std::get<ForecastCommand>(read(target).value()); };
+    const ForecastCommand plain = forecast_of("/v1/forecast");
+    EXPECT_EQ(plain.name_space, "default");
+    EXPECT_EQ(plain.queue, "");
+    EXPECT_EQ(plain.minutes, 60u);
+    const ForecastCommand all = forecast_of("/v1/namespaces/team/forecast?queue=a%2Fb&minutes=1440");
+    EXPECT_EQ(all.name_space, "team");
+    EXPECT_EQ(all.queue, "a/b");
+    EXPECT_EQ(all.minutes, 1440u);
+    for (const char* minutes : {"0", "1441", "-1", "x", "1h"}) {
+        EXPECT_EQ(read("/v1/forecast?minutes=" + std::string(minutes)).error().code, "out_of_range") << minutes;
+    }
+    EXPECT_EQ(read("/v1/forecast?queue=-x").error().code, "bad_queue_name");
+    EXPECT_EQ(read("/v1/forecast?queue=").error().code, "bad_parameter");
+    EXPECT_EQ(read("/v1/forecast?state=ready").error().code, "unknown_parameter");
+    EXPECT_EQ(read("/v1/forecast/mail").error().code, "unknown_path");
+}
+
 }  // namespace
 }  // namespace duewheel

@@ -77,6 +77,7 @@ constexpr ProblemKind kKinds[] = {
     {"queue_not_empty", 409, "Queue not empty"},
     {"request_timeout", 408, "The request took too long"},
     {"schedule_limit", 429, "Too many schedules"},
+    {"second_full", 429, "Second full"},
     {"store_full", 507, "The disk is nearly full"},
     {"target_too_long", 414, "Target too long"},
     {"too_busy", 503, "Too busy"},

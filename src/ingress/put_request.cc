@@ -22,8 +22,8 @@ namespace {
 
 // What a put's header fields say.
 struct PutFields {
-    std::optional<std::string_view> content_type, delay, due, expires_in, expires, order_key, priority, key, retry,
-        repeat, transaction;
+    std::optional<std::string_view> content_type, delay, due, flex, expires_in, expires, order_key, priority, key,
+        retry, repeat, transaction;
 };
 
 bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
@@ -32,11 +32,12 @@ bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
 
 Error unknown_field(std::string_view name) {
     const std::string shown(name.substr(0, 64));
-    return {"unknown_member",
-            shown +
-                " is not known here; Duewheel-Delay, Duewheel-Due, Duewheel-Expires-In, Duewheel-Expires, "
-                "Duewheel-Order-Key, Duewheel-Priority, Duewheel-Repeat, Duewheel-Retry and Duewheel-Transaction are",
-            shown};
+    return {
+        "unknown_member",
+        shown +
+            " is not known here; Duewheel-Delay, Duewheel-Due, Duewheel-Flex, Duewheel-Expires-In, Duewheel-Expires, "
+            "Duewheel-Order-Key, Duewheel-Priority, Duewheel-Repeat, Duewheel-Retry and Duewheel-Transaction are",
+        shown};
 }
 
 Result<PutFields> read_fields(const HttpRequest& request) {
@@ -51,6 +52,7 @@ Result<PutFields> read_fields(const HttpRequest& request) {
             const std::string_view name = field.name.substr(9);
             if (equal_ignoring_case(name, "Delay")) place = &fields.delay;
             if (equal_ignoring_case(name, "Due")) place = &fields.due;
+            if (equal_ignoring_case(name, "Flex")) place = &fields.flex;
             if (equal_ignoring_case(name, "Expires-In")) place = &fields.expires_in;
             if (equal_ignoring_case(name, "Expires")) place = &fields.expires;
             if (equal_ignoring_case(name, "Order-Key")) place = &fields.order_key;
@@ -243,6 +245,7 @@ Status take_retry(Result<RetryChoice> read, RetryChoice& into) {
 std::string_view first_of_raw(const PutFields& fields) {
     if (fields.delay) return "Duewheel-Delay";
     if (fields.due) return "Duewheel-Due";
+    if (fields.flex) return "Duewheel-Flex";
     if (fields.expires_in) return "Duewheel-Expires-In";
     if (fields.expires) return "Duewheel-Expires";
     if (fields.order_key) return "Duewheel-Order-Key";
@@ -256,8 +259,8 @@ Result<Command> read_json_request(const HttpRequest& request, const PutFields& f
                                   PutCommand put) {
     if (const std::string_view name = first_of_raw(fields); !name.empty()) {
         return Error{"conflicting_members",
-                     "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due`, `expires_in`, "
-                     "`expires`, `order_key`, `priority`, `repeat`, `retry` and `transaction`",
+                     "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due`, `flex`, "
+                     "`expires_in`, `expires`, `order_key`, `priority`, `repeat`, `retry` and `transaction`",
                      std::string(name)};
     }
     if (fields.key) {
@@ -297,6 +300,11 @@ Status read_raw_times(const PutFields& fields, PutCommand& put) {
     const Result<std::optional<When>> due = read_raw_time(fields.delay, "Duewheel-Delay", fields.due, "Duewheel-Due");
     if (!due) return due.error();
     put.when = due->value_or(When{});
+    if (fields.flex) {
+        const Result<std::int64_t> flex = read_duration(*fields.flex, "Duewheel-Flex");
+        if (!flex) return flex.error();
+        put.flex_ms = *flex;
+    }
     Result<std::optional<When>> expires =
         read_raw_time(fields.expires_in, "Duewheel-Expires-In", fields.expires, "Duewheel-Expires");
     if (!expires) return std::move(expires).error();
@@ -332,6 +340,7 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
                                   fields.order_key, fields.priority}) {
             put.request_hash = hash_request(field.value_or(""), put.request_hash);
         }
+        if (fields.flex) put.request_hash = hash_request("flex " + std::string(*fields.flex), put.request_hash);
         if (fields.retry) put.request_hash = hash_request(*fields.retry, put.request_hash);
         if (fields.repeat) put.request_hash = hash_request("repeat " + std::string(*fields.repeat), put.request_hash);
         if (fields.transaction) {
@@ -367,17 +376,13 @@ bool is_json(const HttpRequest& request) {
 }
 
 std::string_view raw_field_of(std::string_view member) {
-    constexpr std::pair<std::string_view, std::string_view> kFields[] = {{"delay", "Duewheel-Delay"},
-                                                                         {"due", "Duewheel-Due"},
-                                                                         {"expires_in", "Duewheel-Expires-In"},
-                                                                         {"expires", "Duewheel-Expires"},
-                                                                         {"order_key", "Duewheel-Order-Key"},
-                                                                         {"priority", "Duewheel-Priority"},
-                                                                         {"retry", "Duewheel-Retry"},
-                                                                         {"repeat", "Duewheel-Repeat"},
-                                                                         {"transaction", "Duewheel-Transaction"},
-                                                                         {"key", "Idempotency-Key"},
-                                                                         {"content_type", "Content-Type"}};
+    constexpr std::pair<std::string_view, std::string_view> kFields[] = {
+        {"delay", "Duewheel-Delay"},       {"due", "Duewheel-Due"},
+        {"flex", "Duewheel-Flex"},         {"expires_in", "Duewheel-Expires-In"},
+        {"expires", "Duewheel-Expires"},   {"order_key", "Duewheel-Order-Key"},
+        {"priority", "Duewheel-Priority"}, {"retry", "Duewheel-Retry"},
+        {"repeat", "Duewheel-Repeat"},     {"transaction", "Duewheel-Transaction"},
+        {"key", "Idempotency-Key"},        {"content_type", "Content-Type"}};
     if (member.starts_with("repeat.")) return "Duewheel-Repeat";
     if (member.starts_with("retry.")) return "Duewheel-Retry";
     if (member.starts_with("transaction.")) return "Duewheel-Transaction";
@@ -412,9 +417,10 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
                                  std::size_t line) {
     const Result<JsonRequest> json = JsonRequest::parse(text, line);
     if (!json) return json.error();
-    Status read = json->only({"body", "body_base64", "delay", "due", "expires_in", "expires", "order_key", "priority",
-                              "repeat", "retry", "transaction", "headers", "content_type", "key"});
+    Status read = json->only({"body", "body_base64", "delay", "due", "flex", "expires_in", "expires", "order_key",
+                              "priority", "repeat", "retry", "transaction", "headers", "content_type", "key"});
     if (read) read = read_when(*json, put.when);
+    if (read) read = read_flex(*json, put.flex_ms);
     if (read) read = read_expiry(*json, put.expires);
     if (read) read = take(read_repeat(*json), put.repeat);
     if (read) {

@@ -74,17 +74,23 @@ Status read_limits(const JsonRequest& request, QueueSettings& settings) {
     const Result<std::optional<JsonRequest>> limits = request.object("limits");
     if (!limits) return limits.error();
     if (!*limits) return {};
-    if (Status known = (*limits)->only({"pending"}); !known) return known;
-    std::optional<std::int64_t> pending;
-    if (Status read = take((*limits)->integer("pending"), pending); !read) return read;
-    if (!pending) return {};
-    if (*pending < 1) {
-        return Error{"out_of_range",
-                     "`limits.pending` is at least 1; without a limit leave it out, and to take nothing "
-                     "more out of a queue pause it",
-                     "limits.pending"};
+    if (Status known = (*limits)->only({"pending", "per_second"}); !known) return known;
+    const std::pair<std::string_view, std::uint64_t*> members[] = {{"pending", &settings.pending_max},
+                                                                   {"per_second", &settings.per_second}};
+    for (const auto& [name, into] : members) {
+        std::optional<std::int64_t> most;
+        if (Status read = take((*limits)->integer(name), most); !read) return read;
+        if (!most) continue;
+        const std::string member = "limits." + std::string(name);
+        if (*most < 1) {
+            return Error{"out_of_range",
+                         "`" + member +
+                             "` is at least 1; without a limit leave it out, and to take nothing "
+                             "more out of a queue pause it",
+                         member};
+        }
+        *into = static_cast<std::uint64_t>(*most);
     }
-    settings.pending_max = static_cast<std::uint64_t>(*pending);
     return {};
 }
 

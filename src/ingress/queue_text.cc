@@ -32,7 +32,12 @@ void write_settings(JsonWriter& json, const QueueSettings& settings) {
     json.boolean("paused", settings.paused);
     if (settings.lease_ms != 0) json.number("lease", settings.lease_ms);
     write_retry(json, settings.retry);
-    if (settings.pending_max != 0) json.open("limits").number("pending", settings.pending_max).close();
+    if (settings.pending_max != 0 || settings.per_second != 0) {
+        json.open("limits");
+        if (settings.pending_max != 0) json.number("pending", settings.pending_max);
+        if (settings.per_second != 0) json.number("per_second", settings.per_second);
+        json.close();
+    }
     json.close();
 }
 

@@ -21,7 +21,7 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kLeaseMembers[] = {"max", "lease", "wait"};
-constexpr std::string_view kWhenMembers[] = {"delay", "due"};
+constexpr std::string_view kMoveMembers[] = {"delay", "due", "flex"};
 constexpr std::string_view kFailMembers[] = {"reason", "retry_in"};
 constexpr std::string_view kExtendMembers[] = {"lease"};
 constexpr std::string_view kReleaseMembers[] = {"delay"};
@@ -91,13 +91,14 @@ Result<Command> read_redrive(const HttpRequest& request, RedriveCommand redrive)
 }
 
 Result<Command> read_reschedule(const HttpRequest& request, RescheduleCommand reschedule) {
-    const Result<JsonRequest> json = read_members(request, kWhenMembers);
+    const Result<JsonRequest> json = read_members(request, kMoveMembers);
     if (!json) return json.error();
     if (!json->has("delay") && !json->has("due")) {
         return Error{"missing_member", "give `delay` (such as \"10m\") or `due` (such as \"2027-01-01T06:00:00Z\")",
                      "delay"};
     }
     if (Status read = read_when(*json, reschedule.when); !read) return std::move(read).error();
+    if (Status read = read_flex(*json, reschedule.flex_ms); !read) return std::move(read).error();
     return Command(std::move(reschedule));
 }
 
@@ -105,7 +106,7 @@ Result<Command> read_message_call(const HttpRequest& request, const CallPath& pa
     const Result<MessageId> id = read_id(path);
     if (!id) return id.error();
     const bool looks = path.what == CallPath::What::message;
-    if (looks && request.method == "PATCH") return read_reschedule(request, {std::move(name_space), *id, {}});
+    if (looks && request.method == "PATCH") return read_reschedule(request, {std::move(name_space), *id, {}, 0});
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     if (path.what == CallPath::What::fire) return Command(FireCommand{std::move(name_space), *id});
     if (path.what == CallPath::What::commit || path.what == CallPath::What::roll_back) {
@@ -234,10 +235,15 @@ Status read_when(const JsonRequest& request, When& into) {
     return take(request.instant_ms("due"), into.at_ms);
 }
 
+Status read_flex(const JsonRequest& request, std::int64_t& into_ms) {
+    return take(request.duration_ms("flex"), into_ms);
+}
+
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
-    const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::queues ||
-                       path.what == CallPath::What::schedules || path.what == CallPath::What::preview_schedule ||
-                       path.what == CallPath::What::watchdogs || path.what == CallPath::What::name_spaces ||
+    const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::forecast ||
+                       path.what == CallPath::What::queues || path.what == CallPath::What::schedules ||
+                       path.what == CallPath::What::preview_schedule || path.what == CallPath::What::watchdogs ||
+                       path.what == CallPath::What::name_spaces ||
                        (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
@@ -305,6 +311,9 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::history:
             if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
             return read_history(request, {.name_space = *std::move(name_space)}, options);
+        case CallPath::What::forecast:
+            if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+            return read_forecast(request, {.name_space = *std::move(name_space)}, options);
         case CallPath::What::message:
         case CallPath::What::fire:
         case CallPath::What::hold:

@@ -56,6 +56,11 @@ TEST(RequestCommand, every_call_has_its_command) {
          "put default mail delay=1500 priority=-7 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Due", "2027-01-01T06:00:00Z"}}},
          "put default mail at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", R"({"delay":5,"flex":"10m"})"},
+         "put default mail delay=5 flex=600000 priority=0 body= type= headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Flex", "1500"}}},
+         "put default mail delay=0 flex=1500 priority=0 body=raw type=text/plain headers= trace="},
+        {{"PATCH", "/v1/messages/1024", R"({"delay":5,"flex":"1s"})"}, "reschedule default 1024 delay=5 flex=1000"},
         {{"POST", "/v1/queues/mail/messages", R"({"expires_in":"1h","order_key":"ann å"})"},
          "put default mail delay=0 expires: delay=3600000 order_key=ann å priority=0 body= type= headers= trace="},
         {{"POST", "/v1/queues/mail/messages", R"({"delay":5,"expires":"2027-01-01T06:00:00Z"})"},
@@ -256,8 +261,8 @@ TEST(RequestCommand, fields_are_given_once_and_known) {
     EXPECT_EQ(code({{"Duewheel-Expires", "soon"}}), "bad_instant Duewheel-Expires");
     EXPECT_EQ(code({{"Duewheel-Order-Key", ""}}), "bad_order_key Duewheel-Order-Key");
     EXPECT_EQ(code({{"Duewheel-Order-Key", "\xff"}}), "bad_order_key Duewheel-Order-Key");
-    for (const char* name : {"Duewheel-Delay", "Duewheel-Due", "Duewheel-Expires-In", "Duewheel-Expires",
-                             "Duewheel-Order-Key", "Duewheel-Priority", "Duewheel-Retry"}) {
+    for (const char* name : {"Duewheel-Delay", "Duewheel-Due", "Duewheel-Flex", "Duewheel-Expires-In",
+                             "Duewheel-Expires", "Duewheel-Order-Key", "Duewheel-Priority", "Duewheel-Retry"}) {
         EXPECT_EQ(code({{name, "1"}}, "application/json"), "conflicting_members " + std::string(name));
     }
 }
@@ -300,6 +305,7 @@ TEST(RequestCommand, requests_with_a_key_are_told_apart_by_what_was_sent) {
     EXPECT_NE(hash("x", "text/plain"), hash("x", "text/html"));
     EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1s"}}), hash("x", "text/plain", {{"Duewheel-Delay", "2s"}}));
     EXPECT_NE(hash("x", "text/plain"), hash("x", "text/plain", {{"Duewheel-Retry", "attempts=2"}}));
+    EXPECT_NE(hash("x", "text/plain"), hash("x", "text/plain", {{"Duewheel-Flex", "2s"}}));
     EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Retry", "attempts=3"}}),
               hash("x", "text/plain", {{"Duewheel-Retry", "attempts=2"}}));
     EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1"}}),
@@ -530,6 +536,7 @@ TEST(RequestCommand, names_the_header_field_where_the_engine_refuses_a_raw_put) 
     EXPECT_EQ(field(raw, "expires_in"), "Duewheel-Expires-In");
     EXPECT_EQ(field(raw, "expires"), "Duewheel-Expires");
     EXPECT_EQ(field(raw, "delay"), "Duewheel-Delay");
+    EXPECT_EQ(field(raw, "flex"), "Duewheel-Flex");
     EXPECT_EQ(field(raw, "due"), "Duewheel-Due");
     EXPECT_EQ(field(raw, "retry.first"), "Duewheel-Retry");
     EXPECT_EQ(field(raw, "key"), "Idempotency-Key");

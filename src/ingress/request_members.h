@@ -43,5 +43,7 @@ std::span<const std::string_view> lease_end_members(CallPath::What what);
 
 // `delay` or `due`; `conflicting_members` where both are given. An instant in the past is due now.
 Status read_when(const JsonRequest& request, When& into);
+// The member `flex`: how much later than that it may be. Codes of durations.
+Status read_flex(const JsonRequest& request, std::int64_t& into_ms);
 
 }  // namespace duewheel

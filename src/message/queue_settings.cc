@@ -18,6 +18,7 @@ enum Tag : std::uint32_t {
     kRetry = 5,  // and the four after it
     kWebhook = 10,
     kPausedBy = 11,
+    kPerSecond = 12,
     kPurgeThrough = 20,
     kPurgeStarted = 21,
     kDiscardBefore = 22,
@@ -54,6 +55,7 @@ std::string encode_queue_settings(const QueueSettings& settings) {
     write_retry_choice(to, kRetry, settings.retry);
     if (settings.webhook) to.text(kWebhook, encode_webhook_target(*settings.webhook));
     to.number(kPausedBy, static_cast<std::uint64_t>(settings.paused_by));
+    to.number(kPerSecond, settings.per_second);
     to.number(kPurgeThrough, settings.purge_through);
     to.signed_number(kPurgeStarted, settings.purge_started_ms);
     to.signed_number(kDiscardBefore, settings.discard_before_ms);
@@ -83,6 +85,9 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
                 break;
             case kPausedBy:
                 read_paused_by(from, settings.paused_by);
+                break;
+            case kPerSecond:
+                from.number(settings.per_second);
                 break;
             case kPurgeThrough:
                 from.number(settings.purge_through);

@@ -30,6 +30,7 @@ struct QueueSettings {
     bool paused = false;         // nothing is handed out
     PausedBy paused_by = PausedBy::user;
     std::uint64_t pending_max = 0;  // puts beyond so many unfinished messages are refused; 0: no limit
+    std::uint64_t per_second = 0;   // puts due in a second that holds so many are refused or moved; 0: no limit
     std::int64_t lease_ms = 0;      // of a lease that names no time; 0: as the server says
     RetryChoice retry;  // of messages without a rule of their own; what it leaves open is as the server says
 

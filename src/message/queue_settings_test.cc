@@ -13,6 +13,7 @@ QueueSettings everything() {
     settings.revision = 7;
     settings.paused = true;
     settings.pending_max = 1'000;
+    settings.per_second = 50;
     settings.lease_ms = 60'000;
     settings.retry = {5, 0, 1'500, std::nullopt, 0};
     settings.paused_by = PausedBy::target;

@@ -321,9 +321,17 @@ constexpr Limit kLimits[] = {
     fixed<kListLimitMax>({.name = "limits.page_max",
                           .sentence = "Messages, queues, schedules, watchdogs or namespaces of one page of a listing.",
                           .codes = {"out_of_range"}}),
+    fixed<kForecastMinutesMax>(
+        {.name = "limits.forecast_minutes_max", .sentence = "Minutes of one forecast.", .codes = {"out_of_range"}}),
+    at<kEngine, &Engine::forecast_walk_max>(
+        {.name = "limits.forecast_rows_max",
+         .sentence = "Rows of the index that are looked at for one forecast, and times of schedules.",
+         .least = 1,
+         .most = 1'000'000'000,
+         .otherwise = "later minutes say `at_least`"}),
     at<kEngine, &Engine::listings_max>(
         {.name = "limits.listings_max",
-         .sentence = "Listings that are being made at one time, of the dead and of history too.",
+         .sentence = "Listings and forecasts that are being made at one time, those of the dead and of history too.",
          .least = 1,
          .most = 100'000,
          .codes = {"too_busy"},

@@ -23,6 +23,15 @@ Status QueueReplay::begin(const Index& index) {
     return {};
 }
 
+Status QueueReplay::tell_settings(RecentTier& recent) const {
+    for (const auto& [name, row] : settings_) {
+        const Result<QueueSettings> settings = decode_queue_settings(row.value);
+        if (!settings) return settings.error();
+        recent.follow_settings(name.first, name.second, *settings, 0);
+    }
+    return {};
+}
+
 void QueueReplay::apply(const Record& record, Sequence sequence, std::uint32_t frame_bytes) {
     switch (record.kind) {
         case RecordKind::put:

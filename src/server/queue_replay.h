@@ -17,6 +17,9 @@ class QueueReplay {
   public:
     // Codes: those of the index's reads.
     Status begin(const Index& index);
+    // Tells the recent tier what the index knows of queues, before the first record. Codes: `newer_format`,
+    // `damaged_log`.
+    Status tell_settings(RecentTier& recent) const;
     // The next record of the log behind the index.
     void apply(const Record& record, Sequence sequence, std::uint32_t frame_bytes);
     // Every queue that has settings or messages, in the order of names. Codes: `newer_format`, `damaged_log`.

@@ -218,6 +218,7 @@ Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::
     }
     QueueReplay queues;
     if (Status begun = queues.begin(*index_); !begun) return begun;
+    if (Status told = queues.tell_settings(recent_); !told) return told;
     LogAudit audit(begin, position.carried_up_to);
     outcomes_carried_up_to_ = position.outcomes_carried_up_to;
     Status replayed = journal_->replay(begin.sequence + 1, [&](const CommitInLog& commit) -> Status {

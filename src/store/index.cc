@@ -136,6 +136,58 @@ Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     return listed;
 }
 
+// The walk and the segment that it is as of are two reads: where a table came between them, both are read again.
+Result<SecondCounts> Index::count_seconds(const CountSeconds& wanted) const {
+    const auto position = [this]() -> Result<IndexPosition> {
+        const Result<std::optional<std::string>> found = rows_->get(position_key());
+        if (!found) return found.error();
+        return *found ? decode_position(**found) : IndexPosition();
+    };
+    for (;;) {
+        const Result<IndexPosition> before = position();
+        if (!before) return before.error();
+        Result<SecondCounts> counted = walk_seconds(wanted);
+        if (!counted) return counted;
+        const Result<IndexPosition> after = position();
+        if (!after) return after.error();
+        if (before->segment != after->segment) continue;
+        counted->through = static_cast<SegmentNumber>(after->segment);
+        return counted;
+    }
+}
+
+Result<SecondCounts> Index::walk_seconds(const CountSeconds& wanted) const {
+    assert(wanted.from < wanted.until);
+    SecondCounts counted;
+    std::optional<Error> failed;
+    std::uint32_t walked = 0;
+    bool is_cut = false;
+    const auto lower = queue_key(wanted.name_space, wanted.queue, {wanted.from * 1000, 0});
+    const auto upper = queue_key(wanted.name_space, wanted.queue, {wanted.until * 1000, 0});
+    constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+    const Status status = rows_->scan(lower, upper, kNoLimit, [&](std::string_view key, std::string_view value) {
+        const Result<PlacedRow> row = decode_queue_row(key, value);
+        if (!row) {
+            failed = row.error();
+            return false;
+        }
+        const auto second = static_cast<std::size_t>(second_of(row->at.due_ms) - wanted.from);
+        is_cut = walked >= wanted.walk_max && second >= counted.counts.size() && second > 0;
+        if (is_cut) {
+            counted.counts.resize(second);  // all before it are whole
+            return false;
+        }
+        if (second >= counted.counts.size()) counted.counts.resize(second + 1);
+        counted.counts[second] += waits_for_due(row->row.state.state) ? 1 : 0;
+        ++walked;
+        return true;
+    });
+    if (!status) return status.error();
+    if (failed) return *std::move(failed);
+    if (!is_cut) counted.counts.resize(static_cast<std::size_t>(wanted.until - wanted.from));
+    return counted;
+}
+
 Result<Stretch> Index::scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
                                  std::uint32_t limit) const {
     return read_stretch(*rows_, dead_key(name_space, queue, from), dead_key(name_space, queue, {until_ms, 0}), limit,

@@ -67,6 +67,10 @@ class Index {
                                                 std::uint32_t limit, std::string& after) const;
 
     Result<ListedRows> list_queue(const ListQueue& list) const;
+    // As asked for by CountSeconds (store.h).
+    Result<SecondCounts> count_seconds(const CountSeconds& wanted) const;
+    // index_forecast.cc
+    Result<DueRows> list_due(const ListDue& list) const;
     // Dead messages that died at or after `from` and before `until_ms`, by (time of death, id), at most `limit`.
     Result<Stretch> scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
                               std::uint32_t limit) const;
@@ -109,6 +113,7 @@ class Index {
         : rows_(std::move(rows)), retention_(retention) {}
 
     Result<EraLedger> ledger(const std::string& key) const;
+    Result<SecondCounts> walk_seconds(const CountSeconds& wanted) const;
 
     const std::unique_ptr<SortedRows> rows_;
     const Retention& retention_;

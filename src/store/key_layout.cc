@@ -150,6 +150,10 @@ std::string expire_key(DuePosition at) {
     return key;
 }
 
+bool is_expire_key(std::string_view key) {
+    return key.back() == kExpire;
+}
+
 std::string due_bound(DuePosition at) {
     std::string key = begin_key(IndexTable::due, 18);
     append_position(key, at);

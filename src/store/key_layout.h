@@ -86,6 +86,8 @@ struct SettingsRow {
 // Keys; each has its bound, the least key that is not below it, where a walk begins or ends.
 std::string due_key(DuePosition at);
 std::string expire_key(DuePosition at);  // in the table of what is due, at its expiry
+// Of a key of that table: whether it is one of those.
+bool is_expire_key(std::string_view key);
 std::string due_bound(DuePosition at);
 std::string queue_key(std::string_view name_space, std::string_view queue, DuePosition at);
 std::string dead_key(std::string_view name_space, std::string_view queue, DuePosition at);

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/planted_bugs.h"
+
 namespace duewheel {
 
 EntryNumber RecentTier::find(MessageId id) const {
@@ -112,6 +114,7 @@ EntryNumber RecentTier::first_dead(QueueNumber queue, DueMs from_ms, MessageId f
 
 EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNumber segment,
                               std::uint32_t frame_bytes) {
+    if (!seconds_.is_empty()) count_seconds(record, segment);
     const bool whole =
         record.kind == RecordKind::put || record.kind == RecordKind::spawn || record.kind == RecordKind::carry;
     switch (record.kind) {
@@ -126,6 +129,13 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
             if (record.state.state == State::dead) break;  // stays as an entry: its body and fields are needed
             end(record, segment);
             return kNoEntry;
+        case RecordKind::conf: {
+            if (record.subject != kSubjectQueue) return kNoEntry;
+            // What cannot be read is refused by who obeys it.
+            const Result<QueueSettings> settings = decode_queue_settings(record.value);
+            if (settings) follow_settings(record.state.name_space, std::string(record.name), *settings, segment);
+            return kNoEntry;
+        }
         default:
             return kNoEntry;
     }
@@ -159,6 +169,33 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     touch(record.id, segment);
     if (entry.has_rare) hold_key(record, record.kind == RecordKind::end ? record.time_ms : record.ended_ms);
     return number;
+}
+
+void RecentTier::follow_settings(const std::string& name_space, const std::string& queue, const QueueSettings& settings,
+                                 SegmentNumber segment) {
+    if (settings.per_second != 0) return seconds_.watch(queues_.number(name_space, queue), segment);
+    if (const QueueNumber number = queues_.find(name_space, queue); number != kNoQueue) seconds_.unwatch(number);
+}
+
+void RecentTier::count_seconds(const Record& record, SegmentNumber segment) {
+    switch (record.kind) {
+        case RecordKind::put:
+        case RecordKind::spawn:
+        case RecordKind::change:
+        case RecordKind::end:
+            break;
+        default:  // an attempt or a carry leaves the message where it is
+            return;
+    }
+    const MessageState& state = record.state;
+    const Previous& previous = record.previous;
+    const bool stays = planted(PlantedBug::moved_message_stays_in_its_second) && record.cause == Cause::rescheduled;
+    if (previous.version != 0 && waits_for_due(previous.state) && !stays) {
+        seconds_.change(queues_.number(state.name_space, previous.queue), second_of(previous.due_ms), -1, segment);
+    }
+    if (waits_for_due(state.state)) {
+        seconds_.change(queues_.number(state.name_space, state.queue), second_of(state.due_ms), 1, segment);
+    }
 }
 
 void RecentTier::end(const Record& record, SegmentNumber segment) {

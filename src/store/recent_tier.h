@@ -28,17 +28,16 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "message/queue_settings.h"
 #include "message/record.h"
 #include "store/history.h"
 #include "store/queue_names.h"
+#include "store/second_ledger.h"
 
 namespace duewheel {
 
 using EntryNumber = std::uint32_t;
 inline constexpr EntryNumber kNoEntry = ~EntryNumber{0};
-
-// Number of a segment of the log, 1, 2, ...; 0 stands for "in the index".
-using SegmentNumber = std::uint32_t;
 
 struct Entry {
     MessageId id = 0;  // 0: not in use
@@ -149,11 +148,19 @@ class RecentTier {
     // kNoEntry where there is none. O(log n) in the dead ones here.
     EntryNumber first_dead(QueueNumber queue, DueMs from_ms, MessageId from_id) const;
 
-    // Takes the next record of the log. `frame_bytes` is its size with its frame. Records that are not of a message
-    // change nothing here. Returns the message's entry, or kNoEntry where it has ended or the record is of no message.
-    // An entry that ends is freed: the engine takes it off its wheel and lists before.
-    // In-memory fields (live state ready or leased, timer, begun) survive an `attempt` and nothing else: any other
-    // record sets the live state to the durable one.
+    // How many messages fall due in the seconds of the queues that limit them.
+    SecondLedger& seconds() { return seconds_; }
+    const SecondLedger& seconds() const { return seconds_; }
+    // What the index has as a queue's settings, before the first record is applied: segment 0. Records of settings are
+    // followed by apply().
+    void follow_settings(const std::string& name_space, const std::string& queue, const QueueSettings& settings,
+                         SegmentNumber segment);
+
+    // Takes the next record of the log. `frame_bytes` is its size with its frame. Of records that are not of a message
+    // those of a queue's settings say whether its seconds are counted, and others change nothing here. Returns the
+    // message's entry, or kNoEntry where it has ended or the record is of no message. An entry that ends is freed: the
+    // engine takes it off its wheel and lists before. In-memory fields (live state ready or leased, timer, begun)
+    // survive an `attempt` and nothing else: any other record sets the live state to the durable one.
     EntryNumber apply(const Record& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes);
 
     // Takes in what the index says of an unfinished or dead message that is not here.
@@ -221,8 +228,10 @@ class RecentTier {
     void hold_key(const Record& record, DueMs ended_ms);
     static std::string joined_key(QueueNumber queue, std::string_view key);
     void touch(MessageId id, SegmentNumber segment);
+    void count_seconds(const Record& record, SegmentNumber segment);
 
     QueueNames queues_;
+    SecondLedger seconds_;
     std::vector<Entry> entries_;
     std::vector<EntryNumber> free_;
     std::vector<std::uint8_t> used_;  // entries in use, of each block of so many

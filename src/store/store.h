@@ -88,6 +88,24 @@ struct ListQueue {
     std::uint32_t limit = 0;
     std::uint32_t walk_max = 0;
 };
+// How many messages of a queue wait for their due time in each of the seconds [from, until): whole seconds, until
+// `walk_max` rows have been looked at, and at least one.
+struct CountSeconds {
+    std::string name_space;
+    std::string queue;
+    Second from = 0;
+    Second until = 0;
+    std::uint32_t walk_max = 0;
+};
+// What falls due in [from, until), for who counts it: of a queue, or, where that is empty, of all of a namespace. At
+// most `walk_max` rows are looked at, those of others among them.
+struct ListDue {
+    std::string name_space;
+    std::string queue;
+    DuePosition from;
+    DueMs until_ms = 0;
+    std::uint32_t walk_max = 0;
+};
 // Whole records (put, spawn, carry) at these places.
 struct ReadRecords {
     std::vector<Sequence> places;  // ascending
@@ -95,7 +113,8 @@ struct ReadRecords {
 
 struct Question {
     std::uint64_t ticket = 0;  // comes back with the answer
-    std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ScanDead, ListQueue, ListHistory, ReadRecords>
+    std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ScanDead, ListQueue, ListHistory, ListDue,
+                 CountSeconds, ReadRecords>
         what;
 };
 
@@ -120,6 +139,30 @@ struct ListedRows {
     std::vector<MessageRow> rows;
     std::optional<DuePosition> next;  // where to go on; nothing: there is no more
 };
+// Counts of as many seconds as were looked at, from the first on, as of the end of this segment.
+struct SecondCounts {
+    std::vector<std::uint32_t> counts;
+    SegmentNumber through = 0;
+};
+// What it is that falls due.
+enum class FallsDue : std::uint8_t { scheduled, retrying, loop };
+// Of a message in this durable state; nothing where no delivery begins at its due time.
+inline std::optional<FallsDue> falls_due(State durable, bool is_loop) {
+    if (!waits_for_due(durable)) return std::nullopt;
+    if (is_loop) return FallsDue::loop;
+    return durable == State::retrying ? FallsDue::retrying : FallsDue::scheduled;
+}
+struct DueRows {
+    struct Row {
+        DueMs due_ms = 0;
+        MessageId id = 0;
+        FallsDue what = FallsDue::scheduled;
+
+        bool operator==(const Row&) const = default;
+    };
+    std::vector<Row> rows;            // in due order
+    std::optional<DuePosition> next;  // where to go on: `walk_max` rows were looked at; nothing: there is no more
+};
 struct RecordBytes {
     Sequence place = 0;
     std::string body;  // the record's body, for decode_record
@@ -130,7 +173,7 @@ struct Answer {
     std::uint64_t ticket = 0;
     Generation generation = 0;
     std::variant<std::optional<MessageRow>, std::vector<std::optional<KeyFacts>>, Stretch, ListedRows, HistoryRows,
-                 std::vector<RecordBytes>>
+                 DueRows, SecondCounts, std::vector<RecordBytes>>
         what;
 };
 

@@ -74,6 +74,7 @@ class TwoTiers {
         if (Stores::kSeals && random.chance(400'000)) seal_one();
         if (random.chance(600'000)) sweep();
         if (random.chance(30'000)) restart();
+        if (random.chance(10'000)) begin_to_count();
     }
 
     void check() {
@@ -86,10 +87,13 @@ class TwoTiers {
         for (const auto& [name, holder] : shard_.keys) check_key(name, holder);
         ASSERT_FALSE(find((shard_.totals().id_counter + 1) * kShardsMax));
         check_due();
+        check_forecast("");
         for (const std::string& queue : TrialMoves::queues()) {
             check_queue(queue);
+            check_forecast(queue);
             check_dead(queue);
             check_order(queue, "customer-" + std::to_string(moves_.random().below(5)));
+            check_seconds(queue);
         }
     }
 
@@ -103,6 +107,7 @@ class TwoTiers {
         ASSERT_FALSE(opened->discarded) << *opened->discarded;
         index_ = std::move(opened->index);
         recent_ = std::make_unique<RecentTier>();
+        for (const std::string& queue : TrialMoves::queues()) follow_limit(queue, 0);
         applied_ = 0;
         swept_ = index_->position().segment;
         while (applied_ < shard_.committed.size() && shard_.committed[applied_].segment <= swept_) ++applied_;
@@ -128,7 +133,19 @@ class TwoTiers {
                                          [&](EntryNumber number) {
                                              if (moves_.random().chance(700'000)) recent_->drop(number);
                                          });
-        if (done) ++swept_;
+        if (done) recent_->seconds().table_taken(static_cast<SegmentNumber>(++swept_));
+    }
+
+    // As the log would say it: from here on, in the segment that is being written.
+    void begin_to_count() {
+        const std::string& queue = TrialMoves::queues()[moves_.random().below(TrialMoves::queues().size())];
+        recent_->follow_settings(std::string(kDefaultNamespace), queue, QueueSettings{}, 0);
+        follow_limit(queue, shard_.committed.back().segment);
+    }
+    void follow_limit(const std::string& queue, SegmentNumber segment) {
+        QueueSettings settings;
+        settings.per_second = 1;
+        recent_->follow_settings(std::string(kDefaultNamespace), queue, settings, segment);
     }
 
     bool is_recent(MessageId id) const { return recent_->find(id) != kNoEntry || recent_->outcome(id) != nullptr; }
@@ -232,6 +249,51 @@ class TwoTiers {
                   modelled(belongs));
     }
 
+    // What falls due in the time ahead, counted as the engine does: in memory where the index has not the newest
+    // record, else in the index.
+    void check_forecast(const std::string& queue) {
+        const DueMs from_ms = shard_.server_time_ms() + 1;
+        const DueMs until_ms = from_ms + moves_.random().between(0, 400);
+        const auto is_unsealed = [&](const Entry& entry) { return entry.segment > index_->position().segment; };
+        std::map<DuePosition, FallsDue> found;
+        std::size_t met = 0;
+        const auto meet = [&](DuePosition at, FallsDue what) {
+            ++met;
+            found.emplace(at, what);
+        };
+        recent_->for_each_entry([&](EntryNumber, const Entry& entry) {
+            const bool wanted = queue.empty() || recent_->queues().name(entry.queue).queue == queue;
+            const std::optional<FallsDue> what = falls_due(entry.durable_state, entry.is_loop);
+            if (!wanted || !what || !is_unsealed(entry) || entry.due_ms < from_ms || entry.due_ms >= until_ms) return;
+            meet({entry.due_ms, entry.id}, *what);
+        });
+        ListDue list{
+            "default", queue, {from_ms, 0}, until_ms, 1 + static_cast<std::uint32_t>(moves_.random().below(9))};
+        for (;;) {
+            const Result<DueRows> due = index_->list_due(list);
+            ASSERT_TRUE(due.ok());
+            ASSERT_LE(due->rows.size(), list.walk_max);
+            for (const DueRows::Row& row : due->rows) {
+                const EntryNumber number = recent_->find(row.id);
+                const bool is_overtaken =
+                    number == kNoEntry ? recent_->outcome(row.id) != nullptr : is_unsealed(recent_->entry(number));
+                if (!is_overtaken) meet({row.due_ms, row.id}, row.what);
+            }
+            if (!due->next) break;
+            ASSERT_GT(*due->next, list.from);
+            list.from = *due->next;
+        }
+        std::map<DuePosition, FallsDue> wanted;
+        for (const auto& [id, row] : shard_.rows) {
+            const std::optional<FallsDue> what = falls_due(row.state.state, row.state.is_loop());
+            const DuePosition at{row.state.due_ms, id};
+            const bool is_here = queue.empty() || row.state.queue == queue;
+            if (what && is_here && at.due_ms >= from_ms && at.due_ms < until_ms) wanted.emplace(at, *what);
+        }
+        ASSERT_EQ(found, wanted);
+        ASSERT_EQ(met, wanted.size()) << "a message was counted twice";
+    }
+
     void check_order(const std::string& queue, const std::string& order_key) {
         const auto belongs = [&](const MessageRow& row) {
             return !is_ended(row.state.state) && row.state.queue == queue && row.state.order_key == order_key;
@@ -243,6 +305,37 @@ class TwoTiers {
         };
         ASSERT_TRUE(std::is_sorted(found->rows.begin(), found->rows.end(), by_place));
         ASSERT_EQ(merged(found, belongs), modelled(belongs));
+    }
+
+    // What the index counts and what changed since, asked in shares; and what was learned some steps ago, kept up.
+    void check_seconds(const std::string& queue) {
+        SecondLedger& ledger = recent_->seconds();
+        const QueueNumber number = recent_->queues().find("default", queue);
+        Second second = second_of(shard_.server_time_ms()) - 1;
+        const Second until = second + 3;
+        const auto expect = [&](Second at) {
+            const auto waits = [&](const auto& each) {
+                const MessageState& state = each.second.state;
+                return state.queue == queue && waits_for_due(state.state) && second_of(state.due_ms) == at;
+            };
+            const auto wanted = std::count_if(shard_.rows.begin(), shard_.rows.end(), waits);
+            ASSERT_EQ(ledger.count(number, at).value_or(wanted), wanted) << queue << " " << at;
+        };
+        for (Second at = second; at < until; ++at) expect(at);
+        if (moves_.random().chance(500'000)) ledger.forget_counts();
+        while (second < until) {
+            const auto walk_max = static_cast<std::uint32_t>(1 + moves_.random().below(10));
+            const auto counted = index_->count_seconds({"default", queue, second, until, walk_max});
+            ASSERT_TRUE(counted.ok());
+            ASSERT_GE(counted->counts.size(), 1u);
+            ASSERT_EQ(counted->through, index_->position().segment);
+            for (const std::uint32_t count : counted->counts) {
+                const bool learned = ledger.learn(number, second, count, counted->through);
+                ASSERT_EQ(learned, counted->through >= ledger.watched_since(number));
+                expect(second++);
+            }
+        }
+        ASSERT_EQ(second, until);
     }
 
     // The dead of a queue by (time of death, id): those in memory one after the other, as the engine walks them.

@@ -84,6 +84,7 @@ Result<Answer> StoreReader::answer(const Question& question) const {
             },
             [&](const ListQueue& list) { return keep(answer, index_.list_queue(list)); },
             [&](const ListHistory& list) { return keep(answer, index_.list_history(list, now_ms)); },
+            [&](const ListDue& list) { return keep(answer, index_.list_due(list)); },
             [&](const ScanOrder& scan) {
                 return keep(answer,
                             index_.scan_order(scan.name_space, scan.queue, scan.order_key, scan.from, scan.limit));
@@ -92,6 +93,7 @@ Result<Answer> StoreReader::answer(const Question& question) const {
                 return keep(answer,
                             index_.scan_dead(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));
             },
+            [&](const CountSeconds& seconds) { return keep(answer, index_.count_seconds(seconds)); },
             [&](const ReadRecords& read) { return keep(answer, read_records(segments_, read.places)); },
         },
         question.what);

@@ -105,6 +105,51 @@ TEST_F(Reading, a_listing_goes_on_where_it_stopped_however_few_rows_fit) {
     EXPECT_TRUE(std::get<ListedRows>(ask({1, none}).what).rows.empty());
 }
 
+TEST_F(Reading, what_falls_due_is_told_by_kind_of_a_queue_or_a_namespace) {
+    const auto put = [&](std::string queue, DueMs due_ms, DueMs expires_ms = 0, std::string name_space = "default") {
+        MessageState state = TrialShard::state_of(std::move(queue), due_ms);
+        state.name_space = std::move(name_space);
+        state.expires_ms = expires_ms;
+        return shard_.put(std::move(state));
+    };
+    const MessageId first = put("mail", kNow + 10, kNow + 20);
+    const MessageId second = put("post", kNow + 11, kNow + 12);
+    put("mail", kNow + 12, 0, "team");
+    const MessageId again = put("mail", kNow + 13);
+    shard_.set_state(again, State::retrying);
+    MessageState loop = TrialShard::state_of("mail", kNow + 14);
+    loop.next_occurrence = 1;
+    const MessageId looping = shard_.put(std::move(loop));
+    shard_.set_state(put("mail", kNow + 15, kNow + 16), State::held);
+    MessageState half = TrialShard::state_of("mail", kNow + 16);
+    half.state = State::prepared;
+    half.transaction = MessageState::kOpen;
+    shard_.put(std::move(half));
+    put("mail", kNow + 30);
+    seal();
+    using Rows = std::vector<DueRows::Row>;
+    const Rows in_mail = {{kNow + 10, first, FallsDue::scheduled},
+                          {kNow + 13, again, FallsDue::retrying},
+                          {kNow + 14, looping, FallsDue::loop}};
+    Rows in_all = in_mail;
+    in_all.insert(in_all.begin() + 1, {kNow + 11, second, FallsDue::scheduled});
+    for (const std::uint32_t walk_max : {1u, 2u, 3u, 1000u}) {
+        for (const std::string queue : {"mail", ""}) {
+            ListDue list{"default", queue, {kNow + 10, 0}, kNow + 30, walk_max};
+            Rows met;
+            for (;;) {
+                const auto due = std::get<DueRows>(ask({1, list}).what);
+                met.insert(met.end(), due.rows.begin(), due.rows.end());
+                if (!due.next) break;
+                ASSERT_GT(*due.next, list.from);
+                list.from = *due.next;
+            }
+            EXPECT_EQ(met, queue.empty() ? in_all : in_mail) << walk_max;
+        }
+    }
+    EXPECT_TRUE(std::get<DueRows>(ask({1, ListDue{"default", "", {kNow + 9, 0}, kNow + 9, 10}}).what).rows.empty());
+}
+
 TEST_F(Reading, what_has_expired_is_not_found) {
     const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard_.end(id);
@@ -124,6 +169,80 @@ TEST_F(Reading, records_that_have_left_the_log_are_left_out) {
     const auto records = std::get<std::vector<RecordBytes>>(ask({1, ReadRecords{{1, 2}}}).what);
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(records[0].place, 2u);
+}
+
+TEST_F(Reading, seconds_are_counted_whole_and_at_least_one) {
+    const DueMs begin = kNow / 1000 * 1000;
+    for (int i = 0; i < 3; ++i) shard_.put("mail", begin + 1000 + i);
+    shard_.put("mail", begin + 3000);
+    shard_.put("other", begin + 1000);
+    shard_.set_state(shard_.put("mail", begin + 1999), State::held);
+    seal();
+    const auto count = [&](Second from, Second until, std::uint32_t walk_max) {
+        const Second first = begin / 1000;
+        const CountSeconds wanted{"default", "mail", first + from, first + until, walk_max};
+        const auto counted = std::get<SecondCounts>(ask({1, wanted}).what);
+        EXPECT_EQ(counted.through, 1u);
+        return counted.counts;
+    };
+    using Counts = std::vector<std::uint32_t>;
+    EXPECT_EQ(count(0, 5, 100), (Counts{0, 3, 0, 1, 0}));
+    EXPECT_EQ(count(0, 5, 1), (Counts{0, 3, 0})) << "up to the next row, and that second whole";
+    EXPECT_EQ(count(1, 5, 1), (Counts{3, 0}));
+    EXPECT_EQ(count(3, 4, 1), (Counts{1}));
+    EXPECT_EQ(count(7, 9, 1), (Counts{0, 0}));
+}
+
+// Rows into which the next segment is taken as soon as they are walked.
+class GrowingStorage final : public RowStorage {
+  public:
+    std::function<void()> before_walk = [] {};
+
+    Result<std::unique_ptr<SortedRows>> open() override {
+        return std::unique_ptr<SortedRows>(std::make_unique<Rows>(*kept_.open(), *this));
+    }
+    Status condemn() override { return kept_.condemn(); }
+    Status discard() override { return kept_.discard(); }
+
+  private:
+    class Rows final : public SortedRows {
+      public:
+        Rows(std::unique_ptr<SortedRows> rows, GrowingStorage& storage) : rows_(std::move(rows)), storage_(storage) {}
+
+        Result<std::optional<std::string>> get(std::string_view key) const override { return rows_->get(key); }
+        Status scan(std::string_view lower, std::string_view upper, std::size_t limit,
+                    const RowVisitor& visit) const override {
+            std::exchange(storage_.before_walk, [] {})();
+            return rows_->scan(lower, upper, limit, visit);
+        }
+        std::unique_ptr<TableBuilder> build_table() override { return rows_->build_table(); }
+        Status verify_checksums() const override { return rows_->verify_checksums(); }
+        std::uint64_t bytes() const override { return rows_->bytes(); }
+
+      private:
+        std::unique_ptr<SortedRows> rows_;
+        GrowingStorage& storage_;
+    };
+
+    MemoryRowStorage kept_;
+};
+
+TEST(ReadingSeconds, the_count_is_as_of_the_segment_that_is_named) {
+    TrialShard shard;
+    Retention retention;
+    GrowingStorage storage;
+    auto index = *Index::open(storage, retention);
+    for (int segment = 1; segment <= 2; ++segment) {
+        shard.put("mail", kNow);
+        shard.close_segment();
+        const auto take_in = [&] { ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok()); };
+        if (segment == 1) take_in();
+        if (segment == 2) storage.before_walk = take_in;
+    }
+    const auto counted = index->count_seconds({"default", "mail", kNow / 1000, kNow / 1000 + 1, 10});
+    ASSERT_TRUE(counted.ok());
+    EXPECT_EQ(counted->through, 2u);
+    EXPECT_EQ(counted->counts, std::vector<std::uint32_t>{2});
 }
 
 // Rows that raise the generation when they are looked at, as the shard may do at any time.

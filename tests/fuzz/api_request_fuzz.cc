@@ -62,7 +62,9 @@ void judge(const Command& command, const HttpApiOptions& options) {
                 for (const PutCommand& put : one.puts) judge_put(put, options);
             }
             if constexpr (requires { one.queue; }) {
-                require(is_name(one.queue, options.queue_name_bytes_max), "a queue's name is none");
+                const bool may_be_none = std::is_same_v<One, ForecastCommand>;  // of all
+                require((may_be_none && one.queue.empty()) || is_name(one.queue, options.queue_name_bytes_max),
+                        "a queue's name is none");
             }
             if constexpr (requires { one.name_space; }) {
                 require(is_name(one.name_space, options.queue_name_bytes_max), "a namespace is none");

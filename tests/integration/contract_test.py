@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 
 from contract import METHODS, PYTHON, Contract, ask, with_lines_as_arrays, with_packages
@@ -19,9 +20,12 @@ JSON = {"Content-Type": "application/json"}
 LINES = {"Content-Type": "application/x-ndjson"}
 TOKEN = "A" * 38
 ISSUED_NEVER = "9007199254740991"
-LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-batch-max=2", "--limits-queues-max=4",
+LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-batch-max=2", "--limits-queues-max=5",
           "--limits-waiters-per-queue-max=1", "--limits-queue-name-max=20B", "--limits-schedules-max=2",
           "--limits-watchdogs-max=2", "--limits-namespaces-max=2"]
+
+# A second of the queue `narrow`, which takes one message in each.
+FULL = (int(time.time()) + 7200) * 1000
 
 # What no request can bring about at will, and which test holds it.
 ELSEWHERE = {
@@ -126,7 +130,7 @@ HOW = {
     "bad_parameter": lambda p: p.with_query("x=%zz"),
     "bad_path": lambda p: p.with_name("namespace" if "{namespace}" in p.path else "queue" if "{queue}" in p.path else
                                         "schedule" if "{schedule}" in p.path else "watchdog" if "{watchdog}" in p.path else "id", "%zz"),
-    "bad_queue_name": lambda p: p.with_query("queue=-q") if p.name == "history" else
+    "bad_queue_name": lambda p: p.with_query("queue=-q") if p.name in ("history", "forecast") else
                       p.with_body(p.of_this_call({"queue": "-q"})) if p.name in ("setSchedule", "setWatchdog") else
                       p.with_name("queue", "-q"),
     "bad_request": lambda p: p.with_headers(Host=["localhost", "localhost"]),
@@ -141,7 +145,8 @@ HOW = {
     "delay_too_long": lambda p: p.with_body({DURATIONS[p.name]: "36500d"}),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
     "duplicate_parameter": lambda p: p.with_query("queues=1&queues=1" if p.name == "stats" else
-                                                  "count=1&count=1" if p.name == "previewSchedule" else "limit=1&limit=1"),
+                                                  "count=1&count=1" if p.name == "previewSchedule" else
+                                                  "minutes=1&minutes=1" if p.name == "forecast" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
     "expires_too_soon": lambda p: p.with_body({"expires_in": 0} if p.name == "put" else {"delay": "2h"}),
     "forbidden_address": lambda p: p.with_body({"target": {"webhook": {"url": "http://127.0.0.1/"}}}),
@@ -169,6 +174,8 @@ HOW = {
     "queue_limit": lambda p: p.with_name("schedule", "one-too-many") if p.name == "fireSchedule" else (
         p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else {})),
     "queue_not_empty": lambda p: p.with_name("queue", "q"),
+    "second_full": lambda p: (p.with_name("queue", "narrow"),
+                              p.with_body({"due": FULL} if p.name == "move" else {"due": FULL, "key": "other"})),
     "schedule_limit": lambda p: (p.with_name("schedule", "third"), p.with_body(p.of_this_call({}))),
     "target_too_long": lambda p: p.with_query("x=" + "y" * 5000),
     "too_deep": lambda p: p.with_body(b"[" * 100),
@@ -240,6 +247,9 @@ class Codes(unittest.TestCase):
             self.assertEqual(client.request("POST", f"/v1/leases/{token}:fail", {})[1]["outcome"], "dead")
             for name in ("full", "fourth"):  # as many queues as there may be
                 self.assertEqual(client.put(name, "x")[0], 201)
+            self.assertEqual(client.request("PUT", "/v1/queues/narrow", {"limits": {"per_second": 1}})[0], 200)
+            self.assertEqual(client.put("narrow", "x", due=FULL)[0], 201)
+            elsewhere = client.put("narrow", "x", delay="1h")[1]["id"]
             for name in ("full", "one-too-many"):  # as many schedules as there may be, fired into those queues
                 status, answer = client.request("PUT", f"/v1/schedules/{name}", {"queue": name, "every": "1h", "paused": True})
                 self.assertEqual(status, 201, answer)
@@ -262,6 +272,8 @@ class Codes(unittest.TestCase):
                             provocation.with_name("id", settled["commit" if code == "already_committed" else "rollback"])
                         if code in ("not_waiting", "not_transactional"):
                             provocation.with_name("id", open_half if provocation.name == "hold" else held)
+                        if code == "second_full" and provocation.name == "move":
+                            provocation.with_name("id", elsewhere)
                         if code == "queue_full" and provocation.name == "kick":
                             provocation.with_name("id", dying[1]["id"])
                         if code == "is_loop":
@@ -427,6 +439,8 @@ class Answers(unittest.TestCase):
             say(method, "/queues", query="?limit=1")
             say(method, "/queues/{queue}")
             say(method, "/history", query="?queue=q")
+            say(method, "/forecast", query="?queue=q&minutes=2")
+            say(method, "/forecast")
             for page in ("v1/stats", "v1/clock", "healthz", "readyz", "metrics", "openapi.json"):
                 say(method, page)
         say("POST", "v1/clock:advance", {"by": "1s"})

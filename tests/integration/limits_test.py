@@ -361,6 +361,8 @@ REFUSES = {
                                  lambda daemon, count: webhook(daemon, concurrency=count)),
     "retry.redrive_max": (["--retry-redrive-max=7"], 7, redrive),
     "limits.page_max": ([], 1000, lambda daemon, count: code_of(daemon.client().request("GET", f"{PUT}?limit={count}"))),
+    "limits.forecast_minutes_max": ([], 1440, lambda daemon, count: code_of(
+        daemon.client().request("GET", f"/v1/forecast?minutes={count}"))),
     "limits.pending_max": ([], 10 ** 12, lambda daemon, count: code_of(
         daemon.client().request("PUT", "/v1/queues/q", {"limits": {"pending": count}}))),
     "limits.queues_max": (["--limits-queues-max=3"], 3, queues),
@@ -386,6 +388,8 @@ ELSEWHERE = {
     "http.output_max": ("src/net/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
     "http.write_timeout": ("src/net/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
     "limits.lease_answer_max": ("src/engine/engine_limits_test.cc", "one_lease_answer_holds_so_many_bytes_or_one_larger_message"),
+    "limits.forecast_rows_max": ("src/engine/engine_forecast_test.cc",
+                                 "one_that_looked_at_enough_rows_says_from_where_on_there_may_be_more"),
     "limits.listings_max": ("src/engine/engine_listing_test.cc", "limits_are_kept"),
     "limits.redrives_max": ("src/engine/engine_limits_test.cc", "no_more_redrives_go_on_at_one_time_than_the_limit"),
     "limits.commands_waiting_max": ("src/engine/engine_limits_test.cc",

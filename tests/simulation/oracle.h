@@ -523,6 +523,16 @@ class Oracle {
     // How many deliveries of the message may have begun that no client saw.
     std::uint64_t unseen(const MessageModel& message) const;
     DueRange due_of(const When& when, DueMs submitted_ms) const;
+    // With what `flex` allows.
+    DueRange due_of(const PutCommand& put, DueMs submitted_ms) const;
+    DueRange due_of(const RescheduleCommand& move, DueMs submitted_ms) const;
+
+    // oracle_seconds.cc
+    const QueueSettings* settings_since(const MessageModel& about, std::uint64_t step);
+    std::uint64_t surely_due_in(Second second, const MessageModel& except) const;
+    std::uint64_t may_be_due_in(Second second, const MessageModel& except, const Request& request);
+    void check_second(const MessageModel& about, const When& asked, DueMs due, const Request& request);
+    void refused_for_its_second(const Request& request, const MessageModel& about);
     // The greatest server time of any run.
     DueMs latest() const { return std::max(now_, latest_now_); }
     bool is_over(const MessageModel& message) const;

@@ -74,7 +74,7 @@ MessageModel& Oracle::take_key_over(std::uint64_t serial, const PutCommand& put)
 void Oracle::put_lost(std::uint64_t serial, const PutCommand& put) {
     const MessageModel& about = messages_[serial - 1];
     if (put.key.empty() || !may_have_freed_its_key(about)) return;
-    const DueRange due{*put.when.at_ms, *put.when.at_ms};
+    const DueRange due{*put.when.at_ms, *put.when.at_ms + put.flex_ms};
     MessageModel& fresh = take_key_over(serial, put);
     fresh.set({run_ + 1, 0}, {World{}, fresh.fresh(due)});
 }
@@ -158,7 +158,7 @@ void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAns
     if (std::get<PutCommand>(request.command).request_hash != about.put.request_hash) {
         return violate("C9", "another request with the same key is answered as repeated", &about);
     }
-    if (!due_of(about.put.when, request.submitted_ms).holds(answer.due_ms)) {
+    if (!due_of(about.put, request.submitted_ms).holds(answer.due_ms)) {
         return violate("C9", "a repeated put is answered another due time", &about);
     }
     if (about.is_loop()) {
@@ -208,7 +208,7 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     }
     if (answer.id == 0 || answer.id % kShardsMax != options_.shard)
         return violate("X", "an id of another shard", &about);
-    const DueRange due = due_of(about.put.when, request.submitted_ms);
+    const DueRange due = due_of(about.put, request.submitted_ms);
     if (!due.holds(answer.due_ms)) {
         return violate("C2",
                        "a put is due at " + at(answer.due_ms) + " and not from " + at(due.low) + " to " + at(due.high),
@@ -247,6 +247,7 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     about.set({run_, 0}, {about.fresh(exact)});
     check_limit(about, about.submitted_step);
     check_namespace_limit(about, about.submitted_step);
+    check_second(about, about.put.when, answer.due_ms, request);
 }
 
 void Oracle::batch_replied(ReplyToken token, const Request& request, const PutBatchAnswer& answer) {
@@ -277,7 +278,8 @@ bool Oracle::is_surely_taken(const MessageModel& about, const Request& request) 
     const DueMs ahead = put.when.at_ms ? *put.when.at_ms - request.submitted_ms : put.when.delay_ms;
     const QueueModel& queue = queue_of(put.name_space, put.queue);
     const bool has_no_limit = queue.is_known && queue.open.empty() && queue.settings.pending_max == 0 &&
-                              queue.settings_step < request.step && !namespace_of(put.name_space).was_limited;
+                              queue.settings.per_second == 0 && queue.settings_step < request.step &&
+                              !namespace_of(put.name_space).was_limited;
     if (put.transaction) return false;  // its default may end it unmet
     if (put.repeat && (put.repeat->until_ms || is_bad_loop(put, INT64_MIN))) return false;
     return !put.expires && ahead <= options_.delay_max_ms && has_no_limit && options_.queues_max > kQueuesAtMost;

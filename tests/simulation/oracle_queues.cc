@@ -55,6 +55,7 @@ void Oracle::configure_replied(const Request& request, const QueueAnswer& answer
                        : command.what == What::remove ? answer.removed.has_value()
                                                       : true;
     if (!right) return violate("X", "a queue's settings are answered otherwise than they were set");
+    if (command.what == What::set && command.settings.per_second != 0) rare_.met(Rare::seconds_limited);
     if (command.what == What::remove) {
         rare_.met(*answer.removed ? Rare::settings_removed : Rare::nothing_to_remove);
         if (*answer.removed && unfinished_in(command.name_space, command.queue).low > 0) {
@@ -98,6 +99,7 @@ void Oracle::queues_died() {
 void Oracle::queues_started() {
     for (auto& [name, queue] : queues_) {
         queue.was_paused = {};
+        if (queue.is_known && queue.settings.per_second != 0) rare_.met(Rare::seconds_limited_at_start);
         if (queue.paused) {
             rare_.met(Rare::paused_at_start);
             queue.paused->from = now_ - 1;

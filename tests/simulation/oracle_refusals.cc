@@ -88,6 +88,9 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "too_many_puts") {
         return refused_for_its_rate(*put, request);
     }
+    const bool places = std::holds_alternative<PutCommand>(request.command) ||
+                        std::holds_alternative<RescheduleCommand>(request.command);
+    if (code == "second_full" && places && about != nullptr) return refused_for_its_second(request, *about);
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
     if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);
     if (code == "unknown_id") {

@@ -165,6 +165,12 @@ namespace duewheel {
     X(too_many_namespaces)                \
     X(namespace_full)                     \
     X(put_rate_met)                       \
+    X(seconds_limited)                    \
+    X(seconds_limited_at_start)           \
+    X(second_full)                        \
+    X(put_into_a_later_second)            \
+    X(moved_into_a_later_second)          \
+    X(second_judged_exactly)              \
     X(loop_put)                           \
     X(loop_put_again)                     \
     X(loop_refused)                       \

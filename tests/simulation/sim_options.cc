@@ -11,7 +11,7 @@ constexpr std::string_view kOpNames[kOpCount] = {
     "put",       "get",     "cancel",  "reschedule", "fire",     "lease",      "lease_wait", "ack",
     "fail",      "extend",  "release", "repeat",     "forge",    "forget",     "burst",      "collide",
     "expire",    "list",    "queue",   "hold",       "kick",     "hold_lease", "redrive",    "put_batch",
-    "end_batch", "discard", "loop",    "schedule",   "transact", "watchdog",   "limit"};
+    "end_batch", "discard", "loop",    "schedule",   "transact", "watchdog",   "limit",      "narrow"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -167,6 +167,8 @@ void draw_later_ones(SimOptions& options) {
     Random limits(options.seed ^ 0x11a175ace);
     options.op_weights[static_cast<std::size_t>(Op::limit)] = pick<std::uint32_t>(limits, {0, 0, 0, 3, 10});
     options.engine.namespaces_max = pick<std::uint32_t>(limits, {1, 10'000, 10'000});
+    Random seconds(options.seed ^ 0x5ec0d5);
+    options.op_weights[static_cast<std::size_t>(Op::narrow)] = pick<std::uint32_t>(seconds, {0, 0, 0, 20, 200});
     // A crash between the commits of one request's puts, which must not be two, is met where there are many of them.
     Random batches(options.seed ^ 0xba7c4e5);
     if (batches.chance(200'000)) options.op_weights[static_cast<std::size_t>(Op::put_batch)] *= 10;

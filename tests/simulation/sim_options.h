@@ -51,8 +51,9 @@ enum class Op : std::uint8_t {
     transact,   // a message is put in a transaction, committed, or rolled back, also when its producer is asked
     watchdog,   // a watchdog is put, fed, removed or looked at, also at the time at which it fires
     limit,      // a namespace is limited, freed of its limits, or looked at
+    narrow,     // the seconds of a queue are limited, or freed of that, and filled
 };
-inline constexpr std::size_t kOpCount = 31;
+inline constexpr std::size_t kOpCount = 32;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

@@ -103,6 +103,8 @@ void Workload::act(Op op) {
             return watchdog();
         case Op::limit:
             return limit();
+        case Op::narrow:
+            return narrow();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;

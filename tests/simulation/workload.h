@@ -109,8 +109,12 @@ class Workload {
     void read_history();
     void list_queues();
     void limit();
+    void narrow();
+    const MessageModel* pick_in(const QueueOf& queue);
+    static constexpr std::uint32_t kNone = ~0u;
     void send(Command command);
 
+    std::uint32_t narrow_ = kNone;  // the queue whose seconds are filled
     const SimOptions& options_;
     Oracle& oracle_;
     Surroundings& surroundings_;

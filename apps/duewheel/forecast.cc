@@ -1,0 +1,136 @@
+// duewheel forecast: how much falls due in the minutes to come, as bars.
+#include <algorithm>
+#include <cstdio>
+
+#include "arguments.h"
+#include "local_time.h"
+#include "pages.h"
+#include "plain_text.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+namespace json = boost::json;
+
+struct ForecastArguments {
+    std::optional<std::string> queue;
+    std::uint64_t minutes = 60;
+};
+
+constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::size_t kLinesMax = 60;
+constexpr std::size_t kBarMost = 60;
+
+// What one line tells of: a minute or, of a long forecast, several.
+struct Bar {
+    std::int64_t start_ms = 0;
+    std::int64_t due = 0;
+    bool at_least = false;
+};
+
+// The fewest minutes a line with which all fit, of those that an hour has a whole number of.
+std::int64_t minutes_a_line(std::size_t minutes) {
+    for (const std::int64_t few : {1, 2, 5, 10, 15, 20, 30}) {
+        if (minutes <= kLinesMax * static_cast<std::size_t>(few)) return few;
+    }
+    return 60;
+}
+
+std::vector<Bar> bars_of(const json::array& minutes) {
+    const std::int64_t line_ms = minutes_a_line(minutes.size()) * kMinuteMs;
+    std::vector<Bar> bars;
+    for (const json::value& value : minutes) {
+        if (!value.is_object()) continue;
+        const json::object& minute = value.get_object();
+        const std::int64_t start_ms = number_of(minute, "start_ms");
+        if (bars.empty() || bars.back().start_ms / line_ms != start_ms / line_ms)
+            bars.push_back({.start_ms = start_ms});
+        bars.back().due += number_of(minute, "due");
+        bars.back().at_least |= minute.contains("at_least");
+    }
+    return bars;
+}
+
+// "2027-01-01 06:00", without the date where that is the one above.
+std::string label(std::int64_t at_ms, std::string& date) {
+    const std::string local = format_local(at_ms);
+    const std::string day = local.substr(0, 10);
+    const bool is_new = day != date;
+    date = day;
+    return (is_new ? day : std::string(day.size(), ' ')) + local.substr(10, 6);
+}
+
+void print_bars(const std::vector<Bar>& bars) {
+    std::int64_t most = 1;
+    std::size_t digits = 1;
+    for (const Bar& bar : bars) {
+        most = std::max(most, bar.due);
+        digits = std::max(digits, std::to_string(bar.due).size());
+    }
+    const std::size_t used = 16 + 2 + digits + 2;
+    const std::size_t columns = std::max(std::min(output_columns(), used + kBarMost), used + 10) - used;
+    std::string date;
+    for (const Bar& bar : bars) {
+        const std::string due = std::to_string(bar.due);
+        // Whatever there is has a bar, and only the most has the longest.
+        const auto length = static_cast<std::size_t>(static_cast<double>(bar.due) * static_cast<double>(columns) /
+                                                     static_cast<double>(most));
+        const std::string drawn(bar.due == 0 ? 0 : std::max<std::size_t>(length, 1), '#');
+        std::string line = label(bar.start_ms, date) + "  " + std::string(digits - due.size(), ' ') + due;
+        if (bar.at_least || !drawn.empty()) line += (bar.at_least ? "+ " : "  ") + drawn;
+        std::printf("%s\n", line.c_str());
+    }
+}
+
+// "9 scheduled, 1 retrying": those that there are.
+std::string kinds_of(const json::object& total) {
+    std::string words;
+    for (const auto& [member, name] : {std::pair("scheduled", "scheduled"),
+                                       {"retrying", "retrying"},
+                                       {"loops", "of loops"},
+                                       {"runs", "runs of schedules"}}) {
+        const std::int64_t count = number_of(total, member);
+        if (count != 0) words += (words.empty() ? "" : ", ") + std::to_string(count) + " " + name;
+    }
+    return words;
+}
+
+void print(const json::object& forecast) {
+    const json::value* minutes = forecast.if_contains("minutes");
+    const json::value* total = forecast.if_contains("total");
+    const json::value* exact = forecast.if_contains("exact");
+    if (minutes == nullptr || !minutes->is_array() || total == nullptr || !total->is_object()) return;
+    const bool is_exact = exact != nullptr && exact->is_bool() && exact->get_bool();
+    const std::int64_t due = number_of(total->get_object(), "due");
+    const std::size_t count = minutes->get_array().size();
+    const std::string span = count == 1 ? "this minute" : "the next " + std::to_string(count) + " minutes";
+    if (due == 0 && is_exact) return void(std::printf("nothing falls due in %s\n", span.c_str()));
+    print_bars(bars_of(minutes->get_array()));
+    std::printf("%s%lld due in %s: %s\n", is_exact ? "" : "at least ", static_cast<long long>(due), span.c_str(),
+                due == 0 ? "more than was looked at" : kinds_of(total->get_object()).c_str());
+    if (!is_exact) std::printf("a + says that there may be more then: not all was looked at\n");
+}
+
+int forecast(Session& session, const ForecastArguments& arguments) {
+    std::string path = session.path("forecast");
+    if (arguments.queue) add_parameter(path, "queue", *arguments.queue);
+    add_parameter(path, "minutes", std::to_string(arguments.minutes));
+    const ServerAnswer answer = session.ask("GET", path);
+    if (!answer) return answer.exit_code;
+    return session.show(answer, [&] { print(answer.members); });
+}
+
+}  // namespace
+
+void add_forecast(CLI::App& program, Session& session) {
+    Verb<ForecastArguments> verb(program, session, "forecast",
+                                 "Show how much falls due in each of the next minutes, of a queue or of all",
+                                 "duewheel forecast mail --minutes 30", forecast);
+    ForecastArguments& options = *verb.options;
+    verb.app->add_option("QUEUE", options.queue, "The queue's name; all queues of the namespace without one");
+    takes_at_least_one(verb.app->add_option("--minutes", options.minutes, "How many, at most those of a day"));
+}
+
+}  // namespace duewheel

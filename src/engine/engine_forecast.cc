@@ -1,0 +1,183 @@
+// A forecast: how much falls due in each of the minutes to come.
+//
+// What holds: a message that stands unchanged while a forecast is made is counted exactly once. One that is put, moved
+// or ended meanwhile may be counted or not, and never twice.
+//
+// How. A listing (engine_listing.cc) meets a message in memory, in the index, or in both, and looks at ids to show it
+// once. Counters have no ids, so each message has one place where it counts: in memory, if the index does not have its
+// newest record; else in the index. First the entries in memory are walked, `list_chunk` a turn, and those count whose
+// segment is not in the index. Then the rows of the index are read, a chunk a question, and a row counts unless memory
+// has such an entry, or an end, for its id. It is the segment that tells the two kinds of entries apart, and not
+// whether the entry has been swept since: sweeps come in turns of their own, and an entry that counted as unsealed
+// before would count by its row behind.
+//
+// Which segments are in the index must not change between the two, so where a table was taken in meanwhile all is
+// counted once more. A server that takes in tables faster than it can count, three times in a row, is told of by the
+// index alone: what that has, and memory does not contradict, is in each minute no less than there was. Only there may
+// a message count twice, in two minutes, where it was moved and that was sealed while the rows between were read.
+//
+// Rows are bounded: by `forecast_walk_max` for a forecast, after which it says from which minute on it knows no more
+// than a part; and by one question at a time for all forecasts, so that the reader has time for what falls due now.
+//
+// Runs that schedules will make are counted by their rules, after the messages: one that is made meanwhile was no
+// message then and is no run to come now, where the other way round it would be both. Of a loop its next occurrence is
+// known, and no others; what a watchdog would make, and what is retried after failures to come, nobody knows.
+#include <algorithm>
+#include <cassert>
+
+#include "engine/engine.h"
+#include "engine/refusals.h"
+
+namespace duewheel {
+
+void Engine::forecast(const ForecastCommand& command, ReplyToken token) {
+    if (command.minutes < 1 || command.minutes > options_.forecast_minutes_max) {
+        return reply(token, out_of_range("minutes", "from 1 to " + std::to_string(options_.forecast_minutes_max)));
+    }
+    if (begin_listing(token)) forecasts_.emplace_back(token, command, now_);
+}
+
+void Engine::walk_forecasts() {
+    if (!is_forecast_to_be_walked()) return;
+    Forecast& forecast = forecasts_.front();
+    std::uint32_t budget = options_.list_chunk;
+    if (!forecast.has_counted_messages) {
+        const Generation newest = generation_.load(std::memory_order_relaxed);
+        if (!forecast.of_index_alone && forecast.generation != newest) begin_count(forecast);
+        if (!forecast.has_counted_unsealed) forecast.has_counted_unsealed = count_unsealed(forecast, budget);
+        if (forecast.has_counted_unsealed) ask_for_due_rows(forecast);
+        return;
+    }
+    if (!count_runs(forecast, budget)) return;
+    const ReplyToken token = forecast.token;
+    ForecastAnswer answer = forecast.finish();
+    forecasts_.pop_front();
+    end_listing(token, std::move(answer));
+}
+
+bool Engine::is_forecast_to_be_walked() const {
+    return !forecasts_.empty() && forecasts_.front().asked_for == 0;
+}
+
+void Engine::begin_count(Forecast& forecast) {
+    forecast.count_messages_anew(generation_.load(std::memory_order_relaxed), options_.forecast_walk_max);
+    if (forecast.tries <= kForecastTries) return;
+    forecast.of_index_alone = forecast.has_counted_unsealed = true;
+    forecast.is_complete_to(forecast.from_ms);
+}
+
+// Whether this message counts by its entry, because the index does not have its newest record.
+bool Engine::is_unsealed(const Entry& entry) const {
+    return entry.segment > taken_through_;
+}
+
+// Returns whether all entries were looked at.
+bool Engine::count_unsealed(Forecast& forecast, std::uint32_t& budget) {
+    const std::string& name = forecast.answer.queue;
+    const QueueNumber queue = name.empty() ? kNoQueue : recent_.queues().find(forecast.name_space, name);
+    const EntryNumber limit = recent_.entry_limit();
+    if (!name.empty() && queue == kNoQueue) forecast.walked_to = limit;  // so far known to the index alone
+    for (; forecast.walked_to < limit && budget > 0; --budget) {
+        const EntryNumber number = forecast.walked_to;
+        forecast.walked_to = recent_.skip_unused(number);
+        if (forecast.walked_to != number) continue;
+        const Entry& entry = recent_.entry(forecast.walked_to++);
+        if (entry.id == 0 || !forecast.covers(entry.due_ms) || !is_unsealed(entry)) continue;
+        const bool wanted =
+            name.empty() ? recent_.queues().name(entry.queue).name_space == forecast.name_space : entry.queue == queue;
+        const std::optional<FallsDue> what = falls_due(entry.durable_state, entry.is_loop);
+        if (wanted && what) forecast.count(entry.due_ms, *what);
+    }
+    return forecast.walked_to >= limit;
+}
+
+void Engine::ask_for_due_rows(Forecast& forecast) {
+    assert(forecast.asked_for == 0 && forecast.rows_left > 0);
+    forecast.asked_for =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(forecast.rows_left, options_.forecast_chunk));
+    Asked asked;
+    asked.what = Ask::due_rows;
+    ask(Question{0, ListDue{forecast.name_space, forecast.answer.queue, forecast.next_row, forecast.until_ms,
+                            forecast.asked_for}},
+        std::move(asked));
+}
+
+void Engine::take_due_rows(const DueRows& due, Generation generation) {
+    Forecast& forecast = forecasts_.front();
+    const std::uint32_t looked_at = std::exchange(forecast.asked_for, 0);
+    const Generation newest = generation_.load(std::memory_order_relaxed);
+    if (generation != newest) return;  // the next turn asks again, or counts anew
+    if (!forecast.of_index_alone && forecast.generation != newest) return;
+    for (const DueRows::Row& row : due.rows) {
+        const EntryNumber number = recent_.find(row.id);
+        const bool is_overtaken =
+            number == kNoEntry ? recent_.outcome(row.id) != nullptr : is_unsealed(recent_.entry(number));
+        if (!is_overtaken) forecast.count(row.due_ms, row.what);
+    }
+    if (due.next) {
+        forecast.rows_left -= looked_at;
+        forecast.next_row = *due.next;
+        if (forecast.rows_left > 0) return ask_for_due_rows(forecast);
+        forecast.is_complete_to(due.next->due_ms);
+    }
+    forecast.has_counted_messages = true;
+}
+
+// ---- schedules
+
+// Returns whether all schedules were looked at. A nominal time costs as much as a look at many entries.
+bool Engine::count_runs(Forecast& forecast, std::uint32_t& budget) {
+    constexpr std::uint32_t kCostOfTime = 64;
+    while (budget > 0) {
+        if (forecast.times_looked_at >= options_.forecast_walk_max) {
+            forecast.is_complete_to(forecast.from_ms);
+            return true;
+        }
+        if (!forecast.nominal_ms) {
+            const Schedule* next = schedules_.next_of(forecast.name_space, forecast.schedule);
+            if (next == nullptr) return true;
+            forecast.schedule = next->name;
+            begin_runs(forecast, *next);
+            --budget;
+            continue;
+        }
+        const Schedule* schedule = schedules_.find(forecast.name_space, forecast.schedule);
+        count_run(forecast, schedule != nullptr && schedule->exists() ? schedule : nullptr);
+        budget -= std::min(budget, kCostOfTime);
+    }
+    return false;
+}
+
+void Engine::begin_runs(Forecast& forecast, const Schedule& schedule) const {
+    const ScheduleState& state = schedule.state;
+    const std::string& queue = forecast.answer.queue;
+    if (!schedule.exists() || schedule.stands_still() || state.next_ms == 0) return;
+    if (!queue.empty() && state.rule.queue != queue) return;
+    forecast.run = state.next_run;
+    forecast.nominal_ms = state.next_ms;
+    forecast.times_of_it = 1;
+}
+
+// The run that is to be counted, and on to the next one; null: its schedule is gone.
+void Engine::count_run(Forecast& forecast, const Schedule* schedule) const {
+    if (schedule == nullptr || schedule->stands_still() || *forecast.nominal_ms >= forecast.until_ms) {
+        return forecast.nominal_ms.reset();
+    }
+    const DueMs due = due_of_run(*schedule, *forecast.nominal_ms);
+    if (forecast.covers(due)) ++forecast.minute(due).runs;
+    if (forecast.times_of_it < options_.forecast_runs_max) return next_run(forecast, *schedule);
+    forecast.is_complete_to(*forecast.nominal_ms);
+    forecast.nominal_ms.reset();
+}
+
+void Engine::next_run(Forecast& forecast, const Schedule& schedule) const {
+    const std::uint64_t most = schedule.state.rule.times.times;
+    const DueMs seen = std::max(*forecast.nominal_ms, forecast.from_ms - 1);
+    ++forecast.run;
+    ++forecast.times_of_it;
+    ++forecast.times_looked_at;
+    forecast.nominal_ms =
+        most != 0 && forecast.run > most ? std::nullopt : schedule.times->next(seen, schedule.state.from_ms);
+}
+
+}  // namespace duewheel

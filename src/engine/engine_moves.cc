@@ -1,0 +1,92 @@
+// Another due time for a message that waits: as its client asks, or now.
+#include <cassert>
+
+#include "engine/engine.h"
+
+namespace duewheel {
+
+Error Engine::not_waiting(State state) {
+    if (state == State::prepared) {
+        return {"not_waiting",
+                "the message is prepared, so that it can only be committed, rolled back or cancelled: commit it first"};
+    }
+    return {"not_waiting", "the message is " + std::string(state_name(state)) +
+                               ", so it has no due time to change: bring it back first"};
+}
+
+Engine::Verdict Engine::reschedule(Pending& pending, const RescheduleCommand& command) {
+    const Result<DueMs> due = resolve(command.when);
+    if (!due) return reply(pending.token, due.error()), Verdict::settled;
+    if (Status fits = check_flex(command.flex_ms); !fits) {
+        return reply(pending.token, std::move(fits).error()), Verdict::settled;
+    }
+    const char* field = command.when.at_ms ? "due" : "delay";
+    return move(pending, command.id, command.name_space, *due, Cause::rescheduled, field, command.flex_ms);
+}
+
+Engine::Verdict Engine::fire(Pending& pending, const FireCommand& command) {
+    return move(pending, command.id, command.name_space, now_, Cause::fired_now, "");
+}
+
+Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
+                             const char* field, std::int64_t flex_ms) {
+    const Known known = look(pending, id, &name_space);
+    if (const auto verdict = not_here(known, pending, id)) return *verdict;
+    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    const Entry& entry = recent_.entry(known.entry);
+    ChangeAnswer answer{cause == Cause::fired_now ? ChangeOutcome::fired : ChangeOutcome::rescheduled, entry.begun,
+                        entry.maybe_delivered || delivery_may_hide(entry), due};
+    if (const auto late = too_late(entry)) {
+        reply(pending.token, *late);
+        return withdraw(known), Verdict::settled;
+    }
+    if (is_purged(entry)) return purge(known, pending, purged_answer(answer));
+    if (entry.is_loop) {
+        reply(pending.token, is_a_loop());
+        return withdraw(known), Verdict::settled;
+    }
+    if (entry.state == State::held || entry.state == State::prepared) {
+        reply(pending.token, not_waiting(entry.state));
+        return withdraw(known), Verdict::settled;
+    }
+    if (cause == Cause::fired_now && entry.due_ms <= now_) {  // due already: there is nothing to write
+        answer.due_ms = entry.due_ms;
+        reply(pending.token, answer);
+        return withdraw(known), Verdict::settled;
+    }
+    if (due >= expiry(known.entry)) {
+        reply(pending.token, expires_too_soon(field));
+        return withdraw(known), Verdict::settled;
+    }
+    if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
+    if (cause == Cause::rescheduled) {
+        const DueMs latest = latest_due(due, flex_ms, entry.has_rare ? recent_.expires_ms(known.entry) : 0);
+        const QueueNumber queue = entry.queue;
+        const Second own = second_of(entry.due_ms);
+        const SecondLook look = look_second(queue, due, latest, batch_->seconds, own);
+        if (look.what == SecondLook::What::ask || look.what == SecondLook::What::wait) {
+            withdraw(known);
+            return *not_known(look, pending, queue, latest);
+        }
+        const Result<DueMs> place = place_in_second(queue, due, latest, own);
+        if (!place) {
+            reply(pending.token, place.error());
+            return withdraw(known), Verdict::settled;
+        }
+        answer.due_ms = due = *place;
+        if (second_of(due) != own) take_second(queue, due);
+    }
+    assert(is_legal_move(entry.state, State::scheduled));
+    Record record = changed(entry, RecordKind::change, cause);
+    record.state.state = State::scheduled;
+    if (!record.state.key.empty() && record.state.first_due_ms == 0) {
+        record.state.first_due_ms = record.state.nominal_due_ms;
+    }
+    // What is fired while it rests after its time had come keeps that time, and with it its place in line.
+    record.state.nominal_due_ms = cause == Cause::fired_now ? std::min(entry.nominal_due_ms, due) : due;
+    record.state.due_ms = due;
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,153 @@
+// Limits of a second: a queue whose settings say `per_second` takes no put, and no message that is moved, into a second
+// of the future in which so many messages fall due already. Who gives `flex` leaves it to the queue to choose a later
+// second with room, as early as there is one.
+//
+// How many fall due in a second is known exactly (store/second_ledger.h): what is applied, and what the batch that is
+// being built adds. The index is asked once for a second; until it has taken in what it had when the limit was set, the
+// queue's puts wait. What the server makes by itself (retries, loops' later times, schedules, watchdogs, commitments)
+// counts and is never moved: it would be late, or lost.
+#include <algorithm>
+#include <cassert>
+
+#include "base/planted_bugs.h"
+#include "calendar/duration.h"
+#include "calendar/instant_text.h"
+#include "engine/engine.h"
+#include "engine/refusals.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::int64_t kFlexMaxMs = 3'600'000;
+// Rows of the index that one question looks at, and seconds that it asks of at most.
+constexpr std::uint32_t kWalkMax = 10'000;
+constexpr Second kAskedMax = 3'600;
+// Counts that are kept: some 48 bytes each.
+constexpr std::size_t kKnownMax = std::size_t{1} << 18;
+
+}  // namespace
+
+Status Engine::check_flex(std::int64_t flex_ms) {
+    if (flex_ms >= 0 && flex_ms <= kFlexMaxMs) return {};
+    return out_of_range("flex", "from 0 to " + format_duration(kFlexMaxMs));
+}
+
+// 0: there is none.
+std::uint64_t Engine::second_limit(QueueNumber queue) const {
+    if (queue == kNoQueue) return 0;
+    const Queue& at = *queues_[queue];
+    return at.conf ? at.conf->settings.per_second : 0;
+}
+
+// How much later than `due` it may be; it must be due before `before_ms`, if that is not 0.
+DueMs Engine::latest_due(DueMs due, std::int64_t flex_ms, DueMs before_ms) const {
+    DueMs latest = std::min(due + flex_ms, now_ + options_.delay_max_ms);
+    if (before_ms != 0) latest = std::min(latest, before_ms - 1);
+    return std::max(due, latest);
+}
+
+// The first of `due`, a second later, ... up to `latest` that falls into a second with room. `taken`: what else goes
+// into seconds. `own`: where the message falls due now.
+Engine::SecondLook Engine::look_second(QueueNumber queue, DueMs due, DueMs latest, const SecondsTaken& taken,
+                                       std::optional<Second> own) const {
+    using What = SecondLook::What;
+    const std::uint64_t limit = second_limit(queue);
+    if (limit == 0 || second_of(due) <= second_of(now_)) return {What::place, due, 0};
+    const SecondLedger& ledger = recent_.seconds();
+    for (; due <= latest; due += 1000) {
+        const Second second = second_of(due);
+        if (own == second) return {What::place, due, 0};
+        const std::optional<std::int64_t> counted = ledger.count(queue, second);
+        if (!counted) {
+            const bool must_wait = ledger.watched_since(queue).value_or(0) > taken_through_;
+            return {must_wait ? What::wait : What::ask, due, second};
+        }
+        const auto found = taken.find({queue, second});
+        const std::uint64_t more = found == taken.end() ? 0 : found->second;
+        if (static_cast<std::uint64_t>(std::max<std::int64_t>(*counted, 0)) + more < limit) {
+            return {What::place, due, 0};
+        }
+    }
+    return {What::full, due, 0};
+}
+
+// Whether every second is known that the puts may look at, each behind those before it; otherwise says why they cannot
+// be decided yet. What is then chosen is no later: some of them may be refused.
+std::optional<Engine::Verdict> Engine::look_seconds(Pending& pending, std::span<const PutCommand> puts,
+                                                    std::span<const std::optional<KeyFacts>> holders) {
+    if (recent_.seconds().is_empty() || refuses_puts()) return std::nullopt;
+    SecondsTaken taken = batch_->seconds;
+    for (std::size_t i = 0; i < puts.size(); ++i) {
+        const PutCommand& put = puts[i];
+        const QueueNumber queue = recent_.queues().find(put.name_space, put.queue);
+        if (second_limit(queue) == 0 || (!holders.empty() && holders[i])) continue;
+        const Result<DueMs> due = resolve(put.when);
+        if (!due || !check_flex(put.flex_ms)) continue;
+        const DueMs latest = latest_due(*due, put.flex_ms, 0);
+        const SecondLook look = look_second(queue, *due, latest, taken, std::nullopt);
+        if (const auto verdict = not_known(look, pending, queue, latest)) return verdict;
+        if (look.what == SecondLook::What::place) ++taken[{queue, second_of(look.due_ms)}];
+    }
+    return std::nullopt;
+}
+
+// Changes are noted from the open segment on: it is closed, so that the index takes it in soon.
+void Engine::have_seconds_counted(QueueNumber queue) {
+    close_wanted_ |= recent_.seconds().watched_since(queue) == segment_;
+}
+
+std::optional<Engine::Verdict> Engine::not_known(const SecondLook& look, Pending& pending, QueueNumber queue,
+                                                 DueMs latest) {
+    if (look.what == SecondLook::What::wait) {
+        have_seconds_counted(queue);
+        return Verdict::deferred;
+    }
+    if (look.what != SecondLook::What::ask) return std::nullopt;
+    SecondLedger& ledger = recent_.seconds();
+    ledger.forget_before(second_of(now_));
+    const bool others_ask =
+        std::any_of(asked_.begin(), asked_.end(), [](const auto& each) { return each.second.what == Ask::seconds; });
+    if (ledger.known() > kKnownMax && !others_ask) ledger.forget_counts();
+    const QueueName& name = recent_.queues().name(queue);
+    CountSeconds wanted{name.name_space, name.queue, look.from, second_of(latest) + 1, kWalkMax};
+    wanted.until = std::min(wanted.until, wanted.from + kAskedMax);
+    Asked asked;
+    asked.what = Ask::seconds;
+    asked.queue = queue;
+    asked.second = look.from;
+    asked.pending = std::move(pending);
+    ask(Question{0, std::move(wanted)}, std::move(asked));
+    return Verdict::asked;
+}
+
+void Engine::learn_seconds(const Asked& asked, const SecondCounts& counts) {
+    Second second = asked.second;
+    for (const std::uint32_t count : counts.counts) {
+        if (!recent_.seconds().learn(asked.queue, second++, count, counts.through)) return;
+    }
+}
+
+// Takes the place that look_seconds() has seen to be known.
+Result<DueMs> Engine::place_in_second(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own) {
+    const SecondLook look = look_second(queue, due, latest, batch_->seconds, own);
+    assert(look.what == SecondLook::What::place || look.what == SecondLook::What::full);
+    if (look.what != SecondLook::What::place) return second_full(queue, due, latest);
+    return look.due_ms;
+}
+
+void Engine::take_second(QueueNumber queue, DueMs due) {
+    if (planted(PlantedBug::second_forgets_puts_in_flight)) return;
+    if (second_limit(queue) != 0) ++batch_->seconds[{queue, second_of(due)}];
+}
+
+Error Engine::second_full(QueueNumber queue, DueMs due, DueMs latest) {
+    ++counters_.refused_second_full;
+    std::string message = "in the second of " + format_instant(due) +
+                          " as many messages of the queue are due as may be (" + std::to_string(second_limit(queue)) +
+                          ")";
+    if (latest >= due + 1000) message += ", and so in those up to " + format_instant(latest);
+    return {"second_full",
+            message + ": choose another time, give a longer `flex`, or raise the queue's limits.per_second", "due"};
+}
+
+}  // namespace duewheel

@@ -1,0 +1,83 @@
+// A forecast on its way: what was counted so far, and how far the counting has come (engine_forecast.cc).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/command.h"
+#include "store/store.h"
+
+namespace duewheel {
+
+struct Forecast {
+    Forecast(ReplyToken who, const ForecastCommand& command, DueMs now_ms)
+        : token(who), name_space(command.name_space), from_ms(now_ms + 1) {
+        answer.queue = command.queue;
+        answer.now_ms = now_ms;
+        const DueMs first_ms = now_ms / kMinuteMs * kMinuteMs;
+        for (std::uint32_t i = 0; i < command.minutes; ++i) {
+            answer.minutes.push_back({.start_ms = first_ms + i * kMinuteMs});
+        }
+        until_ms = complete_to_ms = first_ms + command.minutes * kMinuteMs;
+    }
+
+    static constexpr DueMs kMinuteMs = 60'000;
+
+    bool covers(DueMs due_ms) const { return due_ms >= from_ms && due_ms < until_ms; }
+    // Of an instant that it covers.
+    ForecastMinute& minute(DueMs due_ms) {
+        return answer.minutes[static_cast<std::size_t>((due_ms - answer.minutes.front().start_ms) / kMinuteMs)];
+    }
+    void count(DueMs due_ms, FallsDue what) {
+        ForecastMinute& of = minute(due_ms);
+        ++(what == FallsDue::scheduled ? of.scheduled : what == FallsDue::retrying ? of.retrying : of.loops);
+    }
+    // What falls due at that instant or later was not all counted.
+    void is_complete_to(DueMs at_ms) { complete_to_ms = std::min(complete_to_ms, at_ms); }
+
+    // Once more from the beginning.
+    void count_messages_anew(Generation as_of, std::uint64_t rows_max) {
+        for (ForecastMinute& each : answer.minutes) each = {.start_ms = each.start_ms};
+        generation = as_of;
+        walked_to = 0;
+        has_counted_unsealed = false;
+        next_row = {from_ms, 0};
+        rows_left = rows_max;
+        ++tries;
+    }
+
+    ForecastAnswer finish() {
+        for (ForecastMinute& each : answer.minutes) each.at_least = each.start_ms + kMinuteMs > complete_to_ms;
+        return std::move(answer);
+    }
+
+    ReplyToken token = 0;
+    std::string name_space;
+    DueMs from_ms = 0;  // what is due before has fallen due
+    DueMs until_ms = 0;
+    DueMs complete_to_ms = 0;
+    ForecastAnswer answer;
+
+    // Messages: those whose newest record the index has not, then the rows of the index.
+    int tries = 0;
+    bool of_index_alone = false;
+    Generation generation = 0;  // what is unsealed, as of this table
+    EntryNumber walked_to = 0;
+    bool has_counted_unsealed = false;
+    DuePosition next_row;
+    std::uint64_t rows_left = 0;
+    std::uint32_t asked_for = 0;  // rows, by the question that is open; 0: none is
+    bool has_counted_messages = false;
+
+    // Schedules, by name, each with its times one after the other.
+    std::string schedule;               // the last one that was begun
+    std::optional<DueMs> nominal_ms;    // of its next run to be counted; nothing: it is done with
+    std::uint64_t run = 0;              // the number of that run
+    std::uint32_t times_of_it = 0;      // looked at
+    std::uint64_t times_looked_at = 0;  // of all
+};
+
+}  // namespace duewheel

@@ -1,0 +1,39 @@
+// What the index says of the time ahead: which messages fall due, without what they are. Many rows go by for few bytes.
+#include <cassert>
+#include <utility>
+
+#include "store/index.h"
+
+namespace duewheel {
+
+// A queue's rows stand together; those of a namespace are found among all that anybody's time brings, where each that
+// expires has a second one.
+Result<DueRows> Index::list_due(const ListDue& list) const {
+    assert(list.walk_max > 0);
+    DueRows due;
+    const bool of_queue = !list.queue.empty();
+    const DuePosition until{list.until_ms, 0};
+    const std::string lower = of_queue ? queue_key(list.name_space, list.queue, list.from) : due_bound(list.from);
+    const std::string upper = of_queue ? queue_key(list.name_space, list.queue, until) : due_bound(until);
+    if (lower >= upper) return due;
+    std::optional<Error> failed;
+    std::uint32_t walked = 0;
+    const Status status = rows_->scan(lower, upper, list.walk_max, [&](std::string_view key, std::string_view value) {
+        const Result<PlacedRow> row = of_queue ? decode_queue_row(key, value) : decode_due_row(key, value);
+        if (!row) {
+            failed = row.error();
+            return false;
+        }
+        const MessageState& state = row->row.state;
+        const bool wanted = of_queue || (state.name_space == list.name_space && !is_expire_key(key));
+        const std::optional<FallsDue> what = falls_due(state.state, state.is_loop());
+        if (wanted && what) due.rows.push_back({row->at.due_ms, row->at.id, *what});
+        if (++walked == list.walk_max) due.next = DuePosition{row->at.due_ms, row->at.id + 1};
+        return true;
+    });
+    if (!status) return status.error();
+    if (failed) return *std::move(failed);
+    return due;
+}
+
+}  // namespace duewheel
