@@ -104,6 +104,17 @@ enum class PlantedBug : std::uint8_t {
     second_forgets_puts_in_flight = 60,
     seconds_counted_twice_behind_a_table = 61,
     moved_message_stays_in_its_second = 62,
+
+    // Webhooks.
+    webhook_acknowledged_without_answer = 63,
+    webhook_posted_though_paused = 64,
+    webhook_outlives_its_lease = 65,
+    webhook_retry_after_forgotten = 66,
+    webhook_posts_on_to_gone_target = 67,
+    webhook_connection_leaks = 68,
+
+    // Exports and backups.
+    view_lacks_open_segment = 69,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/planted_bugs.h"
 #include "base/utf8.h"
 
 namespace duewheel {
@@ -91,7 +92,8 @@ void WebhookPusher::take_change(Engine::TargetQueue changed) {
     withdraw(target);  // what it asked for may be asked for otherwise now
     touch(number);
     target.name = changed.name;
-    target.paused = changed.paused;
+    // What else changes of a queue whose pause is on its way is told as of one that goes on.
+    target.paused = changed.paused || (changed.webhook && changed.webhook->url == target.gone_url);
     if (changed.webhook == target.webhook) return;
     // Another URL is another target, of which nothing is known.
     if (!changed.webhook || !target.webhook || changed.webhook->url != target.webhook->url) {
@@ -223,7 +225,7 @@ void WebhookPusher::tend(TargetNumber number) {
     lease.stays = true;
     target.asking = kTokenBit | next_token_++;
     asks_.emplace(target.asking, number);
-    engine_.submit(std::move(lease), target.asking);
+    surroundings_.submit(std::move(lease), target.asking);
 }
 
 bool WebhookPusher::may_feed() const {
@@ -267,6 +269,7 @@ void WebhookPusher::reply(ReplyToken token, Reply reply) {
 }
 
 void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
+    if (engine_.have_targets_changed()) take_changes();  // who changed one may have been answered just before
     Target& target = *targets_.at(number);
     for (Delivered& message : answer.messages) {
         Post post;
@@ -311,8 +314,10 @@ void WebhookPusher::begin_next(Share& share) {
     Queued next = std::move(share.queued.front());
     share.queued.pop_front();
     const Target& target = *targets_.at(next.post.target);
-    const bool goes = may_post(target) && rests_until(target) <= now_ &&
-                      next.post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs;
+    const bool may = may_post(target) || (target.webhook && planted(PlantedBug::webhook_posted_though_paused));
+    const bool lasts = next.post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs ||
+                       planted(PlantedBug::webhook_outlives_its_lease);
+    const bool goes = may && lasts && rests_until(target) <= now_;
     if (goes) return post(std::move(next.post), std::move(next.message));
     leave(next.post);
     give_back(next.post);
@@ -348,7 +353,9 @@ void WebhookPusher::give_back(const Post& post) {
 // ---- answers
 
 void WebhookPusher::take_answer(Arrived arrived) {
-    --under_way_;
+    const bool leaks =
+        planted(PlantedBug::webhook_connection_leaks) && meaning_of(arrived.answer) == WebhookMeaning::not_sent;
+    if (!leaks) --under_way_;
     --targets_.at(arrived.post.target)->share->under_way;
     leave(arrived.post);
     post_us_.record(arrived.answer.took_us);
@@ -400,12 +407,14 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
             break;
         case WebhookMeaning::no_answer:
             ++counters_.no_answer;
+            if (planted(PlantedBug::webhook_acknowledged_without_answer)) return end(post, AckCommand{post.lease});
             break;
         case WebhookMeaning::not_sent:
             ++counters_.not_sent;
             break;
     }
-    const std::int64_t rest_ms = retry_after_ms(answer, options_.retry_after_max_ms);
+    const std::int64_t rest_ms =
+        planted(PlantedBug::webhook_retry_after_forgotten) ? 0 : retry_after_ms(answer, options_.retry_after_max_ms);
     Target& target = *targets_.at(post.target);
     if (rest_ms > 0 && target.webhook && target.webhook->url == post.url) {
         target.rests_until_ms = std::max(target.rests_until_ms, now_ + rest_ms);
@@ -417,7 +426,9 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
 void WebhookPusher::pause_gone(const Post& post) {
     Target& target = *targets_.at(post.target);
     if (target.paused || !target.webhook || target.webhook->url != post.url) return;
-    target.paused = true;  // if the engine refuses, the next change of the queue says so
+    if (planted(PlantedBug::webhook_posts_on_to_gone_target)) return;
+    target.paused = true;
+    target.gone_url = post.url;
     withdraw(target);
     ++counters_.targets_gone;
     log_.warning(
@@ -446,7 +457,7 @@ void WebhookPusher::submit_end(End end) {
     const ReplyToken token = kTokenBit | next_token_++;
     Command command = end.command;
     ending_.emplace(token, std::move(end));
-    engine_.submit(std::move(command), token);
+    surroundings_.submit(std::move(command), token);
 }
 
 void WebhookPusher::take_end(End end, const Reply& reply) {
@@ -461,7 +472,9 @@ void WebhookPusher::take_end(End end, const Reply& reply) {
     const auto* ended = std::get_if<LeaseEndAnswer>(&reply);
     if (ended != nullptr && ended->outcome == LeaseOutcome::expired) ++counters_.ended_late;
     --ends_;
-    --targets_.at(end.target)->ends;
+    Target& target = *targets_.at(end.target);
+    --target.ends;
+    if (std::holds_alternative<ConfigureQueueCommand>(end.command)) target.gone_url.clear();
     touch(end.target);
 }
 

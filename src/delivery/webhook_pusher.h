@@ -68,6 +68,7 @@ class WebhookPusher {
 
     using Send = std::function<void(WebhookRequest, WebhookClient::Done)>;
     struct Surroundings {
+        std::function<void(Command, ReplyToken)> submit;  // to the engine
         Send send;
         std::function<HeaderFields(std::string_view kept)> read_headers;  // from how messages keep them
         std::function<std::int64_t()> wall_now_ms;                        // for webhook-timestamp
@@ -102,7 +103,8 @@ class WebhookPusher {
         Share* share = nullptr;
         std::optional<WebhookTarget> webhook;
         bool paused = false;
-        bool is_fit = false;  // it can be posted to, and signed for
+        bool is_fit = false;   // it can be posted to, and signed for
+        std::string gone_url;  // that said it is gone, until the engine has answered the pause for it
         WebhookUrl url;
         WebhookSigner signer;
         TargetPace pace;

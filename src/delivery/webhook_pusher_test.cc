@@ -30,7 +30,10 @@ class Trial {
     explicit Trial(WebhookOptions chosen = {}, EngineOptions engine_options = {})
         : options(std::move(chosen)), shard(engine_options) {
         pusher.emplace(shard.engine(), options, secrets,
-                       WebhookPusher::Surroundings{[this](WebhookRequest request, WebhookClient::Done done) {
+                       WebhookPusher::Surroundings{[this](Command command, ReplyToken token) {
+                                                       shard.engine().submit(std::move(command), token);
+                                                   },
+                                                   [this](WebhookRequest request, WebhookClient::Done done) {
                                                        sent.push_back({std::move(request), std::move(done)});
                                                    },
                                                    [](std::string_view) {
@@ -291,6 +294,45 @@ TEST(WebhookPusher, a_target_that_is_gone_pauses_its_queue_and_costs_no_attempt)
     trial.answer_first(200);
     trial.answer_first(200);
     EXPECT_EQ(trial.queue("q").counts.pending, 0u);
+}
+
+// The disk is full, so that its pause cannot be written; cleaning carries the queue's settings meanwhile. That was told
+// as of a queue that goes on, and one more message was posted.
+TEST(WebhookPusher, a_target_that_is_gone_is_left_alone_while_its_pause_cannot_be_written) {
+    Trial trial;
+    trial.set_target("q", Trial::target("http://example.com/in", 1));
+    const Sequence place = trial.shard.engine().totals().sequence;
+    trial.shard.put(0, "first");
+    trial.shard.put(0, "second");
+    trial.run();
+    trial.shard.engine().set_log_space(LogSpace::reserve);
+    trial.answer_first(410);
+    EXPECT_TRUE(trial.sent.empty());
+    EXPECT_FALSE(trial.queue("q").settings.paused);
+    EXPECT_TRUE(trial.shard.ask<CarryAnswer>(CarrySettingsCommand{"default", "q", place}).carried);
+    trial.run();
+    EXPECT_TRUE(trial.sent.empty());
+    trial.shard.engine().set_log_space(LogSpace::enough);
+    trial.run(1'000);
+    EXPECT_TRUE(trial.queue("q").settings.paused);
+    trial.tell("q", What::resume);
+    EXPECT_EQ(trial.sent.size(), 1u);
+}
+
+// The change and the message were on disk with one commit, and the message went where the queue had sent them before.
+TEST(WebhookPusher, a_message_goes_where_its_queue_sends_them_when_it_is_leased) {
+    Trial trial;
+    trial.set_target("q", Trial::target("http://example.com/old"));
+    ConfigureQueueCommand change;
+    change.queue = "q";
+    change.settings.webhook = Trial::target("http://example.com/new");
+    trial.shard.submit(change);
+    PutCommand put;
+    put.queue = "q";
+    trial.shard.submit(put);
+    trial.run();
+    ASSERT_EQ(trial.sent.size(), 1u);
+    EXPECT_EQ(trial.sent[0].request.url.text(), "http://example.com/new");
 }
 
 // The answer is about a target that the queue does not have any more.

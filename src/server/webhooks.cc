@@ -55,7 +55,8 @@ Webhooks::Webhooks(EventLoop& loop, Engine& engine, const WebhookOptions& option
       secrets_(std::move(secrets)),
       rules_(options, addresses_, secrets_),
       pusher_(engine, options, secrets_,
-              {[this](WebhookRequest request, WebhookClient::Done done) {
+              {[&engine](Command command, ReplyToken token) { engine.submit(std::move(command), token); },
+               [this](WebhookRequest request, WebhookClient::Done done) {
                    client_.send(std::move(request), std::move(done));
                },
                read_kept_headers, wall_now_ms},
