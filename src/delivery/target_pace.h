@@ -20,7 +20,7 @@ class TargetPace {
     std::uint32_t available(std::int64_t now_ms) {
         if (per_second_ == 0) return std::numeric_limits<std::uint32_t>::max();
         fill(now_ms);
-        return static_cast<std::uint32_t>(held_ / kToken);
+        return static_cast<std::uint32_t>(std::max<std::int64_t>(held_, 0) / kToken);
     }
     // When one more may begin. After available(): of the same time.
     std::int64_t next_ms(std::int64_t now_ms) const {
@@ -40,7 +40,7 @@ class TargetPace {
     }
 
     std::int64_t per_second_ = 0;
-    std::int64_t held_ = 0;  // below 0: more was taken than there was
+    std::int64_t held_ = 0;  // below 0: more was taken than there was, when it was leased before
     std::int64_t filled_ms_ = 0;
 };
 
