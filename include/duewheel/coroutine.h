@@ -37,7 +37,6 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -83,8 +82,7 @@ class [[nodiscard]] Sleep {
         on_stop_.emplace(token_, Cancel{*this});
         if (!ready_.exchange(true)) return true;
         // The timer came first and left it to us; the coroutine is to go on where timers run.
-        if (end_ == SleepEnd::stopped) return false;
-        return timer_.arm_at(service_, TimerInstant(), [this] { wake(); }) == EmbeddedTimer::Arming::armed;
+        return timer_.arm_soon(service_, [this] { wake(); });
     }
 
     SleepEnd await_resume() {
@@ -205,7 +203,10 @@ class [[nodiscard]] WithTimeout {
     bool await_suspend(std::coroutine_handle<> waiter) {
         waiter_ = waiter;
         const auto arming = timer_.arm_after(service_, limit_, [this] { come(kTimer); });
-        if (arming != EmbeddedTimer::Arming::armed) state_.fetch_or(kTimer | kTimerFirst);
+        if (arming != EmbeddedTimer::Arming::armed) {  // without a limit there is no work
+            state_.fetch_or(kTimer | kTimerFirst);
+            return false;
+        }
         const auto stand_in = std::coroutine_handle<>::from_address(&frame_);
         using Suspended = decltype(awaiter_.await_suspend(stand_in));
         if constexpr (std::is_void_v<Suspended>) {
@@ -216,7 +217,10 @@ class [[nodiscard]] WithTimeout {
             awaiter_.await_suspend(stand_in).resume();
         }
         const unsigned before = state_.fetch_or(kSuspended);
-        return (before & (kWork | kTimer)) == 0;
+        if ((before & (kWork | kTimer)) == 0) return true;
+        if ((before & kTimerFirst) == 0) return false;
+        // The limit came while this thread began the work, which the driver may go on with: it is to be given up there.
+        return timer_.arm_soon(service_, [this] { waiter_.resume(); });
     }
 
     auto await_resume() -> Limited<decltype(std::declval<decltype(coroutine_detail::awaiter_of(
@@ -261,7 +265,7 @@ class [[nodiscard]] WithTimeout {
     // A timer that cannot be withdrawn is about to come, on the driver's thread, which takes no longer than come().
     void withdraw() {
         if (timer_.withdraw()) return;
-        while ((state_.load() & kTimer) == 0) std::this_thread::yield();
+        while ((state_.load() & kTimer) == 0) EmbeddedTimer::wait_a_moment();
     }
 
     TimerService& service_;
@@ -275,10 +279,11 @@ class [[nodiscard]] WithTimeout {
     EmbeddedTimer timer_;
 };
 
-// The result of `work`, or nothing when it took longer than `limit` (or the service was stopped meanwhile, or takes no
-// timers). Work that is ready at once costs no timer. On a timeout the work's awaitable is destroyed, unless it was
-// given as an lvalue, and has to bear that: this library's sleeps and tasks do. It must take any coroutine handle, and
-// be resumed on the driver's thread or know by itself that it is not resumed while it is destroyed.
+// The result of `work`, or nothing when it took longer than `limit` (or the service was stopped meanwhile). Where the
+// service takes no timers, the work is not begun. Work that is ready at once costs no timer. On a timeout the work's
+// awaitable is destroyed, unless it was given as an lvalue, and has to bear that: this library's sleeps and tasks do.
+// It must take any coroutine handle, and be resumed on the driver's thread or know by itself that it is not resumed
+// while it is destroyed.
 template <class Awaitable>
 WithTimeout<Awaitable> with_timeout(TimerService& service, std::chrono::nanoseconds limit, Awaitable&& work) {
     return WithTimeout<Awaitable>(service, limit, std::forward<Awaitable>(work));

@@ -14,7 +14,8 @@
 
 namespace duewheel {
 
-// One thread at a time, but for fire_now(), which any thread may call while the timer lives.
+// One thread at a time, but for fire_now(), which any thread may call while the timer lives, though not beside a
+// withdraw().
 class EmbeddedTimer {
   public:
     enum class Arming : std::uint8_t { armed, full, stopped };
@@ -41,11 +42,23 @@ class EmbeddedTimer {
         return arm(service, service.tick_after_now(delay));
     }
 
+    // Runs the task on the thread that drives, as soon as it can, also where the service holds max_pending timers, and
+    // where it has been stopped and somebody drives it still. False: it has been stopped, and nobody drives it.
+    template <std::invocable Callable>
+    bool arm_soon(TimerService& service, Callable&& task) {
+        node_.task.reset();
+        node_.task.emplace(std::forward<Callable>(task));
+        return arm_soon(service);
+    }
+
     // Afterwards it is not armed and its task does not run; false when the task runs already, on another thread. O(1).
     bool withdraw();
 
     // Makes it due now. False when it is not armed any more.
     bool fire_now();
+
+    // For who waits for a task that runs on another thread.
+    static void wait_a_moment();
 
     // In the task and after it: it was run because the service has been stopped.
     [[nodiscard]] bool stopped() const {
@@ -54,6 +67,7 @@ class EmbeddedTimer {
 
   private:
     Arming arm(TimerService& service, Tick deadline);
+    bool arm_soon(TimerService& service);
 
     TimerNode node_;
 };

@@ -198,7 +198,8 @@ class TimerService {
     // first rest(), and set to nullptr before the alarm goes; any thread.
     void set_alarm(TimerAlarm* alarm);
     // The driver has nothing more to do now: sets the alarm to the next expiry, and returns it. Until the next
-    // advance() whoever schedules something earlier sets it to that.
+    // advance() whoever schedules something earlier sets it to that. While another thread is in advance() it does
+    // nothing, as that one rests afterwards.
     TimerInstant rest();
 
     // ---- end and figures: any thread ----

@@ -1,6 +1,7 @@
 // WheelTimer beside boost::asio::steady_timer: the same programs run on both and must do the same.
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@
 #include <gtest/gtest.h>
 
 #include <duewheel/asio.h>
+#include <duewheel/coroutine.h>
+#include <duewheel/task.h>
 
 namespace duewheel {
 namespace {
@@ -315,6 +318,36 @@ TEST(WheelTimer, a_cancellation_slot_follows_a_timer_that_is_moved) {
         EXPECT_TRUE(aborted);
     }
     signal.emit(boost::asio::cancellation_type::total);
+}
+
+// The thread on which the last wait ended was taken for the one that drives, and a stop on it went on with what sleeps
+// beside that.
+TEST(WheelTimer, a_wait_that_ends_beside_the_driver_leaves_what_sleeps_to_it) {
+    boost::asio::io_context context;
+    TimerService& service = asio_timer_service(context);
+    std::promise<void> begun;
+    std::promise<void> stopped;
+    std::thread::id went_on_at;
+    const auto doze = [&]() -> Task<void> {
+        static_cast<void>(co_await sleep_for(service, 1h));
+        went_on_at = std::this_thread::get_id();
+    };
+    start(doze());
+    static_cast<void>(service.schedule_after(0ns, [&] {
+        begun.set_value();
+        stopped.get_future().wait();
+        EXPECT_EQ(went_on_at, std::thread::id()) << "not beside this task";
+    }));
+    std::thread driver([&] { context.run(); });
+    const std::thread::id driver_id = driver.get_id();
+    WheelTimer timer(context, 1h);
+    timer.async_wait([](error_code) {});
+    begun.get_future().wait();
+    timer.cancel();
+    static_cast<void>(service.stop());
+    stopped.set_value();
+    driver.join();
+    EXPECT_EQ(went_on_at, driver_id);
 }
 
 TEST(WheelTimer, callbacks_and_timers_share_the_contexts_service) {

@@ -1,3 +1,6 @@
+#include <thread>
+
+#include "timer/interleaving_point.h"
 #include "timer/timer_core.h"
 #include <duewheel/embedded_timer.h>
 
@@ -15,11 +18,23 @@ EmbeddedTimer::Arming EmbeddedTimer::arm(TimerService& service, Tick deadline) {
     return Arming::stopped;
 }
 
+bool EmbeddedTimer::arm_soon(TimerService& service) {
+    return service.core_->arm_soon(node_);
+}
+
 bool EmbeddedTimer::withdraw() {
     // Of one that has run, the service may be gone.
     const TimerStatus status = node_.status();
     if (status == TimerStatus::running) return false;
     return status == TimerStatus::idle || node_.core->withdraw(node_);
+}
+
+void EmbeddedTimer::wait_a_moment() {
+    if (kInterleavingsExplored) {
+        interleaving_wait();
+    } else {
+        std::this_thread::yield();
+    }
 }
 
 bool EmbeddedTimer::fire_now() {

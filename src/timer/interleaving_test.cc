@@ -1,76 +1,21 @@
 // Every order, up to two or three preemptions, in which threads can meet inside a timer service: posting against
-// sleeping, cancelling against firing, stopping against everything. Built on a second library of the same sources whose
-// marked points are alive and whose mailbox holds two entries, so that it also runs over in every order.
+// sleeping, cancelling against firing, moving against both. What stops and ends stands in interleaving_ends_test.cc.
+// Built on a second library of the same sources whose marked points are alive and whose mailbox holds two entries, so
+// that it also runs over in every order.
 #include <array>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "timer/baton.h"
-#include "timer/interleaving_explorer.h"
-#include "timer/interleaving_point.h"
+#include "timer/interleaving_world.h"
 #include "timer/timer_service_probe.h"
-#include <duewheel/coroutine.h>
 #include <duewheel/embedded_timer.h>
-#include <duewheel/manual_clock.h>
-#include <duewheel/task.h>
-#include <duewheel/timer_service.h>
 
 namespace duewheel {
 namespace {
-
-using namespace std::chrono_literals;
-
-// Notes what it is set to.
-class NotedAlarm final : public TimerAlarm {
-  public:
-    void set(TimerInstant instant) override { at = instant; }
-    void wait() override {}
-    TimerInstant at = kNeverInstant;
-};
-
-// What each scenario has: a service, its driver's moves, and figures that the check compares.
-struct World {
-    explicit World(TimerOptions options = {}) : service(std::move(options), clock) { service.set_alarm(&alarm); }
-
-    // A pass at 10 ms, at which all timers of the scenarios are due.
-    void drive() {
-        service.advance(TimerInstant(10ms));
-        service.rest();
-    }
-    Timeout schedule(std::chrono::nanoseconds at) {
-        return service.schedule_at(TimerInstant(at), [this, token = token] { ++ran; }).value();
-    }
-    // Nothing is left, and nothing is kept that should have gone.
-    void check_end() {
-        service.advance(TimerInstant(1h));
-        EXPECT_EQ(service.pending(), 0U);
-        EXPECT_EQ(token.use_count(), 1);
-    }
-
-    ManualClock clock;
-    NotedAlarm alarm;
-    std::shared_ptr<int> token = std::make_shared<int>();
-    std::atomic<int> ran{0};
-    std::atomic<int> removed{0};
-    TimerService service;
-};
-
-void expect_all(const std::function<Interleaved()>& make, unsigned preemptions) {
-    const Exploration found = explore(make, preemptions, [] { return testing::Test::HasFailure(); });
-    std::string decisions;
-    for (const unsigned decision : found.failed) decisions += " " + std::to_string(decision);
-    EXPECT_TRUE(found.failed.empty()) << "after " << found.runs << " runs, with the decisions" << decisions;
-    EXPECT_TRUE(found.is_complete) << "too many orders: " << found.runs;
-    EXPECT_GT(found.runs, 10U) << "no order was explored";
-    testing::Test::RecordProperty("runs", static_cast<int>(found.runs));
-    std::printf("             %zu runs, %zu decisions\n", found.runs, found.decisions);
-}
 
 TEST(Interleavings, the_explorer_finds_a_lost_update) {
     int wrong = 0;
@@ -439,134 +384,6 @@ TEST(Interleavings, a_handed_task_is_run_or_cancelled) {
                                }};
         },
         3);
-}
-
-TEST(Interleavings, a_periodic_timer_is_cancelled_and_the_service_stopped_as_its_run_ends) {
-    // Who cancels what is on its way to the mailbox has its task; who finds the mailbox closed must not touch that.
-    expect_all(
-        [] {
-            auto held = std::make_shared<std::vector<TimerTask>>();
-            auto world = std::make_shared<World>(
-                TimerOptions{.executor = [held](TimerTask task) { held->push_back(std::move(task)); }});
-            auto timeout = std::make_shared<Timeout>(
-                world->service
-                    .schedule_with_fixed_delay(0ms, 1h, [world = world.get(), token = world->token] { ++world->ran; })
-                    .value());
-            world->drive();
-            const auto cancel = [timeout] {
-                Timeout mine = *timeout;
-                mine.cancel();
-            };
-            const auto stop = [world] { static_cast<void>(world->service.stop()); };
-            return Interleaved{{[held] { held->front()(); }, cancel, stop}, [world, held, timeout] {
-                                   held->clear();
-                                   EXPECT_TRUE(timeout->is_cancelled());
-                                   *timeout = Timeout();
-                                   world->check_end();
-                               }};
-        },
-        3);
-}
-
-TEST(Interleavings, a_move_and_a_cancel_of_one_timer_while_the_service_stops) {
-    // A move that found the mailbox closed left alone what had been cancelled meanwhile, and so did the canceller, who
-    // had found it on its way to the mailbox: its node was lost.
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(world->schedule(20ms));
-            world->service.advance(TimerInstant(1ms));
-            auto returned = std::make_shared<std::size_t>(0);
-            const auto move = [timeout] {
-                Timeout mine = *timeout;
-                static_cast<void>(mine.reschedule_at(TimerInstant(40ms)));
-            };
-            const auto cancel = [world, timeout] {
-                Timeout mine = *timeout;
-                world->removed += mine.cancel() == CancelOutcome::removed;
-            };
-            const auto stop = [world, returned] { *returned += world->service.stop().size(); };
-            return Interleaved{{move, cancel, stop}, [world, timeout, returned] {
-                                   EXPECT_EQ(world->removed + static_cast<int>(*returned), 1);
-                                   EXPECT_EQ(world->service.statistics().cancelled, 1U);
-                                   *timeout = Timeout();
-                                   world->check_end();
-                               }};
-        },
-        3);
-}
-
-TEST(Interleavings, a_service_goes_when_the_executor_has_run_what_was_dispatched) {
-    // It waited for timers alone: what an executor ran later found a service that was gone.
-    struct Scene {
-        explicit Scene(const TimerExecutor& executor)
-            : world(std::make_unique<World>(TimerOptions{.executor = executor})) {}
-        std::unique_ptr<World> world;
-        bool is_gone = false;
-        int ran = 0;
-    };
-    expect_all(
-        [] {
-            auto held = std::make_shared<std::vector<TimerTask>>();
-            auto scene = std::make_shared<Scene>([held](TimerTask task) { held->push_back(std::move(task)); });
-            scene->world->service.dispatch([&of = *scene, &service = scene->world->service] {
-                EXPECT_FALSE(of.is_gone);
-                of.ran += service.schedule_after(5ms, [] {}).ok() ? 1 : 2;
-            });
-            const auto end = [scene] {
-                scene->world.reset();
-                scene->is_gone = true;
-            };
-            return Interleaved{{end, [held] { held->front()(); }}, [scene] { EXPECT_NE(scene->ran, 0); }};
-        },
-        3);
-}
-
-TEST(Interleavings, a_stop_and_the_driver_never_go_on_with_a_coroutine_at_once) {
-    // Work and its limit are due as the service is stopped; the thread that stopped went on with one of them while the
-    // driver went on with the other, and one destroyed what the other ran.
-    struct Scene {
-        World world;
-        int running = 0;
-        int ended = 0;
-    };
-    const auto ask = [](Scene& scene) -> Task<void> {
-        const auto work = [](Scene& of) -> Task<void> {
-            static_cast<void>(co_await sleep_for(of.world.service, 5ms));
-            EXPECT_EQ(++of.running, 1);
-            interleaving_point();
-            --of.running;
-        };
-        static_cast<void>(co_await with_timeout(scene.world.service, 5ms, work(scene)));
-        EXPECT_EQ(++scene.running, 1);
-        interleaving_point();
-        --scene.running;
-        ++scene.ended;
-    };
-    expect_all(
-        [&ask] {
-            auto scene = std::make_shared<Scene>();
-            start(ask(*scene));
-            return Interleaved{
-                {[scene] { static_cast<void>(scene->world.service.stop()); }, [scene] { scene->world.drive(); }},
-                [scene] { EXPECT_EQ(scene->ended, 1); }};
-        },
-        3);
-}
-
-TEST(Interleavings, an_embedded_timer_is_withdrawn_or_runs) {
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
-            auto timer = std::make_shared<EmbeddedTimer>();
-            timer->arm_at(world->service, TimerInstant(5ms), [world = world.get()] { ++world->ran; });
-            const auto withdraw = [world, timer] { world->removed += timer->withdraw() && world->ran == 0; };
-            return Interleaved{{[world] { world->drive(); }, withdraw}, [world, timer] {
-                                   EXPECT_EQ(world->ran + world->removed, 1);
-                                   world->check_end();
-                               }};
-        },
-        4);
 }
 
 }  // namespace

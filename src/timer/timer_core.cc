@@ -89,9 +89,11 @@ void TimerCore::drop(TimerNode& node) {
 
 bool TimerCore::enter() {
     if (options_.max_pending == TimerOptions::kUnlimited) return true;
-    if (places_.fetch_add(1, std::memory_order_relaxed) < options_.max_pending) return true;
-    places_.fetch_sub(1, std::memory_order_relaxed);
-    return false;
+    std::size_t taken = places_.load(std::memory_order_relaxed);
+    do {  // who is refused takes none, not even for a moment
+        if (taken >= options_.max_pending) return false;
+    } while (!places_.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
+    return true;
 }
 
 // ---- arming ----
@@ -123,6 +125,34 @@ TimerCore::Refusal TimerCore::arm(TimerNode& node, Tick deadline, Word reference
     }
     wake_if_earlier(deadline);
     return Refusal::none;
+}
+
+bool TimerCore::arm_soon(TimerNode& node) {
+    const Tick now = tick_at(clock_.now());
+    node.core = this;
+    take_baton();
+    if (!stopped_) {
+        if (options_.max_pending != TimerOptions::kUnlimited) places_.fetch_add(1, std::memory_order_relaxed);
+        node.word.store(TimerNode::kEmbedded | TimerNode::kReference | bits(TimerStatus::pending),
+                        std::memory_order_release);
+        file(node, now);
+        baton_.unlock();
+        wake_if_earlier(now);
+        return true;
+    }
+    const bool is_driven = driven_;
+    if (is_driven) {
+        node.word.store(TimerNode::kEmbedded | TimerNode::kStopped | bits(TimerStatus::cancelled),
+                        std::memory_order_release);
+        add_stopping(node);
+    }
+    baton_.unlock();
+    return is_driven;
+}
+
+void TimerCore::add_stopping(TimerNode& node) {
+    node.wanted.store(stopping_.size(), std::memory_order_relaxed);
+    stopping_.push_back(&node);
 }
 
 void TimerCore::unlink(TimerNode& node) {
@@ -288,7 +318,7 @@ bool TimerCore::reschedule(TimerNode& node, Tick deadline) {
         if ((word & TimerNode::kPosted) != 0) {
             // It lies in the mailbox. Whoever takes it out reads the deadline afterwards; if it was taken out
             // meanwhile, the deadline may have been read too early.
-            node.wanted.store(deadline, std::memory_order_relaxed);
+            node.wanted.store(deadline, std::memory_order_seq_cst);
             if (!node.word.compare_exchange_weak(word, word, std::memory_order_acq_rel)) continue;
             break;
         }
@@ -310,6 +340,9 @@ bool TimerCore::reschedule(TimerNode& node, Tick deadline) {
             if (is_ours && (word & TimerNode::kStopped) == 0) post_cancelled(node);
             return false;
         }
+        // Who wanted an earlier one while it was on its way to the mailbox may have woken the driver too soon to find
+        // it.
+        deadline = std::min(deadline, node.wanted.load(std::memory_order_seq_cst));
         break;
     }
     wake_if_earlier(deadline);
@@ -361,8 +394,7 @@ std::vector<Timeout> TimerCore::stop() {
         if ((word & TimerNode::kEmbedded) == 0) {
             ended.push_back(&node);
         } else {
-            node.wanted.store(stopping_.size(), std::memory_order_relaxed);
-            stopping_.push_back(&node);
+            add_stopping(node);
         }
     };
     {
@@ -401,25 +433,26 @@ std::vector<Timeout> TimerCore::stop() {
     return unprocessed;
 }
 
-// By who drives: what is embedded and was pending when the service stopped. One by one, as each may destroy others.
+// By who drives: what is embedded and was pending when the service stopped, or comes too late for it. One by one, as
+// each may destroy others.
 void TimerCore::run_stopping(bool ends_driving) {
     for (std::size_t place = 0;; ++place) {
         TimerNode* node = nullptr;
         {
             take_baton();
             const std::lock_guard lock(baton_, std::adopt_lock);
-            if (place == stopping_.size()) break;
+            if (place == stopping_.size()) {
+                stopping_.clear();
+                stopping_.shrink_to_fit();
+                if (ends_driving) driven_ = false;
+                return;
+            }
             node = stopping_[place];
             if (node == nullptr) continue;
             node->word.store(TimerNode::kEmbedded | TimerNode::kStopped | bits(TimerStatus::running));
         }
         run_embedded(*node);
     }
-    take_baton();
-    const std::lock_guard lock(baton_, std::adopt_lock);
-    stopping_.clear();
-    stopping_.shrink_to_fit();
-    if (ends_driving) driven_ = false;
 }
 
 bool TimerCore::withdraw_stopping(TimerNode& node) {

@@ -43,6 +43,8 @@ class TimerCore {
     // Of a node that is idle or done, with this many references (for the service and for a handle); `flags` are kept.
     // Unless it is refused, an embedded node may be gone afterwards.
     Refusal arm(TimerNode& node, Tick deadline, std::uint32_t references, std::uint32_t flags = 0);
+    // Of an embedded node, as EmbeddedTimer::arm_soon().
+    bool arm_soon(TimerNode& node);
     CancelOutcome cancel(TimerNode& node);
     // The word of a timer that the service and one handle know, and that has nothing to be asked about first.
     static constexpr std::uint32_t kPendingAlone =
@@ -97,7 +99,7 @@ class TimerCore {
     // The driver may be favoured, from wherever it comes.
     void take_baton() { on_driver_thread() ? baton_.lock_by_driver() : baton_.lock(); }
 
-    // Places for max_pending.
+    // Places for max_pending. arm_soon() takes one whether there is one or not.
     bool enter();
     void leave() {
         if (options_.max_pending != TimerOptions::kUnlimited) places_.fetch_sub(1, std::memory_order_relaxed);
@@ -130,6 +132,7 @@ class TimerCore {
     bool cancel_here(TimerNode& node);
     void post_cancelled(TimerNode& node);
     bool withdraw_stopping(TimerNode& node);
+    void add_stopping(TimerNode& node);
     void run_stopping(bool ends_driving);
 
     // Firing.

@@ -150,6 +150,7 @@ TimerInstant TimerCore::rest() {
     TimerNode* dead = nullptr;
     if (uses_wall_.load(std::memory_order_relaxed)) watch_wall();
     baton_.lock_by_driver();
+    if (driven_ && !on_driver_thread()) return baton_.unlock(), TimerInstant();  // who drives rests afterwards
     driver_.store(this_thread_number(), std::memory_order_relaxed);
     do {
         TimerNode* more_dead = drain();
@@ -187,6 +188,9 @@ void TimerCore::fire(TimerNode& node) {
         // Posted: somebody has cancelled it or wants another deadline, and the mailbox will tell.
         if ((word & TimerNode::kPosted) != 0 || TimerNode::status_of(word) != TimerStatus::pending) {
             if (at_wall) unlink_at_wall(node);  // which is only done with what is in the wheel
+            // One that is to be moved stays here, so that a stop() meanwhile finds it; it does not come before its
+            // move.
+            if (TimerNode::status_of(word) == TimerStatus::pending) wheel_.schedule(node, kLastTick);
             return;
         }
         const bool hands_over = options_.executor && (word & TimerNode::kEmbedded) == 0;

@@ -1,0 +1,280 @@
+// Every order in which a service that stops or goes meets what is under way on other threads, and coroutines that are
+// gone on with: nothing is lost, and nothing goes on in two places at once.
+#include <memory>
+#include <vector>
+
+#include "timer/interleaving_world.h"
+#include <duewheel/coroutine.h>
+#include <duewheel/embedded_timer.h>
+#include <duewheel/task.h>
+
+namespace duewheel {
+namespace {
+
+TEST(Interleavings, a_periodic_timer_is_cancelled_and_the_service_stopped_as_its_run_ends) {
+    // Who cancels what is on its way to the mailbox has its task; who finds the mailbox closed must not touch that.
+    expect_all(
+        [] {
+            auto held = std::make_shared<std::vector<TimerTask>>();
+            auto world = std::make_shared<World>(
+                TimerOptions{.executor = [held](TimerTask task) { held->push_back(std::move(task)); }});
+            auto timeout = std::make_shared<Timeout>(
+                world->service
+                    .schedule_with_fixed_delay(0ms, 1h, [world = world.get(), token = world->token] { ++world->ran; })
+                    .value());
+            world->drive();
+            const auto cancel = [timeout] {
+                Timeout mine = *timeout;
+                mine.cancel();
+            };
+            const auto stop = [world] { static_cast<void>(world->service.stop()); };
+            return Interleaved{{[held] { held->front()(); }, cancel, stop}, [world, held, timeout] {
+                                   held->clear();
+                                   EXPECT_TRUE(timeout->is_cancelled());
+                                   *timeout = Timeout();
+                                   world->check_end();
+                               }};
+        },
+        3);
+}
+
+TEST(Interleavings, a_move_and_a_cancel_of_one_timer_while_the_service_stops) {
+    // A move that found the mailbox closed left alone what had been cancelled meanwhile, and so did the canceller, who
+    // had found it on its way to the mailbox: its node was lost.
+    expect_all(
+        [] {
+            auto world = std::make_shared<World>();
+            auto timeout = std::make_shared<Timeout>(world->schedule(20ms));
+            world->service.advance(TimerInstant(1ms));
+            auto returned = std::make_shared<std::size_t>(0);
+            const auto move = [timeout] {
+                Timeout mine = *timeout;
+                static_cast<void>(mine.reschedule_at(TimerInstant(40ms)));
+            };
+            const auto cancel = [world, timeout] {
+                Timeout mine = *timeout;
+                world->removed += mine.cancel() == CancelOutcome::removed;
+            };
+            const auto stop = [world, returned] { *returned += world->service.stop().size(); };
+            return Interleaved{{move, cancel, stop}, [world, timeout, returned] {
+                                   EXPECT_EQ(world->removed + static_cast<int>(*returned), 1);
+                                   EXPECT_EQ(world->service.statistics().cancelled, 1U);
+                                   *timeout = Timeout();
+                                   world->check_end();
+                               }};
+        },
+        3);
+}
+
+TEST(Interleavings, a_move_a_pass_and_a_stop_lose_no_timer) {
+    // A pass met the timer that was about to be posted for its move, and left it out of the wheel; then the mailbox was
+    // closed, and it was nobody's: it never ran, and stop() did not return it.
+    expect_all(
+        [] {
+            auto world = std::make_shared<World>();
+            auto timeout = std::make_shared<Timeout>(world->schedule(5ms));
+            world->service.advance(TimerInstant(1ms));
+            auto returned = std::make_shared<std::size_t>(0);
+            const auto move = [timeout] {
+                Timeout mine = *timeout;
+                static_cast<void>(mine.reschedule_at(TimerInstant(50ms)));
+            };
+            const auto stop = [world, returned] { *returned += world->service.stop().size(); };
+            return Interleaved{{[world] { world->drive(); }, move, stop}, [world, timeout, returned] {
+                                   EXPECT_EQ(world->ran + static_cast<int>(*returned), 1);
+                                   EXPECT_FALSE(timeout->is_pending());
+                                   *timeout = Timeout();
+                                   world->check_end();
+                               }};
+        },
+        3);
+}
+
+TEST(Interleavings, a_sleep_that_is_cancelled_as_its_service_stops_ends) {
+    // The same of a coroutine whose stop token says stop: it hung for ever.
+    struct Scene {
+        World world;
+        EmbeddedTimer timer;
+        int ran = 0;
+    };
+    expect_all(
+        [] {
+            auto scene = std::make_shared<Scene>();
+            EXPECT_EQ(scene->timer.arm_at(scene->world.service, TimerInstant(5ms), [of = scene.get()] { ++of->ran; }),
+                      EmbeddedTimer::Arming::armed);
+            scene->world.service.advance(TimerInstant(1ms));
+            return Interleaved{{[scene] { scene->world.drive(); }, [scene] { scene->timer.fire_now(); },
+                                [scene] { static_cast<void>(scene->world.service.stop()); }},
+                               [scene] { EXPECT_EQ(scene->ran, 1); }};
+        },
+        3);
+}
+
+TEST(Interleavings, of_two_moves_at_once_the_earlier_one_wakes_the_driver) {
+    // The one that came to the mailbox first woke the driver for its own deadline alone, and the other one, which found
+    // the timer on its way there, had woken it in vain: it slept past the earlier deadline.
+    expect_all(
+        [] {
+            auto world = std::make_shared<World>();
+            auto timeout = std::make_shared<Timeout>(world->schedule(1h));
+            world->service.advance(TimerInstant(1ms));
+            world->service.rest();
+            const auto move = [timeout](std::chrono::nanoseconds at) {
+                return [timeout, at] {
+                    Timeout mine = *timeout;
+                    EXPECT_TRUE(mine.reschedule_at(TimerInstant(at)));
+                };
+            };
+            const auto drive = [world] {
+                world->service.advance(TimerInstant(2ms));
+                world->service.rest();
+            };
+            return Interleaved{{drive, move(2h), move(20ms)},
+                               [world, timeout] { EXPECT_LE(world->alarm.at, TimerInstant(timeout->remaining())); }};
+        },
+        2);
+}
+
+TEST(Interleavings, a_limit_that_comes_while_its_work_begins_elsewhere_does_not_destroy_it) {
+    // Work was begun on another thread than the driver's, and its limit came before the coroutine had suspended. That
+    // went on on its own thread and destroyed the work, which the driver went on with.
+    struct Scene {
+        World world;
+        int running = 0;
+        int ended = 0;
+    };
+    const auto ask = [](Scene& scene) -> Task<void> {
+        const auto work = [](Scene& of) -> Task<void> {
+            static_cast<void>(co_await sleep_for(of.world.service, 1ns));
+            EXPECT_EQ(++of.running, 1);
+            interleaving_point();
+            --of.running;
+        };
+        static_cast<void>(co_await with_timeout(scene.world.service, 0ns, work(scene)));
+        EXPECT_EQ(++scene.running, 1);
+        interleaving_point();
+        --scene.running;
+        ++scene.ended;
+    };
+    for (const bool stops : {false, true}) {
+        expect_all(
+            [&ask, stops] {
+                auto scene = std::make_shared<Scene>();
+                const auto drive = [scene, stops] {
+                    scene->world.drive();
+                    if (stops) static_cast<void>(scene->world.service.stop());
+                };
+                return Interleaved{{[scene, &ask] { start(ask(*scene)); }, drive}, [scene] {
+                                       scene->world.drive();
+                                       EXPECT_EQ(scene->ended, 1);
+                                   }};
+            },
+            3);
+    }
+}
+
+TEST(Interleavings, who_looks_at_the_service_beside_its_driver_does_not_become_it) {
+    // Asio's waits end on any thread, and the last one has the alarm set anew: that thread was taken for the driver's,
+    // and a stop on it went on with coroutines beside the driver.
+    struct Scene {
+        World world;
+        int running = 0;
+        int ended = 0;
+    };
+    const auto doze = [](Scene& scene) -> Task<void> {
+        static_cast<void>(co_await sleep_for(scene.world.service, 5ms));
+        EXPECT_EQ(++scene.running, 1);
+        interleaving_point();
+        --scene.running;
+        ++scene.ended;
+    };
+    expect_all(
+        [&doze] {
+            auto scene = std::make_shared<Scene>();
+            start(doze(*scene));
+            start(doze(*scene));
+            const auto look_and_stop = [scene] {
+                scene->world.service.rest();
+                static_cast<void>(scene->world.service.stop());
+            };
+            return Interleaved{{look_and_stop, [scene] { scene->world.drive(); }},
+                               [scene] { EXPECT_EQ(scene->ended, 2); }};
+        },
+        3);
+}
+
+TEST(Interleavings, a_service_goes_when_the_executor_has_run_what_was_dispatched) {
+    // It waited for timers alone: what an executor ran later found a service that was gone.
+    struct Scene {
+        explicit Scene(const TimerExecutor& executor)
+            : world(std::make_unique<World>(TimerOptions{.executor = executor})) {}
+        std::unique_ptr<World> world;
+        bool is_gone = false;
+        int ran = 0;
+    };
+    expect_all(
+        [] {
+            auto held = std::make_shared<std::vector<TimerTask>>();
+            auto scene = std::make_shared<Scene>([held](TimerTask task) { held->push_back(std::move(task)); });
+            scene->world->service.dispatch([&of = *scene, &service = scene->world->service] {
+                EXPECT_FALSE(of.is_gone);
+                of.ran += service.schedule_after(5ms, [] {}).ok() ? 1 : 2;
+            });
+            const auto end = [scene] {
+                scene->world.reset();
+                scene->is_gone = true;
+            };
+            return Interleaved{{end, [held] { held->front()(); }}, [scene] { EXPECT_NE(scene->ran, 0); }};
+        },
+        3);
+}
+
+TEST(Interleavings, a_stop_and_the_driver_never_go_on_with_a_coroutine_at_once) {
+    // Work and its limit are due as the service is stopped; the thread that stopped went on with one of them while the
+    // driver went on with the other, and one destroyed what the other ran.
+    struct Scene {
+        World world;
+        int running = 0;
+        int ended = 0;
+    };
+    const auto ask = [](Scene& scene) -> Task<void> {
+        const auto work = [](Scene& of) -> Task<void> {
+            static_cast<void>(co_await sleep_for(of.world.service, 5ms));
+            EXPECT_EQ(++of.running, 1);
+            interleaving_point();
+            --of.running;
+        };
+        static_cast<void>(co_await with_timeout(scene.world.service, 5ms, work(scene)));
+        EXPECT_EQ(++scene.running, 1);
+        interleaving_point();
+        --scene.running;
+        ++scene.ended;
+    };
+    expect_all(
+        [&ask] {
+            auto scene = std::make_shared<Scene>();
+            start(ask(*scene));
+            return Interleaved{
+                {[scene] { static_cast<void>(scene->world.service.stop()); }, [scene] { scene->world.drive(); }},
+                [scene] { EXPECT_EQ(scene->ended, 1); }};
+        },
+        3);
+}
+
+TEST(Interleavings, an_embedded_timer_is_withdrawn_or_runs) {
+    expect_all(
+        [] {
+            auto world = std::make_shared<World>();
+            auto timer = std::make_shared<EmbeddedTimer>();
+            timer->arm_at(world->service, TimerInstant(5ms), [world = world.get()] { ++world->ran; });
+            const auto withdraw = [world, timer] { world->removed += timer->withdraw() && world->ran == 0; };
+            return Interleaved{{[world] { world->drive(); }, withdraw}, [world, timer] {
+                                   EXPECT_EQ(world->ran + world->removed, 1);
+                                   world->check_end();
+                               }};
+        },
+        4);
+}
+
+}  // namespace
+}  // namespace duewheel
