@@ -214,7 +214,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     due = place_in_second(queue, *due, latest_due(*due, command.flex_ms, expires), std::nullopt);
     if (!due) return due.error();
     if (!command.transaction) take_second(queue, *due);
-    if (space != nullptr) space->puts.take();
+    if (space != nullptr && !planted(PlantedBug::put_allowance_never_used_up)) space->puts.take();
     if (!command.key.empty()) batch_->keys.insert(key_name(command));
     Record record;
     record.kind = RecordKind::put;

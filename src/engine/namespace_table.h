@@ -17,7 +17,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/planted_bugs.h"
 #include "message/namespace_settings.h"
 #include "message/record.h"
 
@@ -49,7 +48,7 @@ class PutAllowance {
     }
     // One comes; has_room() has just said that it may.
     void take() {
-        if (rate_ != 0 && !planted(PlantedBug::put_allowance_never_used_up)) level_ -= kWhole;
+        if (rate_ != 0) level_ -= kWhole;
     }
 
   private:
@@ -84,8 +83,7 @@ struct Namespace {
     }
     bool is_full() const {
         const std::uint64_t most = settings().pending_max;
-        const std::uint64_t coming = planted(PlantedBug::quota_forgets_puts_in_flight) ? 0 : puts_in_batch;
-        return most != 0 && pending + coming >= most;
+        return most != 0 && pending + puts_in_batch >= most;
     }
     bool is_idle() const {
         return !conf && !conf_in_batch && !in_batch && pending == 0 && queues == 0 && schedules == 0 && watchdogs == 0;

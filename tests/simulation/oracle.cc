@@ -272,10 +272,17 @@ void Oracle::forgotten(ReplyToken token) {
     forgotten_.insert(token);
 }
 
+void Oracle::withdrawn(ReplyToken token) {
+    const auto found = requests_.find(token);
+    --leases_[std::get<LeaseCommand>(found->second.command).queue].open;
+    requests_.erase(found);
+}
+
 std::vector<ReplyToken> Oracle::open_leases() const {
     std::vector<ReplyToken> open;
     for (const auto& [token, request] : requests_) {
-        if (std::holds_alternative<LeaseCommand>(request.command)) open.push_back(token);
+        const auto* lease = std::get_if<LeaseCommand>(&request.command);
+        if (lease != nullptr && !lease->stays) open.push_back(token);
     }
     return open;
 }

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -72,6 +73,8 @@ class Oracle {
     ReplyToken submitted(const Command& command);
     // The client is gone; only for leases.
     void forgotten(ReplyToken token);
+    // The same, and nothing was on its way to it.
+    void withdrawn(ReplyToken token);
     // False where nobody listens any more.
     bool replied(const ReplyEffect& effect);
 
@@ -140,10 +143,21 @@ class Oracle {
     bool seems_paused(const std::string& name_space, const std::string& queue) {
         return queue_of(name_space, queue).settings.paused;
     }
+    // Its settings, where every command that may have changed them was answered; else null.
+    const QueueSettings* certain_settings(const std::string& name_space, const std::string& queue) {
+        const QueueModel& model = queue_of(name_space, queue);
+        return model.is_known && model.open.empty() ? &model.settings : nullptr;
+    }
+
+    // Somebody reads the log beside the process. `find`: what stands there of a message; nothing where it has ended.
+    void viewed(const std::function<std::optional<MessageRow>(MessageId)>& find);
 
     bool violated() const { return violation_.has_value(); }
     const Violation& violation() const { return *violation_; }
     void violate(std::string_view clause, std::string what, const MessageModel* message = nullptr);
+    void violate_delivery(std::string_view clause, MessageId id, std::string what) {
+        violate(clause, std::move(what), message_of(id));
+    }
     std::string history(std::uint64_t serial) const;
 
     // The body of the message with this serial: what it says can be checked by itself.
@@ -527,6 +541,7 @@ class Oracle {
     DueRange due_of(const PutCommand& put, DueMs submitted_ms) const;
     DueRange due_of(const RescheduleCommand& move, DueMs submitted_ms) const;
 
+    bool row_fits(const MessageModel& about, const MessageRow& row, const Worlds& worlds, bool may_die) const;
     // oracle_seconds.cc
     const QueueSettings* settings_since(const MessageModel& about, std::uint64_t step);
     std::uint64_t surely_due_in(Second second, const MessageModel& except) const;

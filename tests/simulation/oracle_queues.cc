@@ -15,7 +15,7 @@ using What = ConfigureQueueCommand::What;
 // As far as a user sets it.
 bool is_same(const QueueSettings& left, const QueueSettings& right) {
     return left.paused == right.paused && left.pending_max == right.pending_max && left.lease_ms == right.lease_ms &&
-           left.retry == right.retry;
+           left.retry == right.retry && left.per_second == right.per_second && left.webhook == right.webhook;
 }
 
 bool may_end_a_pause(const ConfigureQueueCommand& command) {
@@ -49,7 +49,9 @@ void Oracle::configure_replied(const Request& request, const QueueAnswer& answer
     queue.settings = answer.removed ? QueueSettings{} : answer.settings;
     queue.is_known = queue.open.empty();
     queue.settings_step = step_;
-    const bool right = command.what == What::pause    ? answer.settings.paused
+    // Of a target that is gone: only where the queue has it still.
+    const bool right = !command.gone_url.empty()      ? command.what == What::pause
+                       : command.what == What::pause  ? answer.settings.paused
                        : command.what == What::resume ? !answer.settings.paused
                        : command.what == What::set    ? is_same(answer.settings, command.settings)
                        : command.what == What::remove ? answer.removed.has_value()
@@ -278,7 +280,8 @@ void Oracle::refused_as_unknown(const Request& request) {
         may_be_refused = true;
     } else if (const auto* told = std::get_if<ConfigureQueueCommand>(&request.command)) {
         name = {told->name_space, told->queue};
-        may_be_refused = told->what == What::resume || told->what == What::purge || told->what == What::discard;
+        may_be_refused = told->what == What::resume || told->what == What::purge || told->what == What::discard ||
+                         !told->gone_url.empty();
     }
     if (!may_be_refused) return violate("X", "a command that names no queue is told that it is not known");
     const bool has_dead = std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {

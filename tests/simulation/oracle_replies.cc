@@ -449,17 +449,9 @@ void Oracle::lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& d
 
 // ---- get
 
-void Oracle::message_replied(const Request& request, const MessageAnswer& answer) {
-    MessageModel* about = message(request.serial);
-    if (about == nullptr) return violate("X", "an id that was never given out is answered");
-    const MessageRow& row = answer.row;
-    note(*about, "get: due, state", row.state.due_ms, static_cast<std::int64_t>(row.state.state));
-    Worlds candidates = with_open_commands(*about, 0);
-    for (std::size_t i = request.epoch; i < about->epochs.size(); ++i) {
-        for (const World& world : about->epochs[i].worlds) add_world(candidates, world);
-    }
-    const bool may_die = row.state.attempts >= request.forgiven_low + about->attempts_least;
-    const bool fits = std::any_of(candidates.begin(), candidates.end(), [&](const World& world) {
+// Whether one of these worlds may be what the row says; `may_die`: of an attempt that nobody has ended.
+bool Oracle::row_fits(const MessageModel& about, const MessageRow& row, const Worlds& worlds, bool may_die) const {
+    return std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
         switch (row.state.state) {
             case State::scheduled:
             case State::retrying:
@@ -476,16 +468,28 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
             case State::done:
                 return world.phase == World::Phase::done;
             case State::cancelled:
-                return world.phase == World::Phase::cancelled || may_be_discarded(*about, world);
+                return world.phase == World::Phase::cancelled || may_be_discarded(about, world);
             case State::expired:
-                if (may_be_let_go(*about, world)) return true;
+                if (may_be_let_go(about, world)) return true;
                 return world.phase == World::Phase::expired ||
-                       (world.is_unfinished() && about->may_have_expired(latest()));
+                       (world.is_unfinished() && about.may_have_expired(latest()));
             default:
                 return false;
         }
     });
-    if (!fits) {
+}
+
+void Oracle::message_replied(const Request& request, const MessageAnswer& answer) {
+    MessageModel* about = message(request.serial);
+    if (about == nullptr) return violate("X", "an id that was never given out is answered");
+    const MessageRow& row = answer.row;
+    note(*about, "get: due, state", row.state.due_ms, static_cast<std::int64_t>(row.state.state));
+    Worlds candidates = with_open_commands(*about, 0);
+    for (std::size_t i = request.epoch; i < about->epochs.size(); ++i) {
+        for (const World& world : about->epochs[i].worlds) add_world(candidates, world);
+    }
+    const bool may_die = row.state.attempts >= request.forgiven_low + about->attempts_least;
+    if (!row_fits(*about, row, candidates, may_die)) {
         return violate("C4",
                        "get says " + std::string(state_name(row.state.state)) + ", due " + at(row.state.due_ms) +
                            ", but it is " + describe(candidates),

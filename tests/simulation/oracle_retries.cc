@@ -256,7 +256,8 @@ void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, Messag
              ++forgiven) {
             const auto failure = static_cast<std::uint32_t>(attempt > forgiven ? attempt - forgiven : 1);
             for (const RetryRule& rule : rules) {
-                const std::int64_t rest = rest_after_failure_ms(rule, failure, about.id);
+                const std::int64_t rest =
+                    std::max(rest_after_failure_ms(rule, failure, about.id), command.rest_at_least_ms);
                 least = std::min(least, rest);
                 most = std::max(most, rest);
             }

@@ -84,6 +84,13 @@ constexpr Planted kPlanted[] = {
     // the tests of store and engine, whose models know each message, do.
     DUEWHEEL_BUG(second_forgets_puts_in_flight),
     DUEWHEEL_BUG(watchdog_fires_after_lost_feed),
+    DUEWHEEL_BUG(webhook_acknowledged_without_answer),
+    DUEWHEEL_BUG(webhook_posted_though_paused),
+    DUEWHEEL_BUG(webhook_outlives_its_lease),
+    DUEWHEEL_BUG(webhook_retry_after_forgotten),
+    DUEWHEEL_BUG(webhook_posts_on_to_gone_target),
+    DUEWHEEL_BUG(webhook_connection_leaks),
+    DUEWHEEL_BUG(view_lacks_open_segment),
 };
 #undef DUEWHEEL_BUG
 
@@ -94,6 +101,11 @@ std::vector<std::string> left_out(PlantedBug bug) {
         return {"get",      "reschedule", "fire",  "list",    "hold_lease", "loop",      "transact",
                 "watchdog", "hold",       "forge", "extend",  "release",    "forget",    "end_batch",
                 "repeat",   "limit",      "kick",  "redrive", "discard",    "put_batch", "burst"};
+    }
+    if (bug == PlantedBug::occurrence_after_cancel) {
+        return {"get",    "reschedule", "fire",    "list",  "hold_lease", "schedule", "watchdog", "hold", "forge",
+                "extend", "release",    "forget",  "limit", "transact",   "narrow",   "hook",     "view", "queue",
+                "kick",   "redrive",    "discard", "burst", "put_batch",  "repeat",   "end_batch"};
     }
     std::vector<std::string> all = {"get",      "reschedule", "fire",   "list",     "hold_lease", "loop",
                                     "schedule", "watchdog",   "hold",   "forge",    "expire",     "collide",

@@ -171,6 +171,24 @@ namespace duewheel {
     X(put_into_a_later_second)            \
     X(moved_into_a_later_second)          \
     X(second_judged_exactly)              \
+    X(webhook_posted)                     \
+    X(webhook_taken)                      \
+    X(webhook_refused)                    \
+    X(webhook_unavailable)                \
+    X(webhook_without_answer)             \
+    X(webhook_not_sent)                   \
+    X(webhook_gone)                       \
+    X(webhook_given_back)                 \
+    X(webhook_left_alone)                 \
+    X(webhook_target_rests)               \
+    X(webhook_changed_under_way)          \
+    X(webhook_check_posted)               \
+    X(webhook_ended_late)                 \
+    X(webhook_posted_again_after_crash)   \
+    X(died_with_posts_under_way)          \
+    X(log_viewed)                         \
+    X(log_viewed_ahead_of_answers)        \
+    X(message_viewed)                     \
     X(loop_put)                           \
     X(loop_put_again)                     \
     X(loop_refused)                       \

@@ -8,10 +8,10 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kOpNames[kOpCount] = {
-    "put",       "get",     "cancel",  "reschedule", "fire",     "lease",      "lease_wait", "ack",
-    "fail",      "extend",  "release", "repeat",     "forge",    "forget",     "burst",      "collide",
-    "expire",    "list",    "queue",   "hold",       "kick",     "hold_lease", "redrive",    "put_batch",
-    "end_batch", "discard", "loop",    "schedule",   "transact", "watchdog",   "limit",      "narrow"};
+    "put",      "get",      "cancel",   "reschedule", "fire",    "lease",     "lease_wait", "ack",     "fail",
+    "extend",   "release",  "repeat",   "forge",      "forget",  "burst",     "collide",    "expire",  "list",
+    "queue",    "hold",     "kick",     "hold_lease", "redrive", "put_batch", "end_batch",  "discard", "loop",
+    "schedule", "transact", "watchdog", "limit",      "narrow",  "hook",      "view"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -169,6 +169,15 @@ void draw_later_ones(SimOptions& options) {
     options.engine.namespaces_max = pick<std::uint32_t>(limits, {1, 10'000, 10'000});
     Random seconds(options.seed ^ 0x5ec0d5);
     options.op_weights[static_cast<std::size_t>(Op::narrow)] = pick<std::uint32_t>(seconds, {0, 0, 0, 20, 200});
+    Random hooks(options.seed ^ 0x3eb4001c5);
+    options.op_weights[static_cast<std::size_t>(Op::hook)] = pick<std::uint32_t>(hooks, {0, 0, 0, 4, 15});
+    options.webhooks.connections_max = pick<std::size_t>(hooks, {1, 2, 5, 1000});
+    options.webhooks.bytes_under_way_max = pick<std::size_t>(hooks, {100, 4000, 64u << 20});
+    options.webhooks.concurrency = pick<std::uint32_t>(hooks, {1, 3, 64});
+    options.webhooks.timeout_ms = pick<std::int64_t>(hooks, {1'000, 15'000});
+    options.webhooks.retry_after_max_ms = pick<std::int64_t>(hooks, {1'000, 3'600'000});
+    Random views(options.seed ^ 0x71e35);
+    options.op_weights[static_cast<std::size_t>(Op::view)] = pick<std::uint32_t>(views, {0, 0, 0, 0, 2, 6});
     // A crash between the commits of one request's puts, which must not be two, is met where there are many of them.
     Random batches(options.seed ^ 0xba7c4e5);
     if (batches.chance(200'000)) options.op_weights[static_cast<std::size_t>(Op::put_batch)] *= 10;
@@ -198,7 +207,7 @@ SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
         pick<std::int64_t>(random, {1'000, 86'400'000, 1000LL * 366 * 86'400'000, 1000LL * 366 * 86'400'000});
     options.history.bytes_max = pick<std::uint64_t>(random, {500, 10'000, 1u << 30, 1u << 30});
     options.reads_in_order = random.chance(500'000);
-    options.check_every = pick<std::uint32_t>(random, {1, 4, 16});
+    options.check_every = pick<std::uint32_t>(random, {4, 16, 64});
     options.storms = random.chance(300'000);
     options.order_keys = pick<std::uint32_t>(random, {0, 0, 1, 2, 5});
     options.expiring_per_million = pick<std::uint32_t>(random, {0, 0, 100'000, 500'000});

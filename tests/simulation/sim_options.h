@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "delivery/webhook_options.h"
 #include "engine/engine_options.h"
 #include "store/history.h"
 
@@ -52,8 +53,10 @@ enum class Op : std::uint8_t {
     watchdog,   // a watchdog is put, fed, removed or looked at, also at the time at which it fires
     limit,      // a namespace is limited, freed of its limits, or looked at
     narrow,     // the seconds of a queue are limited, or freed of that, and filled
+    hook,       // a queue gets a webhook, another one, or none
+    view,       // the log is read beside the process, as an export does
 };
-inline constexpr std::size_t kOpCount = 32;
+inline constexpr std::size_t kOpCount = 34;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {
@@ -86,6 +89,7 @@ struct SimOptions {
     std::array<bool, kFaultCount> faults{};
 
     EngineOptions engine;
+    WebhookOptions webhooks;
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 0;
     std::uint64_t free_floor_bytes = 0;

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "engine/command_size.h"
+#include "store/log_view.h"
 
 namespace duewheel {
 namespace {
@@ -93,13 +94,14 @@ Simulation::Simulation(const SimOptions& options, bool verbose)
       log_(rare_, verbose),
       oracle_(options_.engine, options.keep_ms, history_keep_ms(options), rare_),
       workload_(options_, oracle_, *this, Random(options.seed * 3)),
+      webhooks_(options_, oracle_, log_, rare_, hash_, Random(options.seed * 5 + 1)),
       clock_(options.start_ms) {
-    disk_.set_hook([this](DiskOperation operation, std::string_view path) { before_disk_call(operation, path); });
+    watch_disk();
     rows_->set_free_space([this] { return capacity_ - std::min(capacity_, disk_.used_bytes()); });
 }
 
 Simulation::~Simulation() {
-    shard_.reset();
+    process_ends();
     disk_.set_hook({});
 }
 
@@ -145,7 +147,7 @@ void Simulation::act() {
         workload_.act();
     } else if (drawn < options_.client_weight + options_.clock_weight) {
         tick();
-    } else {
+    } else if (!has_hooks() || !random_.chance(200'000) || !webhooks_.answer_one()) {
         shard_->run_step(random_);
     }
     if (random_.chance(options_.turn_per_million) && !shard_->broken()) turn();
@@ -156,7 +158,7 @@ void Simulation::act() {
 
 void Simulation::tick() {
     const DueMs scale = std::max<DueMs>(options_.due_scale_ms / 50, 2);
-    const DueMs wakeup = shard_->engine().next_wakeup();
+    const DueMs wakeup = next_wakeup();
     switch (random_.below(10)) {
         case 0:
             break;
@@ -197,6 +199,10 @@ void Simulation::turn() {
     oracle_.time_told(told);
     const bool due = shard_->commit_under_way() && shard_->engine().next_wakeup() <= told;
     if (due) rare_.met(Rare::due_while_commit_in_flight);
+    if (has_hooks()) {
+        shard_->engine().set_time(told);
+        webhooks_.act();
+    }
     const std::uint64_t lost_before = due ? shard_->engine().counters().leases_lost : 0;
     shard_->turn(told);
     if (due && shard_->engine().counters().leases_lost > lost_before) {
@@ -209,12 +215,20 @@ void Simulation::turn() {
     was_held_back_ = held_back;
 }
 
+// When the process does something by itself.
+DueMs Simulation::next_wakeup() const {
+    const DueMs next = shard_->engine().next_wakeup();
+    return has_hooks() ? std::min(next, webhooks_.next_wakeup()) : next;
+}
+
 void Simulation::hear(const ReplyEffect& effect) {
     hash_.add(effect.token);
     hash_.add(effect.reply.index());
     hash_.add(number_of(effect.reply));
     if (wrong()) return;
+    if (SimWebhooks::is_own(effect.token)) return webhooks_.hear(effect);
     if (!oracle_.replied(effect)) return;
+    if (const auto* queue = std::get_if<QueueAnswer>(&effect.reply)) webhooks_.told_of(*queue);
     if (const auto* page = std::get_if<ListAnswer>(&effect.reply)) workload_.take_page(*page);
     if (const auto* page = std::get_if<HistoryAnswer>(&effect.reply)) workload_.take_page(*page);
     if (const auto* answer = std::get_if<LeaseAnswer>(&effect.reply)) {
@@ -244,6 +258,26 @@ void Simulation::forget(ReplyToken token) {
     oracle_.forgotten(token);
     shard_->engine().forget(token);
     if (shard_->engine().counters().leased < leased) rare_.met(Rare::delivery_forgotten_on_its_way);
+}
+
+// What is on disk may be ahead of what was answered, by the commit that is under way, and is never behind it. What goes
+// wrong with the disk is the server's.
+void Simulation::view_log() {
+    if (shard_->broken() || cut_off_ || has(Fault::failed_read)) return;
+    disk_.set_hook({});
+    MemoryRowStorage rows;
+    const Result<std::unique_ptr<LogView>> view = LogView::open(disk_, SimShard::kDirectory, rows);
+    watch_disk();
+    if (!view) return oracle_.violate("C10", "the log cannot be read beside its server: " + view.error().message);
+    const Totals seen = (*view)->totals();
+    const Totals& applied = shard_->engine().totals();
+    const bool is_ahead = seen.commit == applied.commit + 1;
+    rare_.met(is_ahead ? Rare::log_viewed_ahead_of_answers : Rare::log_viewed);
+    hash_.add(seen.digest);
+    const bool is_as_applied =
+        seen.commit == applied.commit && seen.digest == applied.digest && seen.live_count == applied.live_count;
+    if (!is_ahead && !is_as_applied) return oracle_.violate("C1", "a view of the log is not of what was applied last");
+    oracle_.viewed([&](MessageId id) { return *(*view)->index().find(id, seen.server_time_ms); });
 }
 
 void Simulation::wait_until(DueMs then) {
@@ -290,6 +324,10 @@ void Simulation::arm(bool cuts_power, std::uint64_t calls) {
     only_syncs_ = random_.chance(500'000);  // what was written and not synced is torn
     if (only_syncs_) calls = 1 + calls / 8;
     calls_left_ = calls;
+}
+
+void Simulation::watch_disk() {
+    disk_.set_hook([this](DiskOperation operation, std::string_view path) { before_disk_call(operation, path); });
 }
 
 void Simulation::before_disk_call(DiskOperation operation, std::string_view path) {
@@ -388,6 +426,11 @@ void Simulation::count_death() {
     if (shard_->runs_under_way() > 0) rare_.met(Rare::died_with_runs_in_flight);
 }
 
+void Simulation::process_ends() {
+    if (has_hooks() && shard_) webhooks_.process_died();
+    shard_.reset();
+}
+
 void Simulation::die(bool power_cut) {
     say(power_cut ? "power cut" : "killed", static_cast<std::int64_t>(shard_->step()));
     if (verbose_ && shard_->broken()) std::fprintf(stderr, "    %s\n", shard_->broken()->message.c_str());
@@ -397,7 +440,7 @@ void Simulation::die(bool power_cut) {
         shard_->commit_under_way() && !shard_->commit_is_durable() ? shard_->engine().totals().commit + 1 : 0;
     const bool off_already = cut_off_ && cut_power_;
     if (power_cut && !off_already) disk_.power_off(disk_random_);
-    shard_.reset();
+    process_ends();
     if (power_cut && !off_already) disk_.power_on();
     oracle_.died(step_);
     calm();
@@ -433,6 +476,7 @@ bool Simulation::try_to_start(bool must) {
     calls_left_ = 0;
     if (opened && !disturbed) {
         shard_ = *std::move(opened);
+        if (has_hooks()) webhooks_.start(shard_->engine());
         ++restarts_;
         count_start();
         return true;

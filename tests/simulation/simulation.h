@@ -14,6 +14,7 @@
 #include "simulation/rare_states.h"
 #include "simulation/sim_options.h"
 #include "simulation/sim_shard.h"
+#include "simulation/sim_webhooks.h"
 #include "simulation/workload.h"
 #include "store/memory_rows.h"
 #include "support/sim_disk.h"
@@ -59,6 +60,7 @@ class Simulation final : private Surroundings {
     // Surroundings
     void submit(Command command) override;
     void forget(ReplyToken token) override;
+    void view_log() override;
     DueMs clock() const override { return clock_; }
     std::uint32_t zone_version() const override { return zone_version_; }
     void wait_until(DueMs then) override;
@@ -67,8 +69,11 @@ class Simulation final : private Surroundings {
     void act();
     void tick();
     void turn();
+    DueMs next_wakeup() const;
+    void process_ends();
     void hear(const ReplyEffect& effect);
     void disturb();
+    void watch_disk();
     void before_disk_call(DiskOperation operation, std::string_view path);
     void arm(bool cuts_power, std::uint64_t calls);
     void shrink_disk();
@@ -107,6 +112,7 @@ class Simulation final : private Surroundings {
 
     bool wrong() const { return oracle_.violated(); }
     bool has(Fault fault) const { return options_.has(fault); }
+    bool has_hooks() const { return options_.has(Op::hook); }
     bool disk_is_small() const { return capacity_ != SimDisk::kDefaultCapacityBytes; }
     void say(const char* what, std::int64_t value = 0) const;
 
@@ -122,6 +128,7 @@ class Simulation final : private Surroundings {
     OperatorLog log_;
     Oracle oracle_;
     Workload workload_;
+    SimWebhooks webhooks_;
     std::unique_ptr<SimShard> shard_;
 
     DueMs clock_ = 0;

@@ -105,6 +105,7 @@ std::string difference(const Rows& left, const Rows& right) {
 
 void Simulation::finish() {
     calm();
+    webhooks_.calm();
     capacity_ = SimDisk::kDefaultCapacityBytes;
     disk_.set_capacity(capacity_);
     if (!wrong()) settle();
@@ -154,10 +155,14 @@ void Simulation::settle_without_cleaning() {
     // that still waits asks the index again: the steps grow with the square of the requests, but answers keep coming.
     std::uint64_t answered = oracle_.totals().replies;
     for (int steps = 0; steps < kStepsWithoutAnswerMax; ++steps) {
-        const bool stepped = shard_->run_step(random_);
+        const bool answered_one = has_hooks() && webhooks_.answer_one();
+        const bool stepped = shard_->run_step(random_) || answered_one;
         if (shard_->broken()) return oracle_.violate("C10", "broken at peace: " + shard_->broken()->message);
-        const bool is_quiet = !stepped && shard_->is_quiet() && shard_->engine().next_wakeup() > clock_;
-        if (is_quiet) return oracle_.check_all_answered();
+        const bool is_quiet = !stepped && shard_->is_quiet() && next_wakeup() > clock_;
+        if (is_quiet) {
+            if (has_hooks()) webhooks_.check_quiet();
+            return oracle_.check_all_answered();
+        }
         if (!stepped) clock_ = std::max(clock_ + 1, shard_->engine().now());
         turn();
         if (wrong()) return;
@@ -171,7 +176,7 @@ void Simulation::rebuild_and_compare() {
     settle();
     if (wrong()) return;
     count_death();
-    shard_.reset();
+    process_ends();
     oracle_.died(step_);
     auto rebuilt_rows = std::make_unique<MemoryRowStorage>();
     {
@@ -213,7 +218,15 @@ void Simulation::tell_queues(ConfigureQueueCommand::What what) {
         const Workload::QueueOf queue = Workload::queue_name(number);
         settle();  // or it may be refused because too much waits
         if (wrong()) return;
-        submit(ConfigureQueueCommand{queue.name_space, queue.queue, what, {}, {}});
+        ConfigureQueueCommand command{queue.name_space, queue.queue, what, {}, {}};
+        const QueueSettings* settings = oracle_.certain_settings(queue.name_space, queue.queue);
+        const bool stays = has_hooks() && settings != nullptr && settings->webhook && random_.chance(700'000);
+        if (stays) {  // and drains it; at a target that does not rest, as fast as may be
+            WebhookTarget& webhook = command.settings.webhook.emplace();
+            const bool is_first = settings->webhook->url == SimWebhooks::url_of(0);
+            webhook.url = SimWebhooks::url_of(is_first ? 1 : 0);
+        }
+        submit(std::move(command));
         settle();
     }
 }
@@ -392,6 +405,8 @@ void Simulation::drain_round(std::uint64_t& progress) {
     drained_.clear();
     for (std::uint32_t number = 0; number < options_.queues && !wrong(); ++number) {
         const Workload::QueueOf queue = Workload::queue_name(number);
+        const QueueSettings* settings = oracle_.certain_settings(queue.name_space, queue.queue);
+        if (has_hooks() && settings != nullptr && settings->webhook) continue;  // its target is its consumer
         LeaseCommand lease;
         lease.name_space = queue.name_space;
         lease.queue = queue.queue;
@@ -401,7 +416,7 @@ void Simulation::drain_round(std::uint64_t& progress) {
     }
     settle();
     if (wrong()) return;
-    progress = drained_.size();
+    progress = drained_.size() + webhooks_.take_taken();
     const std::vector<LeaseToken> held = std::exchange(drained_, {});
     for (const LeaseToken& token : held) submit(AckCommand{token});
     if (!held.empty()) settle();
@@ -431,13 +446,16 @@ void Simulation::drain() {
         const std::vector<DueMs> dues = oracle_.dues_ahead();
         if (!dues.empty() && !all_ended) {
             const std::size_t ahead =
-                random_.chance(500'000) ? 0 : random_.below(std::min<std::size_t>(dues.size(), 16));
+                random_.chance(250'000) ? 0 : random_.below(std::min<std::size_t>(dues.size(), 40));
             clock_ = std::max(clock_, dues[ahead]);
         } else {
             ++idle_rounds;
             bring_back();
             if (wrong()) return;
             clock_ += idle_rounds < 4 ? 1 : kLongestLeaseMs;
+            // A target gets no more than so many a second, or rests.
+            const DueMs wakeup = has_hooks() ? webhooks_.next_wakeup() : Engine::kNoWakeup;
+            if (wakeup != Engine::kNoWakeup) clock_ = std::max(clock_, wakeup);
         }
         turn();
         oracle_.time_leapt();
@@ -479,7 +497,7 @@ void Simulation::damage() {
     settle();
     const Totals before = shard_->engine().totals();
     count_death();
-    shard_.reset();
+    process_ends();
     oracle_.died(step_);
     const std::string journal = std::string(SimShard::kDirectory) + "/journal";
     const auto names = disk_.list(journal);

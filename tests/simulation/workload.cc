@@ -105,6 +105,10 @@ void Workload::act(Op op) {
             return limit();
         case Op::narrow:
             return narrow();
+        case Op::hook:
+            return hook();
+        case Op::view:
+            return surroundings_.view_log();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;

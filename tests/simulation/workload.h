@@ -27,6 +27,8 @@ class Surroundings {
 
     virtual void submit(Command command) = 0;
     virtual void forget(ReplyToken token) = 0;
+    // Another process reads the log.
+    virtual void view_log() = 0;
     virtual DueMs clock() const = 0;
     // Version of the zone data that the server has.
     virtual std::uint32_t zone_version() const = 0;
@@ -110,6 +112,7 @@ class Workload {
     void list_queues();
     void limit();
     void narrow();
+    void hook();
     const MessageModel* pick_in(const QueueOf& queue);
     static constexpr std::uint32_t kNone = ~0u;
     void send(Command command);

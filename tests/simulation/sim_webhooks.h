@@ -1,0 +1,100 @@
+// The server's own consumer in the simulator: the real WebhookPusher, and made-up targets that it posts to. A target
+// has its manners, which change: it takes what comes, refuses it, asks to be left alone, is gone for good, says
+// nothing, breaks off, or is not reached. What it answers comes at a moment that the seed chooses, and in any order.
+//
+//     engine ──lease──► pusher ──post──► target, some steps later ──answer──► pusher ──ack, fail, release──► engine
+//                 │                │                              │
+//                 └── the oracle ──┴───────── post_judge ─────────┘
+//
+// To the oracle the pusher is a client among others: what it asks the engine for goes through here. Sockets, TLS and
+// the rules for addresses are not simulated.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/random.h"
+#include "delivery/webhook_pusher.h"
+#include "simulation/event_hash.h"
+#include "simulation/oracle.h"
+#include "simulation/post_judge.h"
+#include "simulation/sim_options.h"
+
+namespace duewheel {
+
+class SimWebhooks {
+  public:
+    static constexpr std::uint32_t kTargets = 4;
+    // In the one form of URLs.
+    static std::string url_of(std::uint32_t target);
+
+    // All outlive it.
+    SimWebhooks(const SimOptions& options, Oracle& oracle, LogSink& log, RareStates& rare, EventHash& hash,
+                Random random);
+
+    // A process begins; it ends with all that is under way.
+    void start(Engine& engine);
+    void process_died();
+
+    // Before each turn of the engine, which was told the time.
+    void act();
+    // A reply to one of the pusher's tokens.
+    void hear(const ReplyEffect& effect);
+    static bool is_own(ReplyToken token) { return (token & WebhookPusher::kTokenBit) != 0; }
+    void told_of(const QueueAnswer& queue) { judge_.told_of(queue); }
+
+    // A target that was posted to answers, if it wants to; false where there is none.
+    bool answer_one();
+    DueMs next_wakeup() const;
+    // From now on targets take all, at once.
+    void calm() { is_calm_ = true; }
+    // Nothing is posted or waits to be; time may change that.
+    bool is_quiet() const { return posts_.empty() && next_wakeup() > engine_->now(); }
+    void check_quiet();
+    // How many posts targets took since the last call.
+    std::uint64_t take_taken() { return std::exchange(taken_, 0); }
+
+  private:
+    enum class Manner : std::uint8_t { takes, refuses, overloaded, asks_for_rest, gone, silent, breaks, unreachable };
+    struct Post {
+        std::uint32_t target = 0;
+        DueMs times_out_ms = 0;
+        PostJudge::Key key;
+        WebhookClient::Done done;
+    };
+
+    void submit(Command command, ReplyToken token);
+    void send(WebhookRequest request, WebhookClient::Done done);
+    void answer(std::size_t post, WebhookAnswer answer);
+    WebhookAnswer draw_answer(Manner manner);
+
+    const SimOptions& options_;
+    Oracle& oracle_;
+    LogSink& log_;
+    EventHash& hash_;
+    Random random_;
+    PostJudge judge_;
+    const WebhookSecrets secrets_;  // none
+    std::array<Manner, kTargets> manners_{};
+    bool is_calm_ = false;
+    std::uint64_t taken_ = 0;
+
+    // Of this process.
+    Engine* engine_ = nullptr;
+    std::unique_ptr<WebhookPusher> pusher_;
+    std::vector<Post> posts_;
+    struct Asked {
+        ReplyToken token = 0;  // the oracle's
+        Command command;
+    };
+    std::map<ReplyToken, Asked> asked_;
+    std::map<std::pair<std::string, std::string>, ReplyToken> waiting_;  // lease calls, by queue
+};
+
+}  // namespace duewheel
