@@ -59,19 +59,37 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
     unsigned attempts = 0;                   // guarded by mutex
     Timeout timeout;                         // guarded by mutex
 
-    // With the lock held.
-    Status wait_for_next() {
-        Result<Timeout> next = service.schedule_after(policy.delay_before(attempts + 1),
-                                                      [self = shared_from_this()] { self->try_once(); });
+    // What a timer holds of its attempt. The service destroys it where the attempt never comes: it was stopped, or its
+    // executor drops tasks.
+    struct Turn {
+        explicit Turn(std::shared_ptr<Course> course_) : course(std::move(course_)) {}
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+        ~Turn() {
+            if (is_awaited) course->end_without_attempt();
+        }
+
+        const std::shared_ptr<Course> course;
+        bool is_awaited = false;  // guarded by the course's mutex; and nobody else has it any more when it goes
+    };
+
+    // With the lock held. The caller keeps the turn longer than the lock: a service that is stopped just now leaves the
+    // last of it to him, and its end wants the lock.
+    Status wait_for_next(std::shared_ptr<Turn>& turn) {
+        turn = std::make_shared<Turn>(shared_from_this());
+        Result<Timeout> next =
+            service.schedule_after(policy.delay_before(attempts + 1), [turn] { turn->course->try_once(*turn); });
         if (!next) return std::move(next).error();
+        turn->is_awaited = true;
         timeout = *std::move(next);
         return {};
     }
 
-    void try_once() {
+    void try_once(Turn& turn) {
         unsigned number = 0;
         {
             const std::lock_guard lock(mutex);
+            turn.is_awaited = false;
             if (state != RetryState::waiting) return;
             number = ++attempts;
         }
@@ -86,6 +104,7 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
     }
 
     void after_attempt(bool succeeded) {
+        std::shared_ptr<Turn> turn;
         unsigned tried = 0;
         {
             const std::lock_guard lock(mutex);
@@ -95,10 +114,23 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
                 state = RetryState::succeeded;
                 return;
             }
-            if (tried < policy.attempts_max && wait_for_next()) return;
+            if (tried < policy.attempts_max && wait_for_next(turn)) return;
             state = RetryState::given_up;
         }
         if (give_up) give_up(tried);
+    }
+
+    // With no lock held, but in a destructor: so it is the service that tells, and that is told what the handler
+    // throws.
+    void end_without_attempt() {
+        unsigned tried = 0;
+        {
+            const std::lock_guard lock(mutex);
+            if (state != RetryState::waiting) return;  // cancelled, which is why the timer was
+            state = RetryState::given_up;
+            tried = attempts;
+        }
+        if (give_up) service.dispatch([self = shared_from_this(), tried] { self->give_up(tried); });
     }
 };
 
@@ -106,8 +138,9 @@ Result<Retry> Retry::start(TimerService& service, RetryPolicy policy, Attempt at
     check(policy);
     if (!attempt) throw std::invalid_argument("Retry: there is nothing to attempt. Give start() what to call.");
     const auto course = std::make_shared<Course>(service, policy, std::move(attempt), std::move(give_up));
+    std::shared_ptr<Course::Turn> turn;
     const std::lock_guard lock(course->mutex);
-    if (Status waiting = course->wait_for_next(); !waiting) return std::move(waiting).error();
+    if (Status waiting = course->wait_for_next(turn); !waiting) return std::move(waiting).error();
     return Retry(course);
 }
 

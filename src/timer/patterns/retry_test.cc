@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "timer/patterns/virtual_time_fixture.h"
@@ -131,6 +134,96 @@ TEST_F(RetryTest, gives_up_when_the_service_is_stopped_between_attempts) {
     pass(1h);
     EXPECT_EQ(stopping->state(), RetryState::given_up);
     EXPECT_EQ(Retry::start(service, {}, [](unsigned) { return true; }).error().code, "timers_stopped");
+}
+
+// A service that was stopped while a retry waited left it waiting for ever: its state said so, and nobody was told that
+// nothing would come of it.
+TEST_F(RetryTest, gives_up_when_the_service_is_stopped_while_it_waits) {
+    const Retry fresh = start({.first_delay = 1h}, 99);
+    const Retry between = start({.attempts_max = 5, .delay = 3s}, 99);
+    Retry cancelled = start({.first_delay = 1h}, 99);
+    pass(4s);
+    EXPECT_TRUE(cancelled.cancel());
+    service.stop();
+    EXPECT_EQ(fresh.state(), RetryState::given_up);
+    EXPECT_EQ(between.state(), RetryState::given_up);
+    EXPECT_EQ(cancelled.state(), RetryState::cancelled);
+    std::sort(given_up.begin(), given_up.end());
+    EXPECT_EQ(given_up, (std::vector<unsigned>{0, 2})) << "each with the attempts there were";
+    pass(1h);
+    EXPECT_EQ(attempts.size(), 2U);
+    EXPECT_EQ(given_up.size(), 2U);
+}
+
+// The same, and then the handler has the service's executor and its on_error as any task has, and may ask the retry.
+TEST_F(RetryTest, what_is_called_when_the_service_stops_is_called_as_a_task_is) {
+    std::vector<TimerTask> held;
+    int errors = 0;
+    std::optional<Retry> retry;
+    const auto give_up = [&](unsigned) {
+        EXPECT_EQ(retry->state(), RetryState::given_up);
+        EXPECT_FALSE(retry->cancel());
+        throw std::runtime_error("no connection");
+    };
+    {
+        TimerService own({.executor = [&](TimerTask task) { held.push_back(std::move(task)); },
+                          .on_error = [&](std::exception_ptr, const char*) { ++errors; }},
+                         clock);
+        retry = Retry::start(
+                    own, {.first_delay = 1h}, [](unsigned) { return true; }, give_up)
+                    .value();
+        own.stop();
+        ASSERT_EQ(held.size(), 1U);
+        held[0]();
+    }
+    EXPECT_EQ(errors, 1);
+    {
+        TimerService own({.on_error = [&](std::exception_ptr, const char*) { ++errors; }}, clock);
+        retry = Retry::start(
+                    own, {.first_delay = 1h}, [](unsigned) { return true; }, give_up)
+                    .value();
+    }
+    EXPECT_EQ(errors, 2) << "and by who destroys the service, if it has no executor";
+}
+
+TEST_F(RetryTest, an_executor_that_drops_an_attempt_ends_it) {
+    // It stayed waiting for what the executor had dropped.
+    std::vector<TimerTask> held;
+    TimerService own({.executor = [&](TimerTask task) { held.push_back(std::move(task)); }}, clock);
+    const auto give_up = [&](unsigned tried) { given_up.push_back(tried); };
+    const Retry retry = Retry::start(
+                            own, {}, [](unsigned) { return true; }, give_up)
+                            .value();
+    own.advance();
+    ASSERT_EQ(held.size(), 1U);
+    std::exchange(held, {}).clear();
+    EXPECT_EQ(retry.state(), RetryState::given_up);
+    ASSERT_EQ(held.size(), 1U);
+    held[0]();
+    EXPECT_EQ(given_up, std::vector<unsigned>{0});
+}
+
+// Whoever starts it holds the lock as the service takes the timer; where another thread stops it just then, the end of
+// the retry, which wants the lock, is not to come before that is given back.
+TEST_F(RetryTest, gives_up_when_the_service_is_stopped_just_as_it_is_started) {
+    class StoppingAlarm final : public TimerAlarm {
+      public:
+        explicit StoppingAlarm(TimerService& service) : service_(service) {}
+        void set(TimerInstant instant) override {
+            if (instant != kNeverInstant) std::thread([this] { service_.stop(); }).join();
+        }
+        void wait() override {}
+
+      private:
+        TimerService& service_;
+    } alarm(service);
+    service.set_alarm(&alarm);
+    service.rest();
+    const Retry retry = start({.first_delay = 1s}, 99);
+    EXPECT_TRUE(service.stopped());
+    EXPECT_EQ(retry.state(), RetryState::given_up);
+    EXPECT_EQ(given_up, std::vector<unsigned>{0});
+    service.set_alarm(nullptr);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "timer/running_task.h"
+#include "timer/thread_number.h"
 #include "timer/timer_repeat.h"
 #include <duewheel/patterns/watchdog_lease.h>
 
@@ -28,12 +30,32 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
     TimerInstant ends;  // a lease after the last renewal that succeeded was begun
     Timeout timeout;    // one for all thirds, so that no other timer gets its place in the service
 
-    // With the lock held.
-    Status wait_for_first() {
+    // Is `running` while `lost` does: what release() waits for as it waits for a timer's task, so that no ring of tasks
+    // and of such calls waits for itself. No service knows it.
+    TimerNode telling;
+
+    // What the timer holds of the lease. The service destroys it where nothing renews the lease any more: it was
+    // stopped, or its executor drops tasks.
+    struct Watch {
+        explicit Watch(std::shared_ptr<Course> course_) : course(std::move(course_)) {}
+        Watch(const Watch&) = delete;
+        Watch& operator=(const Watch&) = delete;
+        ~Watch() {
+            if (is_set) course->end_without_renewal();
+        }
+
+        const std::shared_ptr<Course> course;
+        bool is_set = false;  // guarded by the course's mutex; and nobody else has it any more when it goes
+    };
+
+    // With the lock held. The caller keeps the watch longer than the lock: a service that is stopped just now leaves
+    // the last of it to him, and its end wants the lock.
+    Status wait_for_first(std::shared_ptr<Watch>& watch) {
+        watch = std::make_shared<Watch>(shared_from_this());
         const std::chrono::nanoseconds third = length / 3;
-        Result<Timeout> armed =
-            service.schedule_with_fixed_delay(third, third, [self = shared_from_this()] { self->look(); });
+        Result<Timeout> armed = service.schedule_with_fixed_delay(third, third, [watch] { watch->course->look(); });
         if (!armed) return std::move(armed).error();
+        watch->is_set = true;
         timeout = *std::move(armed);
         return {};
     }
@@ -71,11 +93,39 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
             if (state != State::held) return;  // released meanwhile
             if (renewal == Renewal::renewed) ends = instant_after(begun, length);
             const TimerInstant now = service.clock().now();
-            if (renewal != Renewal::not_ours && now < ends && !service.stopped()) return wait_for_next(now);
+            if (renewal != Renewal::not_ours && now < ends) return wait_for_next(now);
             state = State::lost;
             timeout.cancel();
         }
-        if (lost) lost();
+        tell_lost();
+    }
+
+    // With no lock held, but in a destructor: so it is the service that tells, and that is told what `lost` throws.
+    void end_without_renewal() {
+        {
+            const std::lock_guard lock(mutex);
+            if (state != State::held) return;  // which is why the timer was cancelled
+            state = State::lost;
+        }
+        service.dispatch([self = shared_from_this()] { self->tell_lost(); });
+    }
+
+    // By who has lost it, unless it is released before that.
+    void tell_lost() {
+        {
+            const std::lock_guard lock(mutex);
+            if (state != State::lost || !lost) return;
+            telling.runner.store(this_thread_number(), std::memory_order_relaxed);
+            telling.word.store(static_cast<std::uint32_t>(TimerStatus::running), std::memory_order_release);
+        }
+        struct Told {  // also when it throws
+            TimerNode& telling;
+            ~Told() {
+                telling.word.store(static_cast<std::uint32_t>(TimerStatus::expired), std::memory_order_release);
+                telling.word.notify_all();
+            }
+        } const told{telling};
+        lost();
     }
 };
 
@@ -88,8 +138,9 @@ Result<WatchdogLease> WatchdogLease::hold(TimerService& service, std::chrono::na
     }
     if (!renew) throw std::invalid_argument("WatchdogLease: nothing renews it. Give hold() what to call.");
     const auto course = std::make_shared<Course>(service, length, std::move(renew), std::move(lost));
+    std::shared_ptr<Course::Watch> watch;
     const std::lock_guard lock(course->mutex);
-    if (Status waiting = course->wait_for_first(); !waiting) return std::move(waiting).error();
+    if (Status waiting = course->wait_for_first(watch); !waiting) return std::move(waiting).error();
     return WatchdogLease(course);
 }
 
@@ -99,11 +150,11 @@ bool WatchdogLease::release() {
     bool was_held = false;
     {
         const std::lock_guard lock(course_->mutex);
-        was_held = course_->state == Course::State::held;
-        if (was_held) course_->state = Course::State::released;
+        was_held = std::exchange(course_->state, Course::State::released) == Course::State::held;
         timeout = course_->timeout;
     }
     timeout.cancel_and_wait();
+    if (course_->telling.status() == TimerStatus::running) wait_until_returned(course_->telling);
     return was_held && course_->service.clock().now() < course_->ends_now();
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "timer/patterns/virtual_time_fixture.h"
+#include "timer/watched_thread_fixture.h"
 #include <duewheel/patterns/watchdog_lease.h>
 
 namespace duewheel {
@@ -196,6 +197,78 @@ TEST_F(WatchdogLeaseTest, one_that_is_moved_stays_held) {
     moved = std::move(second);
     pass(10s);
     EXPECT_EQ(renewals.size(), 2U) << "the first was released when another took its place";
+}
+
+// A service that was stopped renewed nothing any more, and the holder was not told: the lease ran out as he worked on.
+TEST_F(WatchdogLeaseTest, is_lost_when_the_service_is_stopped_between_two_renewals) {
+    WatchdogLease lease = hold();
+    WatchdogLease released = hold();
+    pass(15s);
+    EXPECT_TRUE(released.release());
+    service.stop();
+    EXPECT_EQ(lost, std::vector<seconds>{15s});
+    EXPECT_FALSE(lease.is_held());
+    EXPECT_FALSE(lease.release());
+    pass(1h);
+    EXPECT_EQ(renewals, (std::vector<seconds>{10s, 10s}));
+    EXPECT_EQ(lost.size(), 1U);
+}
+
+TEST_F(WatchdogLeaseTest, is_lost_when_an_executor_drops_its_renewal_unless_it_is_released_before_that_is_told) {
+    // It stayed held, and was renewed no more.
+    std::vector<TimerTask> held;
+    TimerService own({.executor = [&](TimerTask task) { held.push_back(std::move(task)); }}, clock);
+    for (const bool releases : {false, true}) {
+        lost.clear();
+        WatchdogLease lease = WatchdogLease::hold(
+                                  own, 30s, [] { return Renewal::renewed; }, [this] { lost.push_back(now()); })
+                                  .value();
+        clock.advance(10s);
+        own.advance();
+        ASSERT_EQ(held.size(), 1U);
+        std::exchange(held, {}).clear();
+        EXPECT_FALSE(lease.is_held());
+        ASSERT_EQ(held.size(), 1U);
+        if (releases) {
+            EXPECT_FALSE(lease.release());
+        }
+        std::exchange(held, {})[0]();
+        EXPECT_EQ(lost.size(), releases ? 0U : 1U);
+    }
+}
+
+// What `lost` uses goes with the holder, who may be on another thread than the one that stops the service.
+TEST_F(WatchdogLeaseTest, a_release_waits_for_what_is_called_when_the_service_stops) {
+    std::optional<WatchdogLease> lease;
+    std::optional<WatchedThread> releasing;
+    const auto lose = [&] {
+        EXPECT_FALSE(lease->release()) << "which does not wait for itself";
+        releasing.emplace([&] { lease.reset(); });
+        EXPECT_TRUE(releasing->comes_to_wait());
+    };
+    lease = WatchdogLease::hold(
+                service, 30s, [] { return Renewal::renewed; }, lose)
+                .value();
+    service.stop();
+    releasing.reset();
+    EXPECT_FALSE(lease.has_value());
+}
+
+// A task that releases the lease waits for `lost`; and `lost` is not to wait for that task.
+TEST_F(WatchdogLeaseTest, a_task_that_releases_it_and_what_is_called_when_it_is_lost_do_not_wait_for_each_other) {
+    TimerService other({}, clock);
+    std::optional<WatchdogLease> lease;
+    std::optional<WatchedThread> driver;
+    Timeout task = other.schedule_after(0s, [&] { EXPECT_FALSE(lease->release()); }).value();
+    const auto lose = [&] {
+        driver.emplace([&] { other.advance(); });
+        EXPECT_TRUE(driver->comes_to_wait());
+        EXPECT_EQ(task.cancel_and_wait(), CancelOutcome::running_elsewhere);
+    };
+    lease = WatchdogLease::hold(
+                service, 30s, [] { return Renewal::renewed; }, lose)
+                .value();
+    service.stop();
 }
 
 }  // namespace
