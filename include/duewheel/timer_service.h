@@ -216,7 +216,8 @@ class TimerService {
     [[nodiscard]] TimerStatistics statistics();
 
     // Between these two, no other thread is inside the service: around fork(), so that the child finds it whole. Every
-    // driver must rest or wait meanwhile; TimerThread has its own pair, which calls these.
+    // driver must rest or wait meanwhile; TimerThread has its own pair, which calls these. An executor must have
+    // nothing of the service: the child does not have its threads, and would wait in ~TimerService for what they had.
     void before_fork();
     void after_fork();
 
