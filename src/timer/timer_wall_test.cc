@@ -155,6 +155,19 @@ TEST_F(WallTest, what_is_skipped_takes_with_it_what_its_task_held) {
     EXPECT_EQ(held.use_count(), 1);
 }
 
+TEST_F(WallTest, what_is_skipped_gives_its_place_back) {
+    TimerService small({.max_pending = 2, .wall_jump = WallJump::skip}, clock);
+    CronSchedule once(CronRule::parse("0 0 13 4 5 ? 2026").value(), Zone::utc());
+    ASSERT_TRUE(small.schedule_at(kNoon + 1h, [] {}).ok());
+    ASSERT_TRUE(small.schedule_cron(std::move(once), [] {}).ok());
+    clock.set_wall(kNoon + 2h);
+    small.advance();
+    EXPECT_EQ(small.statistics().cancelled, 2U);
+    EXPECT_TRUE(small.schedule_after(1h, [] {}).ok());
+    EXPECT_TRUE(small.schedule_after(1h, [] {}).ok());
+    EXPECT_EQ(small.schedule_after(1h, [] {}).error().code, "timers_full");
+}
+
 TEST_F(WallTest, with_skip_what_was_due_as_the_wall_was_set_still_happens) {
     use(WallJump::skip);
     note_at(kNoon + 1h);
