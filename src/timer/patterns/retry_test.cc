@@ -107,6 +107,20 @@ TEST_F(RetryTest, cancel_ends_it_between_two_attempts_and_from_within_one) {
     EXPECT_EQ(within->state(), RetryState::cancelled);
 }
 
+TEST_F(RetryTest, one_that_is_cancelled_during_its_attempt_stays_so_whatever_that_comes_to) {
+    for (const bool succeeds : {false, true}) {
+        std::optional<Retry> retry;
+        const auto attempt = [&](unsigned) {
+            EXPECT_TRUE(retry->cancel());
+            return succeeds;
+        };
+        retry = Retry::start(service, {.attempts_max = 1}, attempt, [](unsigned) { ADD_FAILURE(); }).value();
+        pass(1h);
+        EXPECT_EQ(retry->state(), RetryState::cancelled);
+        EXPECT_EQ(retry->attempts(), 1U);
+    }
+}
+
 TEST_F(RetryTest, an_attempt_that_throws_has_failed_and_is_reported) {
     int errors = 0;
     TimerService own({.on_error = [&](std::exception_ptr, const char*) { ++errors; }}, clock);

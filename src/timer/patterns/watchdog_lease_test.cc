@@ -135,6 +135,38 @@ TEST_F(WatchdogLeaseTest, is_lost_at_its_end_and_not_a_third_after_it) {
     EXPECT_EQ(service.pending(), 0U);
 }
 
+// The other side counts from when it got the renewal, which nobody here knows: it was not before this was sent.
+TEST_F(WatchdogLeaseTest, is_counted_from_before_the_renewal_was_sent_and_not_from_its_answer) {
+    const auto renew = [this] {
+        renewals.push_back(now());
+        if (renewals.size() > 1) return Renewal::unknown;
+        clock.advance(5s);
+        return Renewal::renewed;
+    };
+    const WatchdogLease lease = WatchdogLease::hold(service, 30s, renew, [this] { lost.push_back(now()); }).value();
+    pass(39s);
+    EXPECT_TRUE(lease.is_held());
+    EXPECT_EQ(renewals, (std::vector<seconds>{10s, 25s, 35s}));
+    pass(1s);
+    EXPECT_FALSE(lease.is_held());
+    EXPECT_EQ(lost, std::vector<seconds>{40s});
+}
+
+// Who has given the lock back is not to have it prolonged afterwards, when it is another's.
+TEST_F(WatchdogLeaseTest, a_release_waits_for_a_renewal_that_runs_on_another_thread) {
+    std::optional<WatchdogLease> lease;
+    std::optional<WatchedThread> releasing;
+    const auto renew = [&] {
+        releasing.emplace([&] { EXPECT_TRUE(lease->release()); });
+        EXPECT_TRUE(releasing->comes_to_wait());
+        return Renewal::renewed;
+    };
+    lease = WatchdogLease::hold(service, 30s, renew, [] { ADD_FAILURE(); }).value();
+    pass(10s);
+    releasing.reset();
+    EXPECT_EQ(service.pending(), 0U);
+}
+
 TEST_F(WatchdogLeaseTest, a_service_that_stops_as_it_is_renewed_loses_it) {
     const WatchdogLease lease = WatchdogLease::hold(
                                     service, 30s,
