@@ -180,13 +180,16 @@ TEST(TaskPools, what_comes_after_the_end_is_dropped_at_once) {
     auto pool = std::make_unique<TaskPool>(1);
     const auto held = std::make_shared<int>();
     std::optional<WatchedThread> ending;
+    std::promise<void> posted;
     std::promise<long> uses;
     pool->post([&, same = pool.get()] {
+        posted.get_future().wait();
         ending.emplace([&] { pool.reset(); });
         EXPECT_TRUE(ending->comes_to_wait()) << "for this task";
         same->post([held] {});
         uses.set_value(held.use_count());
     });
+    posted.set_value();
     EXPECT_EQ(uses.get_future().get(), 1);
     ending.reset();
 }

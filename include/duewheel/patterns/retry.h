@@ -50,7 +50,7 @@ struct RetryPolicy {
 
 enum class RetryState : std::uint8_t { waiting, succeeded, given_up, cancelled };
 
-// A handle: cheap to copy, used by any thread; dropping it changes nothing. The service must outlive what is waiting.
+// A handle: cheap to copy, used by any thread, also when the service has gone; dropping it changes nothing.
 class Retry {
   public:
     // True: done. It gets the number of the attempt, from 1 on. If it throws, it has failed, and the exception goes to

@@ -198,6 +198,7 @@ TEST_F(RetryTest, what_is_called_when_the_service_stops_is_called_as_a_task_is) 
                     .value();
     }
     EXPECT_EQ(errors, 2) << "and by who destroys the service, if it has no executor";
+    EXPECT_EQ(retry->state(), RetryState::given_up) << "which may be asked when the service has gone";
 }
 
 TEST_F(RetryTest, an_executor_that_drops_an_attempt_ends_it) {
