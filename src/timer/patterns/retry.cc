@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 
 #include "base/random.h"
+#include "timer/thread_number.h"
 #include <duewheel/patterns/retry.h>
 
 namespace duewheel {
@@ -59,37 +61,44 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
     unsigned attempts = 0;                   // guarded by mutex
     Timeout timeout;                         // guarded by mutex
 
-    // What a timer holds of its attempt. The service destroys it where the attempt never comes: it was stopped, or its
-    // executor drops tasks.
+    // Who starts a timer just now, with the lock held: a turn that the service refuses is destroyed in there.
+    std::atomic<std::uint32_t> arming{0};
+
+    // The task of a timer. The service destroys it where the attempt never comes: it was stopped, or its executor drops
+    // tasks.
     struct Turn {
         explicit Turn(std::shared_ptr<Course> course_) : course(std::move(course_)) {}
-        Turn(const Turn&) = delete;
-        Turn& operator=(const Turn&) = delete;
+        Turn(Turn&&) noexcept = default;
+        Turn& operator=(Turn&&) = delete;
         ~Turn() {
-            if (is_awaited) course->end_without_attempt();
+            if (course != nullptr && !has_come) course->end_without_attempt();
+        }
+        void operator()() {
+            has_come = true;
+            course->try_once();
         }
 
-        const std::shared_ptr<Course> course;
-        bool is_awaited = false;  // guarded by the course's mutex; and nobody else has it any more when it goes
+        std::shared_ptr<Course> course;  // none: it was moved elsewhere
+        bool has_come = false;
     };
 
-    // With the lock held. The caller keeps the turn longer than the lock: a service that is stopped just now leaves the
-    // last of it to him, and its end wants the lock.
-    Status wait_for_next(std::shared_ptr<Turn>& turn) {
-        turn = std::make_shared<Turn>(shared_from_this());
-        Result<Timeout> next =
-            service.schedule_after(policy.delay_before(attempts + 1), [turn] { turn->course->try_once(*turn); });
+    // With the lock held.
+    Status wait_for_next() {
+        struct Arming {
+            std::atomic<std::uint32_t>& thread;
+            ~Arming() { thread = 0; }
+        } const here{arming};
+        arming = this_thread_number();
+        Result<Timeout> next = service.schedule_after(policy.delay_before(attempts + 1), Turn(shared_from_this()));
         if (!next) return std::move(next).error();
-        turn->is_awaited = true;
         timeout = *std::move(next);
         return {};
     }
 
-    void try_once(Turn& turn) {
+    void try_once() {
         unsigned number = 0;
         {
             const std::lock_guard lock(mutex);
-            turn.is_awaited = false;
             if (state != RetryState::waiting) return;
             number = ++attempts;
         }
@@ -104,7 +113,6 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
     }
 
     void after_attempt(bool succeeded) {
-        std::shared_ptr<Turn> turn;
         unsigned tried = 0;
         {
             const std::lock_guard lock(mutex);
@@ -114,15 +122,15 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
                 state = RetryState::succeeded;
                 return;
             }
-            if (tried < policy.attempts_max && wait_for_next(turn)) return;
+            if (tried < policy.attempts_max && wait_for_next()) return;
             state = RetryState::given_up;
         }
         if (give_up) give_up(tried);
     }
 
-    // With no lock held, but in a destructor: so it is the service that tells, and that is told what the handler
-    // throws.
+    // In a destructor: so it is the service that calls the handler, and that is told what this throws.
     void end_without_attempt() {
+        if (arming == this_thread_number()) return;  // refused, which is told otherwise
         unsigned tried = 0;
         {
             const std::lock_guard lock(mutex);
@@ -138,9 +146,8 @@ Result<Retry> Retry::start(TimerService& service, RetryPolicy policy, Attempt at
     check(policy);
     if (!attempt) throw std::invalid_argument("Retry: there is nothing to attempt. Give start() what to call.");
     const auto course = std::make_shared<Course>(service, policy, std::move(attempt), std::move(give_up));
-    std::shared_ptr<Course::Turn> turn;
     const std::lock_guard lock(course->mutex);
-    if (Status waiting = course->wait_for_next(turn); !waiting) return std::move(waiting).error();
+    if (Status waiting = course->wait_for_next(); !waiting) return std::move(waiting).error();
     return Retry(course);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "timer/patterns/virtual_time_fixture.h"
+#include "timer/watched_thread_fixture.h"
 #include <duewheel/patterns/retry.h>
 
 namespace duewheel {
@@ -147,7 +148,9 @@ TEST_F(RetryTest, gives_up_when_the_service_is_stopped_between_attempts) {
     ASSERT_TRUE(stopping.ok());
     pass(1h);
     EXPECT_EQ(stopping->state(), RetryState::given_up);
-    EXPECT_EQ(Retry::start(service, {}, [](unsigned) { return true; }).error().code, "timers_stopped");
+    const auto refused = Retry::start(
+        service, {}, [](unsigned) { return true; }, [](unsigned) { ADD_FAILURE(); });
+    EXPECT_EQ(refused.error().code, "timers_stopped");
 }
 
 // A service that was stopped while a retry waited left it waiting for ever: its state said so, and nobody was told that
@@ -218,26 +221,34 @@ TEST_F(RetryTest, an_executor_that_drops_an_attempt_ends_it) {
     EXPECT_EQ(given_up, std::vector<unsigned>{0});
 }
 
-// Whoever starts it holds the lock as the service takes the timer; where another thread stops it just then, the end of
-// the retry, which wants the lock, is not to come before that is given back.
-TEST_F(RetryTest, gives_up_when_the_service_is_stopped_just_as_it_is_started) {
+// Another thread may stop the service just as the timer of a retry is in it, and whoever starts the retry has not come
+// back. It is the other one who gives up then, afterwards: he who starts it may hold a lock that the handler takes.
+TEST_F(RetryTest, is_given_up_by_who_stops_the_service_just_as_it_is_started) {
     class StoppingAlarm final : public TimerAlarm {
       public:
         explicit StoppingAlarm(TimerService& service) : service_(service) {}
         void set(TimerInstant instant) override {
-            if (instant != kNeverInstant) std::thread([this] { service_.stop(); }).join();
+            if (instant == kNeverInstant) return;
+            stopping_.emplace([this] { service_.stop(); });
+            EXPECT_TRUE(stopping_->comes_to_wait()) << "for who starts it";
         }
-        void wait() override {}
+        void wait() override { stopping_.reset(); }
 
       private:
         TimerService& service_;
+        std::optional<WatchedThread> stopping_;
     } alarm(service);
     service.set_alarm(&alarm);
     service.rest();
-    const Retry retry = start({.first_delay = 1s}, 99);
-    EXPECT_TRUE(service.stopped());
+    std::thread::id given_up_by;
+    const auto give_up = [&](unsigned) { given_up_by = std::this_thread::get_id(); };
+    const Retry retry = Retry::start(
+                            service, {.first_delay = 1s}, [](unsigned) { return true; }, give_up)
+                            .value();
+    alarm.wait();
     EXPECT_EQ(retry.state(), RetryState::given_up);
-    EXPECT_EQ(given_up, std::vector<unsigned>{0});
+    EXPECT_NE(given_up_by, std::thread::id());
+    EXPECT_NE(given_up_by, std::this_thread::get_id());
     service.set_alarm(nullptr);
 }
 

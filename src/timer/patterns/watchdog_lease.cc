@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -34,28 +35,33 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
     // and of such calls waits for itself. No service knows it.
     TimerNode telling;
 
-    // What the timer holds of the lease. The service destroys it where nothing renews the lease any more: it was
-    // stopped, or its executor drops tasks.
+    // Who starts the timer just now, with the lock held: a watch that the service refuses is destroyed in there.
+    std::atomic<std::uint32_t> arming{0};
+
+    // The task of the timer. The service destroys it where nothing renews the lease any more: it was stopped, or its
+    // executor drops tasks.
     struct Watch {
         explicit Watch(std::shared_ptr<Course> course_) : course(std::move(course_)) {}
-        Watch(const Watch&) = delete;
-        Watch& operator=(const Watch&) = delete;
+        Watch(Watch&&) noexcept = default;
+        Watch& operator=(Watch&&) = delete;
         ~Watch() {
-            if (is_set) course->end_without_renewal();
+            if (course != nullptr) course->end_without_renewal();
         }
+        void operator()() { course->look(); }
 
-        const std::shared_ptr<Course> course;
-        bool is_set = false;  // guarded by the course's mutex; and nobody else has it any more when it goes
+        std::shared_ptr<Course> course;  // none: it was moved elsewhere
     };
 
-    // With the lock held. The caller keeps the watch longer than the lock: a service that is stopped just now leaves
-    // the last of it to him, and its end wants the lock.
-    Status wait_for_first(std::shared_ptr<Watch>& watch) {
-        watch = std::make_shared<Watch>(shared_from_this());
+    // With the lock held.
+    Status wait_for_first() {
+        struct Arming {
+            std::atomic<std::uint32_t>& thread;
+            ~Arming() { thread = 0; }
+        } const here{arming};
+        arming = this_thread_number();
         const std::chrono::nanoseconds third = length / 3;
-        Result<Timeout> armed = service.schedule_with_fixed_delay(third, third, [watch] { watch->course->look(); });
+        Result<Timeout> armed = service.schedule_with_fixed_delay(third, third, Watch(shared_from_this()));
         if (!armed) return std::move(armed).error();
-        watch->is_set = true;
         timeout = *std::move(armed);
         return {};
     }
@@ -100,8 +106,9 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
         tell_lost();
     }
 
-    // With no lock held, but in a destructor: so it is the service that tells, and that is told what `lost` throws.
+    // In a destructor: so it is the service that calls `lost`, and that is told what this throws.
     void end_without_renewal() {
+        if (arming == this_thread_number()) return;  // refused, which is told otherwise
         {
             const std::lock_guard lock(mutex);
             if (state != State::held) return;  // which is why the timer was cancelled
@@ -138,9 +145,8 @@ Result<WatchdogLease> WatchdogLease::hold(TimerService& service, std::chrono::na
     }
     if (!renew) throw std::invalid_argument("WatchdogLease: nothing renews it. Give hold() what to call.");
     const auto course = std::make_shared<Course>(service, length, std::move(renew), std::move(lost));
-    std::shared_ptr<Course::Watch> watch;
     const std::lock_guard lock(course->mutex);
-    if (Status waiting = course->wait_for_first(watch); !waiting) return std::move(waiting).error();
+    if (Status waiting = course->wait_for_first(); !waiting) return std::move(waiting).error();
     return WatchdogLease(course);
 }
 
