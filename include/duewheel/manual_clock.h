@@ -16,7 +16,8 @@
 // the alarm. advance() moves the time from one owner's alarm to the next, wakes those whose alarm rings one after the
 // other in the order in which the alarms were made, and lets each come back to rest before it goes on: the same program
 // fires the same timers in the same order each time. With auto_advance() the clock does that by itself whenever all
-// owners sleep and nobody holds it.
+// owners sleep and nobody holds it. An owner keeps its turn until it sleeps: so a task must not wait for what another
+// owner is to do, such as the end of another TimerThread (stop(), or its destructor), which would never come.
 //
 // What it cannot know is a thread that works without sleeping on it, such as one of a pool: such a thread takes a Hold.
 #pragma once

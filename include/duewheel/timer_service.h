@@ -68,9 +68,9 @@ namespace duewheel {
 
 // Runs a task once, sometime, here or elsewhere: `[&](TimerTask task) { pool.post(std::move(task)); }`. It is called by
 // the driver's thread, and by who calls dispatch(). It may drop a task instead, or throw, which goes to on_error and
-// drops it, too: a timer has been cancelled then, and what is built on it ends with it (a retry makes no further
-// attempt, a trigger no further firing), so an executor that drops is one for tasks that may be dropped. Let it destroy
-// what it drops with no lock held that a task may want.
+// drops it, too: a timer has been cancelled then, and what is built on it ends with it (a retry gives up, a trigger
+// makes no further firing), so an executor that drops is one for tasks that may be dropped. Let it destroy what it
+// drops with no lock held that a task may want.
 using TimerExecutor = std::function<void(TimerTask)>;
 
 // What a fixed rate does with periods that went by while its task was late.
@@ -217,7 +217,8 @@ class TimerService {
     [[nodiscard]] TimerStatistics statistics();
 
     // Between these two, no other thread is inside the service: around fork(), so that the child finds it whole. Every
-    // driver must rest or wait meanwhile; TimerThread has its own pair, which calls these.
+    // driver must rest or wait meanwhile; TimerThread has its own pair, which calls these. An executor must have
+    // nothing of the service: the child does not have its threads, and would wait in ~TimerService for what they had.
     void before_fork();
     void after_fork();
 

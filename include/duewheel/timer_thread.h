@@ -46,7 +46,8 @@ class TimerThread {
     std::vector<Timeout> stop();
 
     // Around fork(): the thread rests between two tasks, and none of its locks is held. Afterwards both processes call
-    // after_fork_in_...(); the child gets a thread of its own, with all timers. Not from a task of this thread.
+    // after_fork_in_...(); the child gets a thread of its own, with all timers. Not from a task of this thread, nor
+    // while an executor has tasks of the service, whose threads the child does not have.
     void before_fork();
     void after_fork_in_parent();
     void after_fork_in_child();

@@ -184,6 +184,25 @@ TEST(ManualClock, what_is_said_of_its_own_going_while_somebody_advances_it_count
     }
 }
 
+// Whoever looked for a moment whether time had moved found that it had not, whether it was held or not.
+TEST(ManualClock, does_not_go_by_itself_while_somebody_holds_it) {
+    ManualClock clock;
+    TimerService service({}, clock);
+    TimerThread thread(service);
+    const TimerInstant before = clock.now();
+    std::future<void> later = service.submit_after(10s, [] {}).value();
+    {
+        const ManualClock::Hold hold(clock);
+        const ManualClock::Hold another(clock);
+        { const ManualClock::Hold gone(clock); }
+        clock.auto_advance(true);
+        clock.wait_until_idle();  // its end is where time would go on
+        EXPECT_EQ(clock.now(), before);
+    }
+    later.get();
+    EXPECT_EQ(clock.now(), before + 10s);
+}
+
 // Of two threads that advanced it, the second found its own going put out by the first, and left it so for good.
 TEST(ManualClock, two_that_advance_it_leave_its_own_going_as_it_was) {
     for (int round = 0; round < 200; ++round) {

@@ -24,6 +24,12 @@ milliseconds ahead_of(TimerInstant now, Instant wall_now) {
     return wall_now.time_since_epoch() - std::chrono::floor<milliseconds>(now.time_since_epoch());
 }
 
+// Not beyond the ends of the axis: what is never due stays so.
+Instant moved_by(Instant wall, milliseconds by) {
+    if (by > milliseconds(0)) return wall > Instant::max() - by ? Instant::max() : wall + by;
+    return wall < Instant::min() - by ? Instant::min() : wall + by;
+}
+
 }  // namespace
 
 // The node is in nobody else's hands. Where the wall was then is noted with it: it may be set before the node comes to
@@ -95,7 +101,7 @@ void TimerCore::follow_wall(TimerNode& node, milliseconds ahead, Instant wall_no
     const bool jumped = std::abs(moved.count()) >= kJump.count();
     const WallJump policy = repeat.keeps_to_wall ? WallJump::fire_now : options_.wall_jump;
     if (jumped && policy == WallJump::shift) {
-        repeat.wall += moved;
+        repeat.wall = moved_by(repeat.wall, moved);
         return;
     }
     // Where the jump began and where it ended, the wall has really been.

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "timer/watched_thread_fixture.h"
 #include <duewheel/coroutine.h>
 #include <duewheel/manual_clock.h>
 #include <duewheel/task.h>
@@ -172,6 +173,25 @@ TEST(TimerExecutors, may_keep_what_they_have_run) {
         EXPECT_EQ(held.use_count(), 1);
     }
     kept.clear();
+}
+
+// What came to a pool after its end would have been kept, and what it held with it, until the pool's memory went.
+TEST(TaskPools, what_comes_after_the_end_is_dropped_at_once) {
+    auto pool = std::make_unique<TaskPool>(1);
+    const auto held = std::make_shared<int>();
+    std::optional<WatchedThread> ending;
+    std::promise<void> posted;
+    std::promise<long> uses;
+    pool->post([&, same = pool.get()] {
+        posted.get_future().wait();
+        ending.emplace([&] { pool.reset(); });
+        EXPECT_TRUE(ending->comes_to_wait()) << "for this task";
+        same->post([held] {});
+        uses.set_value(held.use_count());
+    });
+    posted.set_value();
+    EXPECT_EQ(uses.get_future().get(), 1);
+    ending.reset();
 }
 
 // ---- coroutines ----

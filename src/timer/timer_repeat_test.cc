@@ -1,4 +1,7 @@
 // Timers that fire again: when each run comes, and what late runs lead to.
+#include <functional>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -182,6 +185,40 @@ TEST_F(TimerRepeatTest, a_periodic_timer_keeps_its_place_among_max_pending) {
     }
     periodic.cancel();
     EXPECT_TRUE(small.schedule_after(1s, [] {}));
+}
+
+// A timer that keeps its place of max_pending as it ends is noticed much later, by a service that is full of nothing.
+// Each way to end, on the driver and elsewhere, gives it back at a place of its own.
+TEST(TimerRepeatPlaces, one_that_ends_gives_its_place_back_however_and_wherever_it_does) {
+    const auto end_itself = [] { EXPECT_EQ(TimerService::current().cancel(), CancelOutcome::running_here); };
+    const Instant begin{std::chrono::sys_days{std::chrono::May / 4 / 2026}};
+    const std::vector<std::function<Result<Timeout>(TimerService&)>> ways = {
+        [&](TimerService& service) { return service.schedule_at_fixed_rate(1h, 1h, end_itself); },
+        [&](TimerService& service) { return service.schedule_with_fixed_delay(1h, 1h, end_itself); },
+        [&](TimerService& service) { return service.schedule_at(begin + 1h, [] {}); },
+        [&](TimerService& service) {
+            return service.schedule_cron(CronSchedule(*CronRule::parse("0 0 1 4 5 ? 2026"), Zone::utc()), [] {});
+        },
+        [&](TimerService& service) {
+            return service.schedule_cron(CronSchedule(*CronRule::parse("@hourly"), Zone::utc()), end_itself);
+        },
+    };
+    for (const bool on_driver : {true, false}) {
+        for (std::size_t way = 0; way < ways.size(); ++way) {
+            ManualClock clock(begin);
+            std::vector<TimerTask> held;
+            TimerOptions options{.max_pending = 1};
+            if (!on_driver) options.executor = [&](TimerTask task) { held.push_back(std::move(task)); };
+            TimerService service(options, clock);
+            ASSERT_TRUE(ways[way](service).ok());
+            clock.advance(1h);
+            EXPECT_EQ(service.advance(), 1U);
+            for (TimerTask& task : held) std::thread([&] { task(); }).join();
+            EXPECT_EQ(service.pending(), 0U);
+            EXPECT_TRUE(service.schedule_after(1h, [] {}).ok()) << "way " << way << " on the driver: " << on_driver;
+            EXPECT_FALSE(service.schedule_after(1h, [] {}).ok()) << "one place, and not two";
+        }
+    }
 }
 
 TEST_F(TimerRepeatTest, a_periodic_timer_is_not_rescheduled) {

@@ -236,6 +236,13 @@ TEST_F(TimerServiceTest, a_timer_is_moved_earlier_and_later) {
     EXPECT_EQ(timeout.remaining(), 0ms);
 }
 
+TEST_F(TimerServiceTest, nothing_remains_of_the_time_of_one_that_is_overdue) {
+    const Timeout timeout = note_after(10ms, 1);
+    clock.advance(1h);
+    EXPECT_TRUE(timeout.is_pending()) << "nobody drives";
+    EXPECT_EQ(timeout.remaining(), 0ns);
+}
+
 TEST_F(TimerServiceTest, dropping_the_handle_changes_nothing) {
     note_after(1ms, 1);
     pass(1ms);
@@ -423,7 +430,8 @@ TEST(TimerServiceErrors, a_task_that_throws_disturbs_nobody) {
 
 TEST_F(TimerServiceTest, slow_tasks_are_counted_and_named) {
     TimerService watched({.slow_task = 50ms}, clock);
-    for (const std::chrono::milliseconds takes : {10ms, 60ms, 80ms}) {
+    // One that takes as long is not slow, and one that takes longer is.
+    for (const std::chrono::nanoseconds takes : {std::chrono::nanoseconds(50ms), 50ms + 1ns, 80ms + 0ns}) {
         static_cast<void>(watched.schedule_after(0ms, named("compact", [this, takes] { clock.advance(takes); })));
     }
     static_cast<void>(watched.schedule_after(0ms, [this] { clock.advance(70ms); }));

@@ -112,6 +112,25 @@ TEST_F(WallTest, with_shift_the_distance_counts) {
     EXPECT_EQ(runs.back(), 10min) << "and what is scheduled after the jump is at its instant";
 }
 
+// The jump was added to the last instant there is, which came out before the first one: the timer that was never due
+// fired as soon as the clock was corrected a little.
+TEST_F(WallTest, with_shift_what_is_never_due_stays_so) {
+    use(WallJump::shift);
+    const Timeout never = note_at(Instant::max());
+    for (const std::chrono::hours jump : {5h, -7h, 9h}) {
+        clock.set_wall(clock.wall_now() + jump);
+        service->advance();
+        clock.set_wall(clock.wall_now() + 100ms);
+        service->advance();
+        EXPECT_EQ(never.remaining(), std::chrono::nanoseconds::max());
+    }
+    EXPECT_EQ(runs, Moments{});
+    note_at(Instant::min());
+    clock.set_wall(clock.wall_now() - 5h);
+    service->advance();
+    EXPECT_EQ(runs.size(), 1U) << "and what is long due comes";
+}
+
 TEST_F(WallTest, with_skip_what_was_passed_over_does_not_happen) {
     use(WallJump::skip);
     const Timeout skipped = note_at(kNoon + 1h);
@@ -134,6 +153,19 @@ TEST_F(WallTest, what_is_skipped_takes_with_it_what_its_task_held) {
     service->advance();
     EXPECT_TRUE(skipped.is_cancelled());
     EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST_F(WallTest, what_is_skipped_gives_its_place_back) {
+    TimerService small({.max_pending = 2, .wall_jump = WallJump::skip}, clock);
+    CronSchedule once(CronRule::parse("0 0 13 4 5 ? 2026").value(), Zone::utc());
+    ASSERT_TRUE(small.schedule_at(kNoon + 1h, [] {}).ok());
+    ASSERT_TRUE(small.schedule_cron(std::move(once), [] {}).ok());
+    clock.set_wall(kNoon + 2h);
+    small.advance();
+    EXPECT_EQ(small.statistics().cancelled, 2U);
+    EXPECT_TRUE(small.schedule_after(1h, [] {}).ok());
+    EXPECT_TRUE(small.schedule_after(1h, [] {}).ok());
+    EXPECT_EQ(small.schedule_after(1h, [] {}).error().code, "timers_full");
 }
 
 TEST_F(WallTest, with_skip_what_was_due_as_the_wall_was_set_still_happens) {

@@ -50,13 +50,15 @@ struct RetryPolicy {
 
 enum class RetryState : std::uint8_t { waiting, succeeded, given_up, cancelled };
 
-// A handle: cheap to copy, used by any thread; dropping it changes nothing. The service must outlive what is waiting.
+// A handle: cheap to copy, used by any thread, also when the service has gone; dropping it changes nothing.
 class Retry {
   public:
     // True: done. It gets the number of the attempt, from 1 on. If it throws, it has failed, and the exception goes to
     // the service's on_error.
     using Attempt = std::function<bool(unsigned attempt)>;
-    // Once, after the last attempt has failed.
+    // Once, after the last attempt has failed; or, with as many as there have been, when the service is stopped before
+    // the next one: then by who stops it, or on its executor. A service that is destroyed is stopped, so what this
+    // refers to outlives the service, or the retry is cancelled before.
     using GiveUp = std::function<void(unsigned attempts)>;
 
     // Codes: timers_full, timers_stopped. Where one of these comes between two attempts, it gives up. Throws

@@ -48,7 +48,8 @@ class WatchdogLease {
     // Prolongs the lease to its full length, on the driver's thread or the service's executor. In it,
     // TimerService::current() names no timer: release() is what ends the lease.
     using Renew = std::function<Renewal()>;
-    // Once, when the lease is lost while it is held: not after release().
+    // Once, when the lease is lost while it is held: not after release(). So it is, for want of renewals, when the
+    // service is stopped; `lost` is called by who stops it then, or on its executor.
     using Lost = std::function<void()>;
 
     // Of a lease that was got just now for `length`. Codes: timers_full, timers_stopped; then nothing renews it. Throws
@@ -64,8 +65,9 @@ class WatchdogLease {
     }
     ~WatchdogLease() { release(); }
 
-    // No renewal begins any more, and one that runs on another thread has ended when this returns: so the caller may
-    // give the lock back. True when the lease was held until now. From `renew` and `lost` it does not wait.
+    // No renewal begins any more, nor is it lost; `renew` or `lost` that runs on another thread has ended when this
+    // returns: so the caller may give the lock back. True when the lease was held until now. From `renew` and `lost` it
+    // does not wait.
     bool release();
 
     // Neither released, nor lost, nor run out by the service's clock.

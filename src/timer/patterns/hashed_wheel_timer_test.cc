@@ -170,7 +170,10 @@ TEST_F(HashedWheelTimerTest, one_that_is_never_stopped_is_reported_with_what_it_
 TEST_F(HashedWheelTimerTest, too_many_instances_are_reported_once) {
     std::vector<std::unique_ptr<HashedWheelTimer>> timers;
     const std::size_t before = HashedWheelTimer::instances();
-    for (std::size_t i = 0; i <= HashedWheelTimer::kInstancesMax + 5; ++i) timers.push_back(make());
+    for (std::size_t i = 0; i <= HashedWheelTimer::kInstancesMax + 5; ++i) {
+        timers.push_back(make());
+        EXPECT_EQ(misuses.size(), HashedWheelTimer::instances() > HashedWheelTimer::kInstancesMax) << "and no sooner";
+    }
     EXPECT_EQ(HashedWheelTimer::instances(), before + HashedWheelTimer::kInstancesMax + 6);
     ASSERT_EQ(misuses.size(), 1U);
     EXPECT_NE(misuses[0].find("more than 64 instances"), std::string::npos) << misuses[0];

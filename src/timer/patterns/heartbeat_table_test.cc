@@ -42,6 +42,17 @@ TEST(HeartbeatTable, a_peer_is_dropped_after_its_missed_beats_and_not_before) {
     EXPECT_EQ(table.next_check(), kNever);
 }
 
+// Of two threads that each took the time and then the table's lock, the later time may come first.
+TEST(HeartbeatTable, what_was_heard_at_an_earlier_time_takes_nothing_back) {
+    HeartbeatTable table;
+    const Peer peer = table.watch(1, 30, 10);
+    EXPECT_TRUE(table.heard(peer, 20));
+    EXPECT_TRUE(table.heard(peer, 15));
+    EXPECT_EQ(table.last_heard(peer), 20U);
+    EXPECT_EQ(silent_at(table, 49), Silent{});
+    EXPECT_EQ(silent_at(table, 50), Silent{1});
+}
+
 TEST(HeartbeatTable, a_sender_sends_only_where_nothing_else_was_sent_for_a_while) {
     HeartbeatTable connections;
     const Peer idle = connections.watch(1, 10, 0);

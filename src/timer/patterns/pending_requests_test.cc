@@ -1,11 +1,14 @@
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "timer/patterns/virtual_time_fixture.h"
+#include "timer/watched_thread_fixture.h"
 #include <duewheel/patterns/pending_requests.h>
 #include <duewheel/timer_thread.h>
 
@@ -122,6 +125,65 @@ TEST_F(PendingRequestsTest, a_full_service_is_said_and_the_callback_never_comes)
     PendingRequests<int> none(full);
     EXPECT_EQ(none.start(1s, [](Result<int>) { ADD_FAILURE(); }).error().code, "timers_full");
     EXPECT_EQ(none.size(), 0U);
+}
+
+// A clock on which a test comes between the moment at which a timer's task runs and what it does, where its service
+// measures how long tasks take.
+class BegunTaskClock final : public TimerClock {
+  public:
+    explicit BegunTaskClock(ManualClock& clock) : clock_(clock) {}
+    TimerInstant now() const override {
+        if (happens_ && TimerService::current()) std::exchange(happens_, nullptr)();
+        return clock_.now();
+    }
+    Instant wall_now() const override { return clock_.wall_now(); }
+    std::unique_ptr<TimerAlarm> make_alarm() const override { return clock_.make_alarm(); }
+    void before_next_task(std::function<void()> happens) { happens_ = std::move(happens); }
+
+  private:
+    ManualClock& clock_;
+    mutable std::function<void()> happens_;
+};
+
+// A time-out that has begun and lost still looks at the table: whoever is told of the answer may destroy that.
+TEST_F(PendingRequestsTest, nobody_is_told_before_a_time_out_that_has_lost_is_out_of_the_table) {
+    for (const bool stops : {false, true}) {
+        BegunTaskClock begun(clock);
+        TimerService own({.slow_task = 1h}, begun);
+        std::optional<PendingRequests<int>> table(own);
+        std::optional<WatchedThread> ending;
+        std::atomic<int> told = 0;
+        const auto request = table->start(1s, [&](const Result<int>&) { ++told; }).value();
+        begun.before_next_task([&] {
+            ending.emplace([&] {
+                if (stops) {
+                    EXPECT_EQ(table->stop(), 1U);
+                } else {
+                    EXPECT_TRUE(table->complete(request.id, 42));
+                }
+                table.reset();
+            });
+            EXPECT_TRUE(ending->comes_to_wait());
+            EXPECT_EQ(told, 0);
+        });
+        clock.advance(1s);
+        own.advance();
+        ending.reset();
+        EXPECT_EQ(told, 1);
+    }
+}
+
+TEST_F(PendingRequestsTest, its_end_waits_for_a_caller_who_is_told_of_a_time_out) {
+    std::optional<PendingRequests<int>> table(service);
+    std::optional<WatchedThread> ending;
+    const auto done = [&](const Result<int>&) {
+        ending.emplace([&] { table.reset(); });
+        EXPECT_TRUE(ending->comes_to_wait());
+    };
+    ASSERT_TRUE(table->start(1s, done).ok());
+    pass(1s);
+    ending.reset();
+    EXPECT_FALSE(table.has_value());
 }
 
 TEST(PendingRequestsRace, each_caller_is_told_exactly_once_when_answers_race_time_outs) {

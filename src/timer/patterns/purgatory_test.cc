@@ -1,12 +1,14 @@
 #include <atomic>
 #include <barrier>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "timer/patterns/virtual_time_fixture.h"
+#include "timer/watched_thread_fixture.h"
 #include <duewheel/patterns/purgatory.h>
 #include <duewheel/timer_thread.h>
 
@@ -206,6 +208,28 @@ TEST_F(PurgatoryTest, stop_ends_all_and_refuses_what_comes) {
     EXPECT_EQ(refused.error().code, "purgatory_stopped");
     EXPECT_EQ(purgatory.keys(), 0U);
     EXPECT_EQ(service.pending(), 0U);
+}
+
+// What `done` uses goes with whoever destroys the purgatory, which is to be there as `done` returns.
+TEST_F(PurgatoryTest, its_end_waits_for_done_that_runs_on_another_thread) {
+    for (const bool others_wait : {false, true}) {
+        std::optional<Purgatory<int>> own(service);
+        std::optional<WatchedThread> ending;
+        const auto never = [] { return false; };
+        const auto done = [&](Completion) {
+            ending.emplace([&] { own.reset(); });
+            EXPECT_TRUE(ending->comes_to_wait());
+        };
+        ASSERT_TRUE(own->try_complete_else_watch({1}, 1s, never, done).ok());
+        Outcomes others;
+        if (others_wait) {
+            const auto note = [&](Completion how) { others.push_back(how); };
+            ASSERT_TRUE(own->try_complete_else_watch({1, 2}, 1h, never, note).ok());
+        }
+        pass(1s);
+        ending.reset();
+        EXPECT_EQ(others, Outcomes(others_wait ? 1 : 0, Completion::stopped));
+    }
 }
 
 TEST_F(PurgatoryTest, a_service_that_is_full_is_said_and_nothing_is_watched) {

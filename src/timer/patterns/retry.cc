@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 
 #include "base/random.h"
+#include "timer/thread_number.h"
 #include <duewheel/patterns/retry.h>
 
 namespace duewheel {
@@ -59,10 +61,35 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
     unsigned attempts = 0;                   // guarded by mutex
     Timeout timeout;                         // guarded by mutex
 
+    // Who starts a timer just now, with the lock held: a turn that the service refuses is destroyed in there.
+    std::atomic<std::uint32_t> arming{0};
+
+    // The task of a timer. The service destroys it where the attempt never comes: it was stopped, or its executor drops
+    // tasks.
+    struct Turn {
+        explicit Turn(std::shared_ptr<Course> course_) : course(std::move(course_)) {}
+        Turn(Turn&&) noexcept = default;
+        Turn& operator=(Turn&&) = delete;
+        ~Turn() {
+            if (course != nullptr && !has_come) course->end_without_attempt();
+        }
+        void operator()() {
+            has_come = true;
+            course->try_once();
+        }
+
+        std::shared_ptr<Course> course;  // none: it was moved elsewhere
+        bool has_come = false;
+    };
+
     // With the lock held.
     Status wait_for_next() {
-        Result<Timeout> next = service.schedule_after(policy.delay_before(attempts + 1),
-                                                      [self = shared_from_this()] { self->try_once(); });
+        struct Arming {
+            std::atomic<std::uint32_t>& thread;
+            ~Arming() { thread = 0; }
+        } const here{arming};
+        arming = this_thread_number();
+        Result<Timeout> next = service.schedule_after(policy.delay_before(attempts + 1), Turn(shared_from_this()));
         if (!next) return std::move(next).error();
         timeout = *std::move(next);
         return {};
@@ -99,6 +126,19 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
             state = RetryState::given_up;
         }
         if (give_up) give_up(tried);
+    }
+
+    // In a destructor: so it is the service that calls the handler, and that is told what this throws.
+    void end_without_attempt() {
+        if (arming == this_thread_number()) return;  // refused, which is told otherwise
+        unsigned tried = 0;
+        {
+            const std::lock_guard lock(mutex);
+            if (state != RetryState::waiting) return;  // cancelled, which is why the timer was
+            state = RetryState::given_up;
+            tried = attempts;
+        }
+        if (give_up) service.dispatch([self = shared_from_this(), tried] { self->give_up(tried); });
     }
 };
 

@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "timer/patterns/virtual_time_fixture.h"
+#include "timer/watched_thread_fixture.h"
 #include <duewheel/patterns/retry.h>
 
 namespace duewheel {
@@ -104,6 +108,20 @@ TEST_F(RetryTest, cancel_ends_it_between_two_attempts_and_from_within_one) {
     EXPECT_EQ(within->state(), RetryState::cancelled);
 }
 
+TEST_F(RetryTest, one_that_is_cancelled_during_its_attempt_stays_so_whatever_that_comes_to) {
+    for (const bool succeeds : {false, true}) {
+        std::optional<Retry> retry;
+        const auto attempt = [&](unsigned) {
+            EXPECT_TRUE(retry->cancel());
+            return succeeds;
+        };
+        retry = Retry::start(service, {.attempts_max = 1}, attempt, [](unsigned) { ADD_FAILURE(); }).value();
+        pass(1h);
+        EXPECT_EQ(retry->state(), RetryState::cancelled);
+        EXPECT_EQ(retry->attempts(), 1U);
+    }
+}
+
 TEST_F(RetryTest, an_attempt_that_throws_has_failed_and_is_reported) {
     int errors = 0;
     TimerService own({.on_error = [&](std::exception_ptr, const char*) { ++errors; }}, clock);
@@ -130,7 +148,108 @@ TEST_F(RetryTest, gives_up_when_the_service_is_stopped_between_attempts) {
     ASSERT_TRUE(stopping.ok());
     pass(1h);
     EXPECT_EQ(stopping->state(), RetryState::given_up);
-    EXPECT_EQ(Retry::start(service, {}, [](unsigned) { return true; }).error().code, "timers_stopped");
+    const auto refused = Retry::start(
+        service, {}, [](unsigned) { return true; }, [](unsigned) { ADD_FAILURE(); });
+    EXPECT_EQ(refused.error().code, "timers_stopped");
+}
+
+// A service that was stopped while a retry waited left it waiting for ever: its state said so, and nobody was told that
+// nothing would come of it.
+TEST_F(RetryTest, gives_up_when_the_service_is_stopped_while_it_waits) {
+    const Retry fresh = start({.first_delay = 1h}, 99);
+    const Retry between = start({.attempts_max = 5, .delay = 3s}, 99);
+    Retry cancelled = start({.first_delay = 1h}, 99);
+    pass(4s);
+    EXPECT_TRUE(cancelled.cancel());
+    service.stop();
+    EXPECT_EQ(fresh.state(), RetryState::given_up);
+    EXPECT_EQ(between.state(), RetryState::given_up);
+    EXPECT_EQ(cancelled.state(), RetryState::cancelled);
+    std::sort(given_up.begin(), given_up.end());
+    EXPECT_EQ(given_up, (std::vector<unsigned>{0, 2})) << "each with the attempts there were";
+    pass(1h);
+    EXPECT_EQ(attempts.size(), 2U);
+    EXPECT_EQ(given_up.size(), 2U);
+}
+
+// The same, and then the handler has the service's executor and its on_error as any task has, and may ask the retry.
+TEST_F(RetryTest, what_is_called_when_the_service_stops_is_called_as_a_task_is) {
+    std::vector<TimerTask> held;
+    int errors = 0;
+    std::optional<Retry> retry;
+    const auto give_up = [&](unsigned) {
+        EXPECT_EQ(retry->state(), RetryState::given_up);
+        EXPECT_FALSE(retry->cancel());
+        throw std::runtime_error("no connection");
+    };
+    {
+        TimerService own({.executor = [&](TimerTask task) { held.push_back(std::move(task)); },
+                          .on_error = [&](std::exception_ptr, const char*) { ++errors; }},
+                         clock);
+        retry = Retry::start(
+                    own, {.first_delay = 1h}, [](unsigned) { return true; }, give_up)
+                    .value();
+        own.stop();
+        ASSERT_EQ(held.size(), 1U);
+        held[0]();
+    }
+    EXPECT_EQ(errors, 1);
+    {
+        TimerService own({.on_error = [&](std::exception_ptr, const char*) { ++errors; }}, clock);
+        retry = Retry::start(
+                    own, {.first_delay = 1h}, [](unsigned) { return true; }, give_up)
+                    .value();
+    }
+    EXPECT_EQ(errors, 2) << "and by who destroys the service, if it has no executor";
+    EXPECT_EQ(retry->state(), RetryState::given_up) << "which may be asked when the service has gone";
+}
+
+TEST_F(RetryTest, an_executor_that_drops_an_attempt_ends_it) {
+    // It stayed waiting for what the executor had dropped.
+    std::vector<TimerTask> held;
+    TimerService own({.executor = [&](TimerTask task) { held.push_back(std::move(task)); }}, clock);
+    const auto give_up = [&](unsigned tried) { given_up.push_back(tried); };
+    const Retry retry = Retry::start(
+                            own, {}, [](unsigned) { return true; }, give_up)
+                            .value();
+    own.advance();
+    ASSERT_EQ(held.size(), 1U);
+    std::exchange(held, {}).clear();
+    EXPECT_EQ(retry.state(), RetryState::given_up);
+    ASSERT_EQ(held.size(), 1U);
+    held[0]();
+    EXPECT_EQ(given_up, std::vector<unsigned>{0});
+}
+
+// Another thread may stop the service just as the timer of a retry is in it, and whoever starts the retry has not come
+// back. It is the other one who gives up then, afterwards: he who starts it may hold a lock that the handler takes.
+TEST_F(RetryTest, is_given_up_by_who_stops_the_service_just_as_it_is_started) {
+    class StoppingAlarm final : public TimerAlarm {
+      public:
+        explicit StoppingAlarm(TimerService& service) : service_(service) {}
+        void set(TimerInstant instant) override {
+            if (instant == kNeverInstant) return;
+            stopping_.emplace([this] { service_.stop(); });
+            EXPECT_TRUE(stopping_->comes_to_wait()) << "for who starts it";
+        }
+        void wait() override { stopping_.reset(); }
+
+      private:
+        TimerService& service_;
+        std::optional<WatchedThread> stopping_;
+    } alarm(service);
+    service.set_alarm(&alarm);
+    service.rest();
+    std::thread::id given_up_by;
+    const auto give_up = [&](unsigned) { given_up_by = std::this_thread::get_id(); };
+    const Retry retry = Retry::start(
+                            service, {.first_delay = 1s}, [](unsigned) { return true; }, give_up)
+                            .value();
+    alarm.wait();
+    EXPECT_EQ(retry.state(), RetryState::given_up);
+    EXPECT_NE(given_up_by, std::thread::id());
+    EXPECT_NE(given_up_by, std::this_thread::get_id());
+    service.set_alarm(nullptr);
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "timer/running_task.h"
+#include "timer/thread_number.h"
 #include "timer/timer_repeat.h"
 #include <duewheel/patterns/watchdog_lease.h>
 
@@ -28,11 +31,36 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
     TimerInstant ends;  // a lease after the last renewal that succeeded was begun
     Timeout timeout;    // one for all thirds, so that no other timer gets its place in the service
 
+    // Is `running` while `lost` does: what release() waits for as it waits for a timer's task, so that no ring of tasks
+    // and of such calls waits for itself. No service knows it.
+    TimerNode telling;
+
+    // Who starts the timer just now, with the lock held: a watch that the service refuses is destroyed in there.
+    std::atomic<std::uint32_t> arming{0};
+
+    // The task of the timer. The service destroys it where nothing renews the lease any more: it was stopped, or its
+    // executor drops tasks.
+    struct Watch {
+        explicit Watch(std::shared_ptr<Course> course_) : course(std::move(course_)) {}
+        Watch(Watch&&) noexcept = default;
+        Watch& operator=(Watch&&) = delete;
+        ~Watch() {
+            if (course != nullptr) course->end_without_renewal();
+        }
+        void operator()() { course->look(); }
+
+        std::shared_ptr<Course> course;  // none: it was moved elsewhere
+    };
+
     // With the lock held.
     Status wait_for_first() {
+        struct Arming {
+            std::atomic<std::uint32_t>& thread;
+            ~Arming() { thread = 0; }
+        } const here{arming};
+        arming = this_thread_number();
         const std::chrono::nanoseconds third = length / 3;
-        Result<Timeout> armed =
-            service.schedule_with_fixed_delay(third, third, [self = shared_from_this()] { self->look(); });
+        Result<Timeout> armed = service.schedule_with_fixed_delay(third, third, Watch(shared_from_this()));
         if (!armed) return std::move(armed).error();
         timeout = *std::move(armed);
         return {};
@@ -71,11 +99,40 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
             if (state != State::held) return;  // released meanwhile
             if (renewal == Renewal::renewed) ends = instant_after(begun, length);
             const TimerInstant now = service.clock().now();
-            if (renewal != Renewal::not_ours && now < ends && !service.stopped()) return wait_for_next(now);
+            if (renewal != Renewal::not_ours && now < ends) return wait_for_next(now);
             state = State::lost;
             timeout.cancel();
         }
-        if (lost) lost();
+        tell_lost();
+    }
+
+    // In a destructor: so it is the service that calls `lost`, and that is told what this throws.
+    void end_without_renewal() {
+        if (arming == this_thread_number()) return;  // refused, which is told otherwise
+        {
+            const std::lock_guard lock(mutex);
+            if (state != State::held) return;  // which is why the timer was cancelled
+            state = State::lost;
+        }
+        service.dispatch([self = shared_from_this()] { self->tell_lost(); });
+    }
+
+    // By who has lost it, unless it is released before that.
+    void tell_lost() {
+        {
+            const std::lock_guard lock(mutex);
+            if (state != State::lost || !lost) return;
+            telling.runner.store(this_thread_number(), std::memory_order_relaxed);
+            telling.word.store(static_cast<std::uint32_t>(TimerStatus::running), std::memory_order_release);
+        }
+        struct Told {  // also when it throws
+            TimerNode& telling;
+            ~Told() {
+                telling.word.store(static_cast<std::uint32_t>(TimerStatus::expired), std::memory_order_release);
+                telling.word.notify_all();
+            }
+        } const told{telling};
+        lost();
     }
 };
 
@@ -99,11 +156,11 @@ bool WatchdogLease::release() {
     bool was_held = false;
     {
         const std::lock_guard lock(course_->mutex);
-        was_held = course_->state == Course::State::held;
-        if (was_held) course_->state = Course::State::released;
+        was_held = std::exchange(course_->state, Course::State::released) == Course::State::held;
         timeout = course_->timeout;
     }
     timeout.cancel_and_wait();
+    if (course_->telling.status() == TimerStatus::running) wait_until_returned(course_->telling);
     return was_held && course_->service.clock().now() < course_->ends_now();
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "timer/patterns/virtual_time_fixture.h"
+#include "timer/watched_thread_fixture.h"
 #include <duewheel/patterns/watchdog_lease.h>
 
 namespace duewheel {
@@ -134,6 +135,38 @@ TEST_F(WatchdogLeaseTest, is_lost_at_its_end_and_not_a_third_after_it) {
     EXPECT_EQ(service.pending(), 0U);
 }
 
+// The other side counts from when it got the renewal, which nobody here knows: it was not before this was sent.
+TEST_F(WatchdogLeaseTest, is_counted_from_before_the_renewal_was_sent_and_not_from_its_answer) {
+    const auto renew = [this] {
+        renewals.push_back(now());
+        if (renewals.size() > 1) return Renewal::unknown;
+        clock.advance(5s);
+        return Renewal::renewed;
+    };
+    const WatchdogLease lease = WatchdogLease::hold(service, 30s, renew, [this] { lost.push_back(now()); }).value();
+    pass(39s);
+    EXPECT_TRUE(lease.is_held());
+    EXPECT_EQ(renewals, (std::vector<seconds>{10s, 25s, 35s}));
+    pass(1s);
+    EXPECT_FALSE(lease.is_held());
+    EXPECT_EQ(lost, std::vector<seconds>{40s});
+}
+
+// Who has given the lock back is not to have it prolonged afterwards, when it is another's.
+TEST_F(WatchdogLeaseTest, a_release_waits_for_a_renewal_that_runs_on_another_thread) {
+    std::optional<WatchdogLease> lease;
+    std::optional<WatchedThread> releasing;
+    const auto renew = [&] {
+        releasing.emplace([&] { EXPECT_TRUE(lease->release()); });
+        EXPECT_TRUE(releasing->comes_to_wait());
+        return Renewal::renewed;
+    };
+    lease = WatchdogLease::hold(service, 30s, renew, [] { ADD_FAILURE(); }).value();
+    pass(10s);
+    releasing.reset();
+    EXPECT_EQ(service.pending(), 0U);
+}
+
 TEST_F(WatchdogLeaseTest, a_service_that_stops_as_it_is_renewed_loses_it) {
     const WatchdogLease lease = WatchdogLease::hold(
                                     service, 30s,
@@ -196,6 +229,82 @@ TEST_F(WatchdogLeaseTest, one_that_is_moved_stays_held) {
     moved = std::move(second);
     pass(10s);
     EXPECT_EQ(renewals.size(), 2U) << "the first was released when another took its place";
+}
+
+// A service that was stopped renewed nothing any more, and the holder was not told: the lease ran out as he worked on.
+TEST_F(WatchdogLeaseTest, is_lost_when_the_service_is_stopped_between_two_renewals) {
+    WatchdogLease lease = hold();
+    WatchdogLease released = hold();
+    pass(15s);
+    EXPECT_TRUE(released.release());
+    service.stop();
+    EXPECT_EQ(lost, std::vector<seconds>{15s});
+    EXPECT_FALSE(lease.is_held());
+    EXPECT_FALSE(lease.release());
+    const auto lose = [] { ADD_FAILURE() << "what is refused is not lost"; };
+    const auto refused = WatchdogLease::hold(
+        service, 30s, [] { return Renewal::renewed; }, lose);
+    EXPECT_EQ(refused.error().code, "timers_stopped");
+    pass(1h);
+    EXPECT_EQ(renewals, (std::vector<seconds>{10s, 10s}));
+    EXPECT_EQ(lost.size(), 1U);
+}
+
+TEST_F(WatchdogLeaseTest, is_lost_when_an_executor_drops_its_renewal_unless_it_is_released_before_that_is_told) {
+    // It stayed held, and was renewed no more.
+    std::vector<TimerTask> held;
+    TimerService own({.executor = [&](TimerTask task) { held.push_back(std::move(task)); }}, clock);
+    for (const bool releases : {false, true}) {
+        lost.clear();
+        WatchdogLease lease = WatchdogLease::hold(
+                                  own, 30s, [] { return Renewal::renewed; }, [this] { lost.push_back(now()); })
+                                  .value();
+        clock.advance(10s);
+        own.advance();
+        ASSERT_EQ(held.size(), 1U);
+        std::exchange(held, {}).clear();
+        EXPECT_FALSE(lease.is_held());
+        ASSERT_EQ(held.size(), 1U);
+        if (releases) {
+            EXPECT_FALSE(lease.release());
+        }
+        std::exchange(held, {})[0]();
+        EXPECT_EQ(lost.size(), releases ? 0U : 1U);
+    }
+}
+
+// What `lost` uses goes with the holder, who may be on another thread than the one that stops the service.
+TEST_F(WatchdogLeaseTest, a_release_waits_for_what_is_called_when_the_service_stops) {
+    std::optional<WatchdogLease> lease;
+    std::optional<WatchedThread> releasing;
+    const auto lose = [&] {
+        EXPECT_FALSE(lease->release()) << "which does not wait for itself";
+        releasing.emplace([&] { lease.reset(); });
+        EXPECT_TRUE(releasing->comes_to_wait());
+    };
+    lease = WatchdogLease::hold(
+                service, 30s, [] { return Renewal::renewed; }, lose)
+                .value();
+    service.stop();
+    releasing.reset();
+    EXPECT_FALSE(lease.has_value());
+}
+
+// A task that releases the lease waits for `lost`; and `lost` is not to wait for that task.
+TEST_F(WatchdogLeaseTest, a_task_that_releases_it_and_what_is_called_when_it_is_lost_do_not_wait_for_each_other) {
+    TimerService other({}, clock);
+    std::optional<WatchdogLease> lease;
+    std::optional<WatchedThread> driver;
+    Timeout task = other.schedule_after(0s, [&] { EXPECT_FALSE(lease->release()); }).value();
+    const auto lose = [&] {
+        driver.emplace([&] { other.advance(); });
+        EXPECT_TRUE(driver->comes_to_wait());
+        EXPECT_EQ(task.cancel_and_wait(), CancelOutcome::running_elsewhere);
+    };
+    lease = WatchdogLease::hold(
+                service, 30s, [] { return Renewal::renewed; }, lose)
+                .value();
+    service.stop();
 }
 
 }  // namespace
