@@ -11,6 +11,35 @@
 namespace duewheel {
 namespace {
 
+// Coroutines of one chain, of which one goes on at a time.
+struct Chain {
+    void go_on() {
+        EXPECT_EQ(++running, 1);
+        interleaving_point();
+        --running;
+    }
+
+    World world;
+    int running = 0;
+    int ended = 0;
+};
+
+Task<void> doze(Chain& chain, std::chrono::nanoseconds takes) {
+    static_cast<void>(co_await sleep_for(chain.world.service, takes));
+    chain.go_on();
+    ++chain.ended;
+}
+
+Task<void> doze_at_most(Chain& chain, std::chrono::nanoseconds limit, std::chrono::nanoseconds takes) {
+    const auto work = [](Chain& of, std::chrono::nanoseconds time) -> Task<void> {
+        static_cast<void>(co_await sleep_for(of.world.service, time));
+        of.go_on();
+    };
+    static_cast<void>(co_await with_timeout(chain.world.service, limit, work(chain, takes)));
+    chain.go_on();
+    ++chain.ended;
+}
+
 TEST(Interleavings, a_periodic_timer_is_cancelled_and_the_service_stopped_as_its_run_ends) {
     // Who cancels what is on its way to the mailbox has its task; who finds the mailbox closed must not touch that.
     expect_all(
@@ -110,61 +139,18 @@ TEST(Interleavings, a_sleep_that_is_cancelled_as_its_service_stops_ends) {
         3);
 }
 
-TEST(Interleavings, of_two_moves_at_once_the_earlier_one_wakes_the_driver) {
-    // The one that came to the mailbox first woke the driver for its own deadline alone, and the other one, which found
-    // the timer on its way there, had woken it in vain: it slept past the earlier deadline.
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(world->schedule(1h));
-            world->service.advance(TimerInstant(1ms));
-            world->service.rest();
-            const auto move = [timeout](std::chrono::nanoseconds at) {
-                return [timeout, at] {
-                    Timeout mine = *timeout;
-                    EXPECT_TRUE(mine.reschedule_at(TimerInstant(at)));
-                };
-            };
-            const auto drive = [world] {
-                world->service.advance(TimerInstant(2ms));
-                world->service.rest();
-            };
-            return Interleaved{{drive, move(2h), move(20ms)},
-                               [world, timeout] { EXPECT_LE(world->alarm.at, TimerInstant(timeout->remaining())); }};
-        },
-        2);
-}
-
 TEST(Interleavings, a_limit_that_comes_while_its_work_begins_elsewhere_does_not_destroy_it) {
     // Work was begun on another thread than the driver's, and its limit came before the coroutine had suspended. That
     // went on on its own thread and destroyed the work, which the driver went on with.
-    struct Scene {
-        World world;
-        int running = 0;
-        int ended = 0;
-    };
-    const auto ask = [](Scene& scene) -> Task<void> {
-        const auto work = [](Scene& of) -> Task<void> {
-            static_cast<void>(co_await sleep_for(of.world.service, 1ns));
-            EXPECT_EQ(++of.running, 1);
-            interleaving_point();
-            --of.running;
-        };
-        static_cast<void>(co_await with_timeout(scene.world.service, 0ns, work(scene)));
-        EXPECT_EQ(++scene.running, 1);
-        interleaving_point();
-        --scene.running;
-        ++scene.ended;
-    };
     for (const bool stops : {false, true}) {
         expect_all(
-            [&ask, stops] {
-                auto scene = std::make_shared<Scene>();
+            [stops] {
+                auto scene = std::make_shared<Chain>();
                 const auto drive = [scene, stops] {
                     scene->world.drive();
                     if (stops) static_cast<void>(scene->world.service.stop());
                 };
-                return Interleaved{{[scene, &ask] { start(ask(*scene)); }, drive}, [scene] {
+                return Interleaved{{[scene] { start(doze_at_most(*scene, 0ns, 1ns)); }, drive}, [scene] {
                                        scene->world.drive();
                                        EXPECT_EQ(scene->ended, 1);
                                    }};
@@ -176,23 +162,11 @@ TEST(Interleavings, a_limit_that_comes_while_its_work_begins_elsewhere_does_not_
 TEST(Interleavings, who_looks_at_the_service_beside_its_driver_does_not_become_it) {
     // Asio's waits end on any thread, and the last one has the alarm set anew: that thread was taken for the driver's,
     // and a stop on it went on with coroutines beside the driver.
-    struct Scene {
-        World world;
-        int running = 0;
-        int ended = 0;
-    };
-    const auto doze = [](Scene& scene) -> Task<void> {
-        static_cast<void>(co_await sleep_for(scene.world.service, 5ms));
-        EXPECT_EQ(++scene.running, 1);
-        interleaving_point();
-        --scene.running;
-        ++scene.ended;
-    };
     expect_all(
-        [&doze] {
-            auto scene = std::make_shared<Scene>();
-            start(doze(*scene));
-            start(doze(*scene));
+        [] {
+            auto scene = std::make_shared<Chain>();
+            start(doze(*scene, 5ms));
+            start(doze(*scene, 5ms));
             const auto look_and_stop = [scene] {
                 scene->world.service.rest();
                 static_cast<void>(scene->world.service.stop());
@@ -232,28 +206,10 @@ TEST(Interleavings, a_service_goes_when_the_executor_has_run_what_was_dispatched
 TEST(Interleavings, a_stop_and_the_driver_never_go_on_with_a_coroutine_at_once) {
     // Work and its limit are due as the service is stopped; the thread that stopped went on with one of them while the
     // driver went on with the other, and one destroyed what the other ran.
-    struct Scene {
-        World world;
-        int running = 0;
-        int ended = 0;
-    };
-    const auto ask = [](Scene& scene) -> Task<void> {
-        const auto work = [](Scene& of) -> Task<void> {
-            static_cast<void>(co_await sleep_for(of.world.service, 5ms));
-            EXPECT_EQ(++of.running, 1);
-            interleaving_point();
-            --of.running;
-        };
-        static_cast<void>(co_await with_timeout(scene.world.service, 5ms, work(scene)));
-        EXPECT_EQ(++scene.running, 1);
-        interleaving_point();
-        --scene.running;
-        ++scene.ended;
-    };
     expect_all(
-        [&ask] {
-            auto scene = std::make_shared<Scene>();
-            start(ask(*scene));
+        [] {
+            auto scene = std::make_shared<Chain>();
+            start(doze_at_most(*scene, 5ms, 5ms));
             return Interleaved{
                 {[scene] { static_cast<void>(scene->world.service.stop()); }, [scene] { scene->world.drive(); }},
                 [scene] { EXPECT_EQ(scene->ended, 1); }};

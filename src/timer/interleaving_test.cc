@@ -169,6 +169,31 @@ TEST(Interleavings, a_move_is_either_done_or_refused) {
         4);
 }
 
+TEST(Interleavings, of_two_moves_at_once_the_earlier_one_wakes_the_driver) {
+    // The one that came to the mailbox first woke the driver for its own deadline alone, and the other one, which found
+    // the timer on its way there, had woken it in vain: it slept past the earlier deadline.
+    expect_all(
+        [] {
+            auto world = std::make_shared<World>();
+            auto timeout = std::make_shared<Timeout>(world->schedule(1h));
+            world->service.advance(TimerInstant(1ms));
+            world->service.rest();
+            const auto move = [timeout](std::chrono::nanoseconds at) {
+                return [timeout, at] {
+                    Timeout mine = *timeout;
+                    EXPECT_TRUE(mine.reschedule_at(TimerInstant(at)));
+                };
+            };
+            const auto drive = [world] {
+                world->service.advance(TimerInstant(2ms));
+                world->service.rest();
+            };
+            return Interleaved{{drive, move(2h), move(20ms)},
+                               [world, timeout] { EXPECT_LE(world->alarm.at, TimerInstant(timeout->remaining())); }};
+        },
+        2);
+}
+
 TEST(Interleavings, moves_and_a_cancel_of_one_timer) {
     expect_all(
         [] {

@@ -363,7 +363,7 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         dead.ended = now;
         add_world(into, dead);
         retried(fail->retry_in_ms.value_or(0));
-        if (!fail->retry_in_ms) next.due.high += of.rest_most_ms;
+        if (!fail->retry_in_ms) next.due.high += std::max(of.rest_most_ms, fail->rest_at_least_ms);
     } else if (const auto* release = std::get_if<ReleaseCommand>(&request.command)) {
         if (!request.known_lease || release->delay_ms <= 0) return;
         retried(release->delay_ms);
