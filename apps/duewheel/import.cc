@@ -133,6 +133,13 @@ void print_paused(const ImportRun& run) {
             "on with `duewheel queue resume`.\n",
             printable(queue).c_str());
     }
+    for (const std::string& name : run.unlimited()) {
+        std::fprintf(
+            stderr,
+            "duewheel: The limits of %s are not set yet, as they are when all messages are there: run the same "
+            "import again.\n",
+            printable(name).c_str());
+    }
     for (const std::string& queue : run.unsigned_queues()) {
         std::fprintf(stderr,
                      "duewheel: Queue %s posts to a webhook that was signed, and the export does not name its secrets: "

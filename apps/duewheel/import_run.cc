@@ -1,6 +1,7 @@
 #include "import_run.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "net/http_target.h"
 #include "session.h"
@@ -19,6 +20,14 @@ std::string queue_path(const MessageLine& line) {
 
 std::string shown_name(const std::string& name_space, const std::string& queue) {
     return name_space == kDefaultNamespace ? queue : queue + " of namespace " + name_space;
+}
+
+// The settings of a PUT without their limits; nothing where they have none.
+std::optional<std::string> without_limits(const SettingsLine& line) {
+    if (line.kind != SettingsLine::Kind::queue && line.kind != SettingsLine::Kind::name_space) return std::nullopt;
+    boost::json::object settings = boost::json::parse(line.body).get_object();
+    if (settings.erase("limits") == 0) return std::nullopt;
+    return boost::json::serialize(settings);
 }
 
 std::string namespace_path(const std::string& queue_path) {
@@ -56,7 +65,13 @@ bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
     const std::string path = line.path();
     const ImportAnswer there = server_->ask("GET", path);
     if (!there.ok() && there.status != 404) return stop(number, there.refusal);
-    const Standing standing = standing_of(line, there.status, there.body);
+    const std::optional<std::string> unlimited = without_limits(line);
+    Standing standing = standing_of(line, there.status, there.body);
+    if (unlimited && standing == Standing::other) {  // of an import that could not go on
+        SettingsLine begun = line;
+        begun.body = *unlimited;
+        if (standing_of(begun, there.status, there.body) == Standing::same) standing = Standing::absent;
+    }
     if (standing == Standing::same) return ++counts_.same, true;
     if (standing == Standing::other && !options_.replaces) {
         refuse(number, {"already_set",
@@ -65,9 +80,14 @@ bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
                         ""});
         return true;
     }
-    const ImportAnswer set = server_->ask("PUT", path, kJson, line.body, line.traceparent);
+    const ImportAnswer set = server_->ask("PUT", path, kJson, unlimited.value_or(line.body), line.traceparent);
     if (set.ok()) {
         server_->note_progress();
+        if (unlimited) {
+            const bool is_queue = line.kind == SettingsLine::Kind::queue;
+            limits_.push_back({number, path, line.body,
+                               is_queue ? shown_name(line.name_space, line.name) : "namespace " + line.name});
+        }
         if (line.kind == SettingsLine::Kind::watchdog) ++counts_.fed;
         if (line.lacks_secrets) unsigned_queues_.push_back(shown_name(line.name_space, line.name));
         return ++counts_.set, true;
@@ -203,9 +223,26 @@ bool ImportRun::hold(const Item& item, std::string_view id) {
     return true;
 }
 
+bool ImportRun::set_limits() {
+    while (!limits_.empty()) {
+        const Limits& next = limits_.back();
+        const ImportAnswer set = server_->ask("PUT", next.path, kJson, next.body);
+        if (!set.ok() && (set.status == 0 || says_later(set.status))) return stop(next.line, set.refusal);
+        if (!set.ok()) refuse(next.line, set.refusal);
+        limits_.pop_back();
+    }
+    return true;
+}
+
+std::vector<std::string> ImportRun::unlimited() const {
+    std::vector<std::string> names;
+    for (const Limits& each : limits_) names.push_back(each.shown);
+    return names;
+}
+
 bool ImportRun::finish() {
     const bool is_done = ended_.code.empty() && flush();
-    return resume() && is_done;
+    return resume() && is_done && set_limits();
 }
 
 }  // namespace duewheel

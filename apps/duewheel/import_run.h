@@ -1,6 +1,9 @@
 // Carries the lines of an export into a server, one after the other: settings by PUTs, messages by batches of puts.
 // What cannot be carried is counted, and each line that is refused is told of.
 //
+// Limits of queues and namespaces hold for puts, and not for what has come in otherwise or before they were set: what
+// an export holds may be more than they allow. So they are set when all messages are there.
+//
 // Messages that are set aside are put into a queue that is paused meanwhile, because a message cannot begin so: nobody
 // gets one between its put and its hold.
 #pragma once
@@ -61,6 +64,8 @@ class ImportRun {
     std::uint64_t ended_at() const { return ended_at_; }
     // Queues that were paused when a message was to be set aside there, though the export does not say so.
     const std::vector<std::string>& paused_queues() const { return paused_queues_; }
+    // Queues and namespaces that are without their limits, because it could not go on.
+    std::vector<std::string> unlimited() const;
     // Queues that were set and paused, because their webhooks were signed and the export does not say with what.
     const std::vector<std::string>& unsigned_queues() const { return unsigned_queues_; }
 
@@ -72,6 +77,7 @@ class ImportRun {
     };
 
     bool set(std::uint64_t number, const SettingsLine& line);
+    bool set_limits();
     bool put(std::uint64_t number, const MessageLine& line);
     bool begin_queue(const MessageLine& line);
     bool pause(std::uint64_t number);
@@ -98,6 +104,13 @@ class ImportRun {
     std::set<std::string> paused_in_export_;  // paths
     std::vector<std::string> paused_queues_;
     std::vector<std::string> unsigned_queues_;
+    struct Limits {
+        std::uint64_t line = 0;
+        std::string path;
+        std::string body;  // of the PUT that sets them
+        std::string shown;
+    };
+    std::vector<Limits> limits_;  // that are to be set at the end
     Refusal ended_;
     std::uint64_t ended_at_ = 0;
     Refusal later_;  // what the newest part that said so had to say

@@ -10,6 +10,7 @@
 
 #include "base/system_clock.h"
 #include "calendar/instant_text.h"
+#include <duewheel/zone.h>
 
 namespace duewheel {
 namespace {
@@ -121,8 +122,10 @@ std::string with_seconds(std::string_view text) {
 
 Result<InstantMs> parse_local_instant(std::string_view text, const std::optional<std::string>& zone) {
     if (zone && !is_zone(*zone)) {
-        return Error{"unknown_zone", "There is no time zone \"" + *zone + "\": write one such as Europe/Oslo or UTC.",
-                     "--tz"};
+        const Result<Zone> loaded = Zone::load(*zone);
+        const std::string why =
+            loaded ? "The zone data of this machine do not have the time zone " + *zone + "." : loaded.error().message;
+        return Error{"unknown_zone", why, "--tz"};
     }
     if (offset_of(text) != std::string_view::npos) {
         if (zone) {

@@ -82,6 +82,31 @@ Error refusal(std::string_view name, std::string_view why) {
     return Error{"bad_zone", "There is no time zone \"" + shown + "\": " + std::string(why), {}};
 }
 
+std::string in_small_letters(std::string_view text) {
+    std::string small(text);
+    for (char& letter : small) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    return small;
+}
+
+// At most three that are equally near, by the whole name or by its place alone: who writes "berlin" means
+// Europe/Berlin.
+std::string nearest_zones(std::string_view name, std::span<const std::string_view> known) {
+    const std::string wanted = in_small_letters(name);
+    std::size_t least = ~std::size_t{0};
+    std::vector<std::string_view> nearest;
+    for (const std::string_view one : known) {
+        const std::string whole = in_small_letters(one);
+        const std::string_view place = std::string_view(whole).substr(whole.rfind('/') + 1);
+        const std::size_t apart = std::min(edit_distance(wanted, whole), edit_distance(wanted, place));
+        if (apart < least) nearest.clear();
+        if (apart <= least) nearest.push_back(one);
+        least = std::min(least, apart);
+    }
+    std::string names(nearest.front());
+    for (std::size_t i = 1; i < std::min<std::size_t>(nearest.size(), 3); ++i) names.append(", or ").append(nearest[i]);
+    return names;
+}
+
 Error unknown(std::string_view name) {
     if (is_fixed_offset(name)) {
         return refusal(name,
@@ -93,8 +118,8 @@ Error unknown(std::string_view name) {
     if (known.empty()) {
         return refusal(name, "no zone data was found in " + database_folder() + ". Install the package tzdata.");
     }
-    return refusal(name, "names are those of the IANA database, such as Europe/Oslo. The nearest one is " +
-                             std::string(nearest_name(name.substr(0, kNameBytesMax), known)) + ".");
+    return refusal(name, "names are those of the IANA database, such as Europe/Oslo. The nearest is " +
+                             nearest_zones(name.substr(0, kNameBytesMax), known) + ".");
 }
 
 std::vector<ZoneRules::Span> spans_of(const cctz::time_zone& zone) {

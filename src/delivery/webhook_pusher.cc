@@ -16,6 +16,12 @@ constexpr std::size_t kReasonBytesMax = 1024;
 // A namespace may have so many times what is free (dynamic thresholds: Choudhury and Hahne, 1998).
 constexpr std::size_t kTimesFree = 4;
 
+// How much more a namespace may have that has so much, so that it then has what it may. A target of it may have as
+// much.
+constexpr std::size_t left_of(std::size_t has, std::size_t free) {
+    return has >= kTimesFree * free ? 0 : (kTimesFree * free - has + kTimesFree) / (kTimesFree + 1);
+}
+
 }  // namespace
 
 WebhookPusher::WebhookPusher(Engine& engine, const WebhookOptions& options, const WebhookSecrets& secrets,
@@ -172,7 +178,7 @@ std::size_t WebhookPusher::room_in(const Share& share) const {
     if (bytes_ >= options_.bytes_under_way_max) return 0;
     if (share.bytes >= kTimesFree * (options_.bytes_under_way_max - bytes_)) return 0;
     const std::size_t most = kTimesFree * (options_.connections_max - under_way_);
-    const std::size_t own = share.under_way + share.queued.size();
+    const std::size_t own = share.under_way + share.queued;
     return own >= most ? 0 : std::max<std::size_t>((most - own) / (kTimesFree + 1), 1);
 }
 
@@ -180,14 +186,34 @@ bool WebhookPusher::may_begin(const Share& share) const {
     return stopping_ || share.under_way < kTimesFree * (options_.connections_max - under_way_);
 }
 
-// How many more messages the target may have.
-std::uint32_t WebhookPusher::room_of(Target& target) {
+bool WebhookPusher::may_begin(const Target& target) const {
+    return stopping_ || target.under_way < left_of(target.share->under_way, options_.connections_max - under_way_);
+}
+
+// How many more messages the target could use, if there were room.
+std::uint32_t WebhookPusher::wanted_by(Target& target) {
     if (target.ends >= kEndsMax) return 0;
     const std::uint32_t most = target.breaker.is_open() ? 1 : concurrency_of(target);
     const std::uint32_t taken = target.breaker.is_open() ? target.probing : target.busy;
-    if (taken >= most) return 0;
-    const std::size_t free = room_in(*target.share);
-    return static_cast<std::uint32_t>(std::min<std::size_t>(free, std::min(most - taken, target.pace.available(now_))));
+    return taken >= most ? 0 : std::min(most - taken, target.pace.available(now_));
+}
+
+// How many more it may have. One that has none may have one as long as its namespace may, whatever waits for others.
+std::size_t WebhookPusher::room_of(const Target& target) const {
+    const Share& share = *target.share;
+    const std::size_t left = left_of(share.under_way, options_.connections_max - under_way_);
+    const bool is_large =
+        target.bytes != 0 && (bytes_ >= options_.bytes_under_way_max ||
+                              target.bytes >= left_of(share.bytes, options_.bytes_under_way_max - bytes_));
+    if (target.busy < left && !is_large) {
+        const std::size_t room = std::min(room_in(share), (left - target.busy + 1) / 2);
+        if (room > 0) return room;
+    }
+    return target.busy == 0 && may_have_one(share) ? 1 : 0;
+}
+
+bool WebhookPusher::may_have_one(const Share& share) const {
+    return bytes_ < options_.bytes_under_way_max && may_begin(share);
 }
 
 // Sees that the target waits for messages if it may have some, and for nothing if not.
@@ -203,24 +229,25 @@ void WebhookPusher::tend(TargetNumber number) {
         return wake_at(number, rests);
     }
     if (target.asking != 0) return;
-    // Nobody passes those who wait already.
-    Share& share = *target.share;
-    const bool is_its_turn = std::exchange(target.fed, false) || share.starved.empty();
-    if (room_in(share) == 0 || !is_its_turn) {
-        if (std::exchange(target.starved, true)) return;
-        share.starved.push_back(number);
-        ++starved_;
+    const std::uint32_t wanted = wanted_by(target);
+    if (wanted == 0) {  // else it is touched when a post or an end of a lease is over
+        if (const DueMs next = target.pace.next_ms(now_); next > now_) wake_at(number, next);
         return;
     }
-    const std::uint32_t room = room_of(target);
-    if (room == 0) {  // else it is touched when a post or an end of a lease is over
-        if (const DueMs next = target.pace.next_ms(now_); next > now_) wake_at(number, next);
+    // Nobody passes those who wait already. Who has something waits for the end of that.
+    Share& share = *target.share;
+    const bool is_its_turn = std::exchange(target.fed, false) || share.starved.empty();
+    const std::size_t room = is_its_turn ? room_of(target) : 0;
+    if (room == 0) {
+        if (target.busy > 0 || std::exchange(target.starved, true)) return;
+        share.starved.push_back(number);
+        ++starved_;
         return;
     }
     LeaseCommand lease;
     lease.name_space = target.name.name_space;
     lease.queue = target.name.queue;
-    lease.max = room;
+    lease.max = static_cast<std::uint32_t>(std::min<std::size_t>(room, wanted));
     lease.lease_ms = timeout_of(target) + kLeaseBeyondTimeoutMs;
     lease.stays = true;
     target.asking = kTokenBit | next_token_++;
@@ -230,7 +257,7 @@ void WebhookPusher::tend(TargetNumber number) {
 
 bool WebhookPusher::may_feed() const {
     return starved_ > 0 && std::any_of(shares_.begin(), shares_.end(), [this](const auto& each) {
-               return !each.second.starved.empty() && room_in(each.second) > 0;
+               return !each.second.starved.empty() && may_have_one(each.second);
            });
 }
 
@@ -238,7 +265,8 @@ bool WebhookPusher::may_feed() const {
 void WebhookPusher::feed_starved() {
     if (starved_ == 0) return;
     for (auto& [name, share] : shares_) {
-        for (std::size_t room = room_in(share); room > 0 && !share.starved.empty(); --room) {
+        std::size_t room = may_have_one(share) ? options_.connections_max - under_way_ : 0;
+        for (; room > 0 && !share.starved.empty(); --room) {
             const TargetNumber number = share.starved.front();
             share.starved.pop_front();
             --starved_;
@@ -280,10 +308,14 @@ void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
         post.openings = target.breaker.openings();
         bytes_ += post.bytes;
         target.share->bytes += post.bytes;
+        target.bytes += post.bytes;
         ++target.busy;
         ++target.probing;
-        if (target.share->queued.empty()) lines_.push_back(target.share);
-        target.share->queued.push_back({std::move(post), std::move(message)});
+        Share& share = *target.share;
+        if (share.lines.empty()) lines_.push_back(&share);
+        if (target.queued.empty()) share.lines.push_back(number);
+        ++share.queued;
+        target.queued.push_back({std::move(post), std::move(message)});
     }
     begin_queued();
 }
@@ -293,34 +325,55 @@ void WebhookPusher::leave(const Post& post) {
     bytes_ -= post.bytes;
     Target& target = *targets_.at(post.target);
     target.share->bytes -= post.bytes;
+    target.bytes -= post.bytes;
     --target.busy;
     if (post.openings == target.breaker.openings() && target.probing > 0) --target.probing;
     touch(post.target);
 }
 
-// A message of each namespace in turn, as long as one may have another connection.
+// A message of each namespace in turn, and of each target in it, as long as one may have another connection.
 void WebhookPusher::begin_queued() {
     for (std::size_t passed_over = 0; passed_over < lines_.size();) {
         Share& share = *lines_.front();
         lines_.pop_front();
-        const bool begins = may_begin(share);
-        if (begins) begin_next(share);
-        if (!share.queued.empty()) lines_.push_back(&share);
+        const bool begins = may_begin(share) && begin_next(share);
+        if (!share.lines.empty()) lines_.push_back(&share);
         passed_over = begins ? 0 : passed_over + 1;
     }
 }
 
-void WebhookPusher::begin_next(Share& share) {
-    Queued next = std::move(share.queued.front());
-    share.queued.pop_front();
-    const Target& target = *targets_.at(next.post.target);
+// False: none of its targets may have another connection now.
+bool WebhookPusher::begin_next(Share& share) {
+    for (std::size_t targets = share.lines.size(); targets > 0; --targets) {
+        const TargetNumber number = share.lines.front();
+        share.lines.pop_front();
+        Target& target = *targets_.at(number);
+        const bool goes = may_go(target, target.queued.front().post);
+        if (goes && !may_begin(target)) {
+            share.lines.push_back(number);
+            continue;
+        }
+        Queued next = std::move(target.queued.front());
+        target.queued.pop_front();
+        --share.queued;
+        if (!target.queued.empty()) share.lines.push_back(number);
+        if (goes) {
+            post(std::move(next.post), std::move(next.message));
+        } else {
+            leave(next.post);
+            give_back(next.post);
+        }
+        return true;
+    }
+    return false;
+}
+
+// What waited too long, or whose target may have nothing now, is given back.
+bool WebhookPusher::may_go(const Target& target, const Post& post) const {
     const bool may = may_post(target) || (target.webhook && planted(PlantedBug::webhook_posted_though_paused));
-    const bool lasts = next.post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs ||
-                       planted(PlantedBug::webhook_outlives_its_lease);
-    const bool goes = may && lasts && rests_until(target) <= now_;
-    if (goes) return post(std::move(next.post), std::move(next.message));
-    leave(next.post);
-    give_back(next.post);
+    if (!may || rests_until(target) > now_) return false;
+    return post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs ||
+           planted(PlantedBug::webhook_outlives_its_lease);
 }
 
 void WebhookPusher::post(Post post, Delivered message) {
@@ -338,6 +391,7 @@ void WebhookPusher::post(Post post, Delivered message) {
     WebhookRequest request = webhook_of(message, own, attempt);
     ++under_way_;
     ++target.share->under_way;
+    ++target.under_way;
     ++counters_.posted;
     surroundings_.send(std::move(request), [this, post = std::move(post)](WebhookAnswer answer) mutable {
         answers_.push_back({std::move(post), std::move(answer)});
@@ -356,10 +410,12 @@ void WebhookPusher::take_answer(Arrived arrived) {
     const bool leaks =
         planted(PlantedBug::webhook_connection_leaks) && meaning_of(arrived.answer) == WebhookMeaning::not_sent;
     if (!leaks) --under_way_;
-    --targets_.at(arrived.post.target)->share->under_way;
+    Target& posted = *targets_.at(arrived.post.target);
+    --posted.share->under_way;
+    --posted.under_way;
     leave(arrived.post);
     post_us_.record(arrived.answer.took_us);
-    tell_breaker(*targets_.at(arrived.post.target), arrived.post, arrived.answer);
+    tell_breaker(posted, arrived.post, arrived.answer);
     settle(arrived.post, arrived.answer);
 }
 

@@ -10,8 +10,9 @@
 // webhook-id.
 //
 // Connections and memory are shared among namespaces: each may have four times as much as is left free, so that one
-// whose targets hang leaves a fifth, and the next one four fifths of that. What waits for a connection takes turns by
-// namespace, and in each of them by the order in which it was leased.
+// whose targets hang leaves a fifth, and the next one four fifths of that. Within a namespace a target may have as much
+// as it leaves to the others: one that hangs, however many posts it may have at a time, leaves half, and of many such
+// each leaves as much as it has. What waits for a connection takes turns by namespace, and in each of them by target.
 //
 // What it does is bounded by what there is to do: queues change, answers come, rests end; nothing walks over all of
 // them. Told the time, with no thread and no clock of its own; of the loop's thread.
@@ -97,6 +98,18 @@ class WebhookPusher {
   private:
     using TargetNumber = std::uint64_t;
 
+    struct Post {
+        TargetNumber target = 0;
+        LeaseToken lease;
+        DueMs lease_until_ms = 0;
+        std::size_t bytes = 0;
+        std::uint64_t openings = 0;
+        std::string url;  // as it was posted to
+    };
+    struct Queued {
+        Post post;
+        Delivered message;
+    };
     struct Share;
     struct Target {
         QueueName name;
@@ -111,32 +124,24 @@ class WebhookPusher {
         TargetBreaker breaker;
         DueMs rests_until_ms = 0;  // as it asked, or as the engine's refusal says
         ReplyToken asking = 0;
-        std::uint32_t busy = 0;     // posts under way, and queued
-        std::uint32_t probing = 0;  // of these, since the breaker last opened
-        std::uint32_t ends = 0;     // acks and failures without an answer
-        DueMs wakes_at_ms = 0;      // 0: not
+        std::size_t bytes = 0;        // of what is leased and not posted to its end
+        std::deque<Queued> queued;    // leased; it waits for a connection
+        std::uint32_t under_way = 0;  // posts
+        std::uint32_t busy = 0;       // these, and what is queued
+        std::uint32_t probing = 0;    // of these, since the breaker last opened
+        std::uint32_t ends = 0;       // acks and failures without an answer
+        DueMs wakes_at_ms = 0;        // 0: not
         bool touched = false;
         bool starved = false;  // waits for room in its share
         bool fed = false;      // and it is its turn
-    };
-    struct Post {
-        TargetNumber target = 0;
-        LeaseToken lease;
-        DueMs lease_until_ms = 0;
-        std::size_t bytes = 0;
-        std::uint64_t openings = 0;
-        std::string url;  // as it was posted to
-    };
-    struct Queued {
-        Post post;
-        Delivered message;
     };
     // What the targets of a namespace have together.
     struct Share {
         std::size_t targets = 0;
         std::size_t under_way = 0;         // posts
         std::size_t bytes = 0;             // of what is leased and not posted to its end
-        std::deque<Queued> queued;         // leased; they wait for a connection
+        std::size_t queued = 0;            // messages, of all of them
+        std::deque<TargetNumber> lines;    // they have something queued, in the order of their turns
         std::deque<TargetNumber> starved;  // they wait for room
     };
     struct Arrived {
@@ -156,7 +161,9 @@ class WebhookPusher {
     void wake_at(TargetNumber number, DueMs at_ms);
     void tend(TargetNumber number);
     bool forget_if_over(TargetNumber number);
-    std::uint32_t room_of(Target& target);
+    std::uint32_t wanted_by(Target& target);
+    std::size_t room_of(const Target& target) const;
+    bool may_have_one(const Share& share) const;
     void withdraw(Target& target);
     void take_messages(TargetNumber number, LeaseAnswer answer);
     void begin_queued();
@@ -176,7 +183,9 @@ class WebhookPusher {
     std::uint32_t concurrency_of(const Target& target) const;
     std::size_t room_in(const Share& share) const;
     bool may_begin(const Share& share) const;
-    void begin_next(Share& share);
+    bool may_begin(const Target& target) const;
+    bool may_go(const Target& target, const Post& post) const;
+    bool begin_next(Share& share);
     void feed_starved();
     bool may_feed() const;
 

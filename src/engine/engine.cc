@@ -23,7 +23,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       recent_(recent),
       signer_(start.token_key),
       wheel_(static_cast<Tick>(start.totals.server_time_ms), options.crowd_messages),
-      now_(start.totals.server_time_ms),
+      now_(start.totals.server_time_ms - (planted(PlantedBug::server_time_steps_back) ? 5'000 : 0)),
       past_until_ms_(start.past_until_ms),
       ids_from_(start.ids_from),
       totals_(start.totals),

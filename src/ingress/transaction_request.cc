@@ -41,9 +41,9 @@ Result<TransactionRule> chosen(const Said& said, const Names& names, const HttpA
         rule.check_queue = *std::move(queue);
         rule.check_times = kCheckTimes;
     }
-    if (said.times) {  // what the type cannot hold is out of range, as the engine says
+    if (said.times) {  // what the type cannot hold, and none at all, is out of range, as the engine says
         constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-        rule.check_times = static_cast<std::uint32_t>(*said.times < 0 ? kMost : std::min(*said.times, kMost));
+        rule.check_times = static_cast<std::uint32_t>(*said.times < 1 ? kMost : std::min(*said.times, kMost));
     }
     const std::string_view otherwise = said.otherwise.value_or("rollback");
     if (otherwise != "rollback" && otherwise != "commit") {

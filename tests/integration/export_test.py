@@ -370,6 +370,27 @@ class Exports(unittest.TestCase):
         self.assertEqual((process.returncode, json.loads(output)["put"]), (0, 20))
         self.assertEqual(bodies, [str(number) for number in range(30)])
 
+    # Limits that were set late, or that loops and retries go beyond: a message behind the limit was refused, and everything
+    # behind that line with it.
+    def test_what_is_beyond_its_limits_is_carried_and_then_limited(self):
+        due = self.source.client().request("GET", "/v1/stats")[1]["server_time_ms"] + 86_400_000
+        for number in range(3):
+            self.ask("POST", "/v1/queues/a/messages", {"body": str(number), "due": due})
+        self.ask("POST", "/v1/queues/b/messages", {"body": "behind", "due": due})
+        limits = {"per_second": 1, "pending": 2}
+        self.ask("PUT", "/v1/queues/a", {"limits": limits})
+        self.ask("PUT", "/v1/namespaces/default", {"limits": {"pending": 1}})
+        self.export(self.source)
+        target = self.started()
+        report = self.do_import(target, self.file)
+        self.assertEqual((report["put"], report["refused"]), (4, 0))
+        client = target.client()
+        queue = client.request("GET", "/v1/queues/a")[1]
+        self.assertEqual((queue["pending"], queue["settings"]["limits"]), (3, limits))
+        self.assertEqual(client.request("GET", "/v1/namespaces/default")[1]["settings"], {"limits": {"pending": 1}})
+        again = self.do_import(target, self.file)
+        self.assertEqual((again["put"], again["put_before"], again["set_before"]), (0, 4, 2))
+
     def test_a_rate_is_kept_to(self):
         for at in range(3):
             batch = "".join(json.dumps({"body": str(number), "delay": "1h"}) + "\n" for number in range(100))

@@ -84,6 +84,7 @@ constexpr Planted kPlanted[] = {
     // the tests of store and engine, whose models know each message, do.
     DUEWHEEL_BUG(second_forgets_puts_in_flight),
     DUEWHEEL_BUG(watchdog_fires_after_lost_feed),
+    DUEWHEEL_BUG(server_time_steps_back),
     DUEWHEEL_BUG(webhook_acknowledged_without_answer),
     DUEWHEEL_BUG(webhook_posted_though_paused),
     DUEWHEEL_BUG(webhook_outlives_its_lease),
