@@ -90,8 +90,8 @@ TEST(TargetPace, keeps_what_it_holds_when_the_rate_changes_and_no_more_than_fits
     EXPECT_EQ(pace.available(9'000), 0u) << "a clock that goes back gives nothing";
 }
 
-// What was leased and waits for a connection takes its token when it is posted, so that more may be taken than there is.
-// Then there were four thousand million, and a target got all at once.
+// What was leased and waits for a connection takes its token when it is posted, so that more may be taken than there
+// is. Then there were four thousand million, and a target got all at once.
 TEST(TargetPace, gives_nothing_while_it_is_overdrawn) {
     TargetPace pace;
     pace.set(20);

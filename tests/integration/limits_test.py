@@ -378,8 +378,8 @@ HOLDS_UP = {
     "memory.ready_max": (["--memory-ready-max=100", "--store-segment-size=1MiB"], 100, ready),
 }
 ELSEWHERE = {
-    "webhooks.connections_max": ("src/delivery/webhook_pusher_test.cc", "shares_what_connections_there_are_among_many_targets"),
-    "webhooks.under_way_max": ("src/delivery/webhook_pusher_test.cc", "takes_no_more_into_memory_than_it_may"),
+    "webhooks.connections_max": ("src/delivery/webhook_sharing_test.cc", "shares_what_connections_there_are_among_many_targets"),
+    "webhooks.under_way_max": ("src/delivery/webhook_sharing_test.cc", "takes_no_more_into_memory_than_it_may"),
     "webhooks.answer_max": ("src/delivery/webhook_client_test.cc", "reads_no_more_of_an_answer_than_it_may"),
     "http.pipeline_max": ("src/net/http_server_test.cc", "pauses_reading_at_the_pipeline_limit_and_loses_nothing"),
     "http.reads_max": ("src/net/http_server_defence_test.cc", "works_on_few_reads_of_one_connection_at_a_time"),
