@@ -414,7 +414,7 @@ class Oracle {
     void explain_run(ScheduleModel& model, std::uint64_t serial);
     void explain_runs(ScheduleModel& model);
     void check_policies(const ScheduleModel& model, const ScheduleLife& life, const MessageModel& about, DueMs nominal);
-    void check_not_after_its_removal(const ScheduleLife& life, const MessageModel& about);
+    bool was_made_after_its_removal(const ScheduleLife& life, const MessageModel& about) const;
     void schedule_fired(const Request& request, const PutAnswer& answer);
     void check_run_made(const MessageModel& about, const MessageAnswer& answer);
     // How many there may be that nobody has met, in this queue or in any.

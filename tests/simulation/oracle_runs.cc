@@ -242,7 +242,8 @@ void Oracle::explain_run(ScheduleModel& model, std::uint64_t serial) {
         const bool is_its =
             stretch != nullptr && stretch->time(about.occurrence) == nominal &&
             (runs_may_wait(model) || stretch->rule() == schedule_puts_[about.schedule_put - 1].command.rule.times);
-        if (!is_its) continue;
+        // Of a life that began with a put whose answer was lost nobody has been told yet (seed 21273).
+        if (!is_its || (model.put_lost && was_made_after_its_removal(*life, about))) continue;
         const auto [met, is_new] = life->met.emplace(about.occurrence, serial);
         if (!is_new) {
             return violate("C6",
@@ -254,7 +255,9 @@ void Oracle::explain_run(ScheduleModel& model, std::uint64_t serial) {
         life->met_most = std::max(life->met_most, about.occurrence);
         life->met_step = step_;
         check_policies(model, *life, about, nominal);
-        if (!violated()) check_not_after_its_removal(*life, about);
+        if (!violated() && was_made_after_its_removal(*life, about)) {
+            violate("C4", "a run was made after its schedule was removed", &about);
+        }
         return;
     }
     model.unexplained.push_back(serial);
@@ -302,13 +305,12 @@ void Oracle::check_policies(const ScheduleModel& model, const ScheduleLife& life
 }
 
 // Ids are given out in the order in which messages are made.
-void Oracle::check_not_after_its_removal(const ScheduleLife& life, const MessageModel& about) {
-    if (life.removed_step == 0) return;
-    for (const MessageModel& later : messages_) {
-        const bool was_put_later = later.answered && later.parent == 0 && !later.is_run() && !later.is_firing() &&
-                                   later.submitted_step > life.removed_step && later.id < about.id;
-        if (was_put_later) return violate("C4", "a run was made after its schedule was removed", &about);
-    }
+bool Oracle::was_made_after_its_removal(const ScheduleLife& life, const MessageModel& about) const {
+    if (life.removed_step == 0) return false;
+    return std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& later) {
+        return later.answered && later.parent == 0 && !later.is_run() && !later.is_firing() &&
+               later.submitted_step > life.removed_step && later.id < about.id;
+    });
 }
 
 // ---- answers
