@@ -176,8 +176,6 @@ void Engine::unlist(EntryNumber number) {
 
 // ---- consumers
 
-// One consumer of each queue in turn, until nobody waits for what is there or the turn has handed out enough. Serving
-// may mark again (a queue that reads on): such marks are for the next turn, after those that this one did not come to.
 // The marked queues; where they are of several namespaces these take turns, as many queues each as their weight says:
 // one namespace's thousands do not go before another one's single queue.
 std::deque<QueueNumber> Engine::take_marked() {
@@ -213,6 +211,8 @@ std::deque<QueueNumber> Engine::take_marked() {
     return in_turns;
 }
 
+// One consumer of each queue in turn, until nobody waits for what is there or the turn has handed out enough. Serving
+// may mark again (a queue that reads on): such marks are for the next turn, after those that this one did not come to.
 void Engine::serve_queues() {
     std::deque<QueueNumber> to_serve = take_marked();
     serving_left_ = false;
