@@ -213,7 +213,7 @@ std::size_t WebhookPusher::room_of(const Target& target) const {
 }
 
 bool WebhookPusher::may_have_one(const Share& share) const {
-    return bytes_ < options_.bytes_under_way_max && may_begin(share);
+    return !stopping_ && bytes_ < options_.bytes_under_way_max && may_begin(share);
 }
 
 // Sees that the target waits for messages if it may have some, and for nothing if not.

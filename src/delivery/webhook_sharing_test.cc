@@ -145,6 +145,24 @@ TEST(WebhookPusher, what_waits_for_a_connection_takes_turns_by_namespace) {
     EXPECT_TRUE(is_sent());
 }
 
+// What waited for a connection was to be served at once and could not be, turn after turn, until the last post had
+// ended.
+TEST(WebhookPusher, turns_no_more_than_it_must_when_it_stops_while_targets_wait) {
+    WebhookOptions one;
+    one.connections_max = 1;
+    Trial trial(one);
+    trial.set_target("hangs", Trial::target("http://hangs.example/"));
+    trial.shard.put(0, "hangs", "hangs");
+    trial.run();
+    trial.set_target("waits", Trial::target("http://waits.example/"));
+    ASSERT_EQ(trial.sent.size(), 1u);
+    trial.shard.engine().stop_waiting();
+    trial.pusher->stop();
+    trial.run();
+    trial.answer_first(200);
+    EXPECT_TRUE(trial.pusher->is_idle());
+}
+
 TEST(WebhookPusher, takes_no_more_into_memory_than_it_may) {
     WebhookOptions options;
     options.bytes_under_way_max = 10'000;
