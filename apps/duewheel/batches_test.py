@@ -84,6 +84,7 @@ class Puts(CommandLine):
         self.assertIn("BODY, or --ndjson FILE", self.refusal("put", "q", code=USAGE))
         self.assertEqual(self.answer("get", self.put("other", "", "--in", "1h"))["body"], "", "an empty one is one too")
         self.assertIn("(unreadable_file)", self.refusal("put", "q", "--ndjson", "/no/such/file", code=USAGE))
+        self.assertIn("No such file or directory", self.refusal("import", "/no/such/file"))
         self.assertEqual(self.answer("stats")["pending"], 1)
 
     def test_a_trace_goes_with_one_message_and_with_many(self):

@@ -16,7 +16,8 @@ constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
 LineFile::LineFile(const std::string& name)
     : name_(name == "-" ? "standard input" : name),
       file_(name == "-" ? stdin : std::fopen(name.c_str(), "rb")),
-      opened_(name == "-" ? nullptr : file_) {}
+      opened_(name == "-" ? nullptr : file_),
+      error_(file_ == nullptr ? errno : 0) {}
 
 Result<std::optional<std::string_view>> LineFile::next() {
     if (file_ == nullptr) return unreadable();
@@ -66,7 +67,7 @@ std::uint64_t LineFile::bytes() const {
 }
 
 Error LineFile::unreadable() const {
-    return {"unreadable_file", "Cannot read " + name_ + ": " + std::strerror(errno) + "."};
+    return {"unreadable_file", "Cannot read " + name_ + ": " + std::strerror(file_ == nullptr ? error_ : errno) + "."};
 }
 
 }  // namespace duewheel

@@ -40,6 +40,7 @@ class LineFile {
     std::string name_;
     std::FILE* file_;
     std::unique_ptr<std::FILE, Closes> opened_;
+    int error_ = 0;  // why it could not be opened
     std::string line_;
     std::uint64_t bytes_read_ = 0;
 };

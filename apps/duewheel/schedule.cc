@@ -29,7 +29,7 @@ struct PutArguments {
     std::vector<std::pair<const char*, std::optional<std::string>>> texts;
     std::optional<std::string> start;
     std::optional<std::string> end;
-    std::optional<std::uint64_t> times;
+    std::optional<std::int64_t> times;
     std::optional<std::string> closed;
     std::optional<std::int32_t> priority;
     bool paused = false;
@@ -76,6 +76,18 @@ std::string next_of(const json::object& schedule) {
     return next_ms == 0 ? "-" : format_when(next_ms);
 }
 
+// Durations and instants as they are written elsewhere.
+std::string setting_text(const json::object& settings, const std::string& member, const json::value& value) {
+    if (member == "jitter" || member == "misfire_window" || member == "expires_in") {
+        return format_span(number_of(settings, member));
+    }
+    if (member == "start" || member == "end") {
+        const Result<InstantMs> instant = parse_instant(word_of(settings, member));
+        if (instant) return format_when(*instant);
+    }
+    return value.is_string() ? std::string(word_of(settings, member)) : json::serialize(value);
+}
+
 void print(const json::object& schedule) {
     Rows rows = {{"schedule", printable(word_of(schedule, "schedule"))},
                  {"state", printable(word_of(schedule, "state"))},
@@ -105,9 +117,7 @@ void print(const json::object& schedule) {
             const std::string member(key.data(), key.size());
             if (member == "cron" || member == "every" || member == "iso" || member == "at" || member == "zone")
                 continue;
-            const std::string text =
-                value.is_string() ? std::string(word_of(*settings, member)) : json::serialize(value);
-            rows.push_back({member, printable(text)});
+            rows.push_back({member, printable(setting_text(*settings, member, value))});
         }
     }
     std::printf("%s", fields(rows).c_str());
@@ -271,10 +281,10 @@ void add_verb(CLI::App& parent, Session& session, const char* name, const char* 
 
 void add_setting(CLI::App& parent, Session& session) {
     Verb<PutArguments> verb(
-        parent, session, "put", "Set a schedule, or all of one that is there",
-        "duewheel schedule put report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
-        "  duewheel schedule put beat pulses tick --every 10s --misfire skip\n"
-        "  duewheel schedule put closing books 'Close them' --iso R/2026-01-31T18:00:00/P1M --tz Europe/Oslo",
+        parent, session, "set", "Set a schedule, or all of one that is there",
+        "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
+        "  duewheel schedule set beat pulses tick --every 10s --misfire skip\n"
+        "  duewheel schedule set closing books 'Close them' --iso R/2026-01-31T18:00:00/P1M --tz Europe/Oslo",
         put);
     PutArguments& options = *verb.options;
     options.texts.reserve(16);  // options keep pointers into it
@@ -328,20 +338,20 @@ void add_schedule(CLI::App& program, Session& session) {
     schedule->require_subcommand(1);
     schedule->footer(
         "Example:\n"
-        "  duewheel schedule put report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
+        "  duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
         "  duewheel schedule preview report\n"
         "  duewheel schedule list");
     add_setting(*schedule, session);
-    constexpr const char* kExample = "duewheel schedule put beat pulses tick --every 1h\n  duewheel schedule ";
+    constexpr const char* kExample = "duewheel schedule set beat pulses tick --every 1h\n  duewheel schedule ";
     const std::string examples[] = {std::string(kExample) + "get beat", std::string(kExample) + "pause beat",
                                     std::string(kExample) + "resume beat", std::string(kExample) + "fire beat",
-                                    std::string(kExample) + "delete beat"};
+                                    std::string(kExample) + "rm beat"};
     add_verb(*schedule, session, "get", "Show a schedule: its rule and how far it has come", examples[0].c_str(), get);
     Verb<ListArguments> listing(*schedule, session, "list", "List schedules by name; with --json one a line",
                                 "duewheel schedule list --limit 1000", list);
     takes_limit(*listing.app, listing.options->limit);
     Verb<PreviewArguments> seen(*schedule, session, "preview", "Show the next times, and what clocks do to them",
-                                "duewheel schedule put report reports 'Make it' --cron '30 2 * * *' --tz Europe/Oslo\n"
+                                "duewheel schedule set report reports 'Make it' --cron '30 2 * * *' --tz Europe/Oslo\n"
                                 "  duewheel schedule preview report --count 5 --from 2027-03-27T00:00 --tz Europe/Oslo",
                                 preview);
     seen.app->add_option("NAME", seen.options->name, "The schedule's name")->required();
@@ -352,8 +362,7 @@ void add_schedule(CLI::App& program, Session& session) {
     add_verb(*schedule, session, "resume", "Make runs again; those of the pause are skipped", examples[2].c_str(),
              resume);
     add_verb(*schedule, session, "fire", "Make one run now", examples[3].c_str(), fire);
-    add_verb(*schedule, session, "delete", "Take a schedule away; messages that it made stay", examples[4].c_str(),
-             remove);
+    add_verb(*schedule, session, "rm", "Take a schedule away; messages that it made stay", examples[4].c_str(), remove);
 }
 
 }  // namespace duewheel

@@ -11,7 +11,7 @@
 // to the next: a month after the 31st of January is the last of February, two months after it is the 31st of March.
 // Hours, minutes and seconds are stretches of time: PT24H drifts against local clocks when they change, P1D does not.
 // In a period with both, the calendar part is walked first. A local time that clocks skip becomes the first instant
-// after the gap; of a repeated one it is the first.
+// after the gap; of a repeated one it is the first. A start that is skipped so keeps its time of day for what follows.
 //
 // Choose it for a period that no calendar field divides, and where the occurrences are counted. What it gives up: there
 // are no days to leave out; those are a rule's (cron_rule.h).
@@ -71,15 +71,26 @@ class RepeatingInterval {
     // The occurrence number n, of which the start is number 0; none when there are not so many.
     std::optional<Instant> occurrence(std::uint64_t n) const;
 
+    // Whether clocks skip the local time of this occurrence, so that it comes at the end of the gap. O(log of the
+    // occurrences).
+    bool is_shifted(Instant occurrence) const;
+
     Instant start() const { return start_; }
     const Period& period() const { return period_; }
     std::optional<std::uint64_t> count() const { return count_; }
 
   private:
+    using LocalTime = std::chrono::local_time<std::chrono::milliseconds>;
+
+    RepeatingInterval(Instant start, LocalTime local_start, Period period, std::optional<std::uint64_t> count,
+                      Zone zone);
+    bool walks_calendar() const { return period_.months.count() != 0 || period_.days.count() != 0; }
+    LocalTime walked(std::uint64_t n) const;
     Instant at(std::uint64_t n) const;
     std::uint64_t first_after(Instant instant) const;
 
     Instant start_;
+    LocalTime local_start_;  // what its clocks show then, or would if they did not skip it
     Period period_;
     std::optional<std::uint64_t> count_;
     Zone zone_;

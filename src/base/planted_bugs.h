@@ -115,6 +115,13 @@ enum class PlantedBug : std::uint8_t {
 
     // Exports and backups.
     view_lacks_open_segment = 69,
+    export_forgets_ordered_messages = 70,
+    backup_lacks_the_newest_segment = 71,
+    restored_ids_begin_where_the_backup_ends = 72,
+
+    // Schedules, and forecasts.
+    overlap_merges_into_no_run = 73,
+    forecast_lacks_what_is_unsealed = 74,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

@@ -69,17 +69,23 @@ bool has_offset(std::string_view text) {
     return text.find_first_of("Zz+-", text.find_first_of("Tt ")) != text.npos;
 }
 
+struct ReadInstant {
+    Instant instant;
+    std::chrono::local_time<milliseconds> local;  // as it is written, also where clocks skip that
+};
+
 // RFC 3339, or without its offset local time in the zone.
-Result<Instant> read_instant(std::string_view text, std::size_t column, std::string_view what, const Zone& zone) {
+Result<ReadInstant> read_instant(std::string_view text, std::size_t column, std::string_view what, const Zone& zone) {
     const bool is_local = text.find_first_of("Tt ") != text.npos && !has_offset(text);
     Result<InstantMs> read = parse_instant(is_local ? std::string(text) + "Z" : std::string(text));
     if (!read) return refusal(column, "in the " + std::string(what) + ", " + std::string(said(read.error())));
     const milliseconds since(*read);
-    const Instant instant = is_local ? zone.instant_of(std::chrono::local_time<milliseconds>(since)) : Instant(since);
+    const std::chrono::local_time<milliseconds> said_local(since);
+    const Instant instant = is_local ? zone.instant_of(said_local) : Instant(since);
     if (instant < kCalendarBegin || instant >= kCalendarEnd) {
         return refusal(column, "the " + std::string(what) + " is not in the years 1970 to 2399");
     }
-    return instant;
+    return ReadInstant{instant, is_local ? said_local : zone.local(instant)};
 }
 
 struct Parts {
@@ -121,22 +127,29 @@ Result<Parts> split(std::string_view text) {
 Result<RepeatingInterval> RepeatingInterval::parse(std::string_view text, Zone zone) {
     Result<Parts> parts = split(text);
     if (!parts) return std::move(parts).error();
-    Result<Instant> start = read_instant(parts->start, parts->start_column, "start", zone);
-    if (!start) return std::move(start).error();
+    const Result<ReadInstant> start = read_instant(parts->start, parts->start_column, "start", zone);
+    if (!start) return start.error();
     if (!parts->period.starts_with('P')) {
-        Result<Instant> end = read_instant(parts->period, parts->period_column, "end of the first period", zone);
-        if (!end) return std::move(end).error();
-        if (*end <= *start) return refusal(parts->period_column, "the first period ends before it begins");
-        return RepeatingInterval(*start, {.time = *end - *start}, parts->count, std::move(zone));
+        const Result<ReadInstant> end =
+            read_instant(parts->period, parts->period_column, "end of the first period", zone);
+        if (!end) return end.error();
+        if (end->instant <= start->instant)
+            return refusal(parts->period_column, "the first period ends before it begins");
+        const Period stretch{.time = end->instant - start->instant};
+        return RepeatingInterval(start->instant, start->local, stretch, parts->count, std::move(zone));
     }
     Result<Period> period = parse_period(parts->period);
     if (!period) return refusal(parts->period_column, "in the period, " + std::string(said(period.error())));
     if (is_empty(*period)) return refusal(parts->period_column, "the period is nothing");
-    return RepeatingInterval(*start, *period, parts->count, std::move(zone));
+    return RepeatingInterval(start->instant, start->local, *period, parts->count, std::move(zone));
 }
 
 RepeatingInterval::RepeatingInterval(Instant start, Period period, std::optional<std::uint64_t> count, Zone zone)
-    : start_(start), period_(period), count_(count), zone_(std::move(zone)), end_(0) {
+    : RepeatingInterval(start, zone.local(start), period, count, zone) {}
+
+RepeatingInterval::RepeatingInterval(Instant start, LocalTime local_start, Period period,
+                                     std::optional<std::uint64_t> count, Zone zone)
+    : start_(start), local_start_(local_start), period_(period), count_(count), zone_(std::move(zone)), end_(0) {
     if (is_empty(period)) throw std::invalid_argument("RepeatingInterval: the period is nothing. Give it a part.");
     if (period.months.count() < 0 || period.days.count() < 0 || period.time.count() < 0) {
         throw std::invalid_argument("RepeatingInterval: the period goes back. Let no part of it be less than zero.");
@@ -158,19 +171,28 @@ RepeatingInterval::RepeatingInterval(Instant start, Period period, std::optional
         first_number(std::min(beyond, count.value_or(beyond)), [&](std::uint64_t n) { return at(n) >= kCalendarEnd; });
 }
 
-Instant RepeatingInterval::at(std::uint64_t n) const {
-    if (n == 0) return start_;
+// The local time of occurrence n without the parts of the period that are stretches of time.
+RepeatingInterval::LocalTime RepeatingInterval::walked(std::uint64_t n) const {
     const auto times = static_cast<std::int64_t>(n);
-    const milliseconds exact = period_.time * times;
-    if (period_.months.count() == 0 && period_.days.count() == 0) return start_ + exact;
-
-    const std::chrono::local_time<milliseconds> local = zone_.local(start_);
-    const local_days midnight = std::chrono::floor<days>(local);
+    const local_days midnight = std::chrono::floor<days>(local_start_);
     const year_month_day date(midnight);
     const year_month month = date.year() / date.month() + months(period_.months.count() * times);
     const year_month_day last(month / std::chrono::last);
-    const local_days walked = local_days(month / std::min(date.day(), last.day())) + days(period_.days.count() * times);
-    return zone_.instant_of(walked + (local - midnight)) + exact;
+    const local_days day = local_days(month / std::min(date.day(), last.day())) + days(period_.days.count() * times);
+    return day + (local_start_ - midnight);
+}
+
+Instant RepeatingInterval::at(std::uint64_t n) const {
+    if (n == 0) return start_;
+    const milliseconds exact = period_.time * static_cast<std::int64_t>(n);
+    return (walks_calendar() ? zone_.instant_of(walked(n)) : start_) + exact;
+}
+
+bool RepeatingInterval::is_shifted(Instant occurrence) const {
+    const std::uint64_t n = first_after(occurrence - milliseconds(1));
+    if (n >= end_ || at(n) != occurrence || (n != 0 && !walks_calendar())) return false;
+    const LocalTime local = walked(n);
+    return zone_.local(zone_.instant_of(local)) != local;
 }
 
 std::uint64_t RepeatingInterval::first_after(Instant instant) const {

@@ -98,6 +98,27 @@ TEST(Period, refuses_with_a_column) {
     }
 }
 
+// One that began in a gap went on at the gap's end for ever.
+TEST(RepeatingInterval, a_start_that_clocks_skip_keeps_its_time_of_day) {
+    EXPECT_EQ(first_of("R/2027-03-28T02:30:00/P1D", "Europe/Oslo", 3),
+              (Times{"2027-03-28T01:00:00Z", "2027-03-29T00:30:00Z", "2027-03-30T00:30:00Z"}));
+}
+
+TEST(RepeatingInterval, knows_what_clocks_have_shifted) {
+    const auto shifted = [](std::string_view text, std::string_view at) {
+        const Result<RepeatingInterval> interval = RepeatingInterval::parse(text, *Zone::load("Europe/Oslo"));
+        return interval->is_shifted(Instant(std::chrono::milliseconds(*parse_instant(at))));
+    };
+    EXPECT_TRUE(shifted("R/2027-03-27T02:30:00/P1D", "2027-03-28T01:00:00Z"));
+    EXPECT_TRUE(shifted("R/2027-03-28T02:30:00/P1D", "2027-03-28T01:00:00Z"));
+    EXPECT_TRUE(shifted("R1/2027-03-28T02:30:00/PT1H", "2027-03-28T01:00:00Z"));
+    EXPECT_FALSE(shifted("R/2027-03-27T02:30:00/P1D", "2027-03-27T01:30:00Z"));
+    EXPECT_FALSE(shifted("R/2027-03-27T03:00:00/P1D", "2027-03-28T01:00:00Z")) << "three o'clock is the gap's end";
+    EXPECT_FALSE(shifted("R/2027-03-27T02:30:00/PT1H", "2027-03-28T01:30:00Z")) << "hours are stretches of time";
+    EXPECT_FALSE(shifted("R/2027-03-27T02:30:00/P1D", "2027-03-28T01:00:00.001Z")) << "no occurrence";
+    EXPECT_FALSE(shifted("R/2026-10-24T02:30:00/P1D", "2026-10-25T00:30:00Z")) << "one that is repeated";
+}
+
 TEST(RepeatingInterval, counts_all_occurrences_from_the_start) {
     EXPECT_EQ(first_of("R5/2026-01-01T00:00:00Z/PT1H", "UTC", 9),
               (Times{"2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z", "2026-01-01T02:00:00Z", "2026-01-01T03:00:00Z",

@@ -11,6 +11,7 @@
 #include <curl/curl.h>
 #include <sys/socket.h>
 
+#include "delivery/webhook_message.h"
 #include "net/event_loop.h"
 
 namespace duewheel {
@@ -23,6 +24,15 @@ using Descriptor = asio::posix::basic_stream_descriptor<asio::io_context::execut
 
 constexpr std::size_t kHeaderBytesMax = 64u << 10;
 constexpr std::size_t kHandlesKept = 256;
+
+// libcurl reads dates; of a number it takes what stands before a point, and none that is greater than it can hold.
+std::int64_t retry_after_s(CURL* easy) {
+    curl_off_t read_s = 0;
+    curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &read_s);
+    curl_header* header = nullptr;
+    if (curl_easy_header(easy, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK) return read_s;
+    return std::max<std::int64_t>(read_s, retry_after_number_s(header->value));
+}
 
 void set_up_library() {
     static const bool is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
@@ -350,10 +360,8 @@ WebhookAnswer WebhookClient::Parts::answer_of(Transfer& transfer, CURLcode code)
     }
     answer.kind = transfer.is_cut ? WebhookAnswer::Kind::answered : kind_of(code);
     if (answer.kind == WebhookAnswer::Kind::answered) {
-        curl_off_t retry_after_s = 0;
-        curl_easy_getinfo(transfer.easy, CURLINFO_RETRY_AFTER, &retry_after_s);
         answer.status = static_cast<int>(status);
-        answer.retry_after_s = retry_after_s;
+        answer.retry_after_s = retry_after_s(transfer.easy);
         answer.text = std::move(transfer.answer);
     } else {
         answer.text = transfer.error[0] != '\0' ? transfer.error.data() : curl_easy_strerror(code);

@@ -173,6 +173,16 @@ TEST(WebhookClient, tells_how_long_the_other_side_wants_to_be_left_alone) {
     EXPECT_EQ(answer.text, "slowly");
 }
 
+// libcurl says nothing of the first, and cuts the second.
+TEST(WebhookClient, reads_numbers_of_seconds_that_its_library_does_not) {
+    for (const auto& [text, seconds] : {std::pair("99999999999999999999", INT64_MAX), std::pair("3.5", INT64_C(4))}) {
+        LoopbackServer server([said = std::string(text)](const HttpRequest&, HttpReply reply) {
+            reply.answer({.status = 503, .content_type = "text/plain", .body = "", .headers = {{"Retry-After", said}}});
+        });
+        EXPECT_EQ(Sender().post(server.url()).retry_after_s, seconds) << text;
+    }
+}
+
 TEST(WebhookClient, gives_up_on_one_that_does_not_answer) {
     std::vector<HttpReply> kept;
     LoopbackServer server([&](const HttpRequest&, HttpReply reply) { kept.push_back(std::move(reply)); });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <limits>
 
 #include "base/utf8.h"
 #include "net/http_message.h"
@@ -105,6 +107,21 @@ WebhookMeaning meaning_of(const WebhookAnswer& answer) {
     if (answer.status == 410) return WebhookMeaning::gone;
     if (answer.status == 429 || answer.status >= 500) return WebhookMeaning::unavailable;
     return WebhookMeaning::refused;
+}
+
+std::int64_t retry_after_number_s(std::string_view text) {
+    std::int64_t seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error == std::errc::invalid_argument || seconds < 0) return 0;
+    if (error == std::errc::result_out_of_range) {
+        return text.front() == '-' ? 0 : std::numeric_limits<std::int64_t>::max();
+    }
+    std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    const bool has_fraction =
+        rest.size() > 1 && rest.front() == '.' && rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+    const bool is_more = has_fraction && rest.find_first_not_of('0', 1) != std::string_view::npos;
+    if (has_fraction) return is_more && seconds < std::numeric_limits<std::int64_t>::max() ? seconds + 1 : seconds;
+    return rest.find_first_not_of(' ') == std::string_view::npos ? seconds : 0;
 }
 
 std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t most_ms) {

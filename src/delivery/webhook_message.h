@@ -48,6 +48,9 @@ constexpr bool is_of_target(WebhookMeaning meaning) {
     return meaning >= WebhookMeaning::unavailable;
 }
 
+// The seconds that a number in a Retry-After field says, a fraction counted as a whole one, and one that is too great
+// as the greatest; 0 of what is no number.
+std::int64_t retry_after_number_s(std::string_view text);
 // How long the target wants to be left alone, in milliseconds: 0 where it says nothing, or nobody asked it.
 std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t most_ms);
 

@@ -156,6 +156,14 @@ TEST(WebhookMessage, rests_as_long_as_asked_and_no_longer_than_allowed) {
     EXPECT_EQ(retry_after_ms(answered(503, 3'601), kHour), kHour);
     EXPECT_EQ(retry_after_ms(answered(503, INT64_MAX), kHour), kHour);
     EXPECT_EQ(retry_after_ms(ended(Kind::timed_out), kHour), 0);
+    // One that no number can hold was no wait at all, and a fraction was cut off.
+    EXPECT_EQ(retry_after_number_s("17"), 17);
+    EXPECT_EQ(retry_after_number_s("99999999999999999999"), INT64_MAX);
+    EXPECT_EQ(retry_after_number_s("3.5"), 4);
+    EXPECT_EQ(retry_after_number_s("3.0"), 3);
+    EXPECT_EQ(retry_after_number_s("9223372036854775807.5"), INT64_MAX);
+    for (const char* none : {"", "-5", "-99999999999999999999", "soon", "3.x", "3 s", "Wed, 25 Nov 2026 02:00:00 GMT"})
+        EXPECT_EQ(retry_after_number_s(none), 0) << none;
 }
 
 TEST(WebhookMessage, a_failure_says_why) {

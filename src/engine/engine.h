@@ -815,6 +815,7 @@ class Engine {
     void finish_schedule_look(ScheduleRead read, std::string_view record_body);
     void list_schedules(const ListSchedulesCommand& command, ReplyToken token);
     void preview(const PreviewScheduleCommand& command, ReplyToken token);
+    static std::uint64_t number_at(const Schedule& schedule, DueMs from_ms);
 
     // engine_runs.cc
     void settle_schedule(Schedule& schedule);
@@ -922,6 +923,7 @@ class Engine {
     bool is_forecast_to_be_walked() const;
     void begin_count(Forecast& forecast);
     bool is_unsealed(const Entry& entry) const;
+    void note_carried(EntryNumber number);
     bool count_unsealed(Forecast& forecast, std::uint32_t& budget);
     void ask_for_due_rows(Forecast& forecast);
     void take_due_rows(const DueRows& due, Generation generation);

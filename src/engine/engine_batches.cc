@@ -319,6 +319,9 @@ void Engine::add_cursors() {
         if (!fits()) break;
         add_cursor(&recent_.queues().name(number), low);
     }
+    // A segment's name is the sequence that it begins with, so none ends without a record: one may hold no more than
+    // commits that save the time.
+    if (batch_->empty()) add_cursor(nullptr, {durable_load_cursor_ms_, 0});
 }
 
 void Engine::hand_out(bool closes_segment) {
@@ -471,6 +474,7 @@ void Engine::apply(Operation& operation) {
         assert(record.previous.version == 0);  // what is changed is in memory
         keeps_live = false;
     }
+    if (record.kind == RecordKind::carry && operation.entry != kNoEntry) note_carried(operation.entry);
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
     count(record);
     if (record.kind == RecordKind::end) wake_schedule(schedules_.ended(record.id));

@@ -23,16 +23,35 @@ Error unknown_schedule() {
     return {"unknown_schedule", "there is no schedule of this name: check the name, or set it with a PUT", "schedule"};
 }
 
-Error never_due(const TimesRule& rule) {
-    std::string why = "no nominal time follows from this rule";
-    if (rule.kind == TimesKind::cron) why = "no day and time ever match `" + rule.text + "`";
-    if (rule.kind == TimesKind::at || rule.kind == TimesKind::iso)
-        why = "all of its times have passed, or are excluded";
-    if (rule.end_ms != 0) why += ", at least none before its `end`";
-    return {"never_due",
-            "the schedule would never make a message: " + why + ": change the rule, its `start`, `end` or " +
-                "`closed` days",
-            rule.kind == TimesKind::cron ? "cron" : ""};
+Error never_due(std::string field, const std::string& why) {
+    return {"never_due", "the schedule would never make a message: " + why, std::move(field)};
+}
+
+// Which of its members leave a rule no time after `now`.
+Error never_due(const ScheduleTimes& times, const TimesRule& rule, DueMs now) {
+    const auto next = [now](const ScheduleTimes& other) { return other.next(now, now); };
+    const ScheduleTimes open_days = times.without_closed_days();
+    if (next(open_days)) return never_due("closed", "all of its times are on `closed` days: leave some open");
+    const std::optional<ScheduleTimes> shifted = times.without_policies();
+    if (rule.skips_gaps && shifted && next(*shifted)) {
+        return never_due("dst", "clocks skip every local time that `" + rule.text +
+                                    "` matches: let `dst` be \"shift\", or give another time of day");
+    }
+    std::optional<DueMs> behind_end = next(times.without_end());
+    if (!behind_end) behind_end = next(open_days.without_end());
+    if (behind_end) {
+        return never_due("end", "its next time, " + times.local_text(*behind_end) +
+                                    ", is after its `end`: give a later `end`, or leave it out");
+    }
+    const ScheduleTimes unbounded = open_days.without_end().without_start();
+    if (next(unbounded)) {
+        return never_due("start", "all of its times are before its `start`: give an earlier `start`, or another rule");
+    }
+    const std::string member(times_kind_name(rule.kind));
+    if (unbounded.next(0, 0) || rule.kind != TimesKind::cron) {
+        return never_due(member, "all times of its `" + member + "` have passed: give later ones");
+    }
+    return never_due(member, "no day and time ever match `" + rule.text + "`: give another expression");
 }
 
 }  // namespace
@@ -57,15 +76,18 @@ void Engine::begin_schedules(std::vector<ScheduleStart> all) {
     }
 }
 
-// Other zone data than its next time was reckoned with may say another time. What was decided is not decided again.
+// Other zone data than its next time was reckoned with may say another time, also where they have the version that they
+// had, or none. What was decided is not decided again.
 void Engine::keep_to_zone_data(Schedule& schedule) const {
     ScheduleState& state = schedule.state;
-    if (!schedule.times || state.next_ms == 0 || state.zone_data == zone_data_) return;
+    if (!schedule.times || state.next_ms == 0) return;
     if (schedule.times->depends_on_zone()) {
-        const std::optional<DueMs> next =
-            state.last_ms == 0 || state.last_ms <= state.from_ms || planted(PlantedBug::zone_change_fires_again)
-                ? schedule.times->next(std::max(state.last_ms, state.from_ms), state.from_ms)
-                : schedule.times->next_after_change(state.last_ms, state.last_offset_s, state.from_ms);
+        const bool has_decided = state.last_ms > state.from_ms;
+        std::optional<DueMs> next = schedule.times->next(std::max(state.last_ms, state.from_ms), state.from_ms);
+        const bool is_changed = state.zone_data != zone_data_ || next != state.next_ms;
+        if (is_changed && has_decided && !planted(PlantedBug::zone_change_fires_again)) {
+            next = schedule.times->next_after_change(state.last_ms, state.last_offset_s, state.from_ms);
+        }
         state.next_ms = next.value_or(0);
     }
     state.zone_data = zone_data_;
@@ -96,7 +118,7 @@ Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& comma
         const std::uint64_t most = next.rule.times.times;
         const std::optional<DueMs> first = command.times.next(now_, now_);
         next.next_ms = most != 0 && next.next_run > most ? 0 : first.value_or(0);
-        if (!first) return reply(pending.token, never_due(next.rule.times)), Verdict::settled;
+        if (!first) return reply(pending.token, never_due(command.times, next.rule.times, now_)), Verdict::settled;
         if (next.next_ms == 0) {
             return reply(pending.token, out_of_range("times", "the number of all its runs, of which " +
                                                                   std::to_string(next.next_run - 1) +
@@ -383,6 +405,21 @@ void Engine::list_schedules(const ListSchedulesCommand& command, ReplyToken toke
     reply(token, std::move(answer));
 }
 
+// The number of the first time at or after `from_ms`, where that is one to come; 0: not known, because it has passed or
+// is too far away to be counted.
+std::uint64_t Engine::number_at(const Schedule& schedule, DueMs from_ms) {
+    constexpr int kTimesCounted = 1'000;
+    const ScheduleState& state = schedule.state;
+    if (state.next_ms == 0 || from_ms < state.next_ms) return 0;
+    std::uint64_t number = state.next_run;
+    std::optional<DueMs> at = state.next_ms;
+    for (int left = kTimesCounted; at && *at < from_ms; --left, ++number) {
+        if (left == 0) return 0;
+        at = schedule.times->next(*at, state.from_ms);
+    }
+    return number;
+}
+
 // What the next times are, and what the rule would say without its policies and is left out by them.
 void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token) {
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
@@ -402,7 +439,7 @@ void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token) {
     const std::uint64_t most = state.rule.times.times;
     const auto left_out = times.without_policies();
     DueMs seen = command.from_ms ? *command.from_ms - 1 : state.next_ms != 0 ? state.next_ms - 1 : now_;
-    std::uint64_t number = command.from_ms ? 0 : state.next_run;  // 0: not known, as it may lie anywhere
+    std::uint64_t number = command.from_ms ? number_at(*schedule, *command.from_ms) : state.next_run;  // 0: not known
     const bool has_next = state.next_ms != 0 || command.from_ms.has_value();
     while (has_next && answer.times.size() < command.count && (most == 0 || number <= most)) {
         const std::optional<DueMs> next = times.next(seen, state.from_ms);
@@ -413,7 +450,9 @@ void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token) {
                 answer.left_out.push_back({*other, times.local_text(*other), times.why_left_out(*other)});
             }
         }
-        if (!next) break;
+        const bool is_none_of_it = next && most != 0 && state.next_ms == 0 && *next > state.last_ms;
+        if (!next || is_none_of_it) break;
+        if (*next == state.next_ms) number = state.next_run;
         answer.times.push_back(
             {number, *next, due_of_run(*schedule, *next), times.local_text(*next), times.note(*next)});
         seen = *next;

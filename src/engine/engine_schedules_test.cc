@@ -1,29 +1,10 @@
 // Schedules: what they make, when, over crashes and changes, and what is said of them.
 #include <gtest/gtest.h>
 
-#include "engine/trial_engine.h"
+#include "engine/trial_schedules.h"
 
 namespace duewheel {
 namespace {
-
-PutScheduleCommand schedule(const TimesRule& times, std::string name = "s") {
-    ScheduleRule rule;
-    rule.times = times;
-    rule.queue = "q";
-    PutScheduleCommand command{
-        .name = std::move(name), .rule = rule, .times = *ScheduleTimes::make(times, &Zone::load)};
-    command.body = "again";
-    command.headers = R"({"a":"b"})";
-    return command;
-}
-
-PutScheduleCommand every(std::int64_t every_ms, std::uint64_t times = 0, std::string name = "s") {
-    return schedule({.kind = TimesKind::every, .every_ms = every_ms, .times = times}, std::move(name));
-}
-
-ScheduleAnswer look(TrialEngine& shard, const std::string& name = "s") {
-    return shard.ask<ScheduleAnswer>(DescribeScheduleCommand{"default", name});
-}
 
 ScheduleAnswer tell(TrialEngine& shard, TellScheduleCommand::What what) {
     return shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", what});
@@ -107,8 +88,61 @@ TEST(Schedules, one_that_would_never_make_a_message_is_refused_at_once) {
     const Error never = shard.ask<Error>(schedule({.kind = TimesKind::cron, .text = "0 0 30 2 *"}));
     EXPECT_EQ(never.code, "never_due");
     EXPECT_EQ(never.field, "cron");
-    EXPECT_EQ(shard.ask<Error>(schedule({.kind = TimesKind::at, .text = "1970-01-01T00:00:01Z"})).code, "never_due");
     EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"default", "s"}).code, "unknown_schedule");
+}
+
+// The refusal spoke of the expression whatever the reason was.
+TEST(Schedules, the_member_that_leaves_no_time_is_named) {
+    TrialEngine shard;
+    const auto refused = [&shard](const TimesRule& times) {
+        const Error error = shard.ask<Error>(schedule(times));
+        EXPECT_EQ(error.code, "never_due") << error.message;
+        return error.field;
+    };
+    constexpr DueMs kHour = 3'600'000;
+    const std::string daily = "0 9 * * *";
+    const std::string every_day = "MON TUE WED THU FRI SAT SUN";
+    EXPECT_EQ(refused({.kind = TimesKind::cron, .text = daily, .closed = every_day}), "closed");
+    EXPECT_EQ(refused({.kind = TimesKind::cron, .text = daily, .end_ms = kStart + kHour}), "end");
+    EXPECT_EQ(refused({.kind = TimesKind::cron, .text = daily, .closed = every_day, .end_ms = kStart + kHour}), "end");
+    EXPECT_EQ(refused({.kind = TimesKind::cron, .text = "0 0 9 1 1 ? 1971", .start_ms = 9'000 * 24 * kHour}), "start");
+    EXPECT_EQ(refused({.kind = TimesKind::cron, .text = "0 5 0 1 1 ? 1970"}), "cron");
+    EXPECT_EQ(refused({.kind = TimesKind::every, .every_ms = kHour, .closed = every_day}), "closed");
+    EXPECT_EQ(refused({.kind = TimesKind::every, .every_ms = kHour, .end_ms = kStart + 1}), "end");
+    EXPECT_EQ(refused({.kind = TimesKind::at, .text = "1970-01-01T00:00:01Z"}), "at");
+    EXPECT_EQ(refused({.kind = TimesKind::iso, .text = "R2/1970-01-01T00:00:01Z/PT1S"}), "iso");
+    EXPECT_EQ(refused({.kind = TimesKind::at, .text = "1970-01-02T00:00:00Z", .closed = "FRI"}), "closed");
+    EXPECT_EQ(
+        refused({.kind = TimesKind::cron, .text = "0 30 2 31 3 ? 2030", .zone = "Europe/Oslo", .skips_gaps = true}),
+        "dst");
+    EXPECT_EQ(refused({.kind = TimesKind::cron,
+                       .text = daily,
+                       .closed = "1970-01-02",
+                       .start_ms = 24 * kHour,
+                       .end_ms = 48 * kHour}),
+              "closed");
+    const Error end = shard.ask<Error>(schedule({.kind = TimesKind::cron, .text = daily, .end_ms = kStart + kHour}));
+    EXPECT_NE(end.message.find("1970-01-01T09:00:00.000+00:00"), std::string::npos) << end.message;
+}
+
+// A preview from a time of one's own went on behind the last time.
+TEST(Schedules, a_preview_ends_with_the_last_time_wherever_it_begins) {
+    TrialEngine shard;
+    const auto seen = [&shard](DueMs from) {
+        Numbers numbers;
+        PreviewScheduleCommand look{"default", "s", 10};
+        look.from_ms = from;
+        for (const auto& time : shard.ask<PreviewAnswer>(look).times) numbers.push_back(time.number);
+        return numbers;
+    };
+    shard.ask<ScheduleAnswer>(every(1'000, 4));
+    EXPECT_EQ(seen(kStart), (Numbers{1, 2, 3, 4}));
+    EXPECT_EQ(seen(kStart + 2'500), (Numbers{3, 4}));
+    EXPECT_EQ(seen(kStart + 4'001), Numbers());
+    shard.turn(2'000);
+    EXPECT_EQ(seen(kStart), (Numbers{0, 0, 3, 4})) << "those that have passed are not numbered";
+    shard.turn(2'000);
+    EXPECT_EQ(seen(kStart + 4'001), Numbers()) << "it has ended";
 }
 
 TEST(Schedules, unknown_ones_are_told_so) {
@@ -484,40 +518,6 @@ TEST(Schedules, a_list_goes_by_name_in_pages) {
     ASSERT_EQ(rest.schedules.size(), 1u);
     EXPECT_TRUE(rest.complete);
     EXPECT_TRUE(shard.ask<ScheduleListAnswer>(ListSchedulesCommand{"other", "", 2}).schedules.empty());
-}
-
-// A zone is moved by its government: the times that are yet to come follow, and what was made is not made again.
-TEST(Schedules, other_zone_data_move_the_times_to_come_and_repeat_none) {
-    const auto shifted = [](std::string_view name) { return Zone::load(name == "Europe/Oslo" ? "Etc/GMT-3" : name); };
-    TrialEngine first;
-    const TimesRule times{.kind = TimesKind::cron, .text = "*/5 1 * * *", .zone = "Europe/Oslo"};
-    first.ask<ScheduleAnswer>(schedule(times));  // local clocks show 01:16:40, an hour ahead of UTC
-    first.turn(200'000);                         // 01:20
-    EXPECT_EQ(look(first).state.made, 1u);
-    TrialEngine same(EngineOptions{}, first);
-    EXPECT_EQ(look(same).state.next_ms, kStart + 500'000) << "the same data: nothing moves";
-    TrialEngine second(EngineOptions{}, first, shifted, "9999z");
-    const ScheduleAnswer moved = look(second);
-    EXPECT_EQ(moved.zone_data, "9999z");
-    EXPECT_EQ(moved.state.next_ms, 22LL * 3600 * 1000) << "01:00 of the next day, three hours ahead of UTC";
-    second.turn(10'000'000);
-    EXPECT_EQ(look(second).state.made, 1u);
-}
-
-TEST(Schedules, one_whose_zone_is_gone_stands_still_until_it_is_set_anew) {
-    const auto none = [](std::string_view) -> Result<Zone> { return Error{"bad_zone", "gone", "zone"}; };
-    TrialEngine first;
-    first.ask<ScheduleAnswer>(schedule({.kind = TimesKind::cron, .text = "* * * * *", .zone = "Europe/Oslo"}));
-    TrialEngine second(EngineOptions{}, first, none);
-    EXPECT_TRUE(look(second).stands_still);
-    second.turn(600'000);
-    EXPECT_EQ(look(second).state.made, 0u);
-    EXPECT_TRUE(second.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s"}).times.empty());
-    const ScheduleAnswer mended =
-        second.ask<ScheduleAnswer>(schedule({.kind = TimesKind::cron, .text = "* * * * *", .zone = "UTC"}));
-    EXPECT_FALSE(mended.stands_still);
-    second.turn(60'000);
-    EXPECT_EQ(look(second).state.made, 1u);
 }
 
 TEST(Schedules, a_carry_writes_it_again_and_the_old_record_is_needed_no_more) {

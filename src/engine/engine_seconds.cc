@@ -147,7 +147,10 @@ Error Engine::second_full(QueueNumber queue, DueMs due, DueMs latest) {
                           ")";
     if (latest >= due + 1000) message += ", and so in those up to " + format_instant(latest);
     return {"second_full",
-            message + ": choose another time, give a longer `flex`, or raise the queue's limits.per_second", "due"};
+            message +
+                ": choose another time, give a longer `flex` (it counts up to `expires`), or raise the queue's "
+                "limits.per_second",
+            "due"};
 }
 
 }  // namespace duewheel

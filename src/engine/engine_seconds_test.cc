@@ -39,7 +39,7 @@ TEST(EngineSeconds, a_full_second_takes_no_more) {
     EXPECT_EQ(full.field, "due");
     EXPECT_EQ(full.message,
               "in the second of 1970-01-01T00:17:40.500Z as many messages of the queue are due as may be (2): choose "
-              "another time, give a longer `flex`, or raise the queue's limits.per_second");
+              "another time, give a longer `flex` (it counts up to `expires`), or raise the queue's limits.per_second");
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 1000)).due_ms, kLater + 1000);
     EXPECT_EQ(shard.engine().counters().refused_second_full, 1u);
     EXPECT_EQ(shard.engine().counters().pending, 3u);

@@ -159,6 +159,32 @@ TEST(EngineSpace, in_the_reserve_what_fell_due_long_after_the_newest_commit_is_h
     EXPECT_EQ(shard.engine().counters().commits, commits + 1) << "once, however often it is taken";
 }
 
+// On a full disk that commit came first in a segment, which was then closed as it was: the next one would have had its
+// name, and the server ended. The simulator found it (seed 8968).
+TEST(EngineSpace, a_segment_that_holds_the_time_alone_ends_with_a_record) {
+    TrialEngine shard;
+    shard.put(0);
+    ASSERT_EQ(shard.lease(1, 3'600'000).size(), 1u);
+    shard.put(60'000);
+    PutCommand half{.queue = "q"};
+    half.transaction = TransactionRule{"checks", "", 1'000, 1, false};
+    shard.ask<PutAnswer>(half);
+    shard.engine().set_log_space(LogSpace::reserve);
+    shard.turn(2'000);  // its check waits for space, and the load cursor for the check
+    shard.engine().close_segment();
+    shard.turn();
+    const std::uint64_t commits = shard.engine().counters().commits;
+    const std::size_t records = shard.log().size();
+    shard.turn(60'000);
+    ASSERT_EQ(shard.lease(1, 1000).size(), 1u);
+    ASSERT_EQ(shard.engine().counters().commits, commits + 1);
+    ASSERT_EQ(shard.log().size(), records);
+    shard.engine().close_segment();
+    shard.turn();
+    EXPECT_EQ(shard.engine().counters().commits, commits + 2);
+    EXPECT_EQ(shard.log().size(), records + 1);
+}
+
 TEST(EngineSpace, a_purge_that_is_repeated_writes_nothing) {
     TrialEngine shard;
     shard.put(0);

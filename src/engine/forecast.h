@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "engine/command.h"
@@ -46,6 +47,7 @@ struct Forecast {
         has_counted_unsealed = false;
         next_row = {from_ms, 0};
         rows_left = rows_max;
+        carried.clear();
         ++tries;
     }
 
@@ -71,6 +73,7 @@ struct Forecast {
     std::uint64_t rows_left = 0;
     std::uint32_t asked_for = 0;  // rows, by the question that is open; 0: none is
     bool has_counted_messages = false;
+    std::unordered_set<MessageId> carried;  // behind the first walk; they count by their rows
 
     // Schedules, by name, each with its times one after the other.
     std::string schedule;               // the last one that was begun

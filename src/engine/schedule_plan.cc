@@ -36,6 +36,7 @@ class Planner {
 
   private:
     bool is_late(DueMs nominal) const { return now_ - nominal > limits_.on_time_ms; }
+    bool must_skip_run() const { return unfinished_ && plan_.after.rule.overlap == Overlap::skip; }
 
     // The run that waits for the end of the one before. False: it still does not go, and nothing behind it needs a run.
     bool run_waiting() {
@@ -57,18 +58,21 @@ class Planner {
         const ScheduleState& state = plan_.after;
         const ScheduleRule& rule = state.rule;
         if (nominal < state.pass_until_ms) return why = PassedWhy::paused, Fate::skip;
+        if (rule.misfire_window_ms != 0 && now_ - nominal > rule.misfire_window_ms) {
+            return why = PassedWhy::too_old, Fate::skip;
+        }
         if (is_late(nominal)) {
-            if (rule.misfire_window_ms != 0 && now_ - nominal > rule.misfire_window_ms) {
-                return why = PassedWhy::too_old, Fate::skip;
-            }
             why = PassedWhy::missed;
             if (rule.misfire == Misfire::skip) return Fate::skip;
-            if (rule.misfire == Misfire::once && after_next != 0 && is_late(after_next)) return Fate::merge;
+            if (rule.misfire == Misfire::once && after_next != 0 && is_late(after_next)) {
+                if (!must_skip_run() || planted(PlantedBug::overlap_merges_into_no_run)) return Fate::merge;
+                return why = PassedWhy::overlap, Fate::skip;  // what it would be merged into is not made either
+            }
             if (rule.misfire == Misfire::all && state.made_up >= limits_.made_up_max) return Fate::skip;
             why = PassedWhy::none;
         }
         if (!unfinished_ || rule.overlap == Overlap::allow) return Fate::run;
-        if (rule.overlap == Overlap::skip) return why = PassedWhy::overlap, Fate::skip;
+        if (must_skip_run()) return why = PassedWhy::overlap, Fate::skip;
         if (state.waiting_ms == 0) return Fate::run;  // to wait
         return why = PassedWhy::overlap, Fate::merge;
     }

@@ -8,8 +8,9 @@
 //     all     11:58, 11:59, 12:00, 12:01, 12:02 make a run each: at most `made_up_max` in a row, the rest is skipped
 //     skip    none; five are skipped
 //
-// With a window what is older than it is skipped before all that. An overlap policy then looks at the run before: while
-// that is unfinished, a run is skipped, or waits for its end, and those that come while one waits are merged into it.
+// With a window what is older than it is skipped before all that, also what would be on time. An overlap policy then
+// looks at the run before: while that is unfinished, a run is skipped, with what would have been merged into it, or
+// waits for its end, and those that come while one waits are merged into it.
 //
 // Each step is decided by what came before it alone, so a long row of missed times may be walked in shares, each
 // durable before the next, and gives the same as in one go.

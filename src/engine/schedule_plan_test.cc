@@ -93,6 +93,17 @@ TEST(SchedulePlan, a_window_skips_what_is_older_than_it) {
     EXPECT_TRUE(plan(state, 5 * kMinute + 30'000).runs.empty()) << "even the last one is too old";
 }
 
+// A window of a second was none: what came within five seconds was on time.
+TEST(SchedulePlan, a_window_may_be_shorter_than_what_is_on_time) {
+    ScheduleState state = every_minute(Misfire::all);
+    state.rule.misfire_window_ms = 1'000;
+    EXPECT_EQ(numbers(plan(state, kMinute + 1'000)), (Numbers{1}));
+    const SchedulePlan late = plan(state, kMinute + 1'001);
+    EXPECT_TRUE(late.runs.empty());
+    EXPECT_EQ(late.after.skipped, 1u);
+    EXPECT_EQ(late.after.passed_why, PassedWhy::too_old);
+}
+
 TEST(SchedulePlan, times_are_counted_whatever_becomes_of_them) {
     ScheduleState state = every_minute(Misfire::once);
     state.rule.times.times = 3;
@@ -121,6 +132,23 @@ TEST(SchedulePlan, overlap_skip_makes_no_run_beside_an_unfinished_one) {
     // Nor beside one that the same plan makes.
     EXPECT_EQ(numbers(plan(every_minute(Misfire::all, Overlap::skip), 4 * kMinute)), (Numbers{1}));
     EXPECT_EQ(numbers(plan(every_minute(Misfire::once, Overlap::allow), kMinute, limits)), (Numbers{1}));
+}
+
+// Five minutes passed beside an unfinished run: three times were said to be merged into the last one, which overlap
+// then skipped, so that they were in no run at all and not counted as skipped.
+TEST(SchedulePlan, what_would_be_merged_into_a_run_that_overlap_skips_is_skipped_with_it) {
+    PlanLimits busy;
+    busy.last_is_unfinished = true;
+    const SchedulePlan made = plan(every_minute(Misfire::once, Overlap::skip), 5 * kMinute + 2'000, busy);
+    EXPECT_TRUE(made.runs.empty());
+    EXPECT_EQ(made.after.merged, 0u);
+    EXPECT_EQ(made.after.skipped, 5u);
+    EXPECT_EQ(made.after.passed_why, PassedWhy::overlap);
+    EXPECT_EQ(made.after.passed_count, 5u);
+    // Those that a waiting run takes in are merged into it.
+    const SchedulePlan waits = plan(every_minute(Misfire::once, Overlap::queue_one), 5 * kMinute + 2'000, busy);
+    EXPECT_EQ(waits.after.waiting_run, 4u);
+    EXPECT_EQ(waits.after.merged, 4u);
 }
 
 TEST(SchedulePlan, queue_one_keeps_one_run_waiting_and_merges_the_rest) {

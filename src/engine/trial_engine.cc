@@ -202,6 +202,7 @@ void TrialEngine::append(const Commit& commit) {
     largest_segment = std::max(largest_segment, segment_fill_);
     if (!commit.closes_segment) return;
     segment_fill_ = kSegmentHeaderBytes;
+    EXPECT_GT(commit.totals.sequence, segment_ends_.empty() ? 0 : segment_ends_.back()) << "a segment without a record";
     segment_ends_.push_back(commit.totals.sequence);
 }
 

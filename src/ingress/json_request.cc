@@ -242,7 +242,7 @@ Error about(Error error, std::string_view name) {
 }
 
 Error negative_duration(std::string_view name) {
-    return {"negative_duration", "`" + std::string(name) + "` is negative: give how long from now, 0 or more",
+    return {"negative_duration", "`" + std::string(name) + "` is negative: a length of time is 0 or more",
             std::string(name)};
 }
 

@@ -42,10 +42,9 @@ Status read_word(const JsonRequest& json, std::string_view member, std::initiali
 }
 
 Status read_kind(const JsonRequest& json, TimesRule& times) {
-    constexpr std::pair<std::string_view, TimesKind> kKinds[] = {
-        {"cron", TimesKind::cron}, {"every", TimesKind::every}, {"iso", TimesKind::iso}, {"at", TimesKind::at}};
     std::string_view given;
-    for (const auto& [name, kind] : kKinds) {
+    for (const TimesKind kind : {TimesKind::cron, TimesKind::every, TimesKind::iso, TimesKind::at}) {
+        const std::string_view name = times_kind_name(kind);
         if (!json.has(name)) continue;
         if (!given.empty()) {
             return Error{"conflicting_members",
@@ -72,11 +71,26 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
     return {};
 }
 
+Status read_clock_policies(const JsonRequest& json, TimesRule& times) {
+    Status read = read_word(json, "dst", {"shift", "skip"}, times.skips_gaps);
+    if (read) read = read_word(json, "dst_repeat", {"first", "both"}, times.repeats_folds);
+    if (!read || times.kind == TimesKind::cron || !(times.skips_gaps || times.repeats_folds)) return read;
+    const std::string member = times.skips_gaps ? "dst" : "dst_repeat";
+    return Error{
+        "conflicting_members",
+        "`" + member + "` is a choice of `cron` rules: a local time of `iso` or `at` that clocks skip comes at " +
+            "the end of the gap, one that they repeat comes once, and `every` knows no clocks: leave it out, " +
+            "or write the rule as `cron`",
+        member};
+}
+
 Status read_times(const JsonRequest& json, TimesRule& times) {
     Status read = read_kind(json, times);
     if (read) read = take(json.text("zone"), times.zone);
-    if (read) read = read_word(json, "dst", {"shift", "skip"}, times.skips_gaps);
-    if (read) read = read_word(json, "dst_repeat", {"first", "both"}, times.repeats_folds);
+    if (read && times.zone.empty() && json.has("zone")) {
+        read = Error{"bad_zone", "`zone` is a name such as Europe/Oslo; leave it out for UTC", "zone"};
+    }
+    if (read) read = read_clock_policies(json, times);
     if (read) read = take(json.text("closed"), times.closed);
     if (read && times.closed.size() > kClosedDaysBytesMax) {
         read = Error{"bad_exclusion",
@@ -86,6 +100,9 @@ Status read_times(const JsonRequest& json, TimesRule& times) {
     }
     if (read) read = take(json.instant_ms("start"), times.start_ms);
     if (read) read = take(json.instant_ms("end"), times.end_ms);
+    // 0 is what has no bound. A rest counts on from the epoch as from a rest after it; nothing comes before either end.
+    if (read && times.start_ms == 0 && json.has("start")) times.start_ms = times.every_ms;
+    if (read && times.end_ms == 0 && json.has("end")) times.end_ms = 1;
     std::optional<std::int64_t> count;
     if (read) read = take(json.integer("times"), count);
     if (read && count && *count < 1) {

@@ -119,6 +119,26 @@ TEST(ScheduleRequest, what_is_wrong_is_named) {
     EXPECT_EQ(put(R"(, "every": "1h", "closed": "NEVER")"), "bad_exclusion closed");
     EXPECT_EQ(put(R"(, "every": "1h", "closed": ")" + std::string(4097, ' ') + R"(")"), "bad_exclusion closed");
     EXPECT_EQ(put(R"(, "every": "1h", "dst": "never")"), "bad_policy dst");
+    EXPECT_EQ(put(R"(, "every": "1h", "dst": "skip")"), "conflicting_members dst");
+    EXPECT_EQ(put(R"(, "at": "2030-03-31T02:30:00", "dst_repeat": "both")"), "conflicting_members dst_repeat");
+    EXPECT_EQ(put(R"(, "iso": "R/2030-03-31T02:30:00/P1D", "dst": "shift", "dst_repeat": "first")"), "taken");
+    EXPECT_EQ(put(R"(, "every": "1h", "zone": "")"), "bad_zone zone");
+}
+
+// 1970 was read as no bound.
+TEST(ScheduleRequest, the_epoch_is_a_bound_like_any_other) {
+    const auto times = [](const std::string& members) {
+        const Result<Command> command =
+            command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "every": "1h")" + members + "}"});
+        return std::get<PutScheduleCommand>(*command).times;
+    };
+    constexpr DueMs kHour = 3'600'000;
+    constexpr DueMs kNow = 500'000 * kHour + 1;
+    EXPECT_EQ(times(R"(, "start": 0)").next(kNow, kNow), 500'001 * kHour) << "the hours are whole ones";
+    EXPECT_EQ(times(R"(, "end": "1970-01-01T00:00:00Z")").next(kNow, kNow), std::nullopt);
+}
+
+TEST(ScheduleRequest, what_else_is_wrong_is_named) {
     EXPECT_EQ(put(R"(, "every": "1h", "misfire": "some")"), "bad_policy misfire");
     EXPECT_EQ(put(R"(, "every": "1h", "overlap": 1)"), "wrong_type overlap");
     EXPECT_EQ(put(R"(, "every": "1h", "misfire_window": 0)"), "out_of_range misfire_window");

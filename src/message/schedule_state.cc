@@ -221,6 +221,20 @@ bool read_progress_field(FieldReader& from, ScheduleState& state) {
 
 }  // namespace
 
+std::string_view times_kind_name(TimesKind kind) {
+    switch (kind) {
+        case TimesKind::cron:
+            return "cron";
+        case TimesKind::every:
+            return "every";
+        case TimesKind::iso:
+            return "iso";
+        case TimesKind::at:
+            return "at";
+    }
+    return "unknown";
+}
+
 std::string_view misfire_name(Misfire misfire) {
     switch (misfire) {
         case Misfire::once:

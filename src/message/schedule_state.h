@@ -42,6 +42,7 @@ enum class Overlap : std::uint8_t {
 // Why a nominal time was passed over.
 enum class PassedWhy : std::uint8_t { none = 0, missed = 1, too_old = 2, paused = 3, overlap = 4 };
 
+std::string_view times_kind_name(TimesKind kind);  // as the member of a request that says it
 std::string_view misfire_name(Misfire misfire);
 std::string_view overlap_name(Overlap overlap);
 std::string_view passed_why_name(PassedWhy why);

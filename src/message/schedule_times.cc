@@ -155,6 +155,8 @@ ClockNote ScheduleTimes::note(DueMs at_ms) const {
     const LocalMs local = zone_.local(at);
     const auto* cron = std::get_if<CronSchedule>(&what_);
     if (cron != nullptr && !cron->rule().matches(floor<seconds>(local))) return ClockNote::shifted;
+    const auto* interval = std::get_if<RepeatingInterval>(&what_);
+    if (interval != nullptr && interval->is_shifted(at)) return ClockNote::shifted;
     if (zone_.instant_of(local) != at) return ClockNote::second_pass;
     // The same local time again, a jump later: no jump back is longer than a day.
     for (const Instant later : {at + std::chrono::hours(1), at + std::chrono::hours(3), at + std::chrono::hours(25)}) {
@@ -180,9 +182,29 @@ std::string ScheduleTimes::local_text(DueMs at_ms) const {
     return {text.data(), static_cast<std::size_t>(size)};
 }
 
-std::optional<ScheduleTimes> ScheduleTimes::without_policies() const {
+ScheduleTimes ScheduleTimes::without_start() const {
+    ScheduleTimes all = *this;
+    all.start_ms_ = 0;
+    return all;
+}
+
+ScheduleTimes ScheduleTimes::without_end() const {
+    ScheduleTimes all = *this;
+    all.end_ms_ = 0;
+    return all;
+}
+
+ScheduleTimes ScheduleTimes::without_closed_days() const {
     ScheduleTimes all = *this;
     all.closed_ = {};
+    if (const auto* cron = std::get_if<CronSchedule>(&what_)) {
+        all.what_ = CronSchedule(cron->rule(), zone_, cron->policy());
+    }
+    return all;
+}
+
+std::optional<ScheduleTimes> ScheduleTimes::without_policies() const {
+    ScheduleTimes all = without_closed_days();
     if (const auto* cron = std::get_if<CronSchedule>(&what_)) {
         const DaylightPolicy most{SkippedTime::shift, RepeatedTime::both};
         const bool is_most = cron->policy().skipped == most.skipped && cron->policy().repeated == most.repeated &&
@@ -200,8 +222,12 @@ std::string_view ScheduleTimes::why_left_out(DueMs at_ms) const {
     const ExclusionCalendar& closed = cron != nullptr ? cron->closed() : closed_;
     const LocalMs local = zone_.local(instant(at_ms));
     if (closed.excludes(std::chrono::year_month_day(floor<days>(local)))) return "closed_day";
-    if (cron != nullptr && !cron->rule().matches(floor<seconds>(local))) return "skipped_time";
-    return "repeated_time";
+    if (cron == nullptr || cron->rule().matches(floor<seconds>(local))) return "repeated_time";
+    // Its own local time is skipped. The day that counts is that of the gap, which may end on the next one.
+    const LocalMs gap = zone_.local(instant(at_ms - 1)) + milliseconds(1);
+    const bool is_skipped = cron->policy().skipped == SkippedTime::skip;
+    const bool is_closed_day = closed.excludes(std::chrono::year_month_day(floor<days>(gap)));
+    return is_closed_day && !is_skipped ? "closed_day" : "skipped_time";
 }
 
 }  // namespace duewheel

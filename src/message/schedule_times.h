@@ -55,6 +55,11 @@ class ScheduleTimes {
     // "2026-11-23T09:00:00.000+01:00", without `T` and offset read by people. The local time of an instant.
     std::string local_text(DueMs at_ms) const;
 
+    // The same rule without one of its bounds.
+    ScheduleTimes without_start() const;
+    ScheduleTimes without_end() const;
+    ScheduleTimes without_closed_days() const;
+
     // The same rule as if no clock were ever changed over it and no day excluded; what it says beyond this one's times
     // is what those policies leave out. None where the rule has no such policies.
     std::optional<ScheduleTimes> without_policies() const;

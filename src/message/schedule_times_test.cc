@@ -112,6 +112,12 @@ TEST(ScheduleTimes, what_clocks_do_is_noted) {
     EXPECT_EQ(both.note(first), ClockNote::first_pass);
     EXPECT_EQ(both.note(second), ClockNote::second_pass);
     EXPECT_EQ(second - first, 3'600'000);
+    const ScheduleTimes daily =
+        times_of({.kind = TimesKind::iso, .text = "R/2026-03-28T02:30:00/P1D", .zone = "Europe/Oslo"});
+    EXPECT_EQ(daily.note(at("2026-03-28T01:30:00Z")), ClockNote::none);
+    EXPECT_EQ(daily.note(at("2026-03-29T01:00:00Z")), ClockNote::shifted);
+    const ScheduleTimes once = times_of({.kind = TimesKind::at, .text = "2026-03-29T02:30:00", .zone = "Europe/Oslo"});
+    EXPECT_EQ(once.note(at("2026-03-29T01:00:00Z")), ClockNote::shifted);
     const ScheduleTimes lord_howe = times_of(cron("45 1 * * *", "Australia/Lord_Howe"));
     const DueMs half = *lord_howe.next(at("2026-04-03T15:30:00Z"), 0);
     EXPECT_EQ(lord_howe.note(half), ClockNote::first_pass) << lord_howe.local_text(half);
@@ -129,6 +135,14 @@ TEST(ScheduleTimes, what_policies_leave_out_is_known_with_its_reason) {
     EXPECT_EQ(times.why_left_out(gap), "skipped_time");
     EXPECT_EQ(times.why_left_out(at("2026-12-25T01:30:00Z")), "closed_day");
     EXPECT_EQ(times.why_left_out(at("2026-10-25T01:30:00Z")), "repeated_time");
+    // A gap that ends at midnight: the day that is closed is the one before it.
+    TimesRule late = cron("30 23 * * *", "America/Nuuk");
+    late.closed = "03-27";
+    const DueMs midnight = at("2027-03-28T01:00:00Z");
+    EXPECT_EQ(times_of(late).without_policies()->next(midnight - 1, 0), midnight);
+    EXPECT_EQ(times_of(late).why_left_out(midnight), "closed_day");
+    late.skips_gaps = true;
+    EXPECT_EQ(times_of(late).why_left_out(midnight), "skipped_time");
     TimesRule most = cron("30 2 * * *");
     most.repeats_folds = true;
     EXPECT_FALSE(times_of(most).without_policies());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/planted_bugs.h"
+
 namespace duewheel {
 namespace {
 
@@ -68,7 +70,8 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
     restored.past_until_ms = std::max(now_ms, report.mark.server_time_ms);
     const std::uint64_t known =
         *before ? std::max((*before)->ids_from, copy->totals.id_counter) : copy->totals.id_counter;
-    restored.ids_from = known + kIdsOfTheOriginal;
+    const bool begins_anew = planted(PlantedBug::restored_ids_begin_where_the_backup_ends);
+    restored.ids_from = begins_anew ? known : known + kIdsOfTheOriginal;
     restored.salt = salt;
     if (Status told = write_mark(files, data, restored); !told) return std::move(told).error();
     if (Status done = files.remove(data + "/" + kRestoringMark); !done) return std::move(done).error();

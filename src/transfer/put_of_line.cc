@@ -21,6 +21,8 @@ constexpr std::array<LossWords, kLossCount> kWords = {{
     {"rest", "rested after a failure and are due at once, to keep their place among those with their order key"},
     {"origin", "were made by a loop, a schedule or a watchdog, and do not name it here"},
     {"occurrence", "are loops under way: their next occurrence has the number 1"},
+    {"growth",
+     "are loops whose rests grow: they grow on from the next one, rounded, so that later ones differ a little"},
     {"checks", "wait for commit or rollback: their time for that begins anew"},
     {"key_added", "had no key and have one here, which names where they come from"},
     {"reason", "had failed, and the reason is not told here"},
@@ -51,6 +53,9 @@ void count_losses(const MessageLine& line, Losses& losses) {
     if (line.maybe_delivered) losses.add(Loss::maybe_delivered);
     if (line.parent != 0 || !line.schedule.empty() || !line.watchdog.empty()) losses.add(Loss::origin);
     if (line.next_occurrence > 1) losses.add(Loss::occurrence);
+    const bool grows = line.repeat && line.repeat->factor_permille > kRepeatFactorMin &&
+                       rest_after_occurrence_ms(*line.repeat, line.next_occurrence) < line.repeat->most_ms;
+    if (grows && line.next_occurrence > 1) losses.add(Loss::growth);
     if (line.transaction) losses.add(Loss::checks);
     if (!line.reason.empty()) losses.add(Loss::reason);
 }

@@ -21,11 +21,12 @@ enum class Loss : std::uint8_t {
     rest,             // a failure's rest: due at once, so that it keeps its place in its order
     origin,           // which loop, schedule or watchdog made it, and its number there
     occurrence,       // of a loop: its occurrences are numbered from 1
+    growth,           // of a loop whose rests grow: they grow on from the next one, which is a whole millisecond
     checks,           // of a half: how often its producer was asked, and when it is asked next
     key_added,        // it had no key
     reason,           // why its last attempt failed, or why it is dead
 };
-inline constexpr std::size_t kLossCount = 8;
+inline constexpr std::size_t kLossCount = 9;
 // For people, after their number: "had been tried before: their attempts are counted anew".
 std::string_view loss_text(Loss loss);
 // For scripts: "attempts".

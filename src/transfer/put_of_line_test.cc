@@ -113,7 +113,15 @@ TEST(PutsOfLines, count_what_they_cannot_say) {
     for (const Loss loss : {Loss::attempts, Loss::maybe_delivered, Loss::origin, Loss::reason, Loss::key_added}) {
         EXPECT_EQ(losses.of(loss), 1u) << loss_name(loss);
     }
-    for (const Loss loss : {Loss::rest, Loss::occurrence, Loss::checks}) EXPECT_EQ(losses.of(loss), 0u);
+    for (const Loss loss : {Loss::rest, Loss::occurrence, Loss::growth, Loss::checks}) EXPECT_EQ(losses.of(loss), 0u);
+    line.repeat = RepeatRule{.every_ms = 10, .times = 0, .factor_permille = 1'010, .most_ms = 1'000};
+    line.next_occurrence = 78;
+    static_cast<void>(put_of(line, losses));
+    EXPECT_EQ(losses.of(Loss::growth), 1u);
+    line.repeat->factor_permille = 1'000;
+    static_cast<void>(put_of(line, losses));
+    EXPECT_EQ(losses.of(Loss::growth), 1u) << "a rest that is always the same goes on exactly";
+    EXPECT_EQ(losses.of(Loss::occurrence), 2u);
 }
 
 }  // namespace

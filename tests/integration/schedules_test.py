@@ -89,7 +89,10 @@ class Interface(unittest.TestCase):
                 ({}, "missing_member", "cron"), ({"cron": "0 24 * * *"}, "bad_cron", "cron"),
                 ({"cron": "0 0 30 2 *"}, "never_due", "cron"), ({"every": 0}, "out_of_range", "every"),
                 ({"every": "1h", "iso": "R/2030-01-01T00:00:00Z/P1D"}, "conflicting_members", "iso"),
-                ({"at": "2001-01-01T00:00:00Z"}, "never_due", None), ({"every": "1h", "times": 0}, "out_of_range", "times"),
+                ({"at": "2001-01-01T00:00:00Z"}, "never_due", "at"),
+                ({"cron": "0 9 * * *", "closed": "MON TUE WED THU FRI SAT SUN"}, "never_due", "closed"),
+                ({"every": "1h", "dst": "skip"}, "conflicting_members", "dst"), ({"every": "1h", "zone": ""}, "bad_zone", "zone"),
+                ({"every": "1h", "times": 0}, "out_of_range", "times"),
                 ({"every": "1h", "zone": "Europe/Olso"}, "bad_zone", "zone"),
                 ({"every": "1h", "start": "2030-01-01T00:00:00Z", "end": "2029-01-01T00:00:00Z"}, "out_of_range", "end"),
                 ({"every": "1h", "closed": "SOMEDAY"}, "bad_exclusion", "closed"),
@@ -177,11 +180,11 @@ class Interface(unittest.TestCase):
             self.assertEqual(done.returncode, code, done.stdout + done.stderr)
             return done.stdout + done.stderr
 
-        self.assertIn("Europe/Oslo", run("put", "report", "reports", "Make it", "--cron", "30 2 * * *", "--tz", "Europe/Oslo",
+        self.assertIn("Europe/Oslo", run("set", "report", "reports", "Make it", "--cron", "30 2 * * *", "--tz", "Europe/Oslo",
                                          "--overlap", "skip", "--header", "a=b", "--closed", "SAT SUN"))
         spring = ("preview", "report", "--from", "2031-03-29T12:00", "--tz", "Europe/Oslo", "--count", "1")
         self.assertIn("not made: a closed day", run(*spring))
-        run("put", "report", "reports", "Make it", "--cron", "30 2 * * *", "--tz", "Europe/Oslo")
+        run("set", "report", "reports", "Make it", "--cron", "30 2 * * *", "--tz", "Europe/Oslo")
         self.assertIn("at the end of the gap", run(*spring))
         self.assertIn("paused", run("pause", "report"))
         self.assertIn("It is paused", run("preview", "report"))
@@ -190,13 +193,17 @@ class Interface(unittest.TestCase):
         self.assertIn("1 by hand", run("get", "report"))
         self.assertIn("report", run("list"))
         self.assertEqual(json.loads(run("list", "--json"))["schedule"], "report")
-        self.assertIn("removed", run("delete", "report"))
-        self.assertIn("there was none", run("delete", "report"))
+        self.assertIn("removed", run("rm", "report"))
+        self.assertIn("there was none", run("rm", "report"))
         self.assertIn("no schedule of this name", run("get", "report", code=1))
         self.assertIn("at 2031-01-01T06:00:00, Europe/Oslo",
-                      run("put", "once", "q", "b", "--at", "2031-01-01T06:00", "--tz", "Europe/Oslo"))
-        self.assertIn("at 2031-01-01T06:00:00+01:00", run("put", "once", "q", "b", "--at", "2031-01-01T06:00+01:00"))
-        run("put", "x", "q", "b", "--every", "1h", "--cron", "* * * * *", code=2)
+                      run("set", "once", "q", "b", "--at", "2031-01-01T06:00", "--tz", "Europe/Oslo"))
+        self.assertIn("at 2031-01-01T06:00:00+01:00", run("set", "once", "q", "b", "--at", "2031-01-01T06:00+01:00"))
+        run("set", "x", "q", "b", "--every", "1h", "--cron", "* * * * *", code=2)
+        shown = run("set", "x", "q", "b", "--every", "1h", "--jitter", "90s", "--start", "2031-01-01T06:00Z")
+        self.assertRegex(shown, r"jitter +1m 30s")
+        self.assertNotIn("2031-01-01T06:00:00.000Z", shown)
+        self.assertIn("at least 1", run("set", "x", "q", "b", "--every", "1h", "--times", "-1", code=1))
 
 
 class ZoneData(unittest.TestCase):

@@ -162,6 +162,8 @@ struct MessageModel {
     std::int64_t rest_most_ms = 0;  // after a failure, the jitter included
     std::size_t lost_batch = 0;     // of puts, the answer to which was lost: its number; 0: it is in none
     DueMs told_ms = 0;              // when a client last heard of it, deliveries apart
+    std::uint64_t told_step = 0;    // likewise
+    void was_told(DueMs now, std::uint64_t step) { told_ms = now, told_step = step; }
 
     std::vector<Epoch> epochs;
     std::vector<SeenDelivery> deliveries;  // in the order in which they were told

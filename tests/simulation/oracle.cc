@@ -218,6 +218,8 @@ ReplyToken Oracle::submitted(const Command& command) {
                 request.dead.push_back(each->serial);
             }
         }
+    } else if (std::holds_alternative<ForecastCommand>(command)) {
+        request.schedule_moves = schedule_moves_;
     } else if (MessageModel* named = message_of(id_of(command))) {
         request.serial = named->serial;
         request.epoch = named->epochs.size() - 1;
@@ -423,8 +425,8 @@ bool Oracle::replied(const ReplyEffect& effect) {
     requests_.erase(found);
     close(token, request);
     schedule_closed(request.command, token, std::holds_alternative<Error>(effect.reply));
-    if (MessageModel* about = message(request.serial)) about->told_ms = now_;
-    for (const std::uint64_t serial : request.batch) message(serial)->told_ms = now_;
+    if (MessageModel* about = message(request.serial)) about->was_told(now_, step_);
+    for (const std::uint64_t serial : request.batch) message(serial)->was_told(now_, step_);
     const Reply& reply = effect.reply;
     if (is_of_watchdogs(request.command)) watchdog_replied(token, request, reply);
     if (is_of_namespaces(request.command)) return namespace_replied(token, request, reply), true;
@@ -488,6 +490,9 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* preview = std::get_if<PreviewAnswer>(&reply);
                preview != nullptr && std::holds_alternative<PreviewScheduleCommand>(request.command)) {
         schedule_previewed(request, *preview);
+    } else if (const auto* forecast = std::get_if<ForecastAnswer>(&reply);
+               forecast != nullptr && std::holds_alternative<ForecastCommand>(request.command)) {
+        forecast_replied(request, *forecast);
     } else if (is_of_watchdogs(request.command)) {
         return true;  // seen to
     } else {

@@ -24,8 +24,10 @@
 
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "simulation/exported_lines.h"
 #include "simulation/message_model.h"
 #include "simulation/namespace_model.h"
+#include "simulation/queue_model.h"
 #include "simulation/rare_states.h"
 #include "simulation/schedule_model.h"
 #include "simulation/watchdog_model.h"
@@ -149,8 +151,10 @@ class Oracle {
         return model.is_known && model.open.empty() ? &model.settings : nullptr;
     }
 
-    // Somebody reads the log beside the process. `find`: what stands there of a message; nothing where it has ended.
-    void viewed(const std::function<std::optional<MessageRow>(MessageId)>& find);
+    // Somebody reads the log beside the process.
+    void viewed(const FindRow& find);
+    // It is exported; `find` as for its view.
+    void exported(const ExportedLines& lines, const FindRow& find);
 
     bool violated() const { return violation_.has_value(); }
     const Violation& violation() const { return *violation_; }
@@ -187,37 +191,6 @@ class Oracle {
         std::uint64_t schedule_moves = 0;  // of all schedules, then
     };
 
-    using QueueKey = std::pair<std::string, std::string>;
-    struct Pause {
-        DueMs from = 0;
-        ReplyToken answer = 0;  // requests beyond it were submitted after the pause was answered
-    };
-    struct PurgeMark {
-        MessageId through = 0;
-        DueMs answered_ms = 0;
-        std::uint32_t run = 0;
-    };
-    struct DiscardMark {
-        DueMs before = 0;  // who died before then is to go
-        std::uint64_t answered_step = 0;
-    };
-    struct QueueModel {
-        QueueSettings settings;  // as last answered
-        bool is_known = true;    // nothing unanswered may have changed them
-        std::uint64_t settings_step = 0;
-        std::map<ReplyToken, ConfigureQueueCommand> open;
-        std::optional<Pause> paused;  // surely
-        DueRange was_paused;          // surely, the last time before
-        std::vector<PurgeMark> marks;
-        std::vector<DiscardMark> discards;  // answered
-        DueMs discarded_until = 0;          // who died before then may have been met by one
-        bool was_purged = false;            // or may have been
-        DueMs purge_lost_ms = 0;            // the first purge whose answer was lost; 0: none was
-        DueMs redriven_ms = 0;              // when the last redrive was asked for; 0: none was
-        // What may have been in force at any time.
-        std::vector<RetryChoice> rules{RetryChoice{}};
-        std::vector<std::int64_t> lease_times{0};
-    };
     // Puts of one request whose answer was lost.
     struct LostBatch {
         std::vector<std::uint64_t> serials;
@@ -544,10 +517,32 @@ class Oracle {
     bool row_fits(const MessageModel& about, const MessageRow& row, const Worlds& worlds, bool may_die) const;
     // oracle_seconds.cc
     const QueueSettings* settings_since(const MessageModel& about, std::uint64_t step);
+    // Messages that are due in a stretch of time, of a queue or of all (an empty name), but for one.
+    struct Dues {
+        std::string name_space;
+        std::string queue;
+        DueRange when;
+        const MessageModel* except = nullptr;
+    };
+    static Dues dues_of(Second second, const MessageModel& except);
+    static bool is_among(const Dues& dues, const MessageModel& about);
+    bool is_surely_due_in(const Dues& dues, const MessageModel& about) const;
+    bool is_surely_elsewhere(const Dues& dues, const MessageModel& about, const Request& request) const;
     std::uint64_t surely_due_in(Second second, const MessageModel& except) const;
-    std::uint64_t may_be_due_in(Second second, const MessageModel& except, const Request& request);
+    std::uint64_t may_be_due_in(const Dues& dues, const Request& request) const;
     void check_second(const MessageModel& about, const When& asked, DueMs due, const Request& request);
     void refused_for_its_second(const Request& request, const MessageModel& about);
+    // oracle_views.cc
+    bool check_line(const MessageModel& about, const MessageLine& line, const MessageRow& row);
+    void check_settings_lines(const ExportedLines& lines);
+    // oracle_forecasts.cc
+    struct CountRange {
+        std::uint64_t least = 0;
+        std::uint64_t most = 0;
+    };
+    void forecast_replied(const Request& request, const ForecastAnswer& answer);
+    void check_minute(const Request& request, const ForecastMinute& minute, bool may_count_twice);
+    CountRange runs_in(const Dues& dues, const Request& request) const;
     // The greatest server time of any run.
     DueMs latest() const { return std::max(now_, latest_now_); }
     bool is_over(const MessageModel& message) const;

@@ -330,7 +330,7 @@ MessageModel* Oracle::check_met(MessageModel& half, const Delivered& delivery) {
     about.put.expires = When{expires, 0};
     about.expires = DueRange{expires, expires};
     about.first_put_ms = now_;
-    about.told_ms = delivery.delivered_ms;
+    about.was_told(delivery.delivered_ms, step_);
     about.answered = true;
     about.answered_step = step_;
     about.submitted_step = half.submitted_step;

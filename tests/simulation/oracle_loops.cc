@@ -357,7 +357,7 @@ MessageModel& Oracle::occurrence_met(MessageModel& loop, const Delivered& delive
         about.expires = DueRange{expires, expires};
     }
     about.first_put_ms = now_;
-    about.told_ms = delivery.delivered_ms;
+    about.was_told(delivery.delivered_ms, step_);
     about.answered = true;
     about.answered_step = step_;
     about.submitted_step = loop.submitted_step;

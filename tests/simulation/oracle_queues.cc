@@ -25,7 +25,7 @@ bool may_end_a_pause(const ConfigureQueueCommand& command) {
 
 }  // namespace
 
-Oracle::QueueModel& Oracle::queue_of(const std::string& name_space, const std::string& queue) {
+QueueModel& Oracle::queue_of(const std::string& name_space, const std::string& queue) {
     return queues_[{name_space, queue}];
 }
 

@@ -56,6 +56,12 @@ void Oracle::error_replied(const Request& request, const Error& error) {
                                  std::holds_alternative<ListSchedulesCommand>(request.command);
     if (is_of_schedules) return schedule_refused(request, error);
     if (is_of_watchdogs(request.command)) return;  // seen to
+    if (const auto* forecast = std::get_if<ForecastCommand>(&request.command);
+        forecast != nullptr && code == "out_of_range") {
+        if (forecast->minutes >= 1 && forecast->minutes <= options_.forecast_minutes_max)
+            violate("X", "a forecast of as many minutes as there may be is refused");
+        return rare_.met(Rare::forecast_refused);
+    }
     if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
     if (code == "unknown_queue") return refused_as_unknown(request);
     if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {

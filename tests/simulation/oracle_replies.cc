@@ -488,6 +488,13 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
     for (std::size_t i = request.epoch; i < about->epochs.size(); ++i) {
         for (const World& world : about->epochs[i].worlds) add_world(candidates, world);
     }
+    // What a redrive or a kick brought back in between may have ended again, and that be answered first (seed 30938).
+    if (about->returns_open > 0 || about->redriven_ms >= request.submitted_ms) {
+        for (const World& world : Worlds(candidates)) {
+            if (world.phase != World::Phase::dead) continue;
+            add_world(candidates, returned(world, {request.submitted_ms, now_}));
+        }
+    }
     const bool may_die = row.state.attempts >= request.forgiven_low + about->attempts_least;
     if (!row_fits(*about, row, candidates, may_die)) {
         return violate("C4",

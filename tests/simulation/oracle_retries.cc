@@ -363,7 +363,7 @@ void Oracle::redrive_replied(const Request& request, const RedriveAnswer& answer
         }
         if (next == about->worlds()) continue;
         may_come_back(*about);
-        about->told_ms = now_;
+        about->was_told(now_, step_);
         about->redriven_ms = now_;
         note(*about, "perhaps redriven");
         about->set({run_, 0}, next);

@@ -183,7 +183,7 @@ MessageModel* Oracle::run_met(ScheduleModel& model, const SchedulePut& put, cons
     MessageModel& about = messages_.emplace_back(run_of(put, due));
     about.serial = messages_.size();
     about.occurrence = delivery.occurrence;
-    about.told_ms = delivery.delivered_ms;
+    about.was_told(delivery.delivered_ms, step_);
     if (delivery.attempt == 1 && !delivery.maybe_delivered) about.unended_ms = delivery.delivered_ms;
     about.set({0, 0}, {fresh});
     learn_rule(about);

@@ -302,9 +302,9 @@ void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, 
         const DueMs nominal = *times[i];
         const std::optional<DueMs> behind = times[i + 1];
         const bool is_too_old = rule.misfire_window_ms != 0 && latest() - nominal > rule.misfire_window_ms;
-        const bool by_misfire =
-            is_too_old || rule.misfire == Misfire::skip || (rule.misfire == Misfire::all && runs_out);
-        if (nominal < after.pass_until_ms || (is_late(nominal) && by_misfire) || rule.overlap == Overlap::skip) {
+        const bool by_misfire = rule.misfire == Misfire::skip || (rule.misfire == Misfire::all && runs_out);
+        if (nominal < after.pass_until_ms || is_too_old || (is_late(nominal) && by_misfire) ||
+            rule.overlap == Overlap::skip) {
             ++may_skip;
         }
         const bool is_one_of_many =
@@ -313,6 +313,15 @@ void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, 
     }
     // Where zone data changed in between, the one behind was another when it was decided.
     if (life.stretch_of(before.next_run) != life.stretch_of(after.next_run)) ++may_merge;
+    // A run that had ended comes back by a kick or a redrive alone.
+    const MessageModel* newest = message_of(after.last_id);
+    const bool may_be_back = newest != nullptr && (newest->may_be_back || newest->returns_open > 0);
+    const bool stays_unfinished = !may_be_back && queue_of(model.name_space, rule.queue).redriven_ms == 0;
+    const bool is_one_walk = before.pass_until_ms == after.pass_until_ms && rule.misfire_window_ms == 0;
+    const bool makes_none = after.last_id == before.last_id && after.passed_why == PassedWhy::overlap;
+    if (merged > 0 && rule.overlap == Overlap::skip && makes_none && is_one_walk && stays_unfinished) {
+        return schedule_violates(model, "C6", "times were merged into a run that overlap skipped");
+    }
     if (skipped <= may_skip && merged <= may_merge && late_made <= may_be_late + (before.waiting_ms != 0 ? 1 : 0)) {
         return;
     }

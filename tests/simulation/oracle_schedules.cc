@@ -310,8 +310,11 @@ void Oracle::schedule_previewed(const Request& request, const PreviewAnswer& ans
     const TimesModel& times = anew ? *anew : stretch.times();
     for (const PreviewAnswer::Time& time : answer.times) {
         const std::optional<DueMs> nominal = asked.from_ms ? times.next(seen, stretch.from_ms()) : stretch.time(number);
-        const bool is_right = nominal && time.nominal_ms == *nominal && time.number == (asked.from_ms ? 0 : number) &&
-                              time.due_ms == due_of_run(put, *nominal);
+        // From an instant on it may have passed, or be too far away to be counted: then it has no number.
+        const bool has_number =
+            asked.from_ms ? time.number == 0 || anew || stretch.time(time.number) == nominal : time.number == number;
+        const bool is_right =
+            nominal && time.nominal_ms == *nominal && has_number && time.due_ms == due_of_run(put, *nominal);
         if (!is_right) {
             return schedule_violates(model, "C6",
                                      "a preview tells time " + std::to_string(time.number) + " at " +

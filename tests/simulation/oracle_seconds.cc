@@ -14,45 +14,57 @@ const QueueSettings* Oracle::settings_since(const MessageModel& about, std::uint
     return is_certain ? &queue.settings : nullptr;
 }
 
-// Others of its queue that were due in that second when it was carried out: those that are, and whose clients were told
-// so before, because commands are answered in the order in which they are carried out.
-std::uint64_t Oracle::surely_due_in(Second second, const MessageModel& except) const {
-    return static_cast<std::uint64_t>(std::count_if(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
-        const World* world = about.certain();
-        const bool is_steady = world != nullptr && about.open.empty() && about.id != 0 && about.deliveries.empty();
-        if (!is_steady || &about == &except || about.is_loop() || !world->is_live()) return false;
-        const bool is_there = about.put.queue == except.put.queue && about.put.name_space == except.put.name_space;
-        const bool stays =
-            !about.may_have_expired(now_) && !may_have_died(about) && about.purge == MessageModel::Purge::no;
-        return is_there && stays && world->due.low == world->due.high && second_of(world->due.low) == second;
-    }));
+Oracle::Dues Oracle::dues_of(Second second, const MessageModel& except) {
+    return {except.put.name_space, except.put.queue, {second * 1000, second * 1000 + 999}, &except};
 }
 
-// All of its queue that may have been due in that second since the request was submitted, but for itself.
-std::uint64_t Oracle::may_be_due_in(Second second, const MessageModel& except, const Request& request) {
-    const auto is_elsewhere = [&](const MessageModel& about, const World& world) {
+bool Oracle::is_among(const Dues& dues, const MessageModel& about) {
+    if (&about == dues.except || about.put.name_space != dues.name_space) return false;
+    return dues.queue.empty() || about.put.queue == dues.queue;
+}
+
+// Those that were due then when it was carried out: those that are, and whose clients were told so before, because
+// commands are answered in the order in which they are carried out.
+bool Oracle::is_surely_due_in(const Dues& dues, const MessageModel& about) const {
+    const World* world = about.certain();
+    const bool is_steady = world != nullptr && about.open.empty() && about.id != 0 && about.deliveries.empty();
+    if (!is_steady || about.is_loop() || !world->is_live() || !is_among(dues, about)) return false;
+    const bool stays = !about.may_have_expired(now_) && !may_have_died(about) && about.purge == MessageModel::Purge::no;
+    return stays && world->due.low == world->due.high && dues.when.holds(world->due.low);
+}
+
+std::uint64_t Oracle::surely_due_in(Second second, const MessageModel& except) const {
+    const Dues dues = dues_of(second, except);
+    return static_cast<std::uint64_t>(std::count_if(messages_.begin(), messages_.end(),
+                                                    [&](const auto& about) { return is_surely_due_in(dues, about); }));
+}
+
+// Whether it cannot have been due then at any time since the request was submitted.
+bool Oracle::is_surely_elsewhere(const Dues& dues, const MessageModel& about, const Request& request) const {
+    if (!about.open.empty() || about.told_step >= request.step || about.is_loop()) return false;
+    return std::all_of(about.worlds().begin(), about.worlds().end(), [&](const World& world) {
         if (world.is_ended()) return world.ended.high < request.submitted_ms;
         if (!world.is_live()) return true;  // not there, dead, set aside, or prepared
-        if (second_of(world.due.low) <= second && second <= second_of(world.due.high)) return false;
+        if (world.due.low <= dues.when.high && dues.when.low <= world.due.high) return false;
         // What has been due may rest after a failure, and until then; but not if nobody has had it, or still has it.
         if (world.due.low > now_ || about.deliveries.empty()) return world.due.low > now_ || unseen(about) == 0;
         const SeenDelivery& last = about.deliveries.back();
         const bool may_be_over =
             last.ended || last.may_have_ended || last.endings_open > 0 || last.until.low <= latest();
         return unseen(about) == 0 && !may_be_over;
-    };
-    const auto is_surely_elsewhere = [&](const MessageModel& about) {
-        if (!about.open.empty() || about.told_ms >= request.submitted_ms || about.is_loop()) return false;
-        return std::all_of(about.worlds().begin(), about.worlds().end(),
-                           [&](const World& world) { return is_elsewhere(about, world); });
-    };
+    });
+}
+
+// All that may have been due then since the request was submitted.
+std::uint64_t Oracle::may_be_due_in(const Dues& dues, const Request& request) const {
     std::uint64_t count = 0;
     for (const MessageModel& about : messages_) {
-        const bool is_there = about.put.queue == except.put.queue && about.put.name_space == except.put.name_space;
-        if (&about != &except && is_there && !is_surely_elsewhere(about)) ++count;
+        if (!is_among(dues, about) || is_surely_elsewhere(dues, about, request)) continue;
+        count += 1 + (about.is_loop() ? not_met(about) : 0);
     }
-    const QueueKey key{except.put.name_space, except.put.queue};
-    return count + runs_not_met(&key) + checks_not_met(&key) + firings_not_met(&key);
+    const QueueKey key{dues.name_space, dues.queue};
+    const QueueKey* queue = dues.queue.empty() ? nullptr : &key;
+    return count + runs_not_met(queue) + checks_not_met(queue) + firings_not_met(queue);
 }
 
 // After a put or a move of the message, which asked for one time and was answered another one, or the same.
@@ -70,7 +82,7 @@ void Oracle::check_second(const MessageModel& about, const When& asked, DueMs du
     if (is_moved_on) {
         if (limit == 0) return violate("C11", "placed in a later second though its queue limits none", &about);
         for (DueMs passed = *asked.at_ms; passed < due; passed += 1000) {
-            if (may_be_due_in(second_of(passed), about, request) >= limit) continue;
+            if (may_be_due_in(dues_of(second_of(passed), about), request) >= limit) continue;
             return violate("C11", "placed in a later second though that of " + at(passed) + " had room", &about);
         }
     }
@@ -104,7 +116,7 @@ void Oracle::refused_for_its_second(const Request& request, const MessageModel& 
     // A message that may end before that is not moved on.
     const DueMs latest = *asked.at_ms + (about.expires ? 0 : flex_ms);
     for (DueMs passed = *asked.at_ms; passed <= latest; passed += 1000) {
-        if (may_be_due_in(second_of(passed), about, request) >= settings->per_second) continue;
+        if (may_be_due_in(dues_of(second_of(passed), about), request) >= settings->per_second) continue;
         return violate("C11", "refused for its second though that of " + at(passed) + " had room", &about);
     }
 }

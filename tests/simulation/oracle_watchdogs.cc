@@ -383,7 +383,7 @@ MessageModel* Oracle::firing_met(WatchdogModel& model, const WatchdogPut& put, c
     MessageModel& about = messages_.emplace_back(message_by(put, due));
     about.serial = messages_.size();
     about.occurrence = delivery.occurrence;
-    about.told_ms = delivery.delivered_ms;
+    about.was_told(delivery.delivered_ms, step_);
     about.set({0, 0}, {fresh});
     learn_rule(about);
     note(about, "a firing is met: number, last fed", static_cast<std::int64_t>(delivery.occurrence), delivery.fed_ms);

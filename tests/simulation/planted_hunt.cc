@@ -92,6 +92,11 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(webhook_posts_on_to_gone_target),
     DUEWHEEL_BUG(webhook_connection_leaks),
     DUEWHEEL_BUG(view_lacks_open_segment),
+    DUEWHEEL_BUG(export_forgets_ordered_messages),
+    DUEWHEEL_BUG(backup_lacks_the_newest_segment),
+    DUEWHEEL_BUG(restored_ids_begin_where_the_backup_ends),
+    DUEWHEEL_BUG(overlap_merges_into_no_run),
+    DUEWHEEL_BUG(forecast_lacks_what_is_unsealed),
 };
 #undef DUEWHEEL_BUG
 
@@ -102,6 +107,12 @@ std::vector<std::string> left_out(PlantedBug bug) {
         return {"get",      "reschedule", "fire",  "list",    "hold_lease", "loop",      "transact",
                 "watchdog", "hold",       "forge", "extend",  "release",    "forget",    "end_batch",
                 "repeat",   "limit",      "kick",  "redrive", "discard",    "put_batch", "burst"};
+    }
+    if (bug == PlantedBug::overlap_merges_into_no_run) {
+        return {"get",      "reschedule", "fire",  "list",    "hold_lease", "loop",   "transact",
+                "watchdog", "hold",       "forge", "extend",  "release",    "forget", "end_batch",
+                "repeat",   "limit",      "kick",  "redrive", "discard",    "narrow", "put_batch",
+                "burst",    "hook",       "view",  "backup",  "forecast"};
     }
     if (bug == PlantedBug::occurrence_after_cancel) {
         return {"get",    "reschedule", "fire",    "list",  "hold_lease", "schedule", "watchdog", "hold", "forge",
@@ -159,7 +170,7 @@ int hunt_all(unsigned cpu_seconds_each, std::uint32_t steps) {
     for (const Planted& planted_here : kPlanted) {
         const Trial trial =
             run_apart(1, kSeedsMax, steps, left_out(planted_here.bug), cpu_seconds_each, planted_here.bug);
-        std::printf("%2d %-38s %8.2f %7lu  %s\n", static_cast<int>(planted_here.bug),
+        std::printf("%2d %-40s %8.2f %7lu  %s\n", static_cast<int>(planted_here.bug),
                     std::string(planted_here.name).c_str(), trial.cpu_seconds, static_cast<unsigned long>(trial.seeds),
                     trial.found                            ? trial.clause.c_str()
                     : planted_here.bug == PlantedBug::none ? "nothing"

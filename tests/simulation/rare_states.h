@@ -189,6 +189,20 @@ namespace duewheel {
     X(log_viewed)                         \
     X(log_viewed_ahead_of_answers)        \
     X(message_viewed)                     \
+    X(message_exported)                   \
+    X(loop_exported)                      \
+    X(half_exported)                      \
+    X(settings_exported)                  \
+    X(log_went_on_while_viewed)           \
+    X(backed_up)                          \
+    X(backed_up_while_cleaning)           \
+    X(restored)                           \
+    X(restored_message_handed_out)        \
+    X(forecast_answered)                  \
+    X(forecast_refused)                   \
+    X(forecast_cut)                       \
+    X(minute_forecast)                    \
+    X(runs_forecast)                      \
     X(loop_put)                           \
     X(loop_put_again)                     \
     X(loop_refused)                       \

@@ -11,7 +11,7 @@ constexpr std::string_view kOpNames[kOpCount] = {
     "put",      "get",      "cancel",   "reschedule", "fire",    "lease",     "lease_wait", "ack",     "fail",
     "extend",   "release",  "repeat",   "forge",      "forget",  "burst",     "collide",    "expire",  "list",
     "queue",    "hold",     "kick",     "hold_lease", "redrive", "put_batch", "end_batch",  "discard", "loop",
-    "schedule", "transact", "watchdog", "limit",      "narrow",  "hook",      "view"};
+    "schedule", "transact", "watchdog", "limit",      "narrow",  "hook",      "view",       "backup",  "forecast"};
 constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
                                                        "failed_sync",    "failed_write", "failed_read", "disk_full",
                                                        "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -178,6 +178,14 @@ void draw_later_ones(SimOptions& options) {
     options.webhooks.retry_after_max_ms = pick<std::int64_t>(hooks, {1'000, 3'600'000});
     Random views(options.seed ^ 0x71e35);
     options.op_weights[static_cast<std::size_t>(Op::view)] = pick<std::uint32_t>(views, {0, 0, 0, 0, 2, 6});
+    Random backups(options.seed ^ 0xbac09);
+    options.op_weights[static_cast<std::size_t>(Op::backup)] = pick<std::uint32_t>(backups, {0, 0, 0, 0, 1, 3});
+    Random forecasts(options.seed ^ 0xf04eca57);
+    options.op_weights[static_cast<std::size_t>(Op::forecast)] = pick<std::uint32_t>(forecasts, {0, 0, 0, 4, 40});
+    options.engine.forecast_minutes_max = pick<std::uint32_t>(forecasts, {3, 1440});
+    options.engine.forecast_chunk = pick<std::uint32_t>(forecasts, {1, 3, 4096});
+    options.engine.forecast_walk_max = pick<std::uint64_t>(forecasts, {3, 50, 1'000'000});
+    options.engine.forecast_runs_max = pick<std::uint32_t>(forecasts, {2, 10'000});
     // A crash between the commits of one request's puts, which must not be two, is met where there are many of them.
     Random batches(options.seed ^ 0xba7c4e5);
     if (batches.chance(200'000)) options.op_weights[static_cast<std::size_t>(Op::put_batch)] *= 10;

@@ -54,9 +54,11 @@ enum class Op : std::uint8_t {
     limit,      // a namespace is limited, freed of its limits, or looked at
     narrow,     // the seconds of a queue are limited, or freed of that, and filled
     hook,       // a queue gets a webhook, another one, or none
-    view,       // the log is read beside the process, as an export does
+    view,       // the log is read beside the process, and exported
+    backup,     // it is copied beside the process, and a server starts on what is restored
+    forecast,   // of a queue, or of all
 };
-inline constexpr std::size_t kOpCount = 34;
+inline constexpr std::size_t kOpCount = 36;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

@@ -23,10 +23,10 @@ ShardOptions shard_options(const SimOptions& options, std::uint32_t zone_version
 
 Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, std::uint32_t zone_version, SimDisk& disk,
                                                  MemoryRowStorage& rows, Retention& retention, LogSink& log,
-                                                 RareStates& rare, EventHash& hash) {
+                                                 RareStates& rare, EventHash& hash, const std::string& directory) {
     std::unique_ptr<SimShard> shard(new SimShard(options, rare, hash));
     Result<std::unique_ptr<ShardParts>> parts =
-        ShardParts::open(disk, kDirectory, rows, retention, shard_options(options, zone_version), log);
+        ShardParts::open(disk, directory, rows, retention, shard_options(options, zone_version), log);
     if (!parts) return std::move(parts).error();
     shard->parts_ = *std::move(parts);
     shard->cleaning_.emplace(*shard->parts_);

@@ -50,7 +50,8 @@ class SimShard {
     // Opens and recovers. Everything given outlives this.
     static Result<std::unique_ptr<SimShard>> open(const SimOptions& options, std::uint32_t zone_version, SimDisk& disk,
                                                   MemoryRowStorage& rows, Retention& retention, LogSink& log,
-                                                  RareStates& rare, EventHash& hash);
+                                                  RareStates& rare, EventHash& hash,
+                                                  const std::string& directory = kDirectory);
 
     Engine& engine() { return parts_->engine(); }
     const ShardParts& parts() const { return *parts_; }

@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "engine/command_size.h"
-#include "store/log_view.h"
 
 namespace duewheel {
 namespace {
@@ -50,6 +49,10 @@ std::uint64_t number_of(const Reply& reply) {
                 for (const PreviewAnswer::Time& time : answer.times) {
                     sum = sum * 31 + static_cast<std::uint64_t>(time.due_ms);
                 }
+                return sum;
+            } else if constexpr (requires { answer.minutes; }) {
+                std::uint64_t sum = answer.minutes.size();
+                for (const ForecastMinute& minute : answer.minutes) sum = sum * 31 + minute.due() * 2 + minute.at_least;
                 return sum;
             } else if constexpr (requires { answer.redriven; }) {
                 return answer.redriven;
@@ -258,26 +261,6 @@ void Simulation::forget(ReplyToken token) {
     oracle_.forgotten(token);
     shard_->engine().forget(token);
     if (shard_->engine().counters().leased < leased) rare_.met(Rare::delivery_forgotten_on_its_way);
-}
-
-// What is on disk may be ahead of what was answered, by the commit that is under way, and is never behind it. What goes
-// wrong with the disk is the server's.
-void Simulation::view_log() {
-    if (shard_->broken() || cut_off_ || has(Fault::failed_read)) return;
-    disk_.set_hook({});
-    MemoryRowStorage rows;
-    const Result<std::unique_ptr<LogView>> view = LogView::open(disk_, SimShard::kDirectory, rows);
-    watch_disk();
-    if (!view) return oracle_.violate("C10", "the log cannot be read beside its server: " + view.error().message);
-    const Totals seen = (*view)->totals();
-    const Totals& applied = shard_->engine().totals();
-    const bool is_ahead = seen.commit == applied.commit + 1;
-    rare_.met(is_ahead ? Rare::log_viewed_ahead_of_answers : Rare::log_viewed);
-    hash_.add(seen.digest);
-    const bool is_as_applied =
-        seen.commit == applied.commit && seen.digest == applied.digest && seen.live_count == applied.live_count;
-    if (!is_ahead && !is_as_applied) return oracle_.violate("C1", "a view of the log is not of what was applied last");
-    oracle_.viewed([&](MessageId id) { return *(*view)->index().find(id, seen.server_time_ms); });
 }
 
 void Simulation::wait_until(DueMs then) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/log.h"
@@ -61,9 +63,17 @@ class Simulation final : private Surroundings {
     void submit(Command command) override;
     void forget(ReplyToken token) override;
     void view_log() override;
+    void back_up() override;
     DueMs clock() const override { return clock_; }
     std::uint32_t zone_version() const override { return zone_version_; }
     void wait_until(DueMs then) override;
+
+    bool may_read_the_log() const;
+    std::function<void()> others_go_on();
+    void look_at_view();
+    void look_at_restored(SimDisk& disk);
+    void look_at_handed_out(const Delivered& delivered);
+    void check_ids_of_restored();
 
     void live();
     void act();
@@ -146,7 +156,8 @@ class Simulation final : private Surroundings {
     std::uint64_t leased_now_ = 0;  // deliveries of the drain
     std::vector<LeaseToken> drained_;
     bool draining_ = false;
-    EngineCounters counted_;  // of this run, as far as counted
+    std::set<MessageId> ids_of_restored_;  // given out by servers that were started on backups
+    EngineCounters counted_;               // of this run, as far as counted
     bool was_held_back_ = false;
 };
 

@@ -134,6 +134,7 @@ void Simulation::finish() {
     if (!wrong()) check_log_length();
     if (!wrong()) tell_queues(ConfigureQueueCommand::What::remove);
     if (!wrong()) check_emptiness();
+    if (!wrong()) check_ids_of_restored();
     if (!wrong() && has(Fault::damage)) damage();
     if (shard_) {
         count_death();

@@ -109,6 +109,10 @@ void Workload::act(Op op) {
             return hook();
         case Op::view:
             return surroundings_.view_log();
+        case Op::backup:
+            return surroundings_.back_up();
+        case Op::forecast:
+            return forecast();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;
@@ -237,8 +241,8 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
     command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(bytes));
     if (random_.chance(200'000)) command.retry = draw_retry();
     if (random_.chance(100'000)) command.content_type = "text/plain";
-    if (random_.chance(100'000)) command.headers = std::string("k\0v", 3);
-    if (random_.chance(50'000)) command.traceparent = "00-trace";
+    if (random_.chance(100'000)) command.headers = R"({"k":"v"})";
+    if (random_.chance(50'000)) command.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     return command;
 }
 

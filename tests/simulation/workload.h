@@ -27,8 +27,9 @@ class Surroundings {
 
     virtual void submit(Command command) = 0;
     virtual void forget(ReplyToken token) = 0;
-    // Another process reads the log.
+    // Another process reads the log, or makes a backup of it.
     virtual void view_log() = 0;
+    virtual void back_up() = 0;
     virtual DueMs clock() const = 0;
     // Version of the zone data that the server has.
     virtual std::uint32_t zone_version() const = 0;
@@ -110,6 +111,7 @@ class Workload {
     void list();
     void read_history();
     void list_queues();
+    void forecast();
     void limit();
     void narrow();
     void hook();

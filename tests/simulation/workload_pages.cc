@@ -1,4 +1,7 @@
-// Clients that read page by page: a queue's messages, its dead, its history. A cursor outlives the server.
+// Clients that look around: a queue's messages, its dead and its history page by page, with cursors that outlive the
+// server; and what falls due in the minutes to come.
+#include <algorithm>
+
 #include "simulation/workload.h"
 
 namespace duewheel {
@@ -67,6 +70,19 @@ void Workload::list_queues() {
         list.after = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues))).queue;
     list.limit = static_cast<std::uint32_t>(random_.chance(500'000) ? 1 + random_.below(3) : 100);
     surroundings_.submit(std::move(list));
+}
+
+// ---- forecasts
+
+void Workload::forecast() {
+    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    ForecastCommand command{queue.name_space, {}, 0};
+    if (random_.chance(600'000)) command.queue = queue.queue;
+    const auto usual = static_cast<std::uint64_t>(std::min<DueMs>(options_.due_scale_ms / 60'000, 25) + 2);
+    command.minutes =
+        static_cast<std::uint32_t>(random_.chance(900'000) ? 1 + random_.below(usual) : random_.below(2'000));
+    if (command.minutes > 30 && random_.chance(900'000)) command.minutes = 30;
+    surroundings_.submit(std::move(command));
 }
 
 // ---- history

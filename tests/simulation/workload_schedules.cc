@@ -168,8 +168,8 @@ std::optional<PutScheduleCommand> Workload::draw_schedule(const QueueOf& name) {
     const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
     command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(bytes));
     if (random_.chance(100'000)) command.content_type = "text/plain";
-    if (random_.chance(100'000)) command.headers = std::string("k\0v", 3);
-    if (random_.chance(50'000)) command.traceparent = "00-trace";
+    if (random_.chance(100'000)) command.headers = R"({"k":"v"})";
+    if (random_.chance(50'000)) command.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     return command;
 }
 

@@ -1,0 +1,49 @@
+// What the oracle holds of a queue: its settings as they were answered, and what may have been done to all that is in
+// it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/command.h"
+#include "simulation/message_model.h"
+
+namespace duewheel {
+
+using QueueKey = std::pair<std::string, std::string>;
+struct Pause {
+    DueMs from = 0;
+    ReplyToken answer = 0;  // requests beyond it were submitted after the pause was answered
+};
+struct PurgeMark {
+    MessageId through = 0;
+    DueMs answered_ms = 0;
+    std::uint32_t run = 0;
+};
+struct DiscardMark {
+    DueMs before = 0;  // who died before then is to go
+    std::uint64_t answered_step = 0;
+};
+struct QueueModel {
+    QueueSettings settings;  // as last answered
+    bool is_known = true;    // nothing unanswered may have changed them
+    std::uint64_t settings_step = 0;
+    std::map<ReplyToken, ConfigureQueueCommand> open;
+    std::optional<Pause> paused;  // surely
+    DueRange was_paused;          // surely, the last time before
+    std::vector<PurgeMark> marks;
+    std::vector<DiscardMark> discards;  // answered
+    DueMs discarded_until = 0;          // who died before then may have been met by one
+    bool was_purged = false;            // or may have been
+    DueMs purge_lost_ms = 0;            // the first purge whose answer was lost; 0: none was
+    DueMs redriven_ms = 0;              // when the last redrive was asked for; 0: none was
+    // What may have been in force at any time.
+    std::vector<RetryChoice> rules{RetryChoice{}};
+    std::vector<std::int64_t> lease_times{0};
+};
+
+}  // namespace duewheel
