@@ -6,7 +6,7 @@
 //                                      └── 2 s, 4 s, ... 60 s ◄───┘ fails
 //
 // What was under way when it opened says nothing new when it fails, and closes it when it works: each post carries the
-// number of openings before it. Told the time; O(1).
+// number of openings before it, which only rises. Told the time; O(1).
 #pragma once
 
 #include <algorithm>
@@ -26,6 +26,11 @@ class TargetBreaker {
     std::int64_t open_until_ms() const { return is_open() ? until_ms_ : 0; }
     std::uint64_t openings() const { return openings_; }
 
+    // Of what comes now nothing is known; what is under way says nothing of it.
+    void forget() {
+        worked();
+        ++openings_;
+    }
     // True: it was open until now.
     bool worked() {
         failures_ = 0;

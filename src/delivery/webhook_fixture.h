@@ -123,12 +123,17 @@ class WebhookTrial {
     TrialEngine shard;
     std::deque<Sent> sent;
     std::optional<WebhookPusher> pusher;
+    bool holds_leases = false;  // what is handed out comes late
 
   private:
+    bool is_for_pusher(ReplyToken token, const Reply& reply) const {
+        return (token & WebhookPusher::kTokenBit) != 0 &&
+               !(holds_leases && std::holds_alternative<LeaseAnswer>(reply));
+    }
     void hand_over() {
         std::vector<std::pair<ReplyToken, Reply>> mine;
         for (auto& [token, reply] : shard.replies) {
-            if ((token & WebhookPusher::kTokenBit) != 0) mine.emplace_back(token, std::move(reply));
+            if (is_for_pusher(token, reply)) mine.emplace_back(token, std::move(reply));
         }
         for (auto& [token, reply] : mine) {
             shard.replies.erase(token);
@@ -136,7 +141,7 @@ class WebhookTrial {
         }
         shard.turn();
         const bool more = std::any_of(shard.replies.begin(), shard.replies.end(),
-                                      [](const auto& each) { return (each.first & WebhookPusher::kTokenBit) != 0; });
+                                      [this](const auto& each) { return is_for_pusher(each.first, each.second); });
         if (more) hand_over();
     }
 };

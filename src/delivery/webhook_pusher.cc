@@ -104,8 +104,8 @@ void WebhookPusher::take_change(Engine::TargetQueue changed) {
     // Another URL is another target, of which nothing is known.
     if (!changed.webhook || !target.webhook || changed.webhook->url != target.webhook->url) {
         open_ -= target.breaker.is_open() ? 1 : 0;
-        target.breaker = {};
-        target.probing = 0;
+        target.breaker.forget();
+        target.trying = 0;
         target.rests_until_ms = 0;
     }
     target.webhook = std::move(changed.webhook);
@@ -193,8 +193,9 @@ bool WebhookPusher::may_begin(const Target& target) const {
 // How many more messages the target could use, if there were room.
 std::uint32_t WebhookPusher::wanted_by(Target& target) {
     if (target.ends >= kEndsMax) return 0;
-    const std::uint32_t most = target.breaker.is_open() ? 1 : concurrency_of(target);
-    const std::uint32_t taken = target.breaker.is_open() ? target.probing : target.busy;
+    const bool is_open = target.breaker.is_open();
+    const std::uint32_t most = is_open ? 1 : concurrency_of(target);
+    const std::uint32_t taken = is_open ? target.busy - target.under_way + target.trying : target.busy;
     return taken >= most ? 0 : std::min(most - taken, target.pace.available(now_));
 }
 
@@ -305,12 +306,10 @@ void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
         post.lease = message.lease;
         post.lease_until_ms = message.lease_until_ms;
         post.bytes = message.body.size() + message.headers.size();
-        post.openings = target.breaker.openings();
         bytes_ += post.bytes;
         target.share->bytes += post.bytes;
         target.bytes += post.bytes;
         ++target.busy;
-        ++target.probing;
         Share& share = *target.share;
         if (share.lines.empty()) lines_.push_back(&share);
         if (target.queued.empty()) share.lines.push_back(number);
@@ -327,7 +326,6 @@ void WebhookPusher::leave(const Post& post) {
     target.share->bytes -= post.bytes;
     target.bytes -= post.bytes;
     --target.busy;
-    if (post.openings == target.breaker.openings() && target.probing > 0) --target.probing;
     touch(post.target);
 }
 
@@ -371,7 +369,7 @@ bool WebhookPusher::begin_next(Share& share) {
 // What waited too long, or whose target may have nothing now, is given back.
 bool WebhookPusher::may_go(const Target& target, const Post& post) const {
     const bool may = may_post(target) || (target.webhook && planted(PlantedBug::webhook_posted_though_paused));
-    if (!may || rests_until(target) > now_) return false;
+    if (!may || rests_until(target) > now_ || (target.breaker.is_open() && target.trying > 0)) return false;
     return post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs ||
            planted(PlantedBug::webhook_outlives_its_lease);
 }
@@ -380,6 +378,7 @@ void WebhookPusher::post(Post post, Delivered message) {
     Target& target = *targets_.at(post.target);
     target.pace.take();
     post.url = target.webhook->url;
+    post.openings = target.breaker.openings();
     WebhookAttempt attempt{.name_space = target.name.name_space,
                            .queue = target.name.queue,
                            .url = target.url,
@@ -392,6 +391,7 @@ void WebhookPusher::post(Post post, Delivered message) {
     ++under_way_;
     ++target.share->under_way;
     ++target.under_way;
+    ++target.trying;
     ++counters_.posted;
     surroundings_.send(std::move(request), [this, post = std::move(post)](WebhookAnswer answer) mutable {
         answers_.push_back({std::move(post), std::move(answer)});
@@ -413,6 +413,7 @@ void WebhookPusher::take_answer(Arrived arrived) {
     Target& posted = *targets_.at(arrived.post.target);
     --posted.share->under_way;
     --posted.under_way;
+    if (arrived.post.openings == posted.breaker.openings()) --posted.trying;
     leave(arrived.post);
     post_us_.record(arrived.answer.took_us);
     tell_breaker(posted, arrived.post, arrived.answer);
@@ -436,7 +437,7 @@ void WebhookPusher::tell_breaker(Target& target, const Post& post, const Webhook
     }
     const std::uint64_t openings = target.breaker.openings();
     const bool opened = target.breaker.failed(post.openings, now_);
-    if (target.breaker.openings() != openings) target.probing = 0;
+    if (target.breaker.openings() != openings) target.trying = 0;
     if (!opened) return;
     ++open_;
     ++counters_.breakers_opened;

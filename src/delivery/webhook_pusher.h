@@ -103,8 +103,8 @@ class WebhookPusher {
         LeaseToken lease;
         DueMs lease_until_ms = 0;
         std::size_t bytes = 0;
-        std::uint64_t openings = 0;
-        std::string url;  // as it was posted to
+        std::uint64_t openings = 0;  // of its target's breaker, as it was posted
+        std::string url;             // as it was posted to
     };
     struct Queued {
         Post post;
@@ -127,8 +127,8 @@ class WebhookPusher {
         std::size_t bytes = 0;        // of what is leased and not posted to its end
         std::deque<Queued> queued;    // leased; it waits for a connection
         std::uint32_t under_way = 0;  // posts
-        std::uint32_t busy = 0;       // these, and what is queued
-        std::uint32_t probing = 0;    // of these, since the breaker last opened
+        std::uint32_t trying = 0;     // of these, since the breaker last opened
+        std::uint32_t busy = 0;       // posts under way, and what is queued
         std::uint32_t ends = 0;       // acks and failures without an answer
         DueMs wakes_at_ms = 0;        // 0: not
         bool touched = false;

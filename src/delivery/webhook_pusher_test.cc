@@ -283,6 +283,49 @@ TEST(WebhookPusher, tries_a_target_that_does_not_work_now_and_then_without_using
     EXPECT_EQ(trial.sent.size(), 5u) << "as many as it may have";
 }
 
+// Messages are leased while it works, and their bodies come late: its target failed and rested meanwhile, and is to be
+// tried again. All of them were posted at once.
+TEST(WebhookPusher, tries_with_one_alone_also_of_what_was_leased_before) {
+    Trial trial;
+    trial.set_target("q", Trial::target("http://example.com/in", 10));
+    for (int i = 0; i < 5; ++i) trial.shard.put(0, std::to_string(i));
+    trial.run();
+    ASSERT_EQ(trial.sent.size(), 5u);
+    for (int i = 5; i < 10; ++i) trial.shard.put(1'000, std::to_string(i));
+    trial.holds_leases = true;
+    trial.run(1'000);
+    ASSERT_EQ(trial.queue("q").leased, 10u);
+    for (int i = 0; i < 5; ++i) trial.end_first(Kind::unreachable);
+    EXPECT_TRUE(trial.log.holds("webhook_target_rests"));
+    trial.run(1'000);
+    trial.holds_leases = false;
+    trial.run();
+    EXPECT_EQ(trial.sent.size(), 1u);
+    EXPECT_EQ(trial.queue("q").leased, 1u) << "the others are given back";
+    trial.answer_first(200);
+    EXPECT_GT(trial.sent.size(), 1u);
+}
+
+// One that was posted to the URL of before ends while the first try on the new one is under way.
+TEST(WebhookPusher, what_was_posted_to_another_url_is_no_try_of_this_one) {
+    Trial trial;
+    trial.set_target("q", Trial::target("http://example.com/old", 10));
+    for (int i = 0; i < 20; ++i) trial.shard.put(0, std::to_string(i));
+    trial.run();
+    for (int i = 0; i < 5; ++i) trial.end_first(Kind::unreachable);
+    while (trial.sent.size() > 1) trial.end_first(Kind::unreachable);
+    trial.end_first(Kind::unreachable);
+    trial.run(1'000);
+    ASSERT_EQ(trial.sent.size(), 1u) << "a try on the old one";
+    trial.set_target("q", Trial::target("http://example.com/new", 10));
+    ASSERT_GT(trial.sent.size(), 5u);
+    while (trial.sent.size() > 1) trial.answer(1, {.kind = Kind::unreachable, .text = "why"});
+    trial.run(1'000);
+    ASSERT_EQ(trial.sent.size(), 2u) << "and a try on the new one";
+    trial.end_first(Kind::unreachable);
+    EXPECT_EQ(trial.sent.size(), 1u);
+}
+
 TEST(WebhookPusher, when_it_stops_ends_what_is_posted_and_takes_nothing_new) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/in", 1));

@@ -63,7 +63,6 @@ void PostJudge::leased(const LeaseCommand& asked, const LeaseAnswer& answer) {
         Held held;
         held.queue = queue;
         held.message = message;
-        held.openings = targets_[queue].openings;
         held.settings = targets_[queue].asked_settings;
         if (message.maybe_delivered) rare_.met(Rare::webhook_posted_again_after_crash);
         held_.emplace(Key{message.id, message.attempt}, std::move(held));
@@ -145,8 +144,9 @@ PostJudge::Key PostJudge::posted(const WebhookRequest& request, DueMs now) {
     check_settings(request, held, target, now);
     held.is_posted = true;
     held.url = target.url = request.url.text();
+    held.openings = target.openings;
     ++target.under_way;
-    if (target.rests && held.openings == target.openings) ++target.tries_open;
+    if (target.rests) ++target.tries_open;
     if (++under_way_ > options_.connections_max) violate("C11", "posted beyond all connections", held);
     return key;
 }
@@ -187,7 +187,7 @@ void PostJudge::check_settings(const WebhookRequest& request, const Held& held, 
     if (as_now_set && target.under_way >= most) return violate("C11", "more posts at a time than the queue says", held);
     if (now < target.left_alone_until) return violate("X", "posted to a target that wants to be left alone", held);
     if (target.rests && now < target.rests_until) return violate("X", "posted to a target that does not work", held);
-    if (target.rests && held.openings == target.openings && target.tries_open > 0) {
+    if (target.rests && target.tries_open > 0) {
         return violate("X", "two at once are tried on a target that does not work", held);
     }
     if (webhook.rate == 0 || !as_now_set) return;

@@ -54,7 +54,7 @@ class PostJudge {
     struct Held {
         QueueKey queue;
         Delivered message;
-        std::uint64_t openings = 0;  // of the target, when it was leased
+        std::uint64_t openings = 0;  // of the target, when it was posted
         std::uint64_t settings = 0;  // how often those of the queue had been told when it was asked for
         bool is_posted = false;
         bool is_ended = false;
