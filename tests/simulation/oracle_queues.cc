@@ -86,9 +86,10 @@ void Oracle::queues_died() {
             queue.is_known = false;
             if (command.what == What::discard) discard_lost(queue, command);
             if (command.what != What::purge) continue;
-            if (queue.purge_lost_ms == 0) queue.purge_lost_ms = now_;
+            const DueMs asked_ms = requests_.at(token).submitted_ms;
+            if (queue.purge_lost_ms == 0) queue.purge_lost_ms = asked_ms;
             for (MessageModel& about : messages_) {
-                if (is_in(about, name)) may_be_purged(about, now_);
+                if (is_in(about, name)) may_be_purged(about, asked_ms);
             }
         }
         queue.open.clear();
@@ -128,7 +129,7 @@ void Oracle::id_learned(MessageModel& about, MessageId id) {
     serial_of_id_[id] = about.serial;
     for (const PurgeMark& mark : queue_of(about.put.name_space, about.put.queue).marks) {
         if (id > mark.through || about.purge != MessageModel::Purge::no) continue;
-        may_be_purged(about, mark.answered_ms);
+        may_be_purged(about, mark.asked_ms);
     }
 }
 
@@ -138,7 +139,7 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
     const MessageId through = answer.settings.purge_through;
     if (through != 0) {
         rare_.met(Rare::purge_begun);
-        queue_of(name.first, name.second).marks.push_back({through, now_, run_});
+        queue_of(name.first, name.second).marks.push_back({through, request.submitted_ms, now_, run_});
     }
     for (MessageModel& about : messages_) {
         if (!is_in(about, name) || about.id == 0) continue;
@@ -149,7 +150,7 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
         }
         if (about.id > through) continue;
         note(about, "purged: through", static_cast<std::int64_t>(through));
-        may_be_purged(about, now_);
+        may_be_purged(about, request.submitted_ms);
         // What is dead stays, and may be brought back.
         const bool may_stay = may_have_died(about) || about.may_be(World::Phase::dead) || about.returns_open > 0;
         if (!may_stay) about.purge = MessageModel::Purge::surely;

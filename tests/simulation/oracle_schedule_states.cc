@@ -47,7 +47,7 @@ void Oracle::schedule_told(ScheduleModel& model, const ScheduleState& state, con
                                          (known->second.run != run_ ? " since the restart" : ""));
         }
         if (known->second.run != run_) rare_.met(Rare::schedule_told_after_a_restart);
-        known->second.run = run_;
+        known->second = {state, run_, known->second.commands};
         return check_stretch(model, *life, put, state);
     }
     const bool was_there = request.lives == model.lives.size() && &model.lives.back() == life;
@@ -223,7 +223,8 @@ void Oracle::zone_changed(ScheduleModel& model, const Engine::ScheduleCounters& 
     const RuleStretch& old = life->stretches.back();
     const SchedulePut& put = schedule_puts_[life->newest()->rule.content_hash - 1];
     const std::uint64_t decided = counters.made + counters.skipped + counters.merged;
-    // Whether a run waits no metric tells.
+    // Whether a run waits no metric tells, and so which number is next, where both say the same instant.
+    std::optional<RuleStretch> fresh;
     for (const std::uint64_t first : {decided + 1, decided + 2}) {
         const RuleStretch* last = life->stretch_of(first - 1);
         const bool is_of_it = last != nullptr && last->from_ms() == old.from_ms();
@@ -232,9 +233,10 @@ void Oracle::zone_changed(ScheduleModel& model, const Engine::ScheduleCounters& 
         const std::optional<DueMs> next = put.times.back().next_after_change(last_ms, ahead_ms, old.from_ms());
         if (next != counters.next_ms) continue;
         if (old.time(first) != next) rare_.met(Rare::time_moved_by_zone_data);
-        life->stretches.push_back(RuleStretch(old, put.times.back(), first, *next, zone_version_));
-        return;
+        model.is_blurred = fresh.has_value();
+        fresh.emplace(old, put.times.back(), first, *next, zone_version_);
     }
+    if (fresh) return life->stretches.push_back(*std::move(fresh));
     schedule_violates(model, "C6",
                       "with other zone data its next time is " + std::to_string(counters.next_ms) +
                           ", which is none, or came before");
