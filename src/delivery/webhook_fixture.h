@@ -127,8 +127,7 @@ class WebhookTrial {
 
   private:
     bool is_for_pusher(ReplyToken token, const Reply& reply) const {
-        return (token & WebhookPusher::kTokenBit) != 0 &&
-               !(holds_leases && std::holds_alternative<LeaseAnswer>(reply));
+        return (token & WebhookPusher::kTokenBit) != 0 && !(holds_leases && std::holds_alternative<LeaseAnswer>(reply));
     }
     void hand_over() {
         std::vector<std::pair<ReplyToken, Reply>> mine;

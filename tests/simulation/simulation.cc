@@ -159,6 +159,9 @@ void Simulation::act() {
     if (random_.chance(options_.crash_per_million * more) && !cut_off_ && !shard_->broken()) disturb();
 }
 
+// In the year 9000, so that the last year that an instant may have is not reached, however many jumps there are.
+constexpr DueMs kLatestJumpMs = 7'030LL * 31'556'952'000;
+
 void Simulation::tick() {
     const DueMs scale = std::max<DueMs>(options_.due_scale_ms / 50, 2);
     const DueMs wakeup = next_wakeup();
@@ -179,11 +182,12 @@ void Simulation::tick() {
         case 6:
             if (has(Fault::clock_jump) && random_.chance(200'000)) {
                 rare_.met(Rare::clock_jumped);
-                clock_ += random_.chance(500'000)
-                              ? random_.between(0, 2 * options_.due_scale_ms)
-                              : random_.between(0, options_.keyed_per_million > 0 && !options_.reuses_keys
-                                                       ? options_.keep_ms / 1000
-                                                       : 2 * options_.keep_ms);
+                const DueMs jump = random_.chance(500'000)
+                                       ? random_.between(0, 2 * options_.due_scale_ms)
+                                       : random_.between(0, options_.keyed_per_million > 0 && !options_.reuses_keys
+                                                                ? options_.keep_ms / 1000
+                                                                : 2 * options_.keep_ms);
+                if (clock_ + jump < kLatestJumpMs) clock_ += jump;
             }
             break;
         default:
