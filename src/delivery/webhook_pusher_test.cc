@@ -312,9 +312,7 @@ TEST(WebhookPusher, what_was_posted_to_another_url_is_no_try_of_this_one) {
     trial.set_target("q", Trial::target("http://example.com/old", 10));
     for (int i = 0; i < 20; ++i) trial.shard.put(0, std::to_string(i));
     trial.run();
-    for (int i = 0; i < 5; ++i) trial.end_first(Kind::unreachable);
-    while (trial.sent.size() > 1) trial.end_first(Kind::unreachable);
-    trial.end_first(Kind::unreachable);
+    while (!trial.sent.empty()) trial.end_first(Kind::unreachable);
     trial.run(1'000);
     ASSERT_EQ(trial.sent.size(), 1u) << "a try on the old one";
     trial.set_target("q", Trial::target("http://example.com/new", 10));
