@@ -25,6 +25,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHORT_STEPS, SHORT_RUNS = 400, 250
 LONG_STEPS, LONG_RUNS, LONG_SEED, LONG_EVERY = 4000, 25, 1_000_001, 10
+MEMORY_MAX_BYTES = 4 << 30  # long runs take a tenth of it
 MS_A_YEAR = 365.25 * 86_400_000
 
 
@@ -58,11 +59,14 @@ class Proof:
             with tempfile.NamedTemporaryFile(prefix="duewheel-proof-") as totals:
                 command = [self.options.sim, "--seed", seed, "--runs", runs, "--steps", steps, "--totals", totals.name]
                 command += ["--bug", self.options.bug, "--no-shrink"] if self.options.bug else []
-                ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace")
+                ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace",
+                                       preexec_fn=limit_memory)
                 added = dict(line.split() for line in totals.read().decode().splitlines())
             with self.lock:
                 if ended.returncode != 0:
-                    self.violation = self.violation or (ended.stdout + ended.stderr)[-6000:]
+                    # Who is killed says nothing.
+                    told = (ended.stdout + ended.stderr)[-6000:]
+                    self.violation = self.violation or f"{told}\nended with {ended.returncode}: {' '.join(map(str, command))}"
                     return
                 for name, number in added.items():
                     self.totals[name] = self.totals.get(name, 0) + int(number)
@@ -89,6 +93,11 @@ class Proof:
 
     def rare(self):
         return {name[5:]: count for name, count in self.totals.items() if name.startswith("rare.")}
+
+
+# A run that takes memory without end is to say which it was, before the machine ends what it likes.
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX_BYTES, MEMORY_MAX_BYTES))
 
 
 def cpu_seconds():

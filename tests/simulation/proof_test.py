@@ -41,6 +41,17 @@ class Proof(unittest.TestCase):
         self.assertRegex(log, r"VIOLATION of \S+ in seed \d+")
         self.assertRegex(log, r"(?m)^replay: .* --bug 33 .*--seed \d+")
 
+    # A part of ten million that took all memory was killed without a word, and the log said of it: no violation.
+    def test_a_simulator_that_is_killed_is_a_violation_though_it_says_nothing(self):
+        with tempfile.TemporaryDirectory(prefix="duewheel-proof-") as folder:
+            killed = pathlib.Path(folder) / "killed"
+            killed.write_text("#!/bin/sh\nkill -9 $$\n")
+            killed.chmod(0o755)
+            ended, log = prove("--sim", str(killed), "--occurrences", "1", "--any-rare")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertEqual(number("violations", log), 1)
+        self.assertRegex(log, r"ended with -9: .* --seed 1 ")
+
     def test_states_that_were_never_met_are_a_failure(self):
         ended, log = prove("--sim", SIMULATOR, "--occurrences", "1")
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)

@@ -451,11 +451,13 @@ void Simulation::drain() {
             clock_ = std::max(clock_, dues[ahead]);
         } else {
             ++idle_rounds;
-            bring_back();
+            // A target gets no more than so many a second, or rests: it is waited for first, as whoever may be dead has
+            // one more possible world with each redrive.
+            const DueMs wakeup = has_hooks() ? webhooks_.next_wakeup() : Engine::kNoWakeup;
+            const bool awaits_target = wakeup != Engine::kNoWakeup && idle_rounds == 1 && !all_ended;
+            if (!awaits_target) bring_back();
             if (wrong()) return;
             clock_ += idle_rounds < 4 ? 1 : kLongestLeaseMs;
-            // A target gets no more than so many a second, or rests.
-            const DueMs wakeup = has_hooks() ? webhooks_.next_wakeup() : Engine::kNoWakeup;
             if (wakeup != Engine::kNoWakeup) clock_ = std::max(clock_, wakeup);
         }
         turn();
