@@ -125,7 +125,9 @@ Status LocalJournal::give_name(SpareSegment spare, SegmentHeader header) {
 
 Status LocalJournal::prepare_spares() {
     if (const std::optional<Error> failed = failure()) return *failed;
-    return spares_.prepare();
+    const Status prepared = spares_.prepare();
+    if (prepared || prepared.error().code == "no_space") return prepared;
+    return fail("fill a spare segment in " + directory_, prepared.error());
 }
 
 Result<bool> LocalJournal::give_up_spare(std::size_t keep) {

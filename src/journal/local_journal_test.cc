@@ -417,6 +417,22 @@ TEST(LocalJournal, after_a_failed_write_or_sync_everything_is_refused_with_the_s
     }
 }
 
+// A disk that failed while a spare was filled ended the server with "Input/output error" and no word of what to do.
+TEST(LocalJournal, a_failed_sync_of_a_spare_is_told_like_that_of_a_commit) {
+    SimDisk disk;
+    Random random(16);
+    TrialLog log(3, 500);
+    JournalOptions options = trial_options();
+    options.spare_count = 1;
+    auto journal = opened(disk, options);
+    disk.fail(DiskOperation::sync_data);
+    const Status failed = journal->prepare_spares();
+    ASSERT_FALSE(failed.ok());
+    EXPECT_EQ(failed.error().code, "log_failed");
+    EXPECT_NE(failed.error().message.find("fill a spare segment"), std::string::npos) << failed.error().message;
+    EXPECT_EQ(journal->commit(log.make(random, journal->room(), 1)).error().message, failed.error().message);
+}
+
 TEST(LocalJournal, a_failed_step_of_a_roll_stops_it_too) {
     for (const DiskOperation operation : {DiskOperation::open, DiskOperation::write, DiskOperation::sync_data,
                                           DiskOperation::rename, DiskOperation::sync_directory}) {
