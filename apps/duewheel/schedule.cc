@@ -266,6 +266,9 @@ int preview(Session& session, const PreviewArguments& arguments) {
         Rows rows = {{"", "local time", ""}};
         for (auto& [at, cells] : lines) rows.push_back(std::move(cells));
         std::printf("%s", rows.size() == 1 ? "never again\n" : table(rows).c_str());
+        if (answer.members.contains("more_left_out")) {
+            std::printf("More of them are not made than are shown here: ask for more with --count.\n");
+        }
         if (const json::value* paused = answer.members.if_contains("paused");
             paused != nullptr && paused->is_bool() && paused->get_bool()) {
             std::printf("It is paused: none of these is made until it is resumed.\n");

@@ -20,6 +20,7 @@
 // minutes, whatever the policy. docs/calendar.md has examples that a test runs.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -53,6 +54,10 @@ class CronSchedule {
     std::optional<Instant> previous(Instant before) const;
     // The next `count` firings, fewer when the rule ends.
     std::vector<Instant> upcoming(Instant after, std::size_t count) const;
+
+    // Whether a jump of local clocks is one to this rule: a jump of whole hours, of less than a day, is none to a rule
+    // that names every hour, which fires as often in every hour of time.
+    bool notices(std::chrono::seconds jump) const;
 
     const CronRule& rule() const { return rule_; }
     const Zone& zone() const { return zone_; }

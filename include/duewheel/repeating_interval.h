@@ -74,6 +74,11 @@ class RepeatingInterval {
     // Whether clocks skip the local time of this occurrence, so that it comes at the end of the gap. O(log of the
     // occurrences).
     bool is_shifted(Instant occurrence) const;
+    // The local time that this occurrence should have, also where clocks skip it. O(log of the occurrences).
+    std::chrono::local_time<std::chrono::milliseconds> local_time(Instant occurrence) const;
+    // Whether other clocks would move its occurrences: it walks the calendar, or starts at a local time. One of
+    // stretches of time that starts at an instant stays where it is.
+    bool goes_by_clocks() const { return starts_by_clocks_ || walks_calendar(); }
 
     Instant start() const { return start_; }
     const Period& period() const { return period_; }
@@ -82,15 +87,17 @@ class RepeatingInterval {
   private:
     using LocalTime = std::chrono::local_time<std::chrono::milliseconds>;
 
-    RepeatingInterval(Instant start, LocalTime local_start, Period period, std::optional<std::uint64_t> count,
-                      Zone zone);
+    RepeatingInterval(Instant start, LocalTime local_start, bool starts_by_clocks, Period period,
+                      std::optional<std::uint64_t> count, Zone zone);
     bool walks_calendar() const { return period_.months.count() != 0 || period_.days.count() != 0; }
     LocalTime walked(std::uint64_t n) const;
+    std::optional<LocalTime> skipped_time(Instant occurrence) const;
     Instant at(std::uint64_t n) const;
     std::uint64_t first_after(Instant instant) const;
 
     Instant start_;
     LocalTime local_start_;  // what its clocks show then, or would if they did not skip it
+    bool starts_by_clocks_;  // it was given as a local time
     Period period_;
     std::optional<std::uint64_t> count_;
     Zone zone_;

@@ -79,11 +79,7 @@ class Walk {
         return found ? Match(found->time_since_epoch().count()) : std::nullopt;
     }
 
-    // A jump of whole hours is none to a rule that names every hour: it fires as often in every hour of time.
-    bool notices(std::int64_t jump) const {
-        const bool by_the_hour = jump % 3600 == 0 && jump > -kDaySeconds && jump < kDaySeconds;
-        return !(by_the_hour && schedule_.rule().every_hour());
-    }
+    bool notices(std::int64_t jump) const { return schedule_.notices(seconds(jump)); }
 
     // Whether what lies in the gap before a span fires when the span begins.
     bool fires_late(std::size_t span) const {
@@ -107,6 +103,12 @@ std::optional<Instant> instant_of(Match second) {
 }
 
 }  // namespace
+
+bool CronSchedule::notices(seconds jump) const {
+    const bool by_the_hour =
+        jump % std::chrono::hours(1) == seconds(0) && std::chrono::abs(jump) < std::chrono::days(1);
+    return !(by_the_hour && rule_.every_hour());
+}
 
 std::optional<Instant> CronSchedule::next(Instant after) const {
     const std::int64_t second = std::chrono::floor<seconds>(after.time_since_epoch()).count() + 1;

@@ -72,6 +72,7 @@ bool has_offset(std::string_view text) {
 struct ReadInstant {
     Instant instant;
     std::chrono::local_time<milliseconds> local;  // as it is written, also where clocks skip that
+    bool is_local;                                // without an offset
 };
 
 // RFC 3339, or without its offset local time in the zone.
@@ -85,7 +86,7 @@ Result<ReadInstant> read_instant(std::string_view text, std::size_t column, std:
     if (instant < kCalendarBegin || instant >= kCalendarEnd) {
         return refusal(column, "the " + std::string(what) + " is not in the years 1970 to 2399");
     }
-    return ReadInstant{instant, is_local ? said_local : zone.local(instant)};
+    return ReadInstant{instant, is_local ? said_local : zone.local(instant), is_local};
 }
 
 struct Parts {
@@ -136,20 +137,26 @@ Result<RepeatingInterval> RepeatingInterval::parse(std::string_view text, Zone z
         if (end->instant <= start->instant)
             return refusal(parts->period_column, "the first period ends before it begins");
         const Period stretch{.time = end->instant - start->instant};
-        return RepeatingInterval(start->instant, start->local, stretch, parts->count, std::move(zone));
+        return RepeatingInterval(start->instant, start->local, start->is_local, stretch, parts->count, std::move(zone));
     }
     Result<Period> period = parse_period(parts->period);
     if (!period) return refusal(parts->period_column, "in the period, " + std::string(said(period.error())));
     if (is_empty(*period)) return refusal(parts->period_column, "the period is nothing");
-    return RepeatingInterval(start->instant, start->local, *period, parts->count, std::move(zone));
+    return RepeatingInterval(start->instant, start->local, start->is_local, *period, parts->count, std::move(zone));
 }
 
 RepeatingInterval::RepeatingInterval(Instant start, Period period, std::optional<std::uint64_t> count, Zone zone)
-    : RepeatingInterval(start, zone.local(start), period, count, zone) {}
+    : RepeatingInterval(start, zone.local(start), false, period, count, zone) {}
 
-RepeatingInterval::RepeatingInterval(Instant start, LocalTime local_start, Period period,
+RepeatingInterval::RepeatingInterval(Instant start, LocalTime local_start, bool starts_by_clocks, Period period,
                                      std::optional<std::uint64_t> count, Zone zone)
-    : start_(start), local_start_(local_start), period_(period), count_(count), zone_(std::move(zone)), end_(0) {
+    : start_(start),
+      local_start_(local_start),
+      starts_by_clocks_(starts_by_clocks),
+      period_(period),
+      count_(count),
+      zone_(std::move(zone)),
+      end_(0) {
     if (is_empty(period)) throw std::invalid_argument("RepeatingInterval: the period is nothing. Give it a part.");
     if (period.months.count() < 0 || period.days.count() < 0 || period.time.count() < 0) {
         throw std::invalid_argument("RepeatingInterval: the period goes back. Let no part of it be less than zero.");
@@ -188,11 +195,21 @@ Instant RepeatingInterval::at(std::uint64_t n) const {
     return (walks_calendar() ? zone_.instant_of(walked(n)) : start_) + exact;
 }
 
-bool RepeatingInterval::is_shifted(Instant occurrence) const {
+// The local time of an occurrence for which clocks skip it.
+std::optional<RepeatingInterval::LocalTime> RepeatingInterval::skipped_time(Instant occurrence) const {
     const std::uint64_t n = first_after(occurrence - milliseconds(1));
-    if (n >= end_ || at(n) != occurrence || (n != 0 && !walks_calendar())) return false;
+    if (n >= end_ || at(n) != occurrence || (n != 0 && !walks_calendar())) return std::nullopt;
     const LocalTime local = walked(n);
-    return zone_.local(zone_.instant_of(local)) != local;
+    if (zone_.local(zone_.instant_of(local)) == local) return std::nullopt;
+    return local + period_.time * static_cast<std::int64_t>(n);
+}
+
+bool RepeatingInterval::is_shifted(Instant occurrence) const {
+    return skipped_time(occurrence).has_value();
+}
+
+RepeatingInterval::LocalTime RepeatingInterval::local_time(Instant occurrence) const {
+    return skipped_time(occurrence).value_or(zone_.local(occurrence));
 }
 
 std::uint64_t RepeatingInterval::first_after(Instant instant) const {

@@ -308,6 +308,9 @@ std::unique_ptr<WebhookClient::Transfer> WebhookClient::Parts::fresh() {
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer.get());
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error.data());
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    // A name is looked up by a thread that cannot be stopped. Without this the end of the transfer waits for it, and so
+    // does the loop: for as long as a name server that does not answer is asked.
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");

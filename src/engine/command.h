@@ -515,7 +515,7 @@ struct ScheduleListAnswer {
 };
 struct PreviewAnswer {
     struct Time {
-        std::uint64_t number = 0;  // 0: not known, where the question began somewhere
+        std::uint64_t number = 0;  // 0: it will be none, or not known where the question began somewhere
         DueMs nominal_ms = 0;
         DueMs due_ms = 0;  // with the jitter
         std::string local;
@@ -532,7 +532,8 @@ struct PreviewAnswer {
     std::string zone;
     std::string zone_data;
     std::vector<Time> times;
-    std::vector<LeftOut> left_out;  // between them
+    std::vector<LeftOut> left_out;  // between them, at most as many as were asked for
+    bool more_left_out = false;     // there are more
 };
 
 struct WatchdogAnswer {

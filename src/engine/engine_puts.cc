@@ -211,7 +211,8 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     Namespace* space = limited_space(queue, command.name_space);
     if (Status fits = check_put_rate(space); !fits) return std::move(fits).error();
     if (Status fits = check_room(queue, command.name_space, command.queue); !fits) return std::move(fits).error();
-    due = place_in_second(queue, *due, latest_due(*due, command.flex_ms, expires), std::nullopt);
+    const DueMs before_ms = command.repeat && command.repeat->until_ms ? *command.repeat->until_ms + 1 : expires;
+    due = place_in_second(queue, *due, latest_due(*due, command.flex_ms, before_ms), std::nullopt);
     if (!due) return due.error();
     if (!command.transaction) take_second(queue, *due);
     if (space != nullptr && !planted(PlantedBug::put_allowance_never_used_up)) space->puts.take();

@@ -82,12 +82,10 @@ void Engine::keep_to_zone_data(Schedule& schedule) const {
     ScheduleState& state = schedule.state;
     if (!schedule.times || state.next_ms == 0) return;
     if (schedule.times->depends_on_zone()) {
-        const bool has_decided = state.last_ms > state.from_ms;
-        std::optional<DueMs> next = schedule.times->next(std::max(state.last_ms, state.from_ms), state.from_ms);
-        const bool is_changed = state.zone_data != zone_data_ || next != state.next_ms;
-        if (is_changed && has_decided && !planted(PlantedBug::zone_change_fires_again)) {
-            next = schedule.times->next_after_change(state.last_ms, state.last_offset_s, state.from_ms);
-        }
+        const bool has_decided = state.last_ms > state.from_ms && !planted(PlantedBug::zone_change_fires_again);
+        const std::optional<DueMs> next =
+            has_decided ? schedule.times->next_after_change(state.last_ms, state.last_offset_s, state.from_ms)
+                        : schedule.times->next(std::max(state.last_ms, state.from_ms), state.from_ms);
         state.next_ms = next.value_or(0);
     }
     state.zone_data = zone_data_;
@@ -438,23 +436,28 @@ void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token) {
     const ScheduleState& state = schedule->state;
     const std::uint64_t most = state.rule.times.times;
     const auto left_out = times.without_policies();
-    DueMs seen = command.from_ms ? *command.from_ms - 1 : state.next_ms != 0 ? state.next_ms - 1 : now_;
-    std::uint64_t number = command.from_ms ? number_at(*schedule, *command.from_ms) : state.next_run;  // 0: not known
+    std::optional<DueMs> from_ms = command.from_ms;
+    if (!from_ms && state.paused && state.next_ms <= now_)
+        from_ms = now_ + 1;  // a pause passes over what has come in it
+    DueMs seen = from_ms ? *from_ms - 1 : state.next_ms != 0 ? state.next_ms - 1 : now_;
+    std::uint64_t number = from_ms ? number_at(*schedule, *from_ms) : state.next_run;  // 0: not known
     const bool has_next = state.next_ms != 0 || command.from_ms.has_value();
     while (has_next && answer.times.size() < command.count && (most == 0 || number <= most)) {
         const std::optional<DueMs> next = times.next(seen, state.from_ms);
         if (left_out) {
-            for (std::optional<DueMs> other = left_out->next(seen, state.from_ms);
-                 other && (!next || *other < *next) && answer.left_out.size() < command.count;
+            for (std::optional<DueMs> other = left_out->next(seen, state.from_ms); other && (!next || *other < *next);
                  other = left_out->next(*other, state.from_ms)) {
+                answer.more_left_out = answer.left_out.size() == command.count;
+                if (answer.more_left_out) break;
                 answer.left_out.push_back({*other, times.local_text(*other), times.why_left_out(*other)});
             }
         }
         const bool is_none_of_it = next && most != 0 && state.next_ms == 0 && *next > state.last_ms;
         if (!next || is_none_of_it) break;
         if (*next == state.next_ms) number = state.next_run;
-        answer.times.push_back(
-            {number, *next, due_of_run(*schedule, *next), times.local_text(*next), times.note(*next)});
+        const bool is_of_the_pause = state.paused && *next <= now_;
+        answer.times.push_back({is_of_the_pause ? 0 : number, *next, due_of_run(*schedule, *next),
+                                times.local_text(*next), times.note(*next)});
         seen = *next;
         if (number != 0) ++number;
     }

@@ -507,6 +507,42 @@ TEST(Schedules, a_preview_shows_what_will_be_made_and_changes_nothing) {
     EXPECT_EQ(shard.log().size(), records);
 }
 
+// Times of the pause were told with numbers, as if they were to come, though it passes over them.
+TEST(Schedules, a_preview_in_a_pause_begins_behind_what_has_come_in_it) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(every(100));
+    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", TellScheduleCommand::What::pause});
+    shard.turn(250);
+    const PreviewAnswer seen = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 2, {}});
+    ASSERT_EQ(seen.times.size(), 2u);
+    EXPECT_EQ(seen.times[0].nominal_ms, kStart + 300);
+    EXPECT_EQ(seen.times[0].number, 3u);
+    const PreviewAnswer before = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 3, kStart + 200});
+    ASSERT_EQ(before.times.size(), 3u);
+    EXPECT_EQ(before.times[0].number, 0u) << "it has passed";
+    EXPECT_EQ(before.times[1].number, 3u);
+    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", TellScheduleCommand::What::resume});
+    shard.turn(50);
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{3}));
+}
+
+TEST(Schedules, a_preview_says_that_more_is_left_out_than_it_tells) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(schedule({.kind = TimesKind::every,
+                                        .every_ms = 3'600'000,
+                                        .closed = "1970-02-01..1970-02-28",
+                                        .start_ms = 30LL * 86'400'000}));
+    const auto preview = [&](std::uint32_t count) {
+        return shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", count, {}});
+    };
+    EXPECT_FALSE(preview(24).more_left_out) << "all on the last day of January";
+    const PreviewAnswer seen = preview(25);
+    EXPECT_EQ(seen.times.size(), 25u);
+    EXPECT_EQ(seen.left_out.size(), 25u);
+    EXPECT_TRUE(seen.more_left_out);
+    EXPECT_FALSE(preview(28 * 24).more_left_out);
+}
+
 TEST(Schedules, a_list_goes_by_name_in_pages) {
     TrialEngine shard;
     for (const char* name : {"c", "a", "b"}) shard.ask<ScheduleAnswer>(every(1'000, 0, name));

@@ -79,6 +79,18 @@ TEST(EngineSeconds, flex_is_bounded_and_moves_nothing_beyond_expiry_or_the_longe
     EXPECT_EQ(shard.ask<Error>(put_at(kLater, 10'000)).code, "second_full") << "the next would be too long a delay";
 }
 
+// A loop was placed behind its own end: its first occurrence came after `until`, and its export could not be read.
+TEST(EngineSeconds, flex_moves_no_loop_beyond_its_end) {
+    TrialEngine shard;
+    limit(shard, 1);
+    for (int second = 0; second < 2; ++second) shard.ask<PutAnswer>(put_at(kLater + second * 1000));
+    PutCommand loop = put_at(kLater, 10'000);
+    loop.repeat = RepeatChoice{.every_ms = 1'000, .until_ms = kLater + 1999};
+    EXPECT_EQ(shard.ask<Error>(loop).code, "second_full");
+    loop.repeat->until_ms = kLater + 2000;
+    EXPECT_EQ(shard.ask<PutAnswer>(loop).due_ms, kLater + 2000);
+}
+
 TEST(EngineSeconds, what_is_due_in_this_second_is_taken) {
     TrialEngine shard;
     limit(shard, 1);

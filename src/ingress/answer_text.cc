@@ -232,7 +232,7 @@ HttpResponse write(const HistoryAnswer& answer) {
         write_id(json, row.id);
         json.text("queue", answer.queue).text("outcome", state_name(row.outcome)).text("cause", cause_name(row.cause));
         write_instant(json, "ended", "ended_ms", row.ended_ms);
-        if (row.outcome == State::done) json.number("lateness_ms", row.lateness_ms);
+        if (row.outcome == State::done && row.attempts > 0) json.number("lateness_ms", row.lateness_ms);
         json.number("attempts", row.attempts).boolean("maybe_delivered", row.maybe_delivered);
         json.close();
     }

@@ -118,7 +118,9 @@ void write_preview(JsonWriter& json, const PreviewAnswer& answer) {
         write_instant(json, "nominal", "nominal_ms", time.nominal_ms);
         json.text("local", time.local).text("why", time.why).close();
     }
-    json.close_array().close();
+    json.close_array();
+    if (answer.more_left_out) json.boolean("more_left_out", true);
+    json.close();
 }
 
 }  // namespace duewheel

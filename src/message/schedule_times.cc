@@ -107,14 +107,15 @@ std::optional<DueMs> ScheduleTimes::next_of_rule(DueMs after_ms, DueMs from_ms) 
     return ms_of(*found);
 }
 
-bool ScheduleTimes::is_closed(DueMs at_ms) const {
-    return !closed_.empty() && closed_.excludes(std::chrono::year_month_day(floor<days>(zone_.local(instant(at_ms)))));
+// The local day that a time is of by its rule: where clocks skip it, that may be the one before the instant's.
+std::chrono::local_days ScheduleTimes::nominal_day(DueMs at_ms) const {
+    const auto* interval = std::get_if<RepeatingInterval>(&what_);
+    return floor<days>(interval != nullptr ? interval->local_time(instant(at_ms)) : zone_.local(instant(at_ms)));
 }
 
-// The last millisecond of its local day, which clocks may have made longer or shorter.
+// The last millisecond of its nominal day, which clocks may have made longer or shorter; itself where that is over.
 DueMs ScheduleTimes::end_of_day(DueMs at_ms) const {
-    const auto next_day = floor<days>(zone_.local(instant(at_ms))) + days(1);
-    return std::max(ms_of(zone_.instant_of(next_day)) - 1, at_ms);
+    return std::max(ms_of(zone_.instant_of(nominal_day(at_ms) + days(1))) - 1, at_ms);
 }
 
 std::optional<DueMs> ScheduleTimes::next(DueMs after_ms, DueMs from_ms) const {
@@ -127,7 +128,7 @@ std::optional<DueMs> ScheduleTimes::next(DueMs after_ms, DueMs from_ms) const {
             const DueMs unshifted = after + 15 * 60 * 1000;  // what clocks show a quarter after the gap
             if (unshifted < *found) return unshifted;
         }
-        if (!is_closed(*found)) return found;
+        if (closed_.empty() || !closed_.excludes(std::chrono::year_month_day(nominal_day(*found)))) return found;
         after = end_of_day(*found);
     }
     return std::nullopt;
@@ -138,8 +139,14 @@ std::int32_t ScheduleTimes::offset_s(DueMs at_ms) const {
 }
 
 std::optional<DueMs> ScheduleTimes::next_after_change(DueMs decided_ms, std::int32_t offset_s, DueMs from_ms) const {
-    const LocalMs decided(milliseconds(decided_ms + std::int64_t{offset_s} * 1000));
     std::optional<DueMs> found = next(std::max(decided_ms, from_ms), from_ms);
+    const std::int32_t moved_s = this->offset_s(decided_ms) - offset_s;
+    const auto* cron = std::get_if<CronSchedule>(&what_);
+    const auto* interval = std::get_if<RepeatingInterval>(&what_);
+    const bool says_times_of_day =
+        (cron != nullptr && cron->notices(seconds(moved_s))) || (interval != nullptr && interval->goes_by_clocks());
+    if (moved_s == 0 || !says_times_of_day) return found;
+    const LocalMs decided(milliseconds(decided_ms + std::int64_t{offset_s} * 1000));
     while (found && *found - decided_ms < 2 * 24 * 3600 * 1000 && zone_.local(instant(*found)) <= decided) {
         found = next(*found, from_ms);
     }
@@ -147,7 +154,9 @@ std::optional<DueMs> ScheduleTimes::next_after_change(DueMs decided_ms, std::int
 }
 
 bool ScheduleTimes::depends_on_zone() const {
-    return !std::holds_alternative<Every>(what_) || !closed_.empty();
+    const auto* interval = std::get_if<RepeatingInterval>(&what_);
+    return std::holds_alternative<CronSchedule>(what_) || !closed_.empty() ||
+           (interval != nullptr && interval->goes_by_clocks());
 }
 
 ClockNote ScheduleTimes::note(DueMs at_ms) const {
@@ -219,10 +228,11 @@ std::optional<ScheduleTimes> ScheduleTimes::without_policies() const {
 
 std::string_view ScheduleTimes::why_left_out(DueMs at_ms) const {
     const auto* cron = std::get_if<CronSchedule>(&what_);
-    const ExclusionCalendar& closed = cron != nullptr ? cron->closed() : closed_;
+    if (cron == nullptr) return "closed_day";
+    const ExclusionCalendar& closed = cron->closed();
     const LocalMs local = zone_.local(instant(at_ms));
     if (closed.excludes(std::chrono::year_month_day(floor<days>(local)))) return "closed_day";
-    if (cron == nullptr || cron->rule().matches(floor<seconds>(local))) return "repeated_time";
+    if (cron->rule().matches(floor<seconds>(local))) return "repeated_time";
     // Its own local time is skipped. The day that counts is that of the gap, which may end on the next one.
     const LocalMs gap = zone_.local(instant(at_ms - 1)) + milliseconds(1);
     const bool is_skipped = cron->policy().skipped == SkippedTime::skip;

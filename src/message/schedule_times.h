@@ -4,6 +4,7 @@
 // state's. All answers are pure functions of the rule and the zone data.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -45,8 +46,10 @@ class ScheduleTimes {
 
     // What local clocks are ahead of UTC.
     std::int32_t offset_s(DueMs at_ms) const;
-    // Where local clocks had not passed the local time of `decided_ms` (which they were `offset_s` ahead of UTC at)
-    // when the data of the zone changed, its time may come once more. The first nominal time after both.
+    // The first nominal time later than `decided_ms`, which was decided while local clocks were `offset_s` ahead of
+    // UTC. Where the data of the zone say by now that they were not, clocks have been moved: times of day that had come
+    // by then do not come once more. Stretches of time go on: of a rule that names every hour, and from a start that is
+    // an instant.
     std::optional<DueMs> next_after_change(DueMs decided_ms, std::int32_t offset_s, DueMs from_ms) const;
     // Whether zone data say anything about it.
     bool depends_on_zone() const;
@@ -80,7 +83,7 @@ class ScheduleTimes {
           what_(std::move(what)) {}
 
     std::optional<DueMs> next_of_rule(DueMs after_ms, DueMs from_ms) const;
-    bool is_closed(DueMs at_ms) const;
+    std::chrono::local_days nominal_day(DueMs at_ms) const;
     DueMs end_of_day(DueMs at_ms) const;
 
     DueMs start_ms_;

@@ -159,5 +159,48 @@ TEST(ScheduleTimes, other_zone_data_bring_no_local_time_twice) {
     EXPECT_EQ(new_data.next_after_change(late, -3'600, 0), at("2026-11-24T09:00:00Z")) << "never before what was";
 }
 
+// Whatever came by another clock within an hour of the last time was passed over, without a word and in no count: an
+// hour of a rule of every second, and the second pass of an hour where only the version of the data was another.
+TEST(ScheduleTimes, other_zone_data_take_no_stretch_of_time_away) {
+    const DueMs decided = at("2026-11-23T08:00:00Z");
+    const auto after_change = [&](const TimesRule& rule) {
+        return format_instant(*times_of(rule).next_after_change(decided, 3'600, 0));
+    };
+    const auto iso = [](std::string text) {
+        return TimesRule{.kind = TimesKind::iso, .text = std::move(text), .zone = "UTC"};
+    };
+    EXPECT_EQ(after_change(cron("* * * * * *", "UTC")), "2026-11-23T08:00:01.000Z");
+    EXPECT_EQ(after_change(cron("*/10 * * * *", "UTC")), "2026-11-23T08:10:00.000Z");
+    EXPECT_EQ(after_change(cron("*/10 0-22 * * *", "UTC")), "2026-11-23T09:10:00.000Z") << "it says times of day";
+    EXPECT_EQ(after_change(iso("R/2026-11-23T00:00:00Z/PT10M")), "2026-11-23T08:10:00.000Z");
+    EXPECT_EQ(after_change(iso("R/2026-11-23T00:00:00/PT10M")), "2026-11-23T09:10:00.000Z") << "clocks say its start";
+    EXPECT_EQ(after_change(iso("R/2026-11-22T09:00:00Z/P1D")), "2026-11-24T09:00:00.000Z");
+    EXPECT_EQ(after_change({.kind = TimesKind::every, .every_ms = 1'000, .zone = "UTC", .closed = "12-25"}),
+              "2026-11-23T08:00:01.000Z");
+    EXPECT_FALSE(times_of(iso("R/2026-11-23T00:00:00Z/PT10M")).depends_on_zone());
+    EXPECT_TRUE(times_of(iso("R/2026-11-23T00:00:00/PT10M")).depends_on_zone());
+
+    TimesRule both = cron("50 2 * * *", "Europe/Oslo");
+    both.repeats_folds = true;
+    EXPECT_EQ(times_of(both).next_after_change(at("2027-10-31T00:50:00Z"), 7'200, 0), at("2027-10-31T01:50:00Z"))
+        << "clocks show now what they showed then: its second pass is to come";
+}
+
+// Clocks in Nuuk skip the last hour of a Saturday: what it says for that hour is of the Saturday, and comes on Sunday.
+TEST(ScheduleTimes, a_skipped_time_is_closed_with_its_own_day) {
+    TimesRule daily{.kind = TimesKind::iso, .text = "R3/2027-03-26T23:30:00/P1D", .zone = "America/Nuuk"};
+    const std::vector<std::string> all = texts(times_of(daily), 0, 9);
+    ASSERT_EQ(all.size(), 3u);
+    daily.closed = "SAT";
+    EXPECT_EQ(texts(times_of(daily), 0, 9), (std::vector<std::string>{all[0], all[2]}));
+    EXPECT_EQ(times_of(daily).why_left_out(at(all[1])), "closed_day");
+    daily.closed = "SUN";
+    EXPECT_EQ(texts(times_of(daily), 0, 9), (std::vector<std::string>{all[0], all[1]}));
+    TimesRule once{.kind = TimesKind::at, .text = "2027-03-27T23:30:00", .zone = "America/Nuuk", .closed = "SAT"};
+    EXPECT_EQ(times_of(once).next(0, 0), std::nullopt);
+    once.closed = "SUN";
+    EXPECT_EQ(times_of(once).next(0, 0), at(all[1]));
+}
+
 }  // namespace
 }  // namespace duewheel

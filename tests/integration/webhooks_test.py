@@ -357,6 +357,23 @@ class Answers(Webhooks):
         self.assertIn("duewheel_webhook_targets_resting 1\n", page)
         self.assertEqual(client.request("GET", "/v1/queues/hangs")[1]["pending"], 500)
 
+    # The end of a post waited for the thread that looked its name up, and so did everybody: for as long as the name
+    # server did not answer.
+    def test_a_name_that_is_not_looked_up_holds_up_nobody(self):
+        receiver = self.receiver()
+        daemon = self.daemon(environment={"LD_PRELOAD": os.environ["DUEWHEEL_SLOW_RESOLVER"]})
+        daemon.start()
+        client = daemon.client(timeout=20)  # a look-up takes a minute
+        self.set_target(client, "nowhere", "http://name.slow.test/", timeout="100ms", retry={**NO_REST, "attempts": 3})
+        self.set_target(client, "works", receiver.url())
+        number = client.put("nowhere", "x")[1]["id"]
+        wait_until(lambda: client.get(number)[1]["state"] == "dead", 20)
+        client.put("works", "x")
+        receiver.wait_for(1)
+        began = time.monotonic()
+        self.assertEqual(daemon.terminate(), 0)
+        self.assertLess(time.monotonic() - began, 20)
+
 
     def test_a_receiver_that_hangs_up_in_the_middle_ends_nobody(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -299,9 +299,12 @@ void Oracle::schedule_previewed(const Request& request, const PreviewAnswer& ans
     const ScheduleLife& life = *model.life();
     const SchedulePut& put = schedule_puts_[state->rule.content_hash - 1];
     const RuleStretch& stretch = life.stretches.back();
-    DueMs seen = asked.from_ms ? *asked.from_ms - 1 : 0;
+    // In a pause it begins behind what is passed over.
+    std::optional<DueMs> from_ms = asked.from_ms;
+    if (!from_ms && state->paused && !answer.times.empty()) from_ms = answer.times.front().nominal_ms;
+    DueMs seen = from_ms ? *from_ms - 1 : 0;
     std::uint64_t number = answer.times.empty() ? 0 : answer.times.front().number;
-    if (!asked.from_ms && !answer.times.empty() && number < state->next_run) {
+    if (!from_ms && !answer.times.empty() && number < state->next_run) {
         return schedule_violates(model, "C6", "a preview tells a number that was before");
     }
     // From an instant on it is today's zone data that counts, also where nothing is left to be reckoned anew with it.
@@ -309,10 +312,13 @@ void Oracle::schedule_previewed(const Request& request, const PreviewAnswer& ans
     if (stretch.zone_version() != zone_version_) anew = TimesModel::make(state->rule.times, zone_version_);
     const TimesModel& times = anew ? *anew : stretch.times();
     for (const PreviewAnswer::Time& time : answer.times) {
-        const std::optional<DueMs> nominal = asked.from_ms ? times.next(seen, stretch.from_ms()) : stretch.time(number);
+        if (state->paused && time.number != 0 && time.nominal_ms <= request.submitted_ms) {
+            return schedule_violates(model, "C6", "a preview numbers a time that the pause passes over");
+        }
+        const std::optional<DueMs> nominal = from_ms ? times.next(seen, stretch.from_ms()) : stretch.time(number);
         // From an instant on it may have passed, or be too far away to be counted: then it has no number.
         const bool has_number =
-            asked.from_ms ? time.number == 0 || anew || stretch.time(time.number) == nominal : time.number == number;
+            from_ms ? time.number == 0 || anew || stretch.time(time.number) == nominal : time.number == number;
         const bool is_right =
             nominal && time.nominal_ms == *nominal && has_number && time.due_ms == due_of_run(put, *nominal);
         if (!is_right) {

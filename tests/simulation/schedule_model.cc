@@ -69,7 +69,8 @@ std::optional<DueMs> TimesModel::following(DueMs after_ms, DueMs from_ms) const 
 
 bool TimesModel::is_closed(DueMs at_ms) const {
     if (cron_ || closed_.empty()) return false;  // an expression knows its days itself
-    const auto day = std::chrono::floor<std::chrono::days>(zone_.local(instant(at_ms)));
+    const auto local = interval_ ? interval_->local_time(instant(at_ms)) : zone_.local(instant(at_ms));
+    const auto day = std::chrono::floor<std::chrono::days>(local);
     return closed_.excludes(std::chrono::year_month_day(day));
 }
 
@@ -85,11 +86,14 @@ std::optional<DueMs> TimesModel::next(DueMs after_ms, DueMs from_ms) const {
     return std::nullopt;
 }
 
-// Where neither clocks nor days are asked there is nothing to pass twice.
+// Where clocks show by now what they showed then, or are not asked, there is nothing to pass twice.
 std::optional<DueMs> TimesModel::next_after_change(DueMs decided_ms, std::int64_t ahead_ms, DueMs from_ms) const {
-    const bool asks_clocks = cron_ || interval_ || !closed_.empty();
+    const std::int64_t jump_ms = this->ahead_ms(decided_ms) - ahead_ms;
+    const bool is_of_whole_hours = jump_ms % 3'600'000 == 0 && jump_ms > -86'400'000 && jump_ms < 86'400'000;
+    const bool asks_clocks =
+        cron_ ? !(is_of_whole_hours && cron_->rule().every_hour()) : interval_ && interval_->goes_by_clocks();
     std::optional<DueMs> found = next(std::max(decided_ms, from_ms), from_ms);
-    if (decided_ms <= from_ms || !asks_clocks) return found;
+    if (decided_ms <= from_ms || jump_ms == 0 || !asks_clocks) return found;
     const DueMs shown = decided_ms + ahead_ms;
     constexpr std::int64_t kTwoDaysMs = 2LL * 86'400'000;  // no clocks are put back so far
     while (found && *found < decided_ms + kTwoDaysMs && *found + this->ahead_ms(*found) <= shown) {
