@@ -59,8 +59,8 @@ bool ImportRun::take(std::uint64_t number, const ExportLine& line) {
 bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
     if (!flush() || !resume()) return false;
     if (line.kind == SettingsLine::Kind::queue && line.is_paused) paused_in_export_.insert(line.path());
-    if (line.has_ended) return ++counts_.ended, true;
     counts_.owed += line.has_owed || line.has_waiting_run;
+    if (line.has_ended) return ++counts_.ended, true;
     if (server_ == nullptr) return ++counts_.set, true;
     const std::string path = line.path();
     const ImportAnswer there = server_->ask("GET", path);
@@ -93,6 +93,7 @@ bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
         return ++counts_.set, true;
     }
     if (set.status == 0 || says_later(set.status)) return stop(number, set.refusal);
+    if (line.kind == SettingsLine::Kind::schedule && set.refusal.code == "never_due") return ++counts_.ended, true;
     refuse(number, set.refusal);
     return true;
 }
@@ -202,11 +203,13 @@ bool ImportRun::take_result(const Item& item, std::string_view result, bool& is_
     if (is_later) return later_ = refusal_of(members), true;
     if (word_of(members, "code") == "expires_too_soon") return ++counts_.expired, true;
     if (word_of(members, "id").empty()) return refuse(item.line, refusal_of(members)), true;
-    ++(status == 201 ? counts_.put : counts_.before);
-    return !item.is_held || hold(item, word_of(members, "id"));
+    const bool is_new = status == 201;
+    ++(is_new ? counts_.put : counts_.before);
+    return !item.is_held || hold(item, word_of(members, "id"), is_new);
 }
 
-bool ImportRun::hold(const Item& item, std::string_view id) {
+// What an earlier import put may have been brought back and ended since.
+bool ImportRun::hold(const Item& item, std::string_view id, bool is_new) {
     const std::string path = namespace_path(path_) + "/messages/" + std::string(id) + ":hold";
     const ImportAnswer done = server_->ask("POST", path);
     if (!done.ok() && (done.status == 0 || says_later(done.status))) return stop(item.line, done.refusal);
@@ -215,6 +218,7 @@ bool ImportRun::hold(const Item& item, std::string_view id) {
     const std::string_view outcome =
         done.ok() && !broken && value.is_object() ? word_of(value.get_object(), "outcome") : std::string_view();
     if (outcome == "held") return ++counts_.held, true;
+    if (done.ok() && !is_new) return true;
     if (!done.ok()) return refuse(item.line, done.refusal), true;
     refuse(item.line, {"not_held",
                        "message " + std::string(id) + " was to be set aside, and is not: it is " +

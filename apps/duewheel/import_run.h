@@ -85,7 +85,7 @@ class ImportRun {
     // The batch as one request; items that are to come again later stay.
     bool send();
     bool take_result(const Item& item, std::string_view result, bool& is_later);
-    bool hold(const Item& item, std::string_view id);
+    bool hold(const Item& item, std::string_view id, bool is_new);
     bool resume();
     bool stop(std::uint64_t number, const Refusal& why);
     void refuse(std::uint64_t number, const Refusal& why);

@@ -436,6 +436,36 @@ class Exports(unittest.TestCase):
         self.assertEqual(client.request("GET", "/v1/queues/letters")[1]["settings"]["lease"], 120_000)
         self.assertEqual(client.request("GET", "/v1/schedules/report")[1]["settings"]["queue"], "reports")
 
+    # The run that waits was dropped without a word where its schedule had no other time; one that was paused when its end
+    # passed was refused.
+    def test_what_schedules_without_a_time_left_cannot_bring_is_counted(self):
+        self.ask("PUT", "/v1/schedules/last", {"queue": "q", "every": "20ms", "times": 2, "overlap": "queue_one", "misfire": "all"})
+        soon = self.ask("GET", "/v1/clock")["server_time_ms"] + 400
+        self.ask("PUT", "/v1/schedules/paused", {"queue": "q", "every": "300ms", "end": soon, "paused": True})
+        while "waiting_run" not in self.ask("GET", "/v1/schedules/last"):
+            pass
+        while self.ask("GET", "/v1/clock")["server_time_ms"] <= soon:
+            pass
+        self.export(self.source)
+        report = self.do_import(self.started(), self.file)
+        self.assertEqual({name: report[name] for name in ("ended", "owed", "refused", "set")},
+                         {"ended": 2, "owed": 1, "refused": 0, "set": 0})
+
+    # It was refused because it could not be set aside once more.
+    def test_what_was_brought_back_and_has_ended_since_an_earlier_import_is_no_refusal(self):
+        number = self.ask("POST", "/v1/queues/q/messages", {"body": "aside"})["id"]
+        self.ask("POST", f"/v1/messages/{number}:hold")
+        self.export(self.source)
+        target = self.started()
+        self.assertEqual(self.do_import(target, self.file)["held"], 1)
+        client = target.client()
+        (line,) = self.messages(target)
+        self.ask("POST", f"/v1/messages/{line['id']}:kick", client=client)
+        client.ack(client.take("q", 1)[0]["lease"])
+        report = self.do_import(target, self.file)
+        self.assertEqual({name: report[name] for name in ("put_before", "held", "put", "refused")},
+                         {"put_before": 1, "held": 0, "put": 0, "refused": 0})
+
     def test_what_has_expired_meanwhile_is_counted(self):
         self.ask("POST", "/v1/queues/mail/messages", {"body": "brief", "delay": "0s", "expires_in": "1500ms"})
         self.ask("POST", "/v1/queues/mail/messages", {"body": "lasting", "delay": "1h"})

@@ -206,6 +206,92 @@ class Interface(unittest.TestCase):
         self.assertIn("at least 1", run("set", "x", "q", "b", "--every", "1h", "--times", "-1", code=1))
 
 
+class Made(unittest.TestCase):
+    """What rules make, on a clock that goes where it is told: over both changes of Oslo's clocks in 2040."""
+
+    def setUp(self):
+        self.daemon = Daemon(arguments=["--test-clock"])
+        self.addCleanup(self.daemon.__exit__, None, None, None)
+        self.daemon.start()
+        self.client = self.daemon.client()
+        self.set = []
+
+    def go_to(self, instant):
+        status, answer = self.client.request("POST", "/v1/clock:advance", {"to": instant})
+        self.assertEqual(status, 200, answer)
+
+    def rule(self, name, **members):
+        """One with a queue of its own, whose times are all made up for."""
+        status, answer = self.client.request("PUT", f"/v1/schedules/{name}", {
+            "queue": name, "zone": "Europe/Oslo", "misfire": "all", **members})
+        self.assertEqual(status, 201, answer)
+        self.set.append(name)
+
+    def made(self, name, count):
+        """The times of so many runs, which are all there are."""
+        times = [message["due_ms"] for message in self.client.take(name, count)]
+        self.assertEqual(look(self.client, name)["runs"]["made"], count)
+        return [time.strftime("%Y-%m-%dT%H:%M", time.gmtime(due_ms / 1000)) for due_ms in times]
+
+    def test_times_of_day_where_clocks_are_put_forward(self):
+        self.go_to("2040-03-24T00:00:00Z")
+        self.rule("shift", cron="30 2 * * *")
+        self.rule("skip", cron="30 2 * * *", dst="skip")
+        self.rule("quartz", cron="0 30 2 ? * SUN")
+        self.rule("iso", iso="R/2040-03-24T02:30:00/P1D")
+        self.rule("at", at="2040-03-25T12:00:00")
+        self.rule("hourly", cron="0 * * * *", start="2040-03-24T23:30:00Z", end="2040-03-25T02:00:00Z")
+        self.rule("closed", every="12h", start="2040-03-24T00:00:00Z", closed="03-25")
+        self.rule("open", cron="30 2 * * *", closed="SUN")
+        self.go_to("2040-03-26T01:00:00Z")
+        self.assertEqual(self.made("shift", 3), ["2040-03-24T01:30", "2040-03-25T01:00", "2040-03-26T00:30"])
+        self.assertEqual(self.made("skip", 2), ["2040-03-24T01:30", "2040-03-26T00:30"])
+        self.assertEqual(self.made("quartz", 1), ["2040-03-25T01:00"])
+        self.assertEqual(self.made("iso", 3), ["2040-03-24T01:30", "2040-03-25T01:00", "2040-03-26T00:30"])
+        self.assertEqual(self.made("at", 1), ["2040-03-25T10:00"])
+        self.assertEqual(self.made("hourly", 3), ["2040-03-25T00:00", "2040-03-25T01:00", "2040-03-25T02:00"])
+        self.assertEqual(self.made("closed", 2), ["2040-03-24T12:00", "2040-03-26T00:00"], "none at the instant it was set")
+        self.assertEqual(self.made("open", 2), ["2040-03-24T01:30", "2040-03-26T00:30"])
+        ended = {name for name in self.set if look(self.client, name)["state"] == "ended"}
+        self.assertEqual(ended, {"at", "hourly"})
+
+    def test_times_of_day_where_clocks_are_put_back_also_with_a_death_between_the_passes(self):
+        self.go_to("2040-10-27T12:00:00Z")
+        self.rule("first", cron="30 2 * * *")
+        self.rule("both", cron="30 2 * * *", dst_repeat="both")
+        self.rule("hourly", cron="30 * * * *", start="2040-10-28T00:00:00Z", end="2040-10-28T02:00:00Z")
+        self.go_to("2040-10-28T01:00:00Z")
+        for name in self.set:
+            self.assertEqual(self.made(name, 1), ["2040-10-28T00:30"])
+        self.daemon.kill()
+        self.daemon.start()
+        self.client = self.daemon.client()
+        self.go_to("2040-10-29T02:00:00Z")
+        # Their leases are over, so the first ones are handed out once more.
+        self.assertEqual(self.made("first", 2), ["2040-10-28T00:30", "2040-10-29T01:30"])
+        self.assertEqual(self.made("both", 3), ["2040-10-28T00:30", "2040-10-28T01:30", "2040-10-29T01:30"])
+        self.assertEqual(self.made("hourly", 2), ["2040-10-28T00:30", "2040-10-28T01:30"])
+
+    def test_jitter_is_kept_to_the_millisecond(self):
+        self.go_to("2040-06-01T00:00:00Z")
+        self.rule("spread", cron="0 12 * * *", jitter="1h")
+        (time_of_run,) = self.client.request("GET", "/v1/schedules/spread:preview?count=1")[1]["times"]
+        self.assertGreater(time_of_run["due_ms"], time_of_run["nominal_ms"])
+        self.go_to(time_of_run["due_ms"] - 2000)
+        self.assertEqual(self.client.lease("spread"), [])
+        (run,) = self.client.lease("spread", wait="10s")
+        self.assertGreaterEqual(run["delivered_ms"], time_of_run["due_ms"])
+        self.assertEqual(run["due_ms"], time_of_run["nominal_ms"])
+
+    def test_what_is_older_than_the_window_is_told_as_that(self):
+        self.go_to("2040-06-01T00:30:00Z")
+        self.rule("window", cron="0 * * * *", misfire_window="2h")
+        self.go_to("2040-06-01T10:30:00Z")
+        self.assertEqual(self.made("window", 2), ["2040-06-01T09:00", "2040-06-01T10:00"])
+        seen = look(self.client, "window")
+        self.assertEqual((seen["runs"]["skipped"], seen["last_passed_over"]["why"]), (8, "too_old"))
+
+
 class ZoneData(unittest.TestCase):
     """The same name of a zone says another offset after a restart, as after an update of the system's zone data."""
 
