@@ -126,25 +126,6 @@ TEST(Schedules, the_member_that_leaves_no_time_is_named) {
 }
 
 // A preview from a time of one's own went on behind the last time.
-TEST(Schedules, a_preview_ends_with_the_last_time_wherever_it_begins) {
-    TrialEngine shard;
-    const auto seen = [&shard](DueMs from) {
-        Numbers numbers;
-        PreviewScheduleCommand look{"default", "s", 10};
-        look.from_ms = from;
-        for (const auto& time : shard.ask<PreviewAnswer>(look).times) numbers.push_back(time.number);
-        return numbers;
-    };
-    shard.ask<ScheduleAnswer>(every(1'000, 4));
-    EXPECT_EQ(seen(kStart), (Numbers{1, 2, 3, 4}));
-    EXPECT_EQ(seen(kStart + 2'500), (Numbers{3, 4}));
-    EXPECT_EQ(seen(kStart + 4'001), Numbers());
-    shard.turn(2'000);
-    EXPECT_EQ(seen(kStart), (Numbers{0, 0, 3, 4})) << "those that have passed are not numbered";
-    shard.turn(2'000);
-    EXPECT_EQ(seen(kStart + 4'001), Numbers()) << "it has ended";
-}
-
 TEST(Schedules, unknown_ones_are_told_so) {
     TrialEngine shard;
     for (const What what : {What::pause, What::resume, What::fire}) {
@@ -492,57 +473,7 @@ TEST(Schedules, jitter_makes_a_run_due_later_by_the_same_time_always) {
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{1}));
 }
 
-TEST(Schedules, a_preview_shows_what_will_be_made_and_changes_nothing) {
-    TrialEngine shard;
-    shard.ask<ScheduleAnswer>(every(100, 4));
-    shard.turn(100);
-    const std::size_t records = shard.log().size();
-    const PreviewAnswer seen = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 10, {}});
-    ASSERT_EQ(seen.times.size(), 3u) << "one of four is made";
-    EXPECT_EQ(seen.times[0].number, 2u);
-    EXPECT_EQ(seen.times[0].nominal_ms, kStart + 200);
-    EXPECT_EQ(seen.times[2].number, 4u);
-    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 0, {}}).code, "out_of_range");
-    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 1'001, {}}).code, "out_of_range");
-    EXPECT_EQ(shard.log().size(), records);
-}
-
 // Times of the pause were told with numbers, as if they were to come, though it passes over them.
-TEST(Schedules, a_preview_in_a_pause_begins_behind_what_has_come_in_it) {
-    TrialEngine shard;
-    shard.ask<ScheduleAnswer>(every(100));
-    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", TellScheduleCommand::What::pause});
-    shard.turn(250);
-    const PreviewAnswer seen = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 2, {}});
-    ASSERT_EQ(seen.times.size(), 2u);
-    EXPECT_EQ(seen.times[0].nominal_ms, kStart + 300);
-    EXPECT_EQ(seen.times[0].number, 3u);
-    const PreviewAnswer before = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 3, kStart + 200});
-    ASSERT_EQ(before.times.size(), 3u);
-    EXPECT_EQ(before.times[0].number, 0u) << "it has passed";
-    EXPECT_EQ(before.times[1].number, 3u);
-    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", TellScheduleCommand::What::resume});
-    shard.turn(50);
-    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{3}));
-}
-
-TEST(Schedules, a_preview_says_that_more_is_left_out_than_it_tells) {
-    TrialEngine shard;
-    shard.ask<ScheduleAnswer>(schedule({.kind = TimesKind::every,
-                                        .every_ms = 3'600'000,
-                                        .closed = "1970-02-01..1970-02-28",
-                                        .start_ms = 30LL * 86'400'000}));
-    const auto preview = [&](std::uint32_t count) {
-        return shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", count, {}});
-    };
-    EXPECT_FALSE(preview(24).more_left_out) << "all on the last day of January";
-    const PreviewAnswer seen = preview(25);
-    EXPECT_EQ(seen.times.size(), 25u);
-    EXPECT_EQ(seen.left_out.size(), 25u);
-    EXPECT_TRUE(seen.more_left_out);
-    EXPECT_FALSE(preview(28 * 24).more_left_out);
-}
-
 TEST(Schedules, a_list_goes_by_name_in_pages) {
     TrialEngine shard;
     for (const char* name : {"c", "a", "b"}) shard.ask<ScheduleAnswer>(every(1'000, 0, name));

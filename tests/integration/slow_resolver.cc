@@ -1,5 +1,5 @@
-// Loaded into the daemon before the C library: a look-up of a name in `.slow.test` is not answered for a minute, as by a
-// name server that has gone.
+// Loaded into the daemon before the C library: a look-up of a name in `.slow.test` is not answered for a minute, as by
+// a name server that has gone.
 #include <chrono>
 #include <string_view>
 #include <thread>
