@@ -101,9 +101,7 @@ enum class PlantedBug : std::uint8_t {
     put_allowance_never_used_up = 59,
 
     // Limits of a second.
-    second_forgets_puts_in_flight = 60,
-    seconds_counted_twice_behind_a_table = 61,
-    moved_message_stays_in_its_second = 62,
+    second_forgets_puts_in_flight = 60,  // 61 and 62 are free
 
     // Webhooks.
     webhook_acknowledged_without_answer = 63,

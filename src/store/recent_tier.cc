@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/planted_bugs.h"
 
 namespace duewheel {
 
@@ -189,8 +188,7 @@ void RecentTier::count_seconds(const Record& record, SegmentNumber segment) {
     }
     const MessageState& state = record.state;
     const Previous& previous = record.previous;
-    const bool stays = planted(PlantedBug::moved_message_stays_in_its_second) && record.cause == Cause::rescheduled;
-    if (previous.version != 0 && waits_for_due(previous.state) && !stays) {
+    if (previous.version != 0 && waits_for_due(previous.state)) {
         seconds_.change(queues_.number(state.name_space, previous.queue), second_of(previous.due_ms), -1, segment);
     }
     if (waits_for_due(state.state)) {

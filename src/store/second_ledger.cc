@@ -1,6 +1,5 @@
 #include "store/second_ledger.h"
 
-#include "base/planted_bugs.h"
 
 namespace duewheel {
 
@@ -26,7 +25,6 @@ void SecondLedger::change(QueueNumber queue, Second second, std::int64_t by, Seg
 
 void SecondLedger::table_taken(SegmentNumber through) {
     taken_through_ = through;
-    if (planted(PlantedBug::seconds_counted_twice_behind_a_table)) return;
     for (auto& [queue, watched] : watched_) {
         watched.changes.erase(watched.changes.begin(), watched.changes.upper_bound(through));
     }
@@ -37,7 +35,6 @@ bool SecondLedger::learn(QueueNumber queue, Second second, std::int64_t in_index
     if (found == watched_.end() || through < found->second.since || through < taken_through_) return false;
     Watched& watched = found->second;
     std::int64_t count = in_index;
-    if (planted(PlantedBug::seconds_counted_twice_behind_a_table)) through = 0;
     for (auto newer = watched.changes.upper_bound(through); newer != watched.changes.end(); ++newer) {
         const auto changed = newer->second.find(second);
         if (changed != newer->second.end()) count += changed->second;

@@ -361,7 +361,7 @@ class Answers(Webhooks):
     # server did not answer.
     def test_a_name_that_is_not_looked_up_holds_up_nobody(self):
         receiver = self.receiver()
-        daemon = self.daemon(environment={"LD_PRELOAD": os.environ["DUEWHEEL_SLOW_RESOLVER"]})
+        daemon = self.daemon(environment={"LD_PRELOAD": os.environ["DUEWHEEL_RESOLVER"]})
         daemon.start()
         client = daemon.client(timeout=20)  # a look-up takes a minute
         self.set_target(client, "nowhere", "http://name.slow.test/", timeout="100ms", retry={**NO_REST, "attempts": 3})
@@ -486,6 +486,33 @@ class Where(Webhooks):
             wait_until(lambda: self.state(client, message) == "dead")
             self.assertIn("an address of this machine", str(client.get(message)[1]))
         self.assertEqual(canary.connections, 0)
+
+    def test_a_name_that_flips_is_judged_by_the_address_that_is_connected_to(self):
+        receiver = self.receiver(address="127.0.0.2")
+        canary = socket.create_server(("127.0.0.3", receiver.port))
+        canary.setblocking(False)
+        self.addCleanup(canary.close)
+        daemon = self.daemon(environment={"LD_PRELOAD": os.environ["DUEWHEEL_RESOLVER"]})
+        daemon.arguments = ["--webhooks-allowed-networks=127.0.0.2/32"]
+        names = daemon.directory / "names"
+        daemon.environment["DUEWHEEL_NAMES"] = str(names)
+        names.write_text("flips.test 127.0.0.2\nboth.test 127.0.0.3 127.0.0.2\n")
+        daemon.start()
+        client = daemon.client()
+        for name in ("flips", "both"):
+            self.set_target(client, name, f"http://{name}.test:{receiver.port}/", retry={**NO_REST, "attempts": 2})
+            client.put(name, name)
+        self.assertEqual({post.body for post in receiver.wait_for(2)}, {b"flips", b"both"}, "where one address is allowed, that")
+        daemon.terminate()
+        names.write_text("flips.test 127.0.0.3\n")
+        daemon.start()
+        client = daemon.client()
+        message = client.put("flips", "x")[1]["id"]
+        wait_until(lambda: self.state(client, message) == "dead")
+        self.assertIn("127.0.0.3 is", str(client.get(message)[1]))
+        self.assertEqual(len(receiver.posts), 2)
+        with self.assertRaises(BlockingIOError):
+            canary.accept()
 
     def test_the_server_does_not_post_to_itself(self):
         daemon = self.daemon()

@@ -80,8 +80,6 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(quota_forgets_puts_in_flight),
     DUEWHEEL_BUG(quota_hits_another_namespace),
     DUEWHEEL_BUG(put_allowance_never_used_up),
-    // 61 and 62 make seconds look fuller than they are. What may be due in one is bounded too widely here to see that;
-    // the tests of store and engine, whose models know each message, do.
     DUEWHEEL_BUG(second_forgets_puts_in_flight),
     DUEWHEEL_BUG(watchdog_fires_after_lost_feed),
     DUEWHEEL_BUG(server_time_steps_back),
