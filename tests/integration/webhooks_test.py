@@ -535,6 +535,19 @@ class Where(Webhooks):
         receiver.wait_for(1)
         self.assertEqual(canary.connections, 0)
 
+    # A file without a certificate was taken, and each https post then failed.
+    def test_a_file_that_holds_no_certificate_stops_the_start(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "trusted.pem"
+            for text in (None, "", "no certificate", "-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n"):
+                if text is not None:
+                    file.write_text(text)
+                run = subprocess.run([BIN / "duewheeld", "--data", directory + "/data", "--http", "127.0.0.1:0",
+                                      f"--webhooks-trusted-file={file}"], capture_output=True, text=True, timeout=60)
+                self.assertEqual(run.returncode, 2, run.stderr)
+                self.assertIn("no certificates in PEM can be read from", run.stderr)
+                self.assertIn("--webhooks-trusted-file", run.stderr)
+
     def test_a_certificate_counts_only_where_it_is_trusted_and_for_who_it_says(self):
         with tempfile.TemporaryDirectory() as trusted, tempfile.TemporaryDirectory() as other:
             mine, key = certificate(trusted)
