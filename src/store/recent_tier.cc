@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 
-
 namespace duewheel {
 
 EntryNumber RecentTier::find(MessageId id) const {

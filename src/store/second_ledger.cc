@@ -1,6 +1,5 @@
 #include "store/second_ledger.h"
 
-
 namespace duewheel {
 
 std::optional<SegmentNumber> SecondLedger::watched_since(QueueNumber queue) const {
