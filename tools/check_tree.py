@@ -61,7 +61,7 @@ WALLS = [
     ("toml++/", r"src/configuration/toml_text\.cc$", "go through configuration/toml_text.h"),
     ("spdlog/", r"src/server/", "log through the sink interface in base/log.h"),
     ("curl/", r"src/delivery/webhook_client\.cc$", "send through delivery/webhook_client.h"),
-    ("openssl/", r"src/delivery/webhook_signature\.cc$", "sign through delivery/webhook_signature.h"),
+    ("openssl/", r"src/delivery/(webhook_signature|trusted_file)\.cc$", "sign through delivery/webhook_signature.h"),
     ("boost/json", r"src/(ingress|transfer)/|apps/", "map JSON in ingress, transfer or apps, where text becomes values"),
     ("boost/", r"(?!src/(base|wheel|calendar|timer)/|include/)|include/duewheel/asio\.h$|src/timer/asio_test\.cc$",
      "the timer library builds without Boost: use the standard library or base"),

@@ -1,12 +1,10 @@
 #include "server/webhooks.h"
 
-#include <memory>
 #include <utility>
-
-#include <openssl/x509_vfy.h>
 
 #include "base/system_clock.h"
 #include "delivery/own_listeners.h"
+#include "delivery/trusted_file.h"
 #include "ingress/kept_headers.h"
 
 namespace duewheel {
@@ -27,14 +25,7 @@ WebhookClient::Options client_options(const WebhookOptions& options, const Addre
 Status check_webhook_options(const WebhookOptions& options) {
     if (const auto networks = allowed_networks(options); !networks) return networks.error();
     if (const auto secrets = WebhookSecrets::read(options.secret_files); !secrets) return secrets.error();
-    if (options.trusted_file.empty()) return {};
-    const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> store(X509_STORE_new(), &X509_STORE_free);
-    if (!store) throw std::bad_alloc();
-    if (X509_STORE_load_file(store.get(), options.trusted_file.c_str()) != 1) {
-        return Error{"bad_trusted_file", "no certificates in PEM can be read from " + options.trusted_file +
-                                             ", the setting webhooks.trusted_file: look at its path, its permissions "
-                                             "and what it holds"};
-    }
+    if (!options.trusted_file.empty()) return check_trusted_file(options.trusted_file);
     return {};
 }
 
