@@ -218,8 +218,8 @@ bool ImportRun::hold(const Item& item, std::string_view id, bool is_new) {
     const std::string_view outcome =
         done.ok() && !broken && value.is_object() ? word_of(value.get_object(), "outcome") : std::string_view();
     if (outcome == "held") return ++counts_.held, true;
-    if (done.ok() && !is_new) return true;
     if (!done.ok()) return refuse(item.line, done.refusal), true;
+    if (!is_new) return true;
     refuse(item.line, {"not_held",
                        "message " + std::string(id) + " was to be set aside, and is not: it is " +
                            std::string(outcome) + " by now",

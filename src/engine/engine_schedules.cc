@@ -437,8 +437,8 @@ void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token) {
     const std::uint64_t most = state.rule.times.times;
     const auto left_out = times.without_policies();
     std::optional<DueMs> from_ms = command.from_ms;
-    if (!from_ms && state.paused && state.next_ms <= now_)
-        from_ms = now_ + 1;  // a pause passes over what has come in it
+    // A pause passes over what has come in it.
+    if (!from_ms && state.paused && state.next_ms <= now_) from_ms = now_ + 1;
     DueMs seen = from_ms ? *from_ms - 1 : state.next_ms != 0 ? state.next_ms - 1 : now_;
     std::uint64_t number = from_ms ? number_at(*schedule, *from_ms) : state.next_run;  // 0: not known
     const bool has_next = state.next_ms != 0 || command.from_ms.has_value();
