@@ -1,7 +1,9 @@
 // duewheel backup and restore: the data of a server, copied while it runs, and made a data directory again.
 #include "store/backup.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "arguments.h"
 #include "base/secure_random.h"
@@ -22,9 +24,13 @@ struct CopyArguments {
 void print(const Session& session, const BackupReport& report, const char* what) {
     const DataReport& data = report.data;
     if (session.json) {
-        const boost::json::object object{{"segments", data.segments}, {"log_bytes", data.log_bytes},
-                                         {"records", data.records},   {"pending", data.pending},
-                                         {"sequence", data.sequence}, {"server_time_ms", report.mark.server_time_ms}};
+        const boost::json::object object{{"segments", data.segments},
+                                         {"log_bytes", data.log_bytes},
+                                         {"records", data.records},
+                                         {"pending", data.pending},
+                                         {"sequence", data.sequence},
+                                         {"server_time_ms", report.mark.server_time_ms},
+                                         {"clock_is_doubted", report.clock_is_doubted}};
         std::printf("%s\n", boost::json::serialize(object).c_str());
         return;
     }
@@ -36,7 +42,20 @@ void print(const Session& session, const BackupReport& report, const char* what)
     std::printf("%s\n%s\n", fields(rows).c_str(), what);
 }
 
+// It would copy itself, and a backup that holds a data directory is neither.
+Status refuse_inside(const std::string& from, const std::string& to) {
+    std::error_code unknown;
+    const std::filesystem::path outer = std::filesystem::weakly_canonical(from, unknown) / "";
+    const std::filesystem::path inner = std::filesystem::weakly_canonical(to, unknown) / "";
+    const auto [end, rest] = std::mismatch(outer.begin(), std::prev(outer.end()), inner.begin(), inner.end());
+    if (end != std::prev(outer.end())) return {};
+    return Error{"inside_itself", to + " lies in " + from + ": name a directory outside of it"};
+}
+
 int back_up(Session& session, const CopyArguments& arguments) {
+    if (Status apart = refuse_inside(arguments.from, arguments.to); !apart) {
+        return session.complain(apart.error(), kExitUsage);
+    }
     Result<BackupReport> report = [&] {
         Progress progress("copied");
         return make_backup(posix_file_system(), arguments.from, arguments.to,
@@ -48,6 +67,9 @@ int back_up(Session& session, const CopyArguments& arguments) {
 }
 
 int restore(Session& session, const CopyArguments& arguments) {
+    if (Status apart = refuse_inside(arguments.from, arguments.to); !apart) {
+        return session.complain(apart.error(), kExitUsage);
+    }
     std::array<std::byte, 16> salt{};
     if (Status drawn = secure_random_bytes(salt); !drawn) return session.complain(drawn.error(), kExitRefused);
     Result<BackupReport> report = [&] {
@@ -61,8 +83,16 @@ int restore(Session& session, const CopyArguments& arguments) {
         stderr,
         "duewheel: what was put, changed or ended after %s is not in it. Messages that were delivered after that come "
         "once more: those due before this restore are marked `maybe_delivered`. Leases of before are void. Do not "
-        "let the original go on beside it.\n",
+        "let the original go on beside it; to look at what is restored without posting to webhooks, start the server "
+        "with --webhooks-post=false.\n",
         format_instant(report->mark.server_time_ms).c_str());
+    if (report->clock_is_doubted) {
+        std::fprintf(
+            stderr,
+            "duewheel: the server of the backup did not believe its wall clock, so one on this directory begins "
+            "with the time of the backup: `duewheel clock show` says whether the clock is held, and `clock "
+            "accept` believes it.\n");
+    }
     return kExitDone;
 }
 

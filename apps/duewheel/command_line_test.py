@@ -147,7 +147,7 @@ class Verbs(CommandLine):
         self.assertEqual(answer["state"], "prepared")
         self.assertEqual(self.output("lease", "q"), "no message is due\n")
         self.assertRegex(self.output("prepare", "q", "x", "--answer-in", "1h", "--in", "2h"), rf"^\d+  prepared, due {WHEN}in (2h|1h 59m)")
-        self.assertRegex(self.output("queue", "list"), r"^queue +pending .* held +prepared +dead .*\nq +2 +0 +0 +0 +0 +2 +0 ")
+        self.assertRegex(self.output("queue", "list"), r"^queue +pending +ready .* held +dead +scheduled +prepared .*\nq +2 +0 +0 +0 +0 +0 +2 ")
         for _ in range(2):
             self.assertEqual(self.output("commit", answer["id"]), f"{answer['id']}  committed\n")
         self.assertIn("(already_committed)", self.refusal("rollback", answer["id"]))
@@ -256,6 +256,13 @@ class Verbs(CommandLine):
             self.assertEqual(self.answer("get", number)["state"], "cancelled")
         self.assertEqual(self.answer("queue", "redrive", "q"), {"redriven": 0, "more": False})
         self.assertEqual(self.output("queue", "discard", "q"), "none of its messages is dead\n")
+
+    def test_a_put_may_be_set_aside_at_once(self):
+        put = self.answer("put", "q", "later", "--held")
+        self.assertEqual(put["state"], "held")
+        self.assertEqual(self.answer("lease", "q")["messages"], [])
+        self.assertEqual(self.answer("kick", put["id"])["outcome"], "kicked")
+        self.assertEqual(self.lease_one("q")["body"], "later")
 
     def test_hold_sets_aside_and_kick_brings_back(self):
         put = self.answer("put", "q", "Hello")
@@ -751,6 +758,14 @@ class Worker(CommandLine):
         self.assertEqual(self.answer("get", number)["state"], "done")
 
     # They ended it.
+    # They were times of the machine's zone, beside a cron rule in UTC.
+    def test_the_bounds_of_a_schedule_are_in_its_zone(self):
+        for options, start in ((["--start", "2028-01-01T06:00"], "2028-01-01T06:00:00.000Z"),
+                               (["--start", "2028-01-01T06:00+02:00"], "2028-01-01T04:00:00.000Z"),
+                               (["--start", "2028-01-01T06:00", "--tz", "Europe/Oslo"], "2028-01-01T05:00:00.000Z")):
+            self.output("schedule", "set", "bounded", "q", "x", "--cron", "0 6 * * *", *options, TZ="America/New_York")
+            self.assertEqual(self.answer("schedule", "get", "bounded")["settings"]["start"], start)
+
     def test_settings_leave_a_pause_as_it_is(self):
         self.output("queue", "pause", "q")
         self.output("queue", "set", "q", "--lease", "9m")

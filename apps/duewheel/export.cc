@@ -5,9 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
-#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "arguments.h"
@@ -29,41 +30,82 @@ struct ExportArguments {
     ExportOptions options;
 };
 
-// The lines, in a file that gets its name when it is whole, or on standard output.
+Error io_error(const std::string& name) {
+    return {errno == ENOSPC ? "no_space" : "io_error", "Cannot write " + name + ": " + std::strerror(errno) + "."};
+}
+
+// `path` and six characters that make it one that nobody has.
+std::string pattern_of(const std::string& path) {
+    return path + "-XXXXXX";
+}
+
+// Standard output, a pipe, a device: written to as it is.
+bool names_stream(const std::string& file) {
+    struct stat there {};
+    return file == "-" || (::stat(file.c_str(), &there) == 0 && !S_ISREG(there.st_mode));
+}
+
+// Where the links lead that have this name.
+std::string led_to(std::filesystem::path file) {
+    constexpr int kLinksMost = 40;
+    std::error_code broken;
+    for (int links = 0; links < kLinksMost && std::filesystem::is_symlink(file, broken); ++links) {
+        const std::filesystem::path next = std::filesystem::read_symlink(file, broken);
+        if (broken) break;
+        file = file.parent_path() / next;  // which is `next` alone where that begins at the root
+    }
+    return file.string();
+}
+
+// The lines: on standard output; into a pipe or a device that has the name; or into a file of our own beside it, which
+// gets the name when it is whole. Where the name is a link, that is of what it leads to.
 class Output {
   public:
     explicit Output(const std::string& file)
-        : name_(file == "-" ? "standard output" : file), partial_(file == "-" ? "" : file + ".partial") {
-        file_.reset(file == "-" ? stdout : std::fopen(partial_.c_str(), "wb"));
+        : name_(file == "-" ? "standard output" : file), is_stream_(names_stream(file)) {
+        if (is_stream_) {
+            file_.reset(file == "-" ? stdout : std::fopen(file.c_str(), "wb"));
+        } else {
+            name_ = led_to(file);
+            partial_ = pattern_of(name_ + ".partial");
+            const int made = ::mkstemp(partial_.data());
+            if (made >= 0) file_.reset(::fdopen(made, "wb"));
+            if (made < 0) partial_.clear();
+        }
+        if (!file_) failed_ = io_error(name_);
     }
     ~Output() {
         if (!partial_.empty()) ::unlink(partial_.c_str());
     }
 
+    bool is_stream() const { return is_stream_; }
+    // Whether it can be written to.
+    const Status& opened() const { return failed_; }
     Status write(std::string_view line) {
-        if (file_ && std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size()) return {};
-        return failed();
+        if (std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size()) return {};
+        return io_error(name_);
     }
     // Durable on return, where it is a file.
     Status close() {
-        if (!file_ || std::fflush(file_.get()) != 0) return failed();
+        if (std::fflush(file_.get()) != 0) return io_error(name_);
         if (partial_.empty()) return {};
-        if (::fsync(::fileno(file_.get())) != 0 || std::rename(partial_.c_str(), name_.c_str()) != 0) return failed();
+        if (::fsync(::fileno(file_.get())) != 0 || std::rename(partial_.c_str(), name_.c_str()) != 0) {
+            return io_error(name_);
+        }
         partial_.clear();
-        return {};
+        const std::size_t slash = name_.rfind('/');
+        return posix_file_system().sync_directory(slash == std::string::npos ? "." : name_.substr(0, slash + 1));
     }
 
   private:
-    Error failed() const {
-        return {errno == ENOSPC ? "no_space" : "io_error", "Cannot write " + name_ + ": " + std::strerror(errno) + "."};
-    }
-
     struct Closes {
         void operator()(std::FILE* file) const {
             if (file != stdout) std::fclose(file);
         }
     };
-    const std::string name_;
+    std::string name_;
+    const bool is_stream_;
+    Status failed_;
     std::string partial_;  // removed, unless the whole was renamed
     std::unique_ptr<std::FILE, Closes> file_;
 };
@@ -71,21 +113,33 @@ class Output {
 // Where the index is built meanwhile: beside the file, or where programs keep such things.
 std::string scratch_of(const ExportArguments& arguments) {
     if (!arguments.scratch.empty()) return arguments.scratch + "/duewheel-export";
-    if (arguments.file != "-") return arguments.file + ".scratch";
+    if (!names_stream(arguments.file)) return arguments.file + ".scratch";
     const char* temporary = std::getenv("TMPDIR");
     const std::string in = temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
-    return in + "/duewheel-export-" + std::to_string(::getpid());
+    return in + "/duewheel-export";
 }
 
+// A directory of our own, which goes with this.
 class Scratch {
   public:
-    explicit Scratch(std::string directory)
-        : rows_(posix_file_system(), std::move(directory), [](std::string_view, std::string_view) { return false; }) {}
-    ~Scratch() { static_cast<void>(rows_.discard()); }
+    static Result<std::unique_ptr<Scratch>> make(const std::string& beside) {
+        std::string directory = pattern_of(beside);
+        if (::mkdtemp(directory.data()) == nullptr) return io_error(directory);
+        return std::unique_ptr<Scratch>(new Scratch(directory));
+    }
+    ~Scratch() {
+        static_cast<void>(rows_.discard());
+        ::rmdir(directory_.c_str());
+    }
 
     RowStorage& rows() { return rows_; }
 
   private:
+    explicit Scratch(const std::string& directory)
+        : directory_(directory),
+          rows_(posix_file_system(), directory + "/index", [](std::string_view, std::string_view) { return false; }) {}
+
+    const std::string directory_;
     RocksRowStorage rows_;
 };
 
@@ -94,10 +148,12 @@ Error stopped() {
 }
 
 Result<ExportReport> run(const ExportArguments& arguments, Output& output) {
-    Scratch scratch(scratch_of(arguments));
+    if (!output.opened()) return output.opened().error();
+    const Result<std::unique_ptr<Scratch>> scratch = Scratch::make(scratch_of(arguments));
+    if (!scratch) return scratch.error();
     Result<std::unique_ptr<LogView>> view = [&] {
         Progress progress("read");
-        return LogView::open(posix_file_system(), arguments.directory, scratch.rows(),
+        return LogView::open(posix_file_system(), arguments.directory, (*scratch)->rows(),
                              [&](std::uint64_t done, std::uint64_t all) -> Status {
                                  progress.show(done, all);
                                  if (is_to_stop()) return stopped();
@@ -153,8 +209,8 @@ int export_all(Session& session, const ExportArguments& arguments) {
     Output output(arguments.file);
     const Result<ExportReport> report = run(arguments, output);
     if (!report) return session.complain(report.error(), kExitRefused);
-    // Standard output has the lines, where no file was named.
-    print(arguments.file == "-" ? stderr : stdout, session, *report);
+    // Standard output may have the lines.
+    print(output.is_stream() ? stderr : stdout, session, *report);
     if (report->secrets_left_out != 0) {
         std::fprintf(stderr,
                      "duewheel: The secrets of %llu webhooks are not named in it: with --with-secrets they are.\n",

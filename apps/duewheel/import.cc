@@ -28,6 +28,7 @@ struct ImportArguments {
 
 void tell(std::uint64_t line, std::string_view message, std::string_view code, std::string_view field) {
     const std::string where = field.empty() ? "" : ", " + printable(field);
+    Progress::make_way();
     std::fprintf(stderr, "duewheel: line %llu: %s (%s%s)\n", static_cast<unsigned long long>(line),
                  printable(message).c_str(), printable(code).c_str(), where.c_str());
 }
@@ -125,14 +126,7 @@ int exit_of(const Refusal& refusal) {
     return refusal.code == "unreachable" || refusal.code == "bad_answer" ? kExitUnreachable : kExitRefused;
 }
 
-void print_paused(const ImportRun& run) {
-    for (const std::string& queue : run.paused_queues()) {
-        std::fprintf(
-            stderr,
-            "duewheel: Queue %s is paused, and the export does not say so: if nobody means it to be, let it go "
-            "on with `duewheel queue resume`.\n",
-            printable(queue).c_str());
-    }
+void print_left_to_do(const ImportRun& run) {
     for (const std::string& name : run.unlimited()) {
         std::fprintf(
             stderr,
@@ -190,7 +184,7 @@ int import_into(Session& session, const ImportArguments& arguments, LineFile& fi
         if (!read) return session.complain(read.error(), kExitRefused);
         counts = run.counts();
         counts.unread = unread;
-        print_paused(run);
+        print_left_to_do(run);
         if (!is_done) {
             ended = run.ended();
             tell(run.ended_at(), ended.detail, ended.code, ended.field);

@@ -30,10 +30,6 @@ std::optional<std::string> without_limits(const SettingsLine& line) {
     return boost::json::serialize(settings);
 }
 
-std::string namespace_path(const std::string& queue_path) {
-    return queue_path.substr(0, queue_path.find("/queues/"));
-}
-
 }  // namespace
 
 bool ImportRun::stop(std::uint64_t number, const Refusal& why) {
@@ -50,16 +46,19 @@ void ImportRun::refuse(std::uint64_t number, const Refusal& why) {
 bool ImportRun::take(std::uint64_t number, const ExportLine& line) {
     if (is_to_stop())
         return stop(batch_.empty() ? number : batch_.front().line, {"stopped", "It was told to stop.", ""});
-    if (const auto* header = std::get_if<ExportHeader>(&line)) instance_ = header->instance;
+    if (const auto* header = std::get_if<ExportHeader>(&line)) {
+        instance_ = header->instance;
+        exported_ms_ = header->server_time_ms;
+    }
     if (const auto* settings = std::get_if<SettingsLine>(&line)) return set(number, *settings);
     if (const auto* message = std::get_if<MessageLine>(&line)) return put(number, *message);
     return true;
 }
 
 bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
-    if (!flush() || !resume()) return false;
-    if (line.kind == SettingsLine::Kind::queue && line.is_paused) paused_in_export_.insert(line.path());
-    counts_.owed += line.has_owed || line.has_waiting_run;
+    if (!flush()) return false;
+    const bool has_come = line.next_ms != 0 && line.next_ms <= exported_ms_ && !line.is_paused;
+    counts_.owed += line.has_owed || line.has_waiting_run || has_come;
     if (line.has_ended) return ++counts_.ended, true;
     if (server_ == nullptr) return ++counts_.set, true;
     const std::string path = line.path();
@@ -103,10 +102,8 @@ bool ImportRun::put(std::uint64_t number, const MessageLine& line) {
     const bool is_dead = line.state == State::dead;
     if (is_dead && !options_.dead_as_held) return ++counts_.dead, true;
     if (!begin_queue(line)) return false;
-    const bool is_held = is_dead || line.state == State::held;
-    if (is_held && paused_ == Paused::no && !pause(number)) return false;
-    Item item{number, {}, is_held};
-    write_put_of_line(item.put, line, instance_, counts_.losses);
+    Item item{number, {}, is_dead || line.state == State::held, !line.key.empty()};
+    write_put_of_line(item.put, line, instance_, item.losses);
     const bool is_full = batch_.size() == kBatchLines || batch_bytes_ + item.put.size() + 1 > kBatchBytes;
     if ((is_full || line.traceparent != traceparent_) && !flush()) return false;
     traceparent_ = line.traceparent;
@@ -118,38 +115,9 @@ bool ImportRun::put(std::uint64_t number, const MessageLine& line) {
 bool ImportRun::begin_queue(const MessageLine& line) {
     std::string path = queue_path(line);
     if (path == path_) return true;
-    if (!flush() || !resume()) return false;
+    if (!flush()) return false;
     path_ = std::move(path);
-    shown_queue_ = shown_name(line.name_space, line.queue);
     return true;
-}
-
-bool ImportRun::pause(std::uint64_t number) {
-    if (server_ == nullptr) return paused_ = Paused::before, true;
-    const ImportAnswer there = server_->ask("GET", path_);
-    if (!there.ok() && there.status != 404) return stop(number, there.refusal);
-    boost::json::error_code broken;
-    const boost::json::value value = boost::json::parse(there.body, broken);
-    const boost::json::value* paused =
-        there.ok() && !broken && value.is_object() ? value.get_object().if_contains("paused") : nullptr;
-    if (paused != nullptr && paused->is_bool() && paused->get_bool()) {
-        paused_ = Paused::before;
-        if (!paused_in_export_.contains(path_)) paused_queues_.push_back(shown_queue_);
-        return true;
-    }
-    const ImportAnswer done = server_->ask("POST", path_ + ":pause");
-    if (!done.ok()) return stop(number, done.refusal);
-    paused_ = Paused::here;
-    return true;
-}
-
-bool ImportRun::resume() {
-    const Paused paused = std::exchange(paused_, Paused::no);
-    if (paused != Paused::here) return true;
-    const ImportAnswer done = server_->ask("POST", path_ + ":resume");
-    if (done.ok()) return true;
-    paused_queues_.push_back(shown_queue_);
-    return ended_.code.empty() && stop(batch_.empty() ? ended_at_ : batch_.front().line, done.refusal);
 }
 
 bool ImportRun::flush() {
@@ -166,7 +134,10 @@ bool ImportRun::flush() {
 
 bool ImportRun::send() {
     if (server_ == nullptr) {
-        for (const Item& item : batch_) counts_.held += item.is_held;
+        for (const Item& item : batch_) {
+            counts_.held += item.is_held;
+            counts_.losses.add(item.losses);
+        }
         counts_.put += batch_.size();
         batch_.clear();
         return true;
@@ -199,31 +170,22 @@ bool ImportRun::take_result(const Item& item, std::string_view result, bool& is_
     }
     const boost::json::object& members = value.get_object();
     const std::int64_t status = number_of(members, "status");
-    is_later = says_later(status);
+    // A second of the future does not empty by waiting.
+    const bool is_for_good = word_of(members, "code") == "second_full";
+    is_later = says_later(status) && !is_for_good;
     if (is_later) return later_ = refusal_of(members), true;
     if (word_of(members, "code") == "expires_too_soon") return ++counts_.expired, true;
+    if (word_of(members, "code") == "key_conflict" && !item.has_own_key) {
+        refuse(item.line, {"key_conflict",
+                           "an import of an earlier export has put this message, and it was another then: it is left "
+                           "as it is",
+                           ""});
+        return true;
+    }
     if (word_of(members, "id").empty()) return refuse(item.line, refusal_of(members)), true;
-    const bool is_new = status == 201;
-    ++(is_new ? counts_.put : counts_.before);
-    return !item.is_held || hold(item, word_of(members, "id"), is_new);
-}
-
-// What an earlier import put may have been brought back and ended since.
-bool ImportRun::hold(const Item& item, std::string_view id, bool is_new) {
-    const std::string path = namespace_path(path_) + "/messages/" + std::string(id) + ":hold";
-    const ImportAnswer done = server_->ask("POST", path);
-    if (!done.ok() && (done.status == 0 || says_later(done.status))) return stop(item.line, done.refusal);
-    boost::json::error_code broken;
-    const boost::json::value value = boost::json::parse(done.body, broken);
-    const std::string_view outcome =
-        done.ok() && !broken && value.is_object() ? word_of(value.get_object(), "outcome") : std::string_view();
-    if (outcome == "held") return ++counts_.held, true;
-    if (!done.ok()) return refuse(item.line, done.refusal), true;
-    if (!is_new) return true;
-    refuse(item.line, {"not_held",
-                       "message " + std::string(id) + " was to be set aside, and is not: it is " +
-                           std::string(outcome) + " by now",
-                       ""});
+    counts_.losses.add(item.losses);
+    ++(status == 201 ? counts_.put : counts_.before);
+    if (word_of(members, "state") == "held") ++counts_.held;
     return true;
 }
 
@@ -245,8 +207,7 @@ std::vector<std::string> ImportRun::unlimited() const {
 }
 
 bool ImportRun::finish() {
-    const bool is_done = ended_.code.empty() && flush();
-    return resume() && is_done && set_limits();
+    return ended_.code.empty() && flush() && set_limits();
 }
 
 }  // namespace duewheel

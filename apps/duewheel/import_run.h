@@ -3,14 +3,10 @@
 //
 // Limits of queues and namespaces hold for puts, and not for what has come in otherwise or before they were set: what
 // an export holds may be more than they allow. So they are set when all messages are there.
-//
-// Messages that are set aside are put into a queue that is paused meanwhile, because a message cannot begin so: nobody
-// gets one between its put and its hold.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,15 +51,13 @@ class ImportRun {
 
     // False: it cannot go on; `ended()` says why. Lines come in their order.
     bool take(std::uint64_t number, const ExportLine& line);
-    // After the last line, also where it could not go on: queues that were paused are resumed. False as above.
+    // After the last line, also where it could not go on. False as above.
     bool finish();
 
     const ImportCounts& counts() const { return counts_; }
     // Why it could not go on, and the first line that was not carried.
     const Refusal& ended() const { return ended_; }
     std::uint64_t ended_at() const { return ended_at_; }
-    // Queues that were paused when a message was to be set aside there, though the export does not say so.
-    const std::vector<std::string>& paused_queues() const { return paused_queues_; }
     // Queues and namespaces that are without their limits, because it could not go on.
     std::vector<std::string> unlimited() const;
     // Queues that were set and paused, because their webhooks were signed and the export does not say with what.
@@ -74,19 +68,18 @@ class ImportRun {
         std::uint64_t line = 0;
         std::string put;
         bool is_held = false;
+        bool has_own_key = false;
+        Losses losses{};
     };
 
     bool set(std::uint64_t number, const SettingsLine& line);
     bool set_limits();
     bool put(std::uint64_t number, const MessageLine& line);
     bool begin_queue(const MessageLine& line);
-    bool pause(std::uint64_t number);
     bool flush();
     // The batch as one request; items that are to come again later stay.
     bool send();
     bool take_result(const Item& item, std::string_view result, bool& is_later);
-    bool hold(const Item& item, std::string_view id, bool is_new);
-    bool resume();
     bool stop(std::uint64_t number, const Refusal& why);
     void refuse(std::uint64_t number, const Refusal& why);
 
@@ -95,14 +88,11 @@ class ImportRun {
     const Tell tell_;
     ImportCounts counts_;
     std::string instance_;
-    std::string path_;         // of the queue whose messages are being put
-    std::string shown_queue_;  // its name, with its namespace's where it has one
+    DueMs exported_ms_ = 0;  // server time there
+    std::string path_;       // of the queue whose messages are being put
     std::string traceparent_;
     std::vector<Item> batch_;
     std::size_t batch_bytes_ = 0;
-    enum class Paused { no, here, before } paused_ = Paused::no;
-    std::set<std::string> paused_in_export_;  // paths
-    std::vector<std::string> paused_queues_;
     std::vector<std::string> unsigned_queues_;
     struct Limits {
         std::uint64_t line = 0;

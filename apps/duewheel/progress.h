@@ -15,8 +15,10 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
     ~Progress();
 
-    // `all` is above 0.
+    // `all` is above 0. No wider than the terminal.
     void show(std::uint64_t done, std::uint64_t all);
+    // Before something else is said on standard error: takes away the line that is shown, if one is.
+    static void make_way();
 
   private:
     const std::string what_;

@@ -42,6 +42,7 @@ struct PutArguments : MessageArguments {
     std::optional<std::string> lines;  // many messages instead: the file with a JSON object a line
     std::uint32_t batch = 1'000;       // of those in a request
     RepeatArguments repeat;
+    bool held = false;
 };
 
 struct PrepareArguments : MessageArguments {
@@ -92,6 +93,7 @@ int put(Session& session, const PutArguments& arguments) {
     if (Status read = arguments.repeat.put_into(arguments.when.zone, request); !read) {
         return session.complain(read.error(), kExitUsage);
     }
+    if (arguments.held) request["held"] = true;
     return put_message(session, arguments, std::move(request));
 }
 
@@ -165,6 +167,7 @@ void add_put(CLI::App& program, Session& session) {
     PutArguments& options = *verb.options;
     options.add_to(*verb.app);
     options.repeat.add_to(*verb.app);
+    verb.app->add_flag("--held", options.held, "Set aside at once: nobody gets it before you `kick` it");
     CLI::Option* lines = verb.app->add_option("--ndjson", options.lines,
                                               "Instead of BODY: a file of messages, one JSON object a line as the HTTP "
                                               "API takes it; - for standard input");

@@ -7,6 +7,7 @@
 #include "plain_text.h"
 #include "queue_verbs.h"
 #include "retry_arguments.h"
+#include "terminal.h"
 #include "verbs.h"
 #include "webhook_arguments.h"
 
@@ -61,6 +62,9 @@ std::string state(const json::object& queue) {
     if (is_true(queue, "paused")) say(is_gone(queue) ? "paused: its target is gone" : "paused");
     if (queue.contains("purge")) say("purging");
     if (queue.contains("discard")) say("discarding");
+    const json::object* webhook = object_of(queue, "webhook");
+    if (webhook != nullptr && word_of(*webhook, "state") != "works" && !is_gone(queue))
+        say(("target: " + std::string(word_of(*webhook, "state"))).c_str());
     return words;
 }
 
@@ -76,6 +80,20 @@ void print_target(const json::object& target, Rows& rows) {
     }
     if (webhook->contains("concurrency")) rows.push_back({"posted at a time", count(*webhook, "concurrency")});
     if (webhook->contains("rate")) rows.push_back({"posted a second", count(*webhook, "rate")});
+}
+
+std::string doing(const json::object& webhook) {
+    const std::string_view state = word_of(webhook, "state");
+    if (state == "rests") {
+        const bool asked = word_of(webhook, "because") == "retry_after";
+        return "it rests until " + format_when(number_of(webhook, "until_ms")) +
+               (asked ? ": its answer asked for that" : ": it failed several times in a row");
+    }
+    if (state == "trying") return "it failed several times in a row; one post finds out whether it works again";
+    if (state == "unfit") return "it cannot be posted to: the server's log says why";
+    if (state == "gone") return "it answered that it is gone (410); `queue resume` tries it again";
+    if (state == "off") return "nothing is posted: the server runs without webhooks.post";
+    return count(webhook, "under_way") + " posts under way";
 }
 
 void print(const json::object& queue) {
@@ -96,6 +114,7 @@ void print(const json::object& queue) {
         rows.push_back({"discard", "begun " + format_when(number_of(*discard, "started_ms")) + ", " +
                                        count(*discard, "discarded") + " ended so far"});
     }
+    if (const json::object* webhook = object_of(queue, "webhook")) rows.push_back({"target", doing(*webhook)});
     if (const json::object* settings = object_of(queue, "settings")) {
         if (const std::int64_t lease_ms = number_of(*settings, "lease"); lease_ms != 0) {
             rows.push_back({"lease", format_span(lease_ms)});
@@ -163,13 +182,21 @@ int remove(Session& session, const QueueArguments& arguments) {
 }
 
 int list(Session& session, const ListArguments& arguments) {
-    Rows rows = {{"queue", "pending", "scheduled", "ready", "leased", "held", "prepared", "dead", "waiters", ""}};
+    // What is rarely asked for is left to wide terminals, so that names need not be cut; `queue get` shows all.
+    constexpr std::size_t kWide = 110;
+    const bool is_wide = output_columns() >= kWide;
+    Rows rows = {{"queue", "pending", "ready", "leased", "held", "dead"}};
+    if (is_wide) rows[0].insert(rows[0].end(), {"scheduled", "prepared", "waiters"});
+    rows[0].emplace_back();
     const PagesShown shown =
         show_pages(session, session.path("queues"), "queues", arguments.limit, [&](const json::object& queue) {
             if (session.json) return void(std::printf("%s\n", json::serialize(queue).c_str()));
-            rows.push_back({printable(word_of(queue, "queue")), count(queue, "pending"), count(queue, "scheduled"),
-                            ready(queue), count(queue, "leased"), count(queue, "held"), count(queue, "prepared"),
-                            count(queue, "dead"), count(queue, "waiters"), state(queue)});
+            rows.push_back({printable(word_of(queue, "queue")), count(queue, "pending"), ready(queue),
+                            count(queue, "leased"), count(queue, "held"), count(queue, "dead")});
+            if (is_wide) {
+                for (const char* more : {"scheduled", "prepared", "waiters"}) rows.back().push_back(count(queue, more));
+            }
+            rows.back().push_back(state(queue));
         });
     if (!session.json) print_pages(shown, rows, 0, "no queues");
     return shown.exit_code;

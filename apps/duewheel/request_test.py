@@ -353,9 +353,13 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(self.run_program("stats", "--server", self.url, DUEWHEEL_SERVER="http://127.0.0.1:1")[0], 0)
 
     def test_the_word_that_is_wrong_is_named(self):
-        for arguments, named in ((["pt", "q", "b"], "There is no verb pt;"), (["--jsno", "stats"], "no option --jsno here"),
+        for arguments, named in ((["pt", "q", "b"], "There is no verb pt here; did you mean put?"), (["--jsno", "stats"], "no option --jsno here"),
                                  (["put", "q", "b", "--prioritty", "3"], "no option --prioritty here"), ([], "Say what to do"),
-                                 (["pt\x1b"], "no verb pt\\x1b;"), (["put", "q"], "Say what the message is: BODY"),
+                                 (["pt\x1b"], "no verb pt\\x1b here"), (["que", "list"], "no verb que here; did you mean queue?"),
+                                 (["clock", "shwo"], "no verb shwo here; did you mean show?"), (["que", "list"], "Run `duewheel --help`"), (["clock", "shwo"], "Run `duewheel clock --help`"),
+                                 (["--server", "http://x:1", "put"], "QUEUE is required"), (["--namespace", "team", "queue", "get"], "QUEUE is required"),
+                                 (["--server", "http://x:1", "queue", "lst"], "no verb lst here; did you mean list?"),
+                                 (["--server", "http://x:1", "list", "--jsn"], "no option --jsn here"), ([""], "Say what to do"), (["schedule", "fier", "a"], "did you mean fire?"), (["put", "q"], "Say what the message is: BODY"),
                                  (["put", "q", "b", "--priority", "x"], "--priority = x: a whole number")):
             with self.subTest(arguments=arguments):
                 code, output, error = self.run_program(*arguments)

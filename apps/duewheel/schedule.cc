@@ -102,6 +102,9 @@ void print(const json::object& schedule) {
         rows.push_back(
             {"last run", printable(word_of(*last, "id")) + " of " + format_when(number_of(*last, "nominal_ms"))});
     }
+    if (const std::string_view waits = word_of(schedule, "waits_for"); !waits.empty()) {
+        rows.push_back({"waits for room", printable(waits)});
+    }
     if (const json::object* waiting = object_of(schedule, "waiting_run")) {
         rows.push_back({"waits", "the run of " + format_when(number_of(*waiting, "nominal_ms")) +
                                      ", for the end of the last one"});
@@ -128,7 +131,7 @@ int show_schedule(const Session& session, const ServerAnswer& answer) {
     return session.show(answer, [&] { print(answer.members); });
 }
 
-// An instant in the schedule's own zone, unless it says another.
+// An instant in the schedule's own zone, which is UTC unless it says another.
 Status put_instant(const PutArguments& arguments, const char* member, const std::optional<std::string>& text,
                    json::object& request) {
     if (!text) return {};
@@ -136,7 +139,8 @@ Status put_instant(const PutArguments& arguments, const char* member, const std:
     for (const auto& [name, value] : arguments.texts) {
         if (std::string_view(name) == "zone") zone = value;
     }
-    const Result<InstantMs> instant = parse_local_instant(*text, zone);
+    Result<InstantMs> instant = parse_instant(with_seconds(*text));
+    if (zone || !instant) instant = parse_local_instant(*text, zone.value_or("UTC"));
     if (!instant) return Error{instant.error().code, instant.error().message, "--" + std::string(member)};
     request[member] = format_instant(*instant);
     return {};

@@ -82,6 +82,9 @@ void print(const json::object& watchdog) {
     if (const json::object* owed = object_of(watchdog, "owed")) {
         rows.push_back({"owed", "the one of " + when_of(*owed, "due_ms") + ", when there is room"});
     }
+    if (const std::string_view waits = word_of(watchdog, "waits_for"); !waits.empty()) {
+        rows.push_back({"waits for room", printable(waits)});
+    }
     if (settings != nullptr) {
         for (const auto& [key, value] : *settings) {
             const std::string member(key.data(), key.size());

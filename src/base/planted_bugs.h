@@ -75,7 +75,6 @@ enum class PlantedBug : std::uint8_t {
 
     // Repeats again.
     occurrence_skipped_after_restart = 43,
-    occurrence_after_cancel = 44,
     loop_count_off_by_one = 45,
     occurrence_outlives_purge = 46,
 
@@ -120,6 +119,12 @@ enum class PlantedBug : std::uint8_t {
     // Schedules, and forecasts.
     overlap_merges_into_no_run = 73,
     forecast_lacks_what_is_unsealed = 74,
+
+    // Server time, beside 39.
+    wall_clock_believed_at_once = 75,
+    slewed_too_fast = 76,
+    stop_forgets_the_time = 77,
+    doubted_clock_believed_at_start = 78,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

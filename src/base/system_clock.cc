@@ -1,6 +1,7 @@
 #include "base/system_clock.h"
 
 #include <cstdlib>
+#include <fstream>
 
 #include <time.h>
 
@@ -40,6 +41,12 @@ std::int64_t monotonic_now_ns() {
 
 std::int64_t boot_now_ns() {
     return read_ns(CLOCK_BOOTTIME);
+}
+
+std::string machine_run() {
+    std::string id;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+    return id;
 }
 
 std::int64_t thread_cpu_ns() {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/instant.h"
 
@@ -21,6 +22,9 @@ std::int64_t monotonic_now_ns();
 
 // Like monotonic_now_ns(), but goes on while the machine is suspended: a growing distance between the two is a suspend.
 std::int64_t boot_now_ns();
+
+// Which run of the machine boot_now_ns() counts; empty where the system does not tell. Reads a small file.
+std::string machine_run();
 
 // What the calling thread has used of the processor so far.
 std::int64_t thread_cpu_ns();

@@ -15,7 +15,7 @@
 #include <duewheel/cron_schedule.h>
 #include <duewheel/repeating_interval.h>
 
-namespace duewheel {
+namespace duewheel::calendar_page_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -158,4 +158,4 @@ TEST(CalendarPage, says_what_the_library_answers) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::calendar_page_test

@@ -18,7 +18,7 @@
 #include "calendar/zone_rules.h"
 #include <duewheel/cron_schedule.h>
 
-namespace duewheel {
+namespace duewheel::cron_minute_walk_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -158,4 +158,4 @@ TEST(CronMinuteWalk, schedules_fire_at_the_minutes_that_a_walk_finds) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::cron_minute_walk_test

@@ -11,7 +11,7 @@
 #include "calendar/slow_cron_fixture.h"
 #include <duewheel/cron_rule.h>
 
-namespace duewheel {
+namespace duewheel::cron_rule_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -217,4 +217,4 @@ TEST(CronRule, seconds_go_forward_and_back) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::cron_rule_test

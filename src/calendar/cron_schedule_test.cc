@@ -10,7 +10,7 @@
 #include "calendar/slow_cron_fixture.h"
 #include <duewheel/cron_schedule.h>
 
-namespace duewheel {
+namespace duewheel::cron_schedule_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -220,4 +220,4 @@ TEST(CronSchedule, next_and_previous_agree_from_anywhere) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::cron_schedule_test

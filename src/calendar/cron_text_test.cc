@@ -6,7 +6,7 @@
 
 #include <duewheel/cron_rule.h>
 
-namespace duewheel {
+namespace duewheel::cron_text_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -214,4 +214,4 @@ TEST(CronText, a_rule_has_at_most_a_thousand_bytes) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::cron_text_test

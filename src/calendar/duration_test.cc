@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 
-namespace duewheel {
+namespace duewheel::duration_test {
 namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -230,4 +230,4 @@ TEST(Duration, hostile_texts_are_refused_in_place_or_mean_one_thing) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::duration_test

@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include <duewheel/exclusion_calendar.h>
 
-namespace duewheel {
+namespace duewheel::exclusion_calendar_test {
 namespace {
 
 using std::chrono::days;
@@ -95,4 +95,4 @@ TEST(ExclusionCalendar, ranges_in_any_order_are_the_days_they_name) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::exclusion_calendar_test

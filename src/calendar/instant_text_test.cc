@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 
-namespace duewheel {
+namespace duewheel::instant_text_test {
 namespace {
 
 struct Case {
@@ -238,4 +238,4 @@ TEST(InstantText, hostile_texts_are_refused_in_place_or_mean_one_thing) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::instant_text_test

@@ -6,7 +6,7 @@
 
 #include <duewheel/jitter.h>
 
-namespace duewheel {
+namespace duewheel::jitter_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -57,4 +57,4 @@ TEST(Jitter, spreads_names_instants_and_seeds_evenly) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::jitter_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::month_days_test {
 namespace {
 
 using std::chrono::year_month_day;
@@ -55,4 +55,4 @@ TEST(MonthDays, names_are_read_in_either_case) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::month_days_test

@@ -7,7 +7,7 @@
 #include "calendar/instant_text.h"
 #include <duewheel/repeating_interval.h>
 
-namespace duewheel {
+namespace duewheel::repeating_interval_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -254,4 +254,4 @@ TEST(RepeatingInterval, random_periods_rise_and_are_found_from_anywhere) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::repeating_interval_test

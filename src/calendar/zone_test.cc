@@ -12,7 +12,7 @@
 #include "calendar/zone_rules.h"
 #include <duewheel/zone.h>
 
-namespace duewheel {
+namespace duewheel::zone_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -173,4 +173,4 @@ TEST(Zone, an_instant_is_found_again_from_its_local_time) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::zone_test

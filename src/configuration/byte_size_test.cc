@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::byte_size_test {
 namespace {
 
 TEST(ByteSize, is_a_number_with_its_unit) {
@@ -35,4 +35,4 @@ TEST(ByteSize, is_written_in_the_largest_unit_that_divides_it) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::byte_size_test

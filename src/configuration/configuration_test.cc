@@ -5,7 +5,7 @@
 
 #include "configuration/setting_text.h"
 
-namespace duewheel {
+namespace duewheel::configuration_test {
 namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -168,4 +168,4 @@ TEST(Configuration, what_was_meant_is_told_though_another_name_takes_fewer_chang
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::configuration_test

@@ -10,7 +10,7 @@
 
 #include "configuration/toml_text.h"
 
-namespace duewheel {
+namespace duewheel::configuration_text_test {
 namespace {
 
 const std::string kPage = DUEWHEEL_SOURCE_DIR "/docs/configuration.md";
@@ -79,4 +79,4 @@ TEST(ConfigurationText, what_is_in_force_says_where_it_comes_from_and_is_a_file_
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::configuration_text_test

@@ -90,6 +90,10 @@ constexpr Setting kSettings[] = {
                                        "between two.",
                                        1, 10'000}),
 
+    at<kWebhooks, &Webhooks::post>(
+        {"webhooks.post", Kind::yes_or_no,
+         "Whether messages are posted to webhooks. Without, they wait: for a server beside the one that it was "
+         "restored from."}),
     at<kWebhooks, &Webhooks::secret_files>(
         {"webhooks.secrets", Kind::texts,
          "What webhooks are signed with: for each secret the name by which queues call it, and its file, as "

@@ -6,7 +6,7 @@
 
 #include "configuration/setting_text.h"
 
-namespace duewheel {
+namespace duewheel::setting_test {
 namespace {
 
 // Some allowed value that is not the default.
@@ -90,4 +90,4 @@ TEST(Setting, what_limits_another_can_be_compared) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::setting_test

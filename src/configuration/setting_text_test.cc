@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::setting_text_test {
 namespace {
 
 constexpr std::string_view kColours[] = {"red", "green", "blue"};
@@ -61,4 +61,4 @@ TEST(SettingText, bounds_hold_at_their_ends) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::setting_text_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::toml_text_test {
 namespace {
 
 std::string describe(const TomlValue& value) {
@@ -94,4 +94,4 @@ TEST(TomlText, refuses_what_is_nested_without_end) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::toml_text_test

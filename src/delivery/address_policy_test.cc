@@ -6,7 +6,7 @@
 
 #include "delivery/webhook_url.h"
 
-namespace duewheel {
+namespace duewheel::address_policy_test {
 namespace {
 
 IpAddress address(std::string_view text) {
@@ -213,4 +213,4 @@ TEST(AddressPolicy, no_spelling_gets_past_it) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::address_policy_test

@@ -4,7 +4,7 @@
 #include "delivery/target_breaker.h"
 #include "delivery/target_pace.h"
 
-namespace duewheel {
+namespace duewheel::target_limits_test {
 namespace {
 
 TEST(TargetBreaker, opens_after_failures_in_a_row_and_never_before) {
@@ -104,4 +104,4 @@ TEST(TargetPace, gives_nothing_while_it_is_overdrawn) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::target_limits_test

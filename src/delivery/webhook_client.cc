@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cassert>
+#include <cctype>
 #include <map>
 #include <stdexcept>
 
@@ -25,13 +26,17 @@ using Descriptor = asio::posix::basic_stream_descriptor<asio::io_context::execut
 constexpr std::size_t kHeaderBytesMax = 64u << 10;
 constexpr std::size_t kHandlesKept = 256;
 
-// libcurl reads dates; of a number it takes what stands before a point, and none that is greater than it can hold.
+// libcurl reads dates, which begin with a day's name; of what begins with a digit it takes whatever stands before
+// something else, and no number that is greater than it can hold.
 std::int64_t retry_after_s(CURL* easy) {
+    curl_header* header = nullptr;
+    if (curl_easy_header(easy, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK) return 0;
+    const std::string_view text = header->value;
+    const bool is_date = !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0;
+    if (!is_date) return retry_after_number_s(text);
     curl_off_t read_s = 0;
     curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &read_s);
-    curl_header* header = nullptr;
-    if (curl_easy_header(easy, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK) return read_s;
-    return std::max<std::int64_t>(read_s, retry_after_number_s(header->value));
+    return read_s;
 }
 
 void set_up_library() {
@@ -111,7 +116,9 @@ struct WebhookClient::Transfer {
     std::string answer;
     std::size_t answer_bytes = 0;
     std::size_t header_bytes = 0;
-    bool is_cut = false;  // by us
+    bool is_cut = false;     // by us
+    bool was_sent = false;   // or begun to be
+    bool is_repeat = false;  // it would have been sent once more
     std::array<char, CURL_ERROR_SIZE> error{};
 };
 
@@ -254,7 +261,10 @@ int WebhookClient::Parts::before_sending(void* transfer, char* peer, char*, int 
     Transfer& self = *static_cast<Transfer*>(transfer);
     const std::optional<IpAddress> ip = IpAddress::from(peer);
     const bool may_be = ip && self.parts.options.addresses.refusal(*ip, static_cast<std::uint16_t>(port)).empty();
-    if (may_be) return CURL_PREREQFUNC_OK;
+    // Where a kept connection ends without an answer the library tries another one, by itself and up to five times. The
+    // target may have read each of them; an attempt is one post.
+    self.is_repeat = std::exchange(self.was_sent, true);
+    if (may_be) return self.is_repeat ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
     self.refused = std::string(peer) + " may not be reached.";
     return CURL_PREREQFUNC_ABORT;
 }
@@ -362,7 +372,10 @@ WebhookAnswer WebhookClient::Parts::answer_of(Transfer& transfer, CURLcode code)
         return answer;
     }
     answer.kind = transfer.is_cut ? WebhookAnswer::Kind::answered : kind_of(code);
-    if (answer.kind == WebhookAnswer::Kind::answered) {
+    if (transfer.is_repeat) {
+        answer.kind = WebhookAnswer::Kind::broken;
+        answer.text = "The connection ended without an answer.";
+    } else if (answer.kind == WebhookAnswer::Kind::answered) {
         answer.status = static_cast<int>(status);
         answer.retry_after_s = retry_after_s(transfer.easy);
         answer.text = std::move(transfer.answer);
@@ -385,7 +398,7 @@ void WebhookClient::Parts::end(CURL* easy, CURLcode code) {
     transfer->refused.clear();
     transfer->answer.clear();
     transfer->answer_bytes = transfer->header_bytes = 0;
-    transfer->is_cut = false;
+    transfer->is_cut = transfer->was_sent = transfer->is_repeat = false;
     transfer->error[0] = '\0';
     if (spare.size() < kHandlesKept) spare.push_back(std::move(transfer));
     done(std::move(answer));

@@ -1,5 +1,6 @@
 #include "delivery/webhook_client.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <thread>
@@ -8,7 +9,7 @@
 
 #include "net/loopback_fixture.h"
 
-namespace duewheel {
+namespace duewheel::webhook_client_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -84,6 +85,63 @@ TEST(WebhookClient, posts_what_it_is_told_and_nothing_else) {
     request.body.clear();
     EXPECT_EQ(sender.post(request).text, "POST /in/../box?a=%20|text/x|7||-|-|duewheel|-|");
     EXPECT_EQ(server.counters().connections_accepted, 1u) << "the connection is kept";
+}
+
+// Answers the first request, reads each later one, and hangs up without an answer.
+class HangsUp {
+  public:
+    HangsUp() : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
+        EXPECT_EQ(::listen(listener_, 16), 0);
+        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+        port_ = ntohs(address.sin_port);
+        thread_ = std::thread([this] {
+            for (int socket = ::accept(listener_, nullptr, nullptr); socket >= 0;
+                 socket = ::accept(listener_, nullptr, nullptr)) {
+                serve(socket);
+                ::close(socket);
+            }
+        });
+    }
+    ~HangsUp() {
+        ::shutdown(listener_, SHUT_RDWR);
+        thread_.join();
+        ::close(listener_);
+    }
+    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/"; }
+    int requests() const { return requests_; }
+
+  private:
+    void serve(int socket) {
+        char buffer[4096];
+        while (::recv(socket, buffer, sizeof buffer, 0) > 0) {
+            if (++requests_ > 1) return;
+            constexpr std::string_view kAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+            ::send(socket, kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL);
+        }
+    }
+
+    const int listener_;
+    int port_ = 0;
+    std::atomic<int> requests_ = 0;
+    std::thread thread_;
+};
+
+// The library sent it again by itself, on another connection: up to six posts in one attempt.
+TEST(WebhookClient, a_kept_connection_that_ends_without_an_answer_is_one_post) {
+    HangsUp server;
+    Sender sender;
+    EXPECT_EQ(sender.post(server.url()).status, 200);
+    const WebhookAnswer answer = sender.post(server.url());
+    EXPECT_EQ(answer.kind, Kind::broken);
+    EXPECT_EQ(answer.text, "The connection ended without an answer.");
+    EXPECT_EQ(server.requests(), 2);
+    EXPECT_EQ(sender.post(server.url()).kind, Kind::broken) << "and so on a fresh one";
+    EXPECT_EQ(server.requests(), 3);
 }
 
 TEST(WebhookClient, sends_many_side_by_side) {
@@ -173,9 +231,10 @@ TEST(WebhookClient, tells_how_long_the_other_side_wants_to_be_left_alone) {
     EXPECT_EQ(answer.text, "slowly");
 }
 
-// libcurl says nothing of the first, and cuts the second.
+// libcurl says nothing of the first, cuts the second, and reads two thousand seconds out of the third.
 TEST(WebhookClient, reads_numbers_of_seconds_that_its_library_does_not) {
-    for (const auto& [text, seconds] : {std::pair("99999999999999999999", INT64_MAX), std::pair("3.5", INT64_C(4))}) {
+    for (const auto& [text, seconds] : {std::pair("99999999999999999999", INT64_MAX), std::pair("3.5", INT64_C(4)),
+                                        std::pair("2026-11-25T06:00:00Z", INT64_C(0))}) {
         LoopbackServer server([said = std::string(text)](const HttpRequest&, HttpReply reply) {
             reply.answer({.status = 503, .content_type = "text/plain", .body = "", .headers = {{"Retry-After", said}}});
         });
@@ -267,4 +326,4 @@ TEST(WebhookClient, may_be_ended_by_what_it_tells) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::webhook_client_test

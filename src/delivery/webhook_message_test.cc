@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::webhook_message_test {
 namespace {
 
 using Kind = WebhookAnswer::Kind;
@@ -180,4 +180,4 @@ TEST(WebhookMessage, a_failure_says_why) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::webhook_message_test

@@ -9,6 +9,8 @@
 namespace duewheel {
 
 struct WebhookOptions {
+    bool post = true;  // without, their messages wait
+
     std::vector<std::string> secret_files;      // "name=path"
     std::vector<std::string> allowed_networks;  // beside the public ones: "10.1.0.0/16"
     std::string trusted_file;                   // certificates in PEM; empty: the system's

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kLeaseBeyondTimeoutMs = 30'000;
 constexpr std::int64_t kLeaseLeftMs = 1'000;  // beyond the timeout, of a lease that is posted
+constexpr std::int64_t kLongRestMs = 60'000;  // that somebody may want to know of
 constexpr std::int64_t kAgainMs = 1'000;      // after the engine refused what must get through
 constexpr std::uint32_t kEndsMax = 4'096;     // of a target, not durable yet; then no more is leased for it
 constexpr std::size_t kReasonBytesMax = 1024;
@@ -78,6 +79,23 @@ WebhookCounters WebhookPusher::counters() const {
     return counters;
 }
 
+TargetSeen WebhookPusher::look_at(const QueueName& queue, DueMs now) const {
+    const auto number = by_name_.find({queue.name_space, queue.queue});
+    if (number == by_name_.end()) return {};  // its settings are as new as that
+    const Target& target = *targets_.at(number->second);
+    TargetSeen seen;
+    seen.under_way = target.under_way;
+    if (!target.is_fit) {
+        seen.state = TargetSeen::State::unfit;
+    } else if (rests_until(target) > now) {
+        seen.rests_until_ms = rests_until(target);
+        seen.state = target.breaker.is_open() ? TargetSeen::State::failed : TargetSeen::State::asked;
+    } else if (target.breaker.is_open()) {
+        seen.state = TargetSeen::State::trying;
+    }
+    return seen;
+}
+
 // ---- targets
 
 void WebhookPusher::take_changes() {
@@ -98,6 +116,8 @@ void WebhookPusher::take_change(Engine::TargetQueue changed) {
     withdraw(target);  // what it asked for may be asked for otherwise now
     touch(number);
     target.name = changed.name;
+    // Somebody says that it is time again.
+    if (target.paused && !changed.paused) target.rests_until_ms = 0;
     // What else changes of a queue whose pause is on its way is told as of one that goes on.
     target.paused = changed.paused || (changed.webhook && changed.webhook->url == target.gone_url);
     if (changed.webhook == target.webhook) return;
@@ -173,12 +193,27 @@ bool WebhookPusher::may_post(const Target& target) const {
     return !stopping_ && target.webhook && target.is_fit && !target.paused;
 }
 
+// Connections that wait for those of its targets that have none. Without them many targets that hang would have all
+// that their namespace may have, each the half of what the one before has left.
+std::size_t WebhookPusher::kept_in(const Share& share) const {
+    const std::size_t firsts = std::min(share.targets, options_.connections_max * 2 / 5);
+    const std::size_t kept = firsts - std::min(firsts, share.begun);
+    return std::min<std::size_t>(kept, options_.connections_max - under_way_);
+}
+
+// How many posts a target of the namespace may have that has one already.
+std::size_t WebhookPusher::left_in(const Share& share) const {
+    const std::size_t kept = kept_in(share);
+    return left_of(share.under_way + kept, options_.connections_max - under_way_ - kept);
+}
+
 // How many more messages the namespace may have, so that what it has then is no more than it may.
 std::size_t WebhookPusher::room_in(const Share& share) const {
     if (bytes_ >= options_.bytes_under_way_max) return 0;
     if (share.bytes >= kTimesFree * (options_.bytes_under_way_max - bytes_)) return 0;
-    const std::size_t most = kTimesFree * (options_.connections_max - under_way_);
-    const std::size_t own = share.under_way + share.queued;
+    const std::size_t kept = kept_in(share);
+    const std::size_t most = kTimesFree * (options_.connections_max - under_way_ - kept);
+    const std::size_t own = share.under_way + share.queued + kept;
     return own >= most ? 0 : std::max<std::size_t>((most - own) / (kTimesFree + 1), 1);
 }
 
@@ -187,7 +222,8 @@ bool WebhookPusher::may_begin(const Share& share) const {
 }
 
 bool WebhookPusher::may_begin(const Target& target) const {
-    return stopping_ || target.under_way < left_of(target.share->under_way, options_.connections_max - under_way_);
+    if (stopping_ || target.under_way == 0) return true;  // as its namespace may
+    return target.under_way < left_in(*target.share);
 }
 
 // How many more messages the target could use, if there were room.
@@ -202,7 +238,7 @@ std::uint32_t WebhookPusher::wanted_by(Target& target) {
 // How many more it may have. One that has none may have one as long as its namespace may, whatever waits for others.
 std::size_t WebhookPusher::room_of(const Target& target) const {
     const Share& share = *target.share;
-    const std::size_t left = left_of(share.under_way, options_.connections_max - under_way_);
+    const std::size_t left = left_in(share);
     const bool is_large =
         target.bytes != 0 && (bytes_ >= options_.bytes_under_way_max ||
                               target.bytes >= left_of(share.bytes, options_.bytes_under_way_max - bytes_));
@@ -390,7 +426,7 @@ void WebhookPusher::post(Post post, Delivered message) {
     WebhookRequest request = webhook_of(message, own, attempt);
     ++under_way_;
     ++target.share->under_way;
-    ++target.under_way;
+    if (target.under_way++ == 0) ++target.share->begun;
     ++target.trying;
     ++counters_.posted;
     surroundings_.send(std::move(request), [this, post = std::move(post)](WebhookAnswer answer) mutable {
@@ -412,7 +448,7 @@ void WebhookPusher::take_answer(Arrived arrived) {
     if (!leaks) --under_way_;
     Target& posted = *targets_.at(arrived.post.target);
     --posted.share->under_way;
-    --posted.under_way;
+    if (--posted.under_way == 0) --posted.share->begun;
     if (arrived.post.openings == posted.breaker.openings()) --posted.trying;
     leave(arrived.post);
     post_us_.record(arrived.answer.took_us);
@@ -474,9 +510,22 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
         planted(PlantedBug::webhook_retry_after_forgotten) ? 0 : retry_after_ms(answer, options_.retry_after_max_ms);
     Target& target = *targets_.at(post.target);
     if (rest_ms > 0 && target.webhook && target.webhook->url == post.url) {
+        if (rest_ms >= kLongRestMs && target.rests_until_ms <= now_) tell_of_rest(target, rest_ms, answer);
         target.rests_until_ms = std::max(target.rests_until_ms, now_ + rest_ms);
     }
     end(post, FailCommand{post.lease, failure_reason(answer, kReasonBytesMax), std::nullopt, rest_ms});
+}
+
+// Each rest once, however many posts were under way when it was asked for.
+void WebhookPusher::tell_of_rest(const Target& target, std::int64_t rest_ms, const WebhookAnswer& answer) {
+    log_.warning("webhook_target_asks_for_rest",
+                 "A target asked to be left alone for a long time: its messages wait in their queue. Pausing and "
+                 "resuming the queue ends that, but for the messages that were answered so.",
+                 {{"namespace", target.name.name_space},
+                  {"queue", target.name.queue},
+                  {"target", target.url.authority()},
+                  {"status", answer.status},
+                  {"rest_ms", rest_ms}});
 }
 
 // Before the message is given back, so that it meets a queue that hands nothing out.

@@ -93,6 +93,8 @@ class WebhookPusher {
     bool is_idle() const { return under_way_ == 0 && ends_ == 0 && lines_.empty() && answers_.empty(); }
 
     WebhookCounters counters() const;
+    // Of a queue with a webhook. O(log targets).
+    TargetSeen look_at(const QueueName& queue, DueMs now) const;
     const Histogram& post_us() const { return post_us_; }
 
   private:
@@ -139,6 +141,7 @@ class WebhookPusher {
     struct Share {
         std::size_t targets = 0;
         std::size_t under_way = 0;         // posts
+        std::size_t begun = 0;             // targets that have one
         std::size_t bytes = 0;             // of what is leased and not posted to its end
         std::size_t queued = 0;            // messages, of all of them
         std::deque<TargetNumber> lines;    // they have something queued, in the order of their turns
@@ -175,12 +178,15 @@ class WebhookPusher {
     void take_answer(Arrived arrived);
     void tell_breaker(Target& target, const Post& post, const WebhookAnswer& answer);
     void settle(const Post& post, const WebhookAnswer& answer);
+    void tell_of_rest(const Target& target, std::int64_t rest_ms, const WebhookAnswer& answer);
     void pause_gone(const Post& post);
     void end(const Post& post, Command command);
     void submit_end(End end);
     void take_end(End end, const Reply& reply);
     std::int64_t timeout_of(const Target& target) const;
     std::uint32_t concurrency_of(const Target& target) const;
+    std::size_t kept_in(const Share& share) const;
+    std::size_t left_in(const Share& share) const;
     std::size_t room_in(const Share& share) const;
     bool may_begin(const Share& share) const;
     bool may_begin(const Target& target) const;

@@ -1,7 +1,7 @@
 // What is posted, and what becomes of a message and of its queue with each answer.
 #include "delivery/webhook_fixture.h"
 
-namespace duewheel {
+namespace duewheel::webhook_pusher_test {
 namespace {
 
 using Trial = WebhookTrial;
@@ -186,6 +186,24 @@ TEST(WebhookPusher, a_target_that_is_gone_is_left_alone_while_its_pause_cannot_b
     EXPECT_TRUE(trial.queue("q").settings.paused);
     trial.tell("q", What::resume);
     EXPECT_EQ(trial.sent.size(), 1u);
+}
+
+// Nobody was told of it, and nothing but another URL ended it.
+TEST(WebhookPusher, a_long_rest_that_a_target_asks_for_is_told_and_ends_with_a_pause) {
+    Trial trial;
+    trial.set_target("q", Trial::target());
+    trial.shard.put(0, "body", "q");
+    trial.run();
+    ASSERT_EQ(trial.sent.size(), 1u);
+    trial.answer_first(429, 3'600);
+    EXPECT_TRUE(trial.log.holds("webhook_target_asks_for_rest"));
+    trial.shard.put(0, "next", "q");
+    trial.run(60'000);
+    EXPECT_TRUE(trial.sent.empty());
+    trial.tell("q", What::pause);
+    trial.tell("q", What::resume);
+    ASSERT_EQ(trial.sent.size(), 1u);
+    EXPECT_EQ(trial.sent[0].request.body, "next");
 }
 
 // The change and the message were on disk with one commit, and the message went where the queue had sent them before.
@@ -384,4 +402,4 @@ TEST(WebhookPusher, an_answer_after_the_lease_is_counted_and_the_message_comes_a
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::webhook_pusher_test

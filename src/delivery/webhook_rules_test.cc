@@ -10,7 +10,7 @@
 #include "delivery/own_listeners.h"
 #include "support/temporary_directory.h"
 
-namespace duewheel {
+namespace duewheel::webhook_rules_test {
 namespace {
 
 const std::string kKey = "whsec_" + std::string(32, 'A');
@@ -163,4 +163,4 @@ TEST(OwnListeners, of_loopback_are_loopback_and_of_others_every_address_of_this_
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::webhook_rules_test

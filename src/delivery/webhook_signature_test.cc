@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::webhook_signature_test {
 namespace {
 
 std::vector<Secret> secrets(std::initializer_list<const char*> texts) {
@@ -86,4 +86,4 @@ TEST(Secret, is_in_one_place_at_a_time) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::webhook_signature_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::webhook_url_test {
 namespace {
 
 TEST(WebhookUrl, is_taken_apart) {
@@ -161,4 +161,4 @@ TEST(WebhookUrl, has_a_longest_form) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::webhook_url_test

@@ -1,5 +1,5 @@
 // What can be asked of the engine and what it answers, as plain values. Every interface (HTTP, command line, later
-// others) turns its text into these and back; the engine knows of no text.
+// others) turns its text into these and back; the engine knows of no text. The list is long, as there is one of them.
 //
 // Instants are server time in milliseconds since 1970 UTC, durations milliseconds. Limits on sizes and names are
 // checked by who takes the text in; limits that depend on state are checked by the engine.
@@ -55,6 +55,7 @@ struct PutCommand {
     RetryChoice retry;                           // empty: its queue's rule, whatever that is when it fails
     std::optional<RepeatChoice> repeat;          // the message is a loop; `when` is its first occurrence
     std::optional<TransactionRule> transaction;  // it is a half until it is committed
+    bool is_held = false;                        // set aside at once, until it is kicked; not with `transaction`
     std::string body;
     std::string content_type;
     std::string headers;
@@ -351,6 +352,7 @@ struct MessageAnswer {
     std::string headers;
     std::string traceparent;
     std::optional<RepeatRule> repeat;            // of a loop
+    std::int64_t expires_in_ms = 0;              // of a loop: of each occurrence; 0: never
     std::optional<TransactionRule> transaction;  // of a message put in one; and of a check that of its half
     MessageId parent = 0;                        // of an occurrence: its loop; of a check: the half
     std::uint64_t occurrence = 0;
@@ -475,8 +477,23 @@ struct CarryAnswer {
     Sequence sequence = 0;  // of the record; 0: there is none, something newer has overtaken it
 };
 
-// A queue as it is. `counts` and `leased` are exact; `ready` are the due messages in memory, which are all of them
-// unless there is a backlog on disk.
+// How the target of a queue is doing. The engine knows nothing of it: who posts fills it in. One that answered that it
+// is gone (410) has paused its queue (PausedBy::target), and is asked for nothing more: whatever was known of it before
+// stays as it was.
+struct TargetSeen {
+    enum class State : std::uint8_t {
+        works,   // or nothing is known to the contrary
+        trying,  // it failed, and one post finds out whether it works again
+        failed,  // it rests after failures
+        asked,   // it asked to be left alone (Retry-After)
+        unfit,   // it cannot be posted to as the server is configured
+        off,     // the server posts nothing
+    };
+    State state = State::works;
+    DueMs rests_until_ms = 0;  // failed, asked
+    std::uint32_t under_way = 0;
+};
+// `counts` and `leased` are exact; `ready` are the due messages in memory: all, but for a backlog on disk.
 struct QueueAnswer {
     std::string name_space{kDefaultNamespace};
     std::string queue;
@@ -489,6 +506,7 @@ struct QueueAnswer {
     std::uint64_t purged = 0;     // by the purge that is under way, since the process started
     std::uint64_t discarded = 0;  // likewise, by the discard
     std::optional<bool> removed;  // answer to a remove: whether there were settings
+    std::optional<TargetSeen> target;
 };
 struct QueueListAnswer {
     std::vector<QueueAnswer> queues;
@@ -501,6 +519,7 @@ struct ScheduleAnswer {
     ScheduleState state;
     bool created = false;         // by this command
     bool stands_still = false;    // its zone is not in the zone data
+    std::string_view waits_for;   // the code of what keeps its next run from being made; empty: nothing does
     std::string zone_data;        // version of what next times are reckoned with now
     std::optional<bool> removed;  // answer to a remove: whether there was one
     bool has_content = false;
@@ -540,6 +559,7 @@ struct WatchdogAnswer {
     std::string name_space{kDefaultNamespace};
     std::string name;
     WatchdogState state;
+    std::string_view waits_for;   // the code of what keeps its message from being made; empty: nothing does
     bool created = false;         // by this command
     std::optional<bool> late;     // of a put that fed it: as of a feed
     std::optional<bool> removed;  // answer to a remove: whether there was one

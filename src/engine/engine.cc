@@ -23,7 +23,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       recent_(recent),
       signer_(start.token_key),
       wheel_(static_cast<Tick>(start.totals.server_time_ms), options.crowd_messages),
-      now_(start.totals.server_time_ms - (planted(PlantedBug::server_time_steps_back) ? 5'000 : 0)),
+      now_(start.totals.server_time_ms),
       past_until_ms_(start.past_until_ms),
       ids_from_(start.ids_from),
       totals_(start.totals),
@@ -281,7 +281,11 @@ void Engine::answer(Answer answer) {
                 message.content_type = decoded->content.content_type;
                 message.headers = decoded->content.headers;
                 message.traceparent = decoded->content.traceparent;
-                if (decoded->content.repeat) message.repeat = decoded->content.repeat->rule;
+                if (const std::optional<Repeat>& repeat = decoded->content.repeat) {
+                    message.repeat = repeat->rule;
+                    message.row.state.order_key = repeat->order_key;
+                    message.expires_in_ms = repeat->expires_after_ms;
+                }
                 message.transaction = decoded->content.transaction;
                 message.parent = decoded->content.parent;
                 message.occurrence = decoded->content.occurrence;

@@ -220,6 +220,11 @@ class Engine {
     // Whoever waits for a message gets an empty answer, and nobody waits from now on.
     void stop_waiting();
 
+    // For an owner that is about to stop, and where the engine is idle: hands out a commit that says how late it is, so
+    // that the next run begins no earlier, whatever the clocks say then. False where there is none to wait for: the log
+    // says it already, has no room, or this run has not begun to serve.
+    bool save_time();
+
     // With little space puts are refused with `store_full`, those too that wait already; with less, whatever else makes
     // the log longer and ends nothing; with hardly any, all that would have to be written but by cleaning
     // (engine_space.cc).
@@ -777,7 +782,6 @@ class Engine {
     std::optional<Record> loop_of(const Spawn& spawn);
     Record occurrence_of(MessageId id, const MessageState& loop, const Record& whole, DueMs due) const;
     void make_occurrences(EntryNumber number, Spawn spawn, std::size_t share);
-    void make_one_after_its_end(EntryNumber number, const Spawn& spawn);
 
     // engine_transactions.cc
     Status check_transaction(const PutCommand& command) const;
@@ -841,6 +845,7 @@ class Engine {
     // engine_watchdogs.cc
     void begin_watchdogs(std::vector<WatchdogStart> all);
     Error unknown_watchdog(const std::string& name_space, const std::string& name) const;
+    Error unknown_schedule(const std::string& name_space, const std::string& name) const;
     Status check_watchdog(const PutWatchdogCommand& command) const;
     Verdict put_watchdog(Pending& pending, PutWatchdogCommand& command);
     Verdict feed_watchdog(Pending& pending, const FeedWatchdogCommand& command);
@@ -859,7 +864,7 @@ class Engine {
     void arm(Watchdog& watchdog, DueMs at);
     void wake_watchdog(WatchdogNumber number);
     void begin_firing(Watchdog& watchdog);
-    void fire_later(Watchdog& watchdog);
+    void fire_later(Watchdog& watchdog, std::string_view why);
     bool has_firings_to_read() const;
     bool has_firings_to_add() const;
     void read_firings();

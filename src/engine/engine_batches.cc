@@ -114,6 +114,15 @@ void Engine::build_batch() {
     idle_batch_ = std::move(batch_);
 }
 
+// An empty one, unless its segment is full: then the one that closes it says the time, too.
+bool Engine::save_time() {
+    if (planted(PlantedBug::stop_forgets_the_time)) return false;
+    if (in_flight_ || !serving_ || log_stands_still() || totals_.server_time_ms >= now_) return false;
+    confirm_at_ms_ = now_;
+    build_batch();
+    return in_flight_;
+}
+
 // The record by which a run begins to serve.
 void Engine::add_epoch() {
     Record epoch;
@@ -506,6 +515,7 @@ void Engine::count(const Record& record) {
         case RecordKind::put:
             ++counters_.accepted;
             if (record.state.state == State::prepared) ++counters_.prepared;
+            if (record.state.state == State::held) ++counters_.held;
             break;
         case RecordKind::spawn:
             ++(record.cause == Cause::checked ? counters_.checks : counters_.spawned);

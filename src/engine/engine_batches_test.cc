@@ -3,7 +3,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_batches_test {
 namespace {
 
 PutWatchdogCommand watchdog(std::int64_t timeout_ms, std::string name) {
@@ -94,4 +94,4 @@ TEST(EngineBatches, what_waits_for_segments_to_be_sealed_closes_none) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_batches_test

@@ -4,7 +4,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_dead_letters_test {
 namespace {
 
 constexpr std::int64_t kKept = 1'000'000;
@@ -178,4 +178,4 @@ TEST(DeadLettersOfAQueue, are_listed_by_themselves) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_dead_letters_test

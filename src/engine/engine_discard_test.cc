@@ -4,7 +4,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_discard_test {
 namespace {
 
 using What = ConfigureQueueCommand::What;
@@ -421,4 +421,4 @@ TEST(DiscardOfAMessage, keeps_its_key_for_as_long_as_other_outcomes) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_discard_test

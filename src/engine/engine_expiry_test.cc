@@ -3,7 +3,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_expiry_test {
 namespace {
 
 PutCommand expiring(std::int64_t delay_ms, std::int64_t expires_in_ms) {
@@ -198,4 +198,4 @@ TEST(Expiry, many_at_one_instant_leave_room_for_commands) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_expiry_test

@@ -15,6 +15,7 @@ namespace duewheel {
 // neither.
 void Engine::settle_watchdog(Watchdog& watchdog) {
     if (has_to_fire(watchdog.state, now_)) return begin_firing(watchdog);
+    watchdog.waits_for = {};
     if (watchdog.state.due_ms != 0) return arm(watchdog, watchdog.state.due_ms);
     static_cast<void>(wheel_.cancel(watchdog.timer));
 }
@@ -37,7 +38,8 @@ void Engine::begin_firing(Watchdog& watchdog) {
 }
 
 // There is no room for it. The more there are, the longer each rests, so that they do not keep the engine busy.
-void Engine::fire_later(Watchdog& watchdog) {
+void Engine::fire_later(Watchdog& watchdog, std::string_view why) {
+    watchdog.waits_for = why;
     arm(watchdog, now_ + options_.spawn_again_ms + static_cast<std::int64_t>(watchdogs_.size() / 100));
 }
 
@@ -71,7 +73,8 @@ void Engine::read_firings() {
         const QueueNumber queue = recent_.queues().find(watchdog->name_space(), watchdog->state.rule.queue);
         if (refuses_puts() || is_full(queue, watchdog->name_space())) {
             watchdog->is_due = false;
-            fire_later(*watchdog);
+            const bool is_of_queue = queue < queues_.size() && is_queue_full(queue);
+            fire_later(*watchdog, refuses_puts() ? "store_full" : is_of_queue ? "queue_full" : "namespace_full");
             continue;
         }
         bytes += watchdog->record_bytes;
@@ -132,14 +135,17 @@ void Engine::add_firings() {
 void Engine::add_firing(Watchdog& watchdog, const FiringInPreparation& prepared) {
     if (!has_to_fire(watchdog.state, now_)) return settle_watchdog(watchdog);  // it was fed, or set anew
     if (prepared.place != watchdog.place) return begin_firing(watchdog);
-    if (refuses_puts()) return fire_later(watchdog);
+    if (refuses_puts()) return fire_later(watchdog, "store_full");
     const WatchdogRule& rule = watchdog.state.rule;
     const Result<Record> whole = decode_record(RecordKind::rule, prepared.record_body);
     if (!whole) {
         effects_.broken = whole.error();
         return;
     }
-    if (!check_run_room(watchdog.name_space(), rule.queue)) return fire_later(watchdog);
+    if (const Status room = check_run_room(watchdog.name_space(), rule.queue); !room) {
+        return fire_later(watchdog, room.error().code);
+    }
+    watchdog.waits_for = {};
     WatchdogState next = watchdog.state;
     const Firing firing = next_firing(next, now_);
     Record record = message_by(watchdog.name_space(), rule, *whole, firing.due_ms, firing.due_ms);

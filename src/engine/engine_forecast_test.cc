@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_forecast_test {
 namespace {
 
 constexpr DueMs kMinute = 60'000;
@@ -588,4 +588,4 @@ TEST(Forecast, of_any_history_is_what_the_log_says) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_forecast_test

@@ -5,7 +5,7 @@
 #include "engine/engine.h"
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_leases_test {
 namespace {
 
 using Shard = TrialEngine;
@@ -279,4 +279,4 @@ TEST(EngineLeases, one_that_does_not_wait_gets_what_is_being_loaded) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_leases_test

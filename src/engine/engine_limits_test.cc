@@ -4,7 +4,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_limits_test {
 namespace {
 
 using Shard = TrialEngine;
@@ -206,4 +206,4 @@ TEST(EngineLimits, the_busiest_queues_come_first_and_no_more_than_asked_for) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_limits_test

@@ -4,7 +4,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_listing_test {
 namespace {
 
 std::vector<MessageId> ids(const ListAnswer& page) {
@@ -231,4 +231,4 @@ TEST(History, of_two_ends_within_a_millisecond_the_later_one_is_told) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_listing_test

@@ -4,7 +4,7 @@
 #include "engine/engine.h"
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_log_test {
 namespace {
 
 using Shard = TrialEngine;
@@ -19,6 +19,50 @@ TEST(EngineLog, a_commit_is_confirmed_by_an_empty_one_and_then_it_is_quiet) {
     shard.turn(5);
     EXPECT_EQ(shard.engine().counters().commits, commits + 1);
     EXPECT_GT(shard.engine().next_wakeup(), kStart + 10'000) << "an idle engine sleeps";
+}
+
+// A server that had nothing to write for an hour, and was stopped and its clock set back, told that hour once more.
+TEST(EngineLog, an_owner_that_is_to_stop_has_the_log_told_how_late_it_is) {
+    Shard shard;
+    shard.put(100'000'000);
+    shard.turn(5);
+    shard.turn(3'600'000);
+    ASSERT_LT(shard.engine().totals().server_time_ms, shard.engine().now());
+    const std::uint64_t records = shard.engine().counters().records;
+    EXPECT_TRUE(shard.engine().save_time());
+    EXPECT_FALSE(shard.engine().is_idle()) << "until it is durable";
+    shard.settle();
+    EXPECT_TRUE(shard.engine().is_idle());
+    EXPECT_EQ(shard.engine().totals().server_time_ms, kStart + 3'600'005);
+    EXPECT_EQ(shard.engine().counters().records, records) << "nothing but the time";
+    EXPECT_FALSE(shard.engine().save_time()) << "the log says it already";
+    EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now() + 10'000) << "an idle engine sleeps";
+    Shard next({}, shard);
+    EXPECT_EQ(next.engine().totals().server_time_ms, kStart + 3'600'005);
+}
+
+TEST(EngineLog, time_is_not_saved_before_a_run_serves_nor_beside_a_commit_nor_without_room) {
+    Shard busy;
+    busy.hold_commits = true;
+    busy.submit(PutCommand{.queue = "q"});
+    busy.turn(10);
+    EXPECT_FALSE(busy.engine().save_time()) << "what is under way says how late it is";
+    busy.hold_commits = false;
+    busy.settle();
+
+    Shard full;
+    full.put(1000);
+    full.turn(5);
+    full.engine().close_segment();
+    full.turn(10);
+    full.engine().set_log_space(LogSpace::none);
+    full.turn(10);
+    EXPECT_FALSE(full.engine().save_time());
+    EXPECT_TRUE(full.engine().is_idle()) << "whoever is to stop need not wait for space";
+
+    RecentTier recent;
+    Engine silent(EngineOptions{}, EngineStart{}, recent);
+    EXPECT_FALSE(silent.save_time()) << "its first commit is not durable";
 }
 
 TEST(EngineLog, a_segment_that_is_full_is_closed_by_a_commit_of_cursors) {
@@ -248,4 +292,4 @@ TEST(EngineLog, a_segment_is_closed_before_it_is_full_when_that_is_wanted_and_so
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_log_test

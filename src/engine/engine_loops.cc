@@ -119,7 +119,6 @@ void Engine::add_spawns() {
         const EntryNumber number = recent_.find(spawn.loop);
         if (number == kNoEntry || !recent_.entry(number).spawning) continue;  // a command has ended it
         if (must_wait(number)) {
-            if (planted(PlantedBug::occurrence_after_cancel)) make_one_after_its_end(number, spawn);
             spawning_.push_back(std::move(spawn));
             continue;
         }
@@ -214,17 +213,6 @@ void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share
         loop.state.state = State::done;
     }
     add(number, std::move(loop), 0, Error{});
-}
-
-// A planted bug: the batch that cancels the loop makes one more.
-void Engine::make_one_after_its_end(EntryNumber number, const Spawn& spawn) {
-    const bool ends = std::any_of(batch_->operations().begin(), batch_->operations().end(), [&](const Operation& each) {
-        return each.entry == number && each.record.kind == RecordKind::end;
-    });
-    const std::optional<Record> whole = ends ? loop_of(spawn) : std::nullopt;
-    if (!whole) return;
-    const Entry& entry = recent_.entry(number);
-    add(kNoEntry, occurrence_of(entry.id, recent_.durable_state(entry), *whole, entry.due_ms), 0, Error{});
 }
 
 }  // namespace duewheel

@@ -3,7 +3,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_loops_test {
 namespace {
 
 PutCommand loop(std::int64_t every_ms, std::optional<std::int64_t> times = std::nullopt, std::int64_t delay_ms = 0) {
@@ -29,6 +29,18 @@ std::size_t spawns_in(TrialEngine& shard) {
     std::size_t spawns = 0;
     for (const Record& record : shard.log()) spawns += record.kind == RecordKind::spawn ? 1 : 0;
     return spawns;
+}
+
+// Only an export told of them.
+TEST(Loops, a_look_tells_what_its_occurrences_will_have) {
+    TrialEngine shard;
+    PutCommand command = loop(100, 3);
+    command.order_key = "ann";
+    command.expires = When{std::nullopt, 5'000};
+    const PutAnswer put = shard.ask<PutAnswer>(std::move(command));
+    const MessageAnswer seen = shard.ask<MessageAnswer>(GetCommand{"default", put.id});
+    EXPECT_EQ(seen.row.state.order_key, "ann");
+    EXPECT_EQ(seen.expires_in_ms, 5'000);
 }
 
 TEST(Loops, each_occurrence_is_a_message_of_its_own_at_its_time) {
@@ -380,4 +392,4 @@ TEST(Loops, what_makes_no_sense_is_refused_and_nothing_is_put) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_loops_test

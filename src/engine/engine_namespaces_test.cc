@@ -6,7 +6,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_namespaces_test {
 namespace {
 
 NamespaceAnswer limit(TrialEngine& shard, NamespaceSettings settings, std::string name = "default") {
@@ -291,4 +291,4 @@ TEST(Namespaces, are_listed_by_name_with_what_they_hold) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_namespaces_test

@@ -3,7 +3,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_order_test {
 namespace {
 
 PutCommand keyed(std::string order_key, std::int64_t delay_ms, std::string body = "body") {
@@ -311,4 +311,4 @@ TEST(OrderKey, a_lease_that_does_not_wait_is_not_kept_by_a_pause) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_order_test

@@ -3,7 +3,7 @@
 
 #include "engine/trial_schedules.h"
 
-namespace duewheel {
+namespace duewheel::engine_previews_test {
 namespace {
 
 using Numbers = std::vector<std::uint64_t>;
@@ -62,6 +62,19 @@ TEST(Previews, a_preview_in_a_pause_begins_behind_what_has_come_in_it) {
     EXPECT_EQ(made[0].occurrence, 3u);
 }
 
+// After more than a thousand times in a pause it no longer knew the numbers, and told times behind the last one.
+TEST(Previews, a_preview_in_a_long_pause_tells_no_time_behind_the_last) {
+    TrialEngine shard;
+    shard.ask<ScheduleAnswer>(every(100, 1'100));
+    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", TellScheduleCommand::What::pause});
+    shard.turn(109'950);
+    const PreviewAnswer last = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 2, {}});
+    ASSERT_EQ(last.times.size(), 1u);
+    EXPECT_EQ(last.times[0].number, 1'100u);
+    shard.turn(50);
+    EXPECT_TRUE(shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 2, {}}).times.empty());
+}
+
 TEST(Previews, a_preview_says_that_more_is_left_out_than_it_tells) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(schedule({.kind = TimesKind::every,
@@ -80,4 +93,4 @@ TEST(Previews, a_preview_says_that_more_is_left_out_than_it_tells) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_previews_test

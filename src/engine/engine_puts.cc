@@ -198,6 +198,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         if (*at <= std::max(*due, now_)) return expires_too_soon(command.expires->at_ms ? "expires" : "expires_in");
         expires = *at;
     }
+    assert(!(command.is_held && command.transaction));
     if (command.transaction) {
         if (Status fits = check_transaction(command); !fits) return std::move(fits).error();
     }
@@ -211,10 +212,13 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     Namespace* space = limited_space(queue, command.name_space);
     if (Status fits = check_put_rate(space); !fits) return std::move(fits).error();
     if (Status fits = check_room(queue, command.name_space, command.queue); !fits) return std::move(fits).error();
-    const DueMs before_ms = command.repeat && command.repeat->until_ms ? *command.repeat->until_ms + 1 : expires;
-    due = place_in_second(queue, *due, latest_due(*due, command.flex_ms, before_ms), std::nullopt);
-    if (!due) return due.error();
-    if (!command.transaction) take_second(queue, *due);
+    if (!command.is_held) {
+        const DueMs before_ms = command.repeat && command.repeat->until_ms ? *command.repeat->until_ms + 1 : expires;
+        due = place_in_second(queue, *due, latest_due(*due, command.flex_ms, before_ms), std::nullopt);
+        if (!due) return due.error();
+        if (repeat) repeat->rule.start_ms = *due;
+        if (!command.transaction) take_second(queue, *due);
+    }
     if (space != nullptr && !planted(PlantedBug::put_allowance_never_used_up)) space->puts.take();
     if (!command.key.empty()) batch_->keys.insert(key_name(command));
     Record record;
@@ -238,6 +242,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     record.content.repeat = repeat;
     record.content.body = command.body;
     PutAnswer answer{record.id, *due <= now_ && !repeat ? State::ready : State::scheduled, *due};
+    if (command.is_held) record.state.state = answer.state = State::held;
     if (command.transaction) {
         record.state.state = answer.state = State::prepared;
         record.state.transaction = MessageState::kOpen;

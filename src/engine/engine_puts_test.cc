@@ -3,7 +3,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_puts_test {
 namespace {
 
 PutCommand keyed(std::string key, std::uint64_t hash = 1, std::int64_t delay_ms = 1000) {
@@ -275,4 +275,4 @@ TEST(EnginePuts, on_a_full_disk_a_put_that_repeats_is_answered_and_a_new_one_ref
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_puts_test

@@ -3,7 +3,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_retries_test {
 namespace {
 
 EngineOptions with_rule(const RetryRule& rule) {
@@ -295,6 +295,74 @@ TEST(Holding, ready_and_retrying_messages_can_be_held_and_what_is_held_cancelled
     EXPECT_EQ(shard.engine().totals().live_count, 1u);
 }
 
+// An import made the occurrences of a held loop that had come by then before it could set the loop aside.
+TEST(Holding, a_put_may_ask_for_it_at_once) {
+    for (const bool restarts : {false, true}) {
+        TrialEngine first;
+        PutCommand put;
+        put.queue = "q";
+        put.is_held = true;
+        put.body = "aside";
+        const ReplyToken waits = first.submit(LeaseCommand{"default", "q", 1, {}, 60'000});
+        const auto aside = first.ask<PutAnswer>(put);
+        EXPECT_EQ(aside.state, State::held);
+        put.when.delay_ms = 1'000;
+        put.repeat.emplace().every_ms = 10;
+        put.repeat->times = 3;
+        const auto loop = first.ask<PutAnswer>(put);
+        EXPECT_EQ(loop.state, State::held);
+        EXPECT_EQ(first.engine().counters().held, 2u);
+        std::optional<TrialEngine> second;
+        if (restarts) second.emplace(EngineOptions{}, first);
+        TrialEngine& shard = restarts ? *second : first;
+        shard.turn(5'000);
+        EXPECT_FALSE(shard.replies.contains(waits)) << "somebody waits, and gets none of them";
+        EXPECT_EQ(get(shard, aside.id).row.state.state, State::held);
+        EXPECT_EQ(shard.engine().queue_sums().held, 2u);
+        EXPECT_EQ(shard.engine().counters().spawned, 0u);
+        EXPECT_EQ(kick(shard, loop.id).outcome, ChangeOutcome::kicked);
+        shard.turn();
+        EXPECT_EQ(shard.engine().counters().spawned, 3u) << "with the times that its rule says";
+        EXPECT_EQ(kick(shard, aside.id).outcome, ChangeOutcome::kicked);
+        EXPECT_EQ(shard.lease(10).size(), restarts ? 4u : 3u) << "one went to who waited";
+    }
+}
+
+TEST(Holding, a_put_that_asks_for_it_again_is_answered_as_it_is_now) {
+    TrialEngine shard;
+    PutCommand put;
+    put.queue = "q";
+    put.key = "k";
+    put.request_hash = 1;
+    put.is_held = true;
+    const auto aside = shard.ask<PutAnswer>(put);
+    const auto again = shard.ask<PutAnswer>(put);
+    EXPECT_EQ(again.id, aside.id);
+    EXPECT_TRUE(again.repeated);
+    EXPECT_EQ(again.state, State::held);
+    kick(shard, aside.id);
+    EXPECT_EQ(shard.ask<PutAnswer>(put).state, State::ready) << "what was brought back is not set aside once more";
+}
+
+TEST(Holding, a_held_message_expires_and_holds_up_those_with_its_order_key) {
+    TrialEngine shard;
+    PutCommand put;
+    put.queue = "q";
+    put.order_key = "o";
+    put.expires = When{std::nullopt, 1'000};
+    put.is_held = true;
+    const auto aside = shard.ask<PutAnswer>(put);
+    put.is_held = false;
+    put.expires.reset();
+    const auto behind = shard.ask<PutAnswer>(put);
+    EXPECT_TRUE(shard.lease().empty());
+    shard.turn(1'000);
+    EXPECT_EQ(get(shard, aside.id).row.state.state, State::expired);
+    const auto messages = shard.lease();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].id, behind.id);
+}
+
 TEST(Holding, a_lease_ends_by_setting_its_message_aside) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = shard.put(0);
@@ -508,4 +576,4 @@ TEST(EngineRetries, what_is_brought_back_from_the_dead_does_not_expire_any_more)
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_retries_test

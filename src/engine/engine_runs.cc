@@ -156,6 +156,7 @@ void Engine::add_runs() {
             continue;
         }
         if (refuses_puts()) {
+            schedule->waits_for = "store_full";
             arm(*schedule, now_ + options_.spawn_again_ms);
             continue;
         }
@@ -192,7 +193,13 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
     }
     SchedulePlan plan = plan_runs(state, *schedule.times, now_, limits);
     std::size_t roomy = 0;
-    while (roomy < plan.runs.size() && check_run_room(schedule.name_space, state.rule.queue)) ++roomy;
+    schedule.waits_for = {};
+    for (; roomy < plan.runs.size(); ++roomy) {
+        if (const Status room = check_run_room(schedule.name_space, state.rule.queue); !room) {
+            schedule.waits_for = room.error().code;
+            break;
+        }
+    }
     const bool is_crowded = roomy < plan.runs.size();
     if (is_crowded) {
         limits.runs_max = roomy;

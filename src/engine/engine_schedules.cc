@@ -12,16 +12,13 @@
 #include <cassert>
 
 #include "base/planted_bugs.h"
+#include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 
 namespace duewheel {
 namespace {
-
-Error unknown_schedule() {
-    return {"unknown_schedule", "there is no schedule of this name: check the name, or set it with a PUT", "schedule"};
-}
 
 Error never_due(std::string field, const std::string& why) {
     return {"never_due", "the schedule would never make a message: " + why, std::move(field)};
@@ -165,10 +162,10 @@ Status Engine::check_schedule(const PutScheduleCommand& command) const {
                             "the number of all its runs: at most " + std::to_string(options_.repeat_times_max));
     }
     if (rule.jitter_ms > options_.delay_max_ms) {
-        return out_of_range("jitter", "at most " + std::to_string(options_.delay_max_ms) + " ms");
+        return out_of_range("jitter", "at most " + format_duration(options_.delay_max_ms));
     }
     if (rule.expires_after_ms > options_.delay_max_ms) {
-        return out_of_range("expires_in", "at most " + std::to_string(options_.delay_max_ms) + " ms");
+        return out_of_range("expires_in", "at most " + format_duration(options_.delay_max_ms));
     }
     if (rule.times.end_ms != 0 && rule.times.end_ms < rule.times.start_ms) {
         return out_of_range("end", "before `start`: no time lies between them");
@@ -178,12 +175,20 @@ Status Engine::check_schedule(const PutScheduleCommand& command) const {
     return {};
 }
 
+Error Engine::unknown_schedule(const std::string& name_space, const std::string& name) const {
+    return {"unknown_schedule",
+            "there is no schedule of this name: " + did_you_mean(name, schedules_.names_around(name_space, name)) +
+                "check the name, or set it with a PUT",
+            "schedule"};
+}
+
 Engine::Verdict Engine::tell_schedule(Pending& pending, TellScheduleCommand& command) {
     using What = TellScheduleCommand::What;
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (schedule == nullptr) {
-        if (command.what != What::remove) return reply(pending.token, unknown_schedule()), Verdict::settled;
+        if (command.what != What::remove)
+            return reply(pending.token, unknown_schedule(command.name_space, command.name)), Verdict::settled;
         ScheduleAnswer nothing;
         nothing.name_space = command.name_space;
         nothing.name = command.name;
@@ -353,13 +358,18 @@ ScheduleAnswer Engine::describe(const Schedule& schedule) const {
     answer.name = schedule.name;
     answer.state = schedule.state;
     answer.stands_still = !schedule.times.has_value();
+    const bool has_come = schedule.state.next_ms != 0 && schedule.state.next_ms <= now_;
+    if ((has_come || schedule.state.waiting_ms != 0) && !schedule.stands_still()) {
+        answer.waits_for = schedule.waits_for;
+    }
     answer.zone_data = zone_data_;
     return answer;
 }
 
 void Engine::describe(const DescribeScheduleCommand& command, ReplyToken token) {
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
-    if (schedule == nullptr || !schedule->exists()) return reply(token, unknown_schedule());
+    if (schedule == nullptr || !schedule->exists())
+        return reply(token, unknown_schedule(command.name_space, command.name));
     Asked asked;
     asked.what = Ask::schedule_look;
     asked.schedule = ScheduleRead{token, describe(*schedule), schedule->record_bytes};
@@ -406,7 +416,7 @@ void Engine::list_schedules(const ListSchedulesCommand& command, ReplyToken toke
 // The number of the first time at or after `from_ms`, where that is one to come; 0: not known, because it has passed or
 // is too far away to be counted.
 std::uint64_t Engine::number_at(const Schedule& schedule, DueMs from_ms) {
-    constexpr int kTimesCounted = 1'000;
+    constexpr int kTimesCounted = 10'000;
     const ScheduleState& state = schedule.state;
     if (state.next_ms == 0 || from_ms < state.next_ms) return 0;
     std::uint64_t number = state.next_run;
@@ -421,7 +431,8 @@ std::uint64_t Engine::number_at(const Schedule& schedule, DueMs from_ms) {
 // What the next times are, and what the rule would say without its policies and is left out by them.
 void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token) {
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
-    if (schedule == nullptr || !schedule->exists()) return reply(token, unknown_schedule());
+    if (schedule == nullptr || !schedule->exists())
+        return reply(token, unknown_schedule(command.name_space, command.name));
     if (command.count < 1 || command.count > options_.preview_max) {
         return reply(token, out_of_range("count", "from 1 to " + std::to_string(options_.preview_max)));
     }

@@ -3,7 +3,7 @@
 
 #include "engine/trial_schedules.h"
 
-namespace duewheel {
+namespace duewheel::engine_schedules_test {
 namespace {
 
 ScheduleAnswer tell(TrialEngine& shard, TellScheduleCommand::What what) {
@@ -41,7 +41,7 @@ TEST(Schedules, each_run_is_a_message_at_its_time_that_names_its_schedule) {
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2, 3}));
     shard.turn(1'000);
     EXPECT_TRUE(shard.lease().empty());
-    const ScheduleAnswer ended = look(shard);
+    const ScheduleAnswer ended = look_at(shard);
     EXPECT_TRUE(ended.state.has_ended());
     EXPECT_EQ(ended.state.made, 3u);
     EXPECT_EQ(ended.body, "again");
@@ -135,6 +135,14 @@ TEST(Schedules, unknown_ones_are_told_so) {
     EXPECT_EQ(tell(shard, What::remove).removed, false);
     shard.ask<ScheduleAnswer>(every(1'000));
     EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"other", "s"}).code, "unknown_schedule") << "of a namespace";
+    PutScheduleCommand other = every(1'000);
+    other.name = "nightly-report";
+    shard.ask<ScheduleAnswer>(other);
+    const std::string message = shard.ask<Error>(DescribeScheduleCommand{"default", "nightly-raport"}).message;
+    EXPECT_NE(message.find("did you mean `nightly-report`?"), std::string::npos) << message;
+    EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"other", "nightly-raport"}).message.find("did you"),
+              std::string::npos)
+        << "what is another namespace's is nobody's business";
 }
 
 TEST(Schedules, there_are_no_more_than_so_many) {
@@ -156,8 +164,8 @@ TEST(Schedules, a_pause_makes_no_runs_and_what_came_in_it_is_skipped) {
     shard.turn(450);
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_FALSE(tell(shard, What::resume).state.paused);
-    EXPECT_EQ(look(shard).state.skipped, 4u);
-    EXPECT_EQ(look(shard).state.passed_why, PassedWhy::paused);
+    EXPECT_EQ(look_at(shard).state.skipped, 4u);
+    EXPECT_EQ(look_at(shard).state.passed_why, PassedWhy::paused);
     shard.turn(50);
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{5}));
 }
@@ -172,9 +180,9 @@ TEST(Schedules, fired_by_hand_it_makes_a_run_without_a_number_also_in_a_pause) {
     EXPECT_EQ(run[0].id, fired.id);
     EXPECT_EQ(run[0].occurrence, 0u);
     EXPECT_EQ(run[0].schedule, "s");
-    EXPECT_EQ(look(shard).state.fired, 1u);
-    EXPECT_EQ(look(shard).state.made, 0u);
-    EXPECT_EQ(look(shard).state.next_ms, kStart + 1'000);
+    EXPECT_EQ(look_at(shard).state.fired, 1u);
+    EXPECT_EQ(look_at(shard).state.made, 0u);
+    EXPECT_EQ(look_at(shard).state.next_ms, kStart + 1'000);
 }
 
 // Its content was found in memory, of which the reckoning of the command's size before had known nothing: an assertion.
@@ -203,7 +211,7 @@ TEST(Schedules, two_commands_on_one_do_not_meet_in_a_batch) {
     EXPECT_NE(shard.take<PutAnswer>(fire).id, 0u);
     EXPECT_EQ(shard.take<ScheduleAnswer>(remove).removed, true);
     EXPECT_TRUE(shard.take<ScheduleAnswer>(again).created);
-    EXPECT_EQ(look(shard).state.revision, 1u);
+    EXPECT_EQ(look_at(shard).state.revision, 1u);
     shard.turn(1'999);
     EXPECT_EQ(shard.lease().size(), 1u) << "the one by hand; the removed one makes no more";
     shard.turn(1);
@@ -215,10 +223,10 @@ TEST(Schedules, the_runs_and_what_the_schedule_becomes_are_durable_together) {
     shard.ask<ScheduleAnswer>(every(100));
     shard.hold_commits = true;
     shard.turn(100);
-    EXPECT_EQ(look(shard).state.made, 0u) << "nothing is told before it is on the disk";
+    EXPECT_EQ(look_at(shard).state.made, 0u) << "nothing is told before it is on the disk";
     shard.hold_commits = false;
     shard.settle();
-    EXPECT_EQ(look(shard).state.made, 1u);
+    EXPECT_EQ(look_at(shard).state.made, 1u);
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
@@ -247,8 +255,8 @@ TEST(Schedules, a_crash_at_any_commit_makes_none_twice_and_none_never) {
         EXPECT_EQ(runs, 12u) << lost;
         EXPECT_EQ(nominal.size(), 12u) << lost;
         for (const auto& [number, due] : nominal) EXPECT_EQ(due, kStart + static_cast<DueMs>(100 * number));
-        EXPECT_TRUE(look(second).state.has_ended());
-        EXPECT_EQ(look(second).body, "again");
+        EXPECT_TRUE(look_at(second).state.has_ended());
+        EXPECT_EQ(look_at(second).body, "again");
     }
 }
 
@@ -262,7 +270,7 @@ TEST(Schedules, after_a_stop_missed_times_follow_the_policy) {
         second.turn(5 * 60'000 + 30'000);
         const std::size_t made = misfire == Misfire::all ? 5 : misfire == Misfire::once ? 1 : 0;
         EXPECT_EQ(second.lease().size(), made);
-        const ScheduleState state = look(second).state;
+        const ScheduleState state = look_at(second).state;
         EXPECT_EQ(state.merged, misfire == Misfire::once ? 4u : 0u);
         EXPECT_EQ(state.skipped, misfire == Misfire::skip ? 5u : 0u);
         EXPECT_EQ(state.late, made);
@@ -278,9 +286,9 @@ TEST(Schedules, missed_times_without_number_are_walked_in_shares) {
     command.rule.misfire = Misfire::skip;
     shard.ask<ScheduleAnswer>(std::move(command));
     shard.turn(100'500);
-    EXPECT_EQ(look(shard).state.skipped, 95u) << "the newest five seconds are on time";
-    EXPECT_EQ(look(shard).state.made, 5u);
-    EXPECT_EQ(look(shard).state.passed_count, 95u);
+    EXPECT_EQ(look_at(shard).state.skipped, 95u) << "the newest five seconds are on time";
+    EXPECT_EQ(look_at(shard).state.made, 5u);
+    EXPECT_EQ(look_at(shard).state.passed_count, 95u);
 }
 
 TEST(Schedules, a_queue_without_room_makes_the_run_wait) {
@@ -289,14 +297,17 @@ TEST(Schedules, a_queue_without_room_makes_the_run_wait) {
     settings.settings.pending_max = 2;
     shard.ask<QueueAnswer>(settings);
     shard.ask<ScheduleAnswer>(every(100));
-    for (int i = 0; i < 10; ++i) shard.turn(50);
-    EXPECT_EQ(look(shard).state.made, 2u);
+    shard.turn(100);
+    EXPECT_EQ(look_at(shard).waits_for, "");
+    for (int i = 0; i < 8; ++i) shard.turn(50);
+    EXPECT_EQ(look_at(shard).state.made, 2u);
+    EXPECT_EQ(look_at(shard).waits_for, "queue_full");
     const std::vector<Delivered> first = shard.lease();
     ASSERT_EQ(first.size(), 2u);
     EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", What::fire}).code, "queue_full");
     shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
     shard.turn(1'000);
-    EXPECT_EQ(look(shard).state.made, 3u);
+    EXPECT_EQ(look_at(shard).state.made, 3u);
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{3}));
 }
 
@@ -311,7 +322,7 @@ TEST(Schedules, a_last_run_that_waited_for_the_one_before_waits_for_room_too) {
     const std::vector<Delivered> first = shard.lease();
     ASSERT_EQ(first.size(), 1u);
     shard.turn(100);
-    EXPECT_EQ(look(shard).state.next_ms, 0);
+    EXPECT_EQ(look_at(shard).state.next_ms, 0);
     const MessageId in_the_way = shard.put(500'000);
     ConfigureQueueCommand settings{.queue = "q"};
     settings.settings.pending_max = 1;
@@ -319,11 +330,13 @@ TEST(Schedules, a_last_run_that_waited_for_the_one_before_waits_for_room_too) {
     shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
     shard.turn();
     shard.engine().check();
-    EXPECT_EQ(look(shard).state.made, 1u);
+    EXPECT_EQ(look_at(shard).state.made, 1u);
+    EXPECT_EQ(look_at(shard).waits_for, "queue_full");
     shard.ask<ChangeAnswer>(CancelCommand{"default", in_the_way});
     shard.turn(EngineOptions{}.spawn_again_ms);
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2}));
-    EXPECT_TRUE(look(shard).state.has_ended());
+    EXPECT_TRUE(look_at(shard).state.has_ended());
+    EXPECT_EQ(look_at(shard).waits_for, "");
 }
 
 TEST(Schedules, overlap_skip_makes_no_run_beside_an_unfinished_one) {
@@ -337,7 +350,7 @@ TEST(Schedules, overlap_skip_makes_no_run_beside_an_unfinished_one) {
     shard.turn(100);
     shard.turn(100);
     EXPECT_TRUE(shard.lease().empty());
-    EXPECT_EQ(look(shard).state.skipped, 2u);
+    EXPECT_EQ(look_at(shard).state.skipped, 2u);
     shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
     shard.turn(100);
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{4}));
@@ -354,12 +367,12 @@ TEST(Schedules, queue_one_makes_the_run_that_waits_when_the_one_before_ends) {
     shard.turn(100);
     shard.turn(100);
     EXPECT_TRUE(shard.lease().empty());
-    EXPECT_EQ(look(shard).state.merged, 1u);
-    EXPECT_EQ(look(shard).state.waiting_run, 2u);
+    EXPECT_EQ(look_at(shard).state.merged, 1u);
+    EXPECT_EQ(look_at(shard).state.waiting_run, 2u);
     shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
     shard.turn();
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2})) << "at once, not at the next time";
-    EXPECT_EQ(look(shard).state.waiting_ms, 0);
+    EXPECT_EQ(look_at(shard).state.waiting_ms, 0);
 }
 
 // A schedule of every day was changed from `queue_one` to `allow` while a run waited behind one that hung. The run that
@@ -372,7 +385,7 @@ TEST(Schedules, a_run_that_waits_is_made_at_once_when_runs_may_overlap) {
     shard.turn(100);
     ASSERT_EQ(shard.lease().size(), 1u);
     shard.turn(100);
-    ASSERT_EQ(look(shard).state.waiting_run, 2u);
+    ASSERT_EQ(look_at(shard).state.waiting_run, 2u);
     command.rule.overlap = Overlap::allow;
     command.body = "changed";
     command.rule.content_hash += 1;
@@ -381,7 +394,7 @@ TEST(Schedules, a_run_that_waits_is_made_at_once_when_runs_may_overlap) {
     const std::vector<Delivered> waited = shard.lease();
     ASSERT_EQ(numbers_of(waited), (Numbers{2}));
     EXPECT_EQ(waited[0].body, "changed") << "it is made with what the schedule is by then";
-    EXPECT_EQ(look(shard).state.waiting_ms, 0);
+    EXPECT_EQ(look_at(shard).state.waiting_ms, 0);
 }
 
 // The simulator changed a schedule from `queue_one` to `skip` while a run waited behind one that was set aside, and
@@ -399,7 +412,7 @@ TEST(Schedules, a_run_that_waits_goes_on_waiting_where_the_policy_becomes_skip) 
     shard.ask<ScheduleAnswer>(command);
     shard.turn(100);
     EXPECT_TRUE(shard.lease().empty());
-    EXPECT_EQ(look(shard).state.skipped, 1u);
+    EXPECT_EQ(look_at(shard).state.skipped, 1u);
     shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
     shard.turn();
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2}));
@@ -412,7 +425,7 @@ TEST(Schedules, a_run_that_waits_is_made_after_a_crash_too) {
     first.ask<ScheduleAnswer>(std::move(command));
     first.turn(100);
     first.turn(100);
-    EXPECT_EQ(look(first).state.waiting_run, 2u);
+    EXPECT_EQ(look_at(first).state.waiting_run, 2u);
     TrialEngine second(EngineOptions{}, first);
     second.turn(1'000);
     const std::vector<Delivered> run = second.lease();
@@ -429,7 +442,7 @@ TEST(Schedules, a_run_that_waits_is_made_after_a_crash_too) {
     EXPECT_EQ(numbers_of(third.lease()), (Numbers{2}));
     TrialEngine fourth(EngineOptions{}, third);
     fourth.turn(1'000);
-    EXPECT_EQ(look(fourth).state.made, 2u);
+    EXPECT_EQ(look_at(fourth).state.made, 2u);
 }
 
 // The newest run may have left memory: the index says then how it stands.
@@ -443,7 +456,7 @@ TEST(Schedules, an_overlap_is_seen_where_the_run_is_in_the_index_alone) {
         command.rule.jitter_ms = 900'000;
         shard.ask<ScheduleAnswer>(std::move(command));
         shard.turn(3'000'000);
-        const MessageId run = look(shard).state.last_id;
+        const MessageId run = look_at(shard).state.last_id;
         ASSERT_NE(run, 0u);
         if (ends) shard.ask<ChangeAnswer>(CancelCommand{"default", run});
         shard.move_to_index();
@@ -451,8 +464,8 @@ TEST(Schedules, an_overlap_is_seen_where_the_run_is_in_the_index_alone) {
         if (!ends) shard.ask<ChangeAnswer>(HoldCommand{"default", run});
         shard.move_to_index();
         shard.turn(3'000'000);
-        EXPECT_EQ(look(shard).state.skipped, ends ? 0u : 1u);
-        EXPECT_EQ(look(shard).state.made, ends ? 2u : 1u);
+        EXPECT_EQ(look_at(shard).state.skipped, ends ? 0u : 1u);
+        EXPECT_EQ(look_at(shard).state.made, ends ? 2u : 1u);
     }
 }
 
@@ -464,7 +477,7 @@ TEST(Schedules, jitter_makes_a_run_due_later_by_the_same_time_always) {
     const PreviewAnswer seen = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 3, {}});
     ASSERT_EQ(seen.times.size(), 3u);
     shard.turn(100'000);
-    const MessageAnswer run = shard.ask<MessageAnswer>(GetCommand{"default", look(shard).state.last_id});
+    const MessageAnswer run = shard.ask<MessageAnswer>(GetCommand{"default", look_at(shard).state.last_id});
     EXPECT_EQ(run.row.state.nominal_due_ms, seen.times[0].nominal_ms);
     EXPECT_EQ(run.row.state.due_ms, seen.times[0].due_ms);
     EXPECT_NE(seen.times[0].due_ms - seen.times[0].nominal_ms, seen.times[1].due_ms - seen.times[1].nominal_ms);
@@ -517,10 +530,10 @@ TEST(Schedules, on_a_full_disk_none_is_set_and_none_makes_a_run_until_there_is_s
     EXPECT_EQ(shard.ask<Error>(every(2'000, 0, "t")).code, "store_full");
     EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", What::fire}).code, "store_full");
     shard.turn(1'500);
-    EXPECT_EQ(look(shard).state.made, 0u);
+    EXPECT_EQ(look_at(shard).state.made, 0u);
     shard.engine().set_log_space(LogSpace::enough);
     shard.turn(1'000);
-    EXPECT_EQ(look(shard).state.made, 2u) << "both are on time within five seconds";
+    EXPECT_EQ(look_at(shard).state.made, 2u) << "both are on time within five seconds";
     shard.engine().set_log_space(LogSpace::reserve);
     EXPECT_TRUE(tell(shard, What::pause).state.paused) << "a pause may always be written";
     EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", What::resume}).code, "store_full");
@@ -539,8 +552,8 @@ TEST(Schedules, contents_larger_than_a_batch_go_one_by_one) {
         shard.turn(100);
         if (shard.engine().counters().unsealed_segments > 2) shard.engine().table_taken(100);
     }
-    EXPECT_EQ(look(shard).state.made, 8u);
+    EXPECT_EQ(look_at(shard).state.made, 8u);
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_schedules_test

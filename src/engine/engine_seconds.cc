@@ -80,7 +80,7 @@ std::optional<Engine::Verdict> Engine::look_seconds(Pending& pending, std::span<
     for (std::size_t i = 0; i < puts.size(); ++i) {
         const PutCommand& put = puts[i];
         const QueueNumber queue = recent_.queues().find(put.name_space, put.queue);
-        if (second_limit(queue) == 0 || (!holders.empty() && holders[i])) continue;
+        if (second_limit(queue) == 0 || put.is_held || (!holders.empty() && holders[i])) continue;
         const Result<DueMs> due = resolve(put.when);
         if (!due || !check_flex(put.flex_ms)) continue;
         const DueMs latest = latest_due(*due, put.flex_ms, 0);

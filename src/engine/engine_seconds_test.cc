@@ -6,7 +6,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_seconds_test {
 namespace {
 
 using What = ConfigureQueueCommand::What;
@@ -43,6 +43,21 @@ TEST(EngineSeconds, a_full_second_takes_no_more) {
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 1000)).due_ms, kLater + 1000);
     EXPECT_EQ(shard.engine().counters().refused_second_full, 1u);
     EXPECT_EQ(shard.engine().counters().pending, 3u);
+}
+
+TEST(EngineSeconds, what_is_put_set_aside_needs_no_room_before_it_is_kicked) {
+    TrialEngine shard;
+    limit(shard, 1);
+    EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater)).due_ms, kLater);
+    PutCommand put = put_at(kLater, 5'000);
+    put.is_held = true;
+    const auto aside = shard.ask<PutAnswer>(put);
+    EXPECT_EQ(aside.due_ms, kLater) << "as asked";
+    put.when.at_ms = kLater + 1'000;
+    const auto later = shard.ask<PutAnswer>(put);
+    EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 1'000)).due_ms, kLater + 1'000) << "it had taken no room";
+    EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", later.id}).due_ms, kLater + 1'000);
+    EXPECT_EQ(shard.ask<Error>(put_at(kLater + 1'000)).code, "second_full");
 }
 
 TEST(EngineSeconds, with_flex_the_first_second_with_room_is_chosen) {
@@ -96,6 +111,18 @@ TEST(EngineSeconds, what_is_due_in_this_second_is_taken) {
     limit(shard, 1);
     for (int i = 0; i < 5; ++i) EXPECT_EQ(shard.ask<PutAnswer>(put_at(kStart)).state, State::ready);
     for (int i = 0; i < 5; ++i) EXPECT_EQ(shard.ask<PutAnswer>(put_at(kStart + 999)).due_ms, kStart + 999);
+}
+
+// Its rule went on to name the time that was asked for as that of its first occurrence.
+TEST(EngineSeconds, the_rule_of_a_loop_begins_where_it_was_placed) {
+    TrialEngine shard;
+    limit(shard, 1);
+    shard.ask<PutAnswer>(put_at(kLater));
+    PutCommand loop = put_at(kLater, 5'000);
+    loop.repeat = RepeatChoice{.every_ms = 60'000};
+    const auto placed = shard.ask<PutAnswer>(loop);
+    EXPECT_EQ(placed.due_ms, kLater + 1'000);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", placed.id}).repeat->start_ms, kLater + 1'000);
 }
 
 TEST(EngineSeconds, a_repeated_key_is_answered_whatever_its_second_holds) {
@@ -310,4 +337,4 @@ TEST(EngineSeconds, chooses_as_a_queue_that_is_written_down) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_seconds_test

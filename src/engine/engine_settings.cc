@@ -12,6 +12,14 @@
 #include "engine/refusals.h"
 
 namespace duewheel {
+namespace {
+
+bool has_same_url(const QueueSettings& left, const QueueSettings& right) {
+    return left.webhook && right.webhook && left.webhook->url == right.webhook->url;
+}
+
+}  // namespace
+
 Error Engine::unknown_queue() {
     return {"unknown_queue",
             "nothing is in a queue of this name and it has no settings: check the name, or begin it with a put, "
@@ -58,7 +66,8 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
         case What::set:
             next = command.settings;
             if (command.keeps_pause) next.paused = before.paused;
-            next.paused_by = next.paused && before.paused ? before.paused_by : PausedBy::user;
+            next.paused_by =
+                next.paused && before.paused && has_same_url(next, before) ? before.paused_by : PausedBy::user;
             next.purge_through = before.purge_through;
             next.purge_started_ms = before.purge_started_ms;
             next.discard_before_ms = before.discard_before_ms;

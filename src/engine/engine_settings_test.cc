@@ -3,7 +3,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_settings_test {
 namespace {
 
 using What = ConfigureQueueCommand::What;
@@ -548,4 +548,4 @@ TEST(QueueNames, one_that_was_only_waited_for_goes_with_the_last_consumer) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_settings_test

@@ -4,7 +4,7 @@
 #include "engine/engine.h"
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_space_test {
 namespace {
 
 using What = ConfigureQueueCommand::What;
@@ -316,4 +316,4 @@ TEST(EngineSpace, moves_wait_before_they_begin_a_segment_of_the_reserve_and_what
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_space_test

@@ -4,7 +4,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_targets_test {
 namespace {
 
 using What = ConfigureQueueCommand::What;
@@ -114,6 +114,12 @@ TEST(EngineTargets, a_target_that_is_gone_pauses_the_queue_that_has_it_and_no_ot
     set.keeps_pause = true;
     set.settings.lease_ms = 5'000;
     EXPECT_EQ(shard.ask<QueueAnswer>(set).settings.paused_by, PausedBy::target) << "as is the pause";
+    ConfigureQueueCommand moved = with_target("q", "elsewhere");
+    moved.keeps_pause = true;
+    EXPECT_EQ(shard.ask<QueueAnswer>(moved).settings.paused_by, PausedBy::user) << "that target has said nothing";
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::resume, {}});
+    shard.ask<QueueAnswer>(set);
+    shard.ask<QueueAnswer>(gone);
     const QueueSettings resumed =
         shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::resume, {}}).settings;
     EXPECT_FALSE(resumed.paused);
@@ -155,4 +161,4 @@ TEST(EngineTargets, a_failure_rests_as_long_as_the_target_asks_and_never_shorter
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_targets_test

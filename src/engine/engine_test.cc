@@ -7,7 +7,7 @@
 #include "engine/trial_engine.h"
 #include "message/outcome_rows.h"
 
-namespace duewheel {
+namespace duewheel::engine_test {
 namespace {
 
 using Shard = TrialEngine;
@@ -370,4 +370,4 @@ TEST(Engine, a_retry_too_far_ahead_names_its_own_member) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_test

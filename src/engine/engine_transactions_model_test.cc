@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "engine/trial_halves.h"
 
-namespace duewheel {
+namespace duewheel::engine_transactions_model_test {
 namespace {
 
 // What a half should be by its put and what was said of it since: the rule of engine_transactions.cc once more.
@@ -152,4 +152,4 @@ TEST(Transactions, random_histories_with_restarts_keep_to_a_model) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_transactions_model_test

@@ -1,7 +1,7 @@
 // Transactions: halves that nobody gets, what a producer says of them, and what becomes of those it says nothing of.
 #include "engine/trial_halves.h"
 
-namespace duewheel {
+namespace duewheel::engine_transactions_test {
 namespace {
 
 TEST(Transactions, a_half_is_durable_and_with_nobody_until_it_is_committed) {
@@ -513,4 +513,4 @@ TEST(Transactions, an_answer_that_comes_while_the_content_is_read_holds) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_transactions_test

@@ -5,7 +5,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_turns_test {
 namespace {
 
 std::vector<std::string> bodies_in_log(const TrialEngine& shard) {
@@ -144,4 +144,4 @@ TEST(Turns, who_floods_leaves_room_for_others) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_turns_test

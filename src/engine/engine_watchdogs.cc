@@ -10,20 +10,11 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/nearest_name.h"
 #include "base/planted_bugs.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 
 namespace duewheel {
-namespace {
-
-// Who mistypes a name is looked for among so many to either side of it.
-constexpr std::size_t kNamesAround = 32;
-constexpr std::size_t kNameCompared = 64;  // bytes
-
-}  // namespace
-
 // What begins with a start: all watchdogs, each armed for what comes next.
 void Engine::begin_watchdogs(std::vector<WatchdogStart> all) {
     for (WatchdogStart& start : all) {
@@ -38,13 +29,9 @@ void Engine::begin_watchdogs(std::vector<WatchdogStart> all) {
 }
 
 Error Engine::unknown_watchdog(const std::string& name_space, const std::string& name) const {
-    std::string text = "there is no watchdog of this name: ";
-    std::vector<std::string_view> around;
-    if (name.size() <= kNameCompared) around = watchdogs_.names_around(name_space, name, kNamesAround);
-    std::erase_if(around, [](std::string_view each) { return each.size() > kNameCompared; });
-    const std::string_view nearest = around.empty() ? std::string_view{} : nearest_name(name, around);
-    if (!nearest.empty() && is_near(name, nearest)) text += "did you mean `" + std::string(nearest) + "`? If not, ";
-    text += "set it with a PUT, which feeds it in the same request";
+    std::string text =
+        "there is no watchdog of this name: " + did_you_mean(name, watchdogs_.names_around(name_space, name)) +
+        "set it with a PUT, which feeds it in the same request";
     return {"unknown_watchdog", std::move(text), "watchdog"};
 }
 
@@ -260,6 +247,7 @@ WatchdogAnswer Engine::describe(const Watchdog& watchdog) {
     answer.name_space = watchdog.name_space();
     answer.name = watchdog.name();
     answer.state = watchdog.state;
+    answer.waits_for = watchdog.waits_for;
     return answer;
 }
 

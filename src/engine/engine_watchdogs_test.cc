@@ -3,7 +3,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::engine_watchdogs_test {
 namespace {
 
 PutWatchdogCommand watchdog(std::int64_t timeout_ms, std::int64_t most_ms = 0, std::int64_t again_ms = 0,
@@ -230,6 +230,20 @@ TEST(Watchdogs, one_that_is_fed_just_in_time_does_not_wait_for_room_in_its_queue
     shard.ask<LeaseEndAnswer>(AckCommand{shard.lease().at(0).lease});
     shard.turn(50);
     EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 199);
+}
+
+TEST(Watchdogs, one_that_waits_for_room_says_for_what) {
+    TrialEngine shard;
+    const MessageId in_the_way = shard.put(500'000);
+    limit_pending(shard, 1);
+    shard.ask<WatchdogAnswer>(watchdog(100));
+    EXPECT_EQ(look(shard).waits_for, "");
+    shard.turn(100);
+    EXPECT_EQ(look(shard).waits_for, "queue_full");
+    shard.ask<ChangeAnswer>(CancelCommand{"default", in_the_way});
+    shard.turn(EngineOptions{}.spawn_again_ms);
+    EXPECT_EQ(shard.lease().size(), 1u);
+    EXPECT_EQ(look(shard).waits_for, "");
 }
 
 // A put that fed it and made its timeout shorter was judged by the new rule: it fired at once, though it was fed in
@@ -566,4 +580,4 @@ TEST(Watchdogs, a_crowd_that_falls_silent_at_once_is_told_of_one_by_one) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::engine_watchdogs_test

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 
-namespace duewheel {
+namespace duewheel::fair_lines_test {
 namespace {
 
 struct Item {
@@ -179,4 +179,4 @@ TEST(FairLines, keep_order_and_shares_over_random_histories) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::fair_lines_test

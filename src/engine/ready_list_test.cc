@@ -7,7 +7,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel {
+namespace duewheel::ready_list_test {
 namespace {
 
 constexpr DueMs kLateBefore = 1'000;
@@ -144,4 +144,4 @@ TEST(ReadyList, what_falls_due_after_a_start_is_read_beside_what_was_overdue) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::ready_list_test

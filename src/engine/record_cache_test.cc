@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::record_cache_test {
 namespace {
 
 constexpr std::size_t kCost = 100 + 96;  // of a body of 100 bytes, with its place in the table
@@ -34,4 +34,4 @@ TEST(RecordCache, keeps_no_body_that_would_push_out_much_else) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::record_cache_test

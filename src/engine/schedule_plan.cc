@@ -23,6 +23,7 @@ class Planner {
             const DueMs after_next = time_after_next(state, times_);
             PassedWhy why = PassedWhy::none;
             const Fate fate = fate_of(state.next_ms, after_next, why);
+            if (fate == Fate::merge && why == PassedWhy::missed && !has_room()) break;
             if (fate == Fate::run && !run(state.next_ms, state.next_run)) break;
             if (fate != Fate::run) pass(state.next_ms, fate, why);
             ++plan_.steps;
@@ -37,6 +38,12 @@ class Planner {
   private:
     bool is_late(DueMs nominal) const { return now_ - nominal > limits_.on_time_ms; }
     bool must_skip_run() const { return unfinished_ && plan_.after.rule.overlap == Overlap::skip; }
+
+    // For the run that the next times are merged into; one that waits for another needs none yet.
+    bool has_room() const {
+        const bool waits = unfinished_ && plan_.after.rule.overlap == Overlap::queue_one;
+        return waits || plan_.runs.size() < limits_.runs_max;
+    }
 
     // The run that waits for the end of the one before. False: it still does not go, and nothing behind it needs a run.
     bool run_waiting() {

@@ -12,6 +12,8 @@
 // looks at the run before: while that is unfinished, a run is skipped, with what would have been merged into it, or
 // waits for its end, and those that come while one waits are merged into it.
 //
+// Nothing is merged into a run that has no room: the whole row waits with it.
+//
 // Each step is decided by what came before it alone, so a long row of missed times may be walked in shares, each
 // durable before the next, and gives the same as in one go.
 #pragma once

@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 
-namespace duewheel {
+namespace duewheel::schedule_plan_test {
 namespace {
 
 constexpr DueMs kMinute = 60'000;
@@ -45,6 +45,23 @@ TEST(SchedulePlan, what_is_on_time_makes_a_run_and_moves_the_schedule_on) {
     EXPECT_EQ(made.after.next_run, 2u);
     EXPECT_EQ(made.after.made, 1u);
     EXPECT_EQ(made.after.late, 0u);
+}
+
+// While its queue was full a schedule counted times as merged into a run that was not made; a pause, or a window, then
+// passed that over.
+TEST(SchedulePlan, nothing_is_merged_into_a_run_that_has_no_room) {
+    PlanLimits limits;
+    limits.runs_max = 0;
+    EXPECT_TRUE(plan(every_minute(Misfire::once), 5 * kMinute + 30'000, limits).changes_nothing());
+    ScheduleState paused = every_minute(Misfire::once);
+    paused.pass_until_ms = 5 * kMinute + 30'000;
+    const SchedulePlan passed = plan(paused, 5 * kMinute + 30'000, limits);
+    EXPECT_EQ(passed.after.skipped, 5u) << "what is skipped needs none";
+    EXPECT_EQ(passed.after.merged, 0u);
+    limits.last_is_unfinished = true;
+    const SchedulePlan waits = plan(every_minute(Misfire::once, Overlap::queue_one), 5 * kMinute + 30'000, limits);
+    EXPECT_EQ(waits.after.merged, 4u);
+    EXPECT_EQ(waits.after.waiting_run, 5u) << "nor does one that waits";
 }
 
 TEST(SchedulePlan, once_makes_one_run_for_all_that_were_missed) {
@@ -208,4 +225,4 @@ TEST(SchedulePlan, walked_in_shares_it_gives_the_same_as_in_one_go) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::schedule_plan_test

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/names_around.h"
 #include "message/schedule_state.h"
 #include "message/schedule_times.h"
 #include <duewheel/timing_wheel.h>
@@ -37,6 +38,7 @@ struct Schedule {
     TimerHandle timer;
     bool in_batch = false;
     bool is_due = false;                  // waits among `due` or `preparing`
+    std::string_view waits_for;           // why its run could not be made when it was looked at last; a code
     std::optional<ScheduleTimes> coming;  // of the record in the batch, where that changes them
 
     bool exists() const { return state.revision != 0; }
@@ -89,6 +91,10 @@ class ScheduleTable {
         const auto found = by_name_.upper_bound(Key{name_space, after});
         if (found == by_name_.end() || found->first.first != name_space) return nullptr;
         return by_number_.at(found->second).get();
+    }
+    std::vector<std::string_view> names_around(std::string_view name_space, std::string_view name) const {
+        return duewheel::names_around(by_name_, name_space, name,
+                                      [this](ScheduleNumber number) { return by_number_.at(number)->exists(); });
     }
     template <class F>
     void for_each(F&& visit) const {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::timer_lanes_test {
 namespace {
 
 constexpr std::size_t kAll = TimingWheel::kUnlimited;
@@ -63,4 +63,4 @@ TEST(TimerLanes, a_handle_names_one_timer_of_one_lane) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::timer_lanes_test

@@ -23,7 +23,7 @@ inline PutScheduleCommand every(std::int64_t every_ms, std::uint64_t times = 0, 
     return schedule({.kind = TimesKind::every, .every_ms = every_ms, .times = times}, std::move(name));
 }
 
-inline ScheduleAnswer look(TrialEngine& shard, const std::string& name = "s") {
+inline ScheduleAnswer look_at(TrialEngine& shard, const std::string& name = "s") {
     return shard.ask<ScheduleAnswer>(DescribeScheduleCommand{"default", name});
 }
 

@@ -66,9 +66,13 @@ inline void feed(WatchdogState& state, DueMs now) {
 inline void set_rule(WatchdogState& state, WatchdogRule rule, DueMs now) {
     const bool has_same_times = rule.timeout_ms == state.rule.timeout_ms && rule.most_ms == state.rule.most_ms &&
                                 rule.again_ms == state.rule.again_ms;
+    const std::int64_t again_before = state.rule.again_ms;
     state.rule = std::move(rule);
     if (has_same_times || has_come(state, now)) return;
-    const DueMs due = due_by_rule(state);
+    DueMs due = due_by_rule(state);
+    // Of the times that have passed unseen the last one counts.
+    const bool goes_on = state.first_fed_ms == 0 && again_before != 0 && state.rule.again_ms != 0;
+    if (goes_on) due = state.due_ms - again_before + state.rule.again_ms;
     state.due_ms = due == 0 ? 0 : std::max(due, now);
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::watchdog_course_test {
 namespace {
 
 WatchdogState fed_at(DueMs now, WatchdogRule rule) {
@@ -99,5 +99,16 @@ TEST(WatchdogCourse, another_rule_moves_what_has_not_come_and_never_into_the_pas
     EXPECT_EQ(state.due_ms, 7'000) << "counted from the last firing";
 }
 
+// It was counted from the first of the times that one message stood for, had come long ago, and rang at once.
+TEST(WatchdogCourse, a_longer_rest_counts_from_the_last_time_that_has_passed) {
+    WatchdogState state = fed_at(1'000, {.timeout_ms = 1'000, .again_ms = 1'000});
+    next_firing(state, 7'500);  // for 2,000 to 7,000
+    EXPECT_EQ(state.due_ms, 8'000);
+    set_rule(state, {.timeout_ms = 1'000, .again_ms = 1'500}, 7'600);
+    EXPECT_EQ(state.due_ms, 8'500);
+    set_rule(state, {.timeout_ms = 1'000, .again_ms = 100}, 7'700);
+    EXPECT_EQ(state.due_ms, 7'700) << "never in the past";
+}
+
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::watchdog_course_test

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/names_around.h"
 #include "message/watchdog_state.h"
 #include <duewheel/timing_wheel.h>
 
@@ -32,7 +33,8 @@ struct Watchdog {
     TimerHandle timer;
     std::uint32_t record_bytes = 0;
     bool in_batch = false;
-    bool is_due = false;  // waits among `due` or `preparing`
+    bool is_due = false;         // waits among `due` or `preparing`
+    std::string_view waits_for;  // why its message could not be made when it was looked at last; a code
 
     const std::string& name_space() const { return key->first; }
     const std::string& name() const { return key->second; }
@@ -92,21 +94,9 @@ class WatchdogTable {
         const auto found = by_name_.upper_bound(Key{name_space, after});
         return found == by_name_.end() || found->first.first != name_space ? nullptr : &found->second;
     }
-    // Names of the namespace that lie around this one in their order, at most so many to either side.
-    std::vector<std::string_view> names_around(std::string_view name_space, std::string_view name,
-                                               std::size_t each_side) const {
-        std::vector<std::string_view> names;
-        const auto middle = by_name_.lower_bound(Key{name_space, name});
-        const auto take = [&](const auto& at) {
-            if (at->first.first != name_space) return false;
-            if (at->second.exists()) names.push_back(at->first.second);
-            return true;
-        };
-        auto at = middle;
-        for (std::size_t left = each_side; left > 0 && at != by_name_.end() && take(at); --left) ++at;
-        at = middle;
-        for (std::size_t left = each_side; left > 0 && at != by_name_.begin() && take(--at);) --left;
-        return names;
+    std::vector<std::string_view> names_around(std::string_view name_space, std::string_view name) const {
+        return duewheel::names_around(by_name_, name_space, name,
+                                      [](const Watchdog& watchdog) { return watchdog.exists(); });
     }
     template <class F>
     void for_each(F&& visit) {

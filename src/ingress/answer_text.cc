@@ -2,8 +2,8 @@
 
 #include <cassert>
 
-#include "calendar/instant_text.h"
 #include "ingress/content_text.h"
+#include "ingress/instant_member.h"
 #include "ingress/json_writer.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
@@ -30,10 +30,6 @@ HttpResponse json_response(int status, std::string body) {
 
 void write_id(JsonWriter& json, MessageId id) {
     json.text("id", std::to_string(id));
-}
-
-void write_instant(JsonWriter& json, std::string_view name, std::string_view name_ms, DueMs at_ms) {
-    json.text(name, format_instant(at_ms)).number(name_ms, at_ms);
 }
 
 HttpResponse write(const Error& error) {
@@ -99,6 +95,7 @@ HttpResponse write(const MessageAnswer& answer) {
     write_row(json, answer.row);
     if (answer.row.state.retry) write_retry(json, *answer.row.state.retry);
     if (answer.repeat) write_repeat(json, *answer.repeat);
+    if (answer.expires_in_ms != 0) json.number("expires_in", answer.expires_in_ms);
     const bool is_check = answer.transaction && answer.parent != 0;
     if (answer.transaction) {
         is_check ? write_check(json, answer.parent, answer.occurrence, *answer.transaction)

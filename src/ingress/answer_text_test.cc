@@ -7,7 +7,7 @@
 #include "ingress/list_request.h"
 #include "ingress/problem.h"
 
-namespace duewheel {
+namespace duewheel::answer_text_test {
 namespace {
 
 constexpr DueMs kDue = 1'798'783'200'250;  // 2027-01-01T06:00:00.250Z
@@ -257,4 +257,4 @@ TEST(AnswerText, of_a_forecast) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::answer_text_test

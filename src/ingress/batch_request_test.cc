@@ -5,7 +5,7 @@
 
 #include "ingress/call_fixture.h"
 
-namespace duewheel {
+namespace duewheel::batch_request_test {
 namespace {
 
 const std::string kPuts = "/v1/queues/q/messages:batch";
@@ -190,4 +190,4 @@ TEST(BatchRequest, ends_of_leases_are_of_a_namespace_too) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::batch_request_test

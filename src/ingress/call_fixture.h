@@ -104,7 +104,7 @@ inline std::string describe(const Command& command) {
                        (c.order_key.empty() ? "" : " order_key=" + c.order_key) + " priority=" + number(c.priority) +
                        " body=" + c.body + " type=" + c.content_type + " headers=" + c.headers +
                        " trace=" + c.traceparent + (c.key.empty() ? "" : " key=" + c.key) + retry(c.retry) +
-                       repeat(c.repeat) + transaction(c.transaction);
+                       repeat(c.repeat) + transaction(c.transaction) + (c.is_held ? " held" : "");
             } else if constexpr (std::is_same_v<T, PutBatchCommand>) {
                 std::string all = "batch";
                 for (const PutCommand& put : c.puts) all += "\n" + describe(Command(put));

@@ -7,7 +7,7 @@
 
 #include "net/http_target.h"
 
-namespace duewheel {
+namespace duewheel::call_path_test {
 namespace {
 
 // "what namespace name", or "none".
@@ -135,4 +135,4 @@ TEST(CallPath, methods_are_those_of_the_list_to_the_letter) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::call_path_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::caller_test {
 namespace {
 
 const CallerRules kLoopback{true, {"127.0.0.1", "localhost", "[::1]", "dw.example"}, {"dw.example"}};
@@ -87,4 +87,4 @@ TEST(Caller, without_an_origin_is_known_by_what_the_browser_says_of_the_site) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::caller_test

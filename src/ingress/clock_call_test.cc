@@ -4,7 +4,7 @@
 
 #include "ingress/call_fixture.h"
 
-namespace duewheel {
+namespace duewheel::clock_call_test {
 namespace {
 
 constexpr DueMs kNow = 1'798'783'200'250;
@@ -84,4 +84,4 @@ TEST_F(ClockCall, no_other_clock_is_moved_by_command) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::clock_call_test

@@ -12,7 +12,7 @@
 #include "ingress/contract_fixture.h"
 #include "ingress/problem.h"
 
-namespace duewheel {
+namespace duewheel::contract_test {
 namespace {
 
 // "GET /v1/queues/{}:lease", whatever the names between braces are.
@@ -151,4 +151,4 @@ TEST(Contract, is_served) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::contract_test

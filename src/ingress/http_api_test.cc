@@ -1,12 +1,12 @@
 // The API over real sockets, with a shard that the test plays: every refusal with its code and status, and the life of
-// a waiting reply.
+// a waiting reply. It is long, because refusals are.
 #include "ingress/http_api.h"
 
 #include <gtest/gtest.h>
 
 #include "ingress/call_fixture.h"
 
-namespace duewheel {
+namespace duewheel::http_api_test {
 namespace {
 
 const std::string kLease = lease_text({1024, 1, 2, 3});
@@ -99,6 +99,9 @@ TEST(HttpApi, refuses_members_that_it_does_not_know_or_knows_twice) {
         {put(R"({"headers":{"Trace":"1","trace":"2"}})"), 400, "duplicate_member", "headers.trace"},
         {put(R"({"body":"x","body_base64":""})"), 400, "conflicting_members", "body_base64"},
         {put(R"({"delay":1,"due":1})"), 400, "conflicting_members", "due"},
+        {put(R"({"held":true,"transaction":{"check_back":{"after":"1m"}}})"), 400, "conflicting_members", "held"},
+        {raw({{"Duewheel-Held", "true"}, {"Duewheel-Transaction", "after=1m"}}), 400, "conflicting_members",
+         "Duewheel-Held"},
         {{"PATCH", "/v1/messages/1", R"({"delay":1,"due":1})"}, 400, "conflicting_members", "due"},
         {{"PATCH", "/v1/messages/1", "{}"}, 400, "missing_member", "delay"},
         {{"PATCH", "/v1/messages/1"}, 400, "missing_member", "delay"},
@@ -132,6 +135,8 @@ TEST(HttpApi, refuses_values_of_the_wrong_type_naming_both) {
         {put(R"({"priority":"high"})"), 400, "wrong_type", "priority", "is a text"},
         {put(R"({"content_type":1})"), 400, "wrong_type", "content_type"},
         {put(R"({"headers":[]})"), 400, "wrong_type", "headers"},
+        {put(R"({"held":"true"})"), 400, "wrong_type", "held", "is a text; it has to be true or false"},
+        {raw({{"Duewheel-Held", "yes"}}), 400, "wrong_type", "Duewheel-Held"},
         {put(R"({"headers":{"a":1}})"), 400, "wrong_type", "headers.a", "is a number"},
         {{"POST", kTake, R"({"max":"1"})"}, 400, "wrong_type", "max"},
         {{"POST", kTake, R"({"wait":false})"}, 400, "wrong_type", "wait"},
@@ -596,4 +601,4 @@ TEST(HttpApi, answers_go_to_those_who_asked) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::http_api_test

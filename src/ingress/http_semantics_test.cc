@@ -3,7 +3,7 @@
 
 #include "ingress/call_fixture.h"
 
-namespace duewheel {
+namespace duewheel::http_semantics_test {
 namespace {
 
 const std::string kLease = lease_text({1024, 1, 2, 3});
@@ -45,4 +45,4 @@ TEST(HttpSemantics, who_asks_for_the_options_of_the_server_is_told_the_methods) 
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::http_semantics_test

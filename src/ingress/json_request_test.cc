@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "calendar/instant_text.h"
 
-namespace duewheel {
+namespace duewheel::json_request_test {
 namespace {
 
 std::string code_of(const Error& error) {
@@ -318,4 +318,4 @@ TEST(JsonRequest, a_list_of_texts_comes_in_its_order) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::json_request_test

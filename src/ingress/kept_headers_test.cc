@@ -6,7 +6,7 @@
 #include "ingress/call_fixture.h"
 #include "ingress/request_command.h"
 
-namespace duewheel {
+namespace duewheel::kept_headers_test {
 namespace {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
@@ -31,4 +31,4 @@ TEST(KeptHeaders, of_what_is_none_there_are_none) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::kept_headers_test

@@ -7,7 +7,7 @@
 #include "base/base64.h"
 #include "base/random.h"
 
-namespace duewheel {
+namespace duewheel::lease_text_test {
 namespace {
 
 TEST(LeaseText, comes_back_as_the_same_token) {
@@ -86,4 +86,4 @@ TEST(Base64, refuses_every_other_form) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::lease_text_test

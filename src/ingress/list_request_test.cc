@@ -9,7 +9,7 @@
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
 
-namespace duewheel {
+namespace duewheel::list_request_test {
 namespace {
 
 Result<Command> read(const std::string& target, const std::string& method = "GET") {
@@ -193,4 +193,4 @@ TEST(ForecastRequest, takes_a_queue_and_minutes_or_neither) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::list_request_test

@@ -5,7 +5,7 @@
 
 #include "ingress/call_fixture.h"
 
-namespace duewheel {
+namespace duewheel::namespace_request_test {
 namespace {
 
 TEST(NamespaceCalls, say_what_they_say) {
@@ -84,4 +84,4 @@ TEST(NamespaceCalls, refusals_say_when_to_come_again) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::namespace_request_test

@@ -13,7 +13,7 @@
 
 #include "ingress/http_api.h"
 
-namespace duewheel {
+namespace duewheel::problem_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -173,4 +173,4 @@ TEST(Problem, of_the_http_server_looks_like_any_other) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::problem_test

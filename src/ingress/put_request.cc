@@ -23,7 +23,7 @@ namespace {
 // What a put's header fields say.
 struct PutFields {
     std::optional<std::string_view> content_type, delay, due, flex, expires_in, expires, order_key, priority, key,
-        retry, repeat, transaction;
+        retry, repeat, transaction, held;
 };
 
 bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
@@ -36,7 +36,8 @@ Error unknown_field(std::string_view name) {
         "unknown_member",
         shown +
             " is not known here; Duewheel-Delay, Duewheel-Due, Duewheel-Flex, Duewheel-Expires-In, Duewheel-Expires, "
-            "Duewheel-Order-Key, Duewheel-Priority, Duewheel-Repeat, Duewheel-Retry and Duewheel-Transaction are",
+            "Duewheel-Held, Duewheel-Order-Key, Duewheel-Priority, Duewheel-Repeat, Duewheel-Retry and "
+            "Duewheel-Transaction are",
         shown};
 }
 
@@ -60,6 +61,7 @@ Result<PutFields> read_fields(const HttpRequest& request) {
             if (equal_ignoring_case(name, "Retry")) place = &fields.retry;
             if (equal_ignoring_case(name, "Repeat")) place = &fields.repeat;
             if (equal_ignoring_case(name, "Transaction")) place = &fields.transaction;
+            if (equal_ignoring_case(name, "Held")) place = &fields.held;
             if (place == nullptr) return unknown_field(field.name);
         }
         if (place == nullptr) continue;
@@ -252,6 +254,7 @@ std::string_view first_of_raw(const PutFields& fields) {
     if (fields.priority) return "Duewheel-Priority";
     if (fields.repeat) return "Duewheel-Repeat";
     if (fields.transaction) return "Duewheel-Transaction";
+    if (fields.held) return "Duewheel-Held";
     return fields.retry ? "Duewheel-Retry" : "";
 }
 
@@ -260,7 +263,7 @@ Result<Command> read_json_request(const HttpRequest& request, const PutFields& f
     if (const std::string_view name = first_of_raw(fields); !name.empty()) {
         return Error{"conflicting_members",
                      "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due`, `flex`, "
-                     "`expires_in`, `expires`, `order_key`, `priority`, `repeat`, `retry` and `transaction`",
+                     "`expires_in`, `expires`, `held`, `order_key`, `priority`, `repeat`, `retry` and `transaction`",
                      std::string(name)};
     }
     if (fields.key) {
@@ -312,6 +315,21 @@ Status read_raw_times(const PutFields& fields, PutCommand& put) {
     return {};
 }
 
+Status read_raw_held(std::string_view text, bool& into) {
+    if (text == "true" || text == "false") return into = text == "true", Status();
+    return Error{"wrong_type", "Duewheel-Held is true, which sets the message aside at once, or false",
+                 "Duewheel-Held"};
+}
+
+Status check_held(const PutCommand& put, std::string_view name) {
+    if (!put.is_held || !put.transaction) return {};
+    return Error{
+        "conflicting_members",
+        "a message in a transaction is with nobody until it is committed: hold it then, or leave `transaction` "
+        "out",
+        std::string(name)};
+}
+
 // Any other media type: the request's body is the message's, and what else there is to say stands in fields.
 Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
                              PutCommand put) {
@@ -346,6 +364,7 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
         if (fields.transaction) {
             put.request_hash = hash_request("transaction " + std::string(*fields.transaction), put.request_hash);
         }
+        if (fields.held) put.request_hash = hash_request("held " + std::string(*fields.held), put.request_hash);
     }
     if (read && fields.priority) {
         const char* end = fields.priority->data() + fields.priority->size();
@@ -363,6 +382,8 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
         if (!rule) return std::move(rule).error();
         put.transaction = *std::move(rule);
     }
+    if (read && fields.held) read = read_raw_held(*fields.held, put.is_held);
+    if (read) read = check_held(put, "Duewheel-Held");
     if (read) read = check_body(request.body, options);
     if (!read) return std::move(read).error();
     put.body = request.body;
@@ -382,7 +403,8 @@ std::string_view raw_field_of(std::string_view member) {
         {"expires", "Duewheel-Expires"},   {"order_key", "Duewheel-Order-Key"},
         {"priority", "Duewheel-Priority"}, {"retry", "Duewheel-Retry"},
         {"repeat", "Duewheel-Repeat"},     {"transaction", "Duewheel-Transaction"},
-        {"key", "Idempotency-Key"},        {"content_type", "Content-Type"}};
+        {"held", "Duewheel-Held"},         {"key", "Idempotency-Key"},
+        {"content_type", "Content-Type"}};
     if (member.starts_with("repeat.")) return "Duewheel-Repeat";
     if (member.starts_with("retry.")) return "Duewheel-Retry";
     if (member.starts_with("transaction.")) return "Duewheel-Transaction";
@@ -418,7 +440,7 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
     const Result<JsonRequest> json = JsonRequest::parse(text, line);
     if (!json) return json.error();
     Status read = json->only({"body", "body_base64", "delay", "due", "flex", "expires_in", "expires", "order_key",
-                              "priority", "repeat", "retry", "transaction", "headers", "content_type", "key"});
+                              "priority", "repeat", "retry", "transaction", "held", "headers", "content_type", "key"});
     if (read) read = read_when(*json, put.when);
     if (read) read = read_flex(*json, put.flex_ms);
     if (read) read = read_expiry(*json, put.expires);
@@ -428,6 +450,8 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
         if (!transaction) return std::move(transaction).error();
         put.transaction = *std::move(transaction);
     }
+    if (read) read = take(json->boolean("held"), put.is_held);
+    if (read) read = check_held(put, "held");
     if (read) read = read_key_member(*json, options, put.key);
     if (read) read = read_content_members(*json, options, put);
     if (!read) return std::move(read).error();

@@ -5,6 +5,7 @@
 
 #include "base/base64.h"
 #include "calendar/instant_text.h"
+#include "ingress/instant_member.h"
 #include "ingress/list_request.h"
 #include "ingress/rule_text.h"
 
@@ -42,6 +43,16 @@ void write_settings(JsonWriter& json, const QueueSettings& settings) {
 }
 
 namespace {
+
+void write_seen(JsonWriter& json, const TargetSeen& seen, bool is_gone) {
+    static constexpr std::string_view kNames[] = {"works", "trying", "rests", "rests", "unfit", "off"};
+    json.open("webhook").text("state", is_gone ? "gone" : kNames[static_cast<std::size_t>(seen.state)]);
+    if (!is_gone && seen.rests_until_ms != 0) {
+        json.text("because", seen.state == TargetSeen::State::failed ? "failures" : "retry_after");
+        write_instant(json, "until", "until_ms", seen.rests_until_ms);
+    }
+    json.number("under_way", seen.under_way).close();
+}
 
 void write_counts(JsonWriter& json, const QueueAnswer& answer) {
     const QueueCounts& counts = answer.counts;
@@ -88,6 +99,7 @@ void write_queue(JsonWriter& json, const QueueAnswer& answer) {
         json.number("died_before_ms", answer.settings.discard_before_ms);
         json.number("discarded", answer.discarded).close();
     }
+    if (answer.target) write_seen(json, *answer.target, answer.settings.paused_by == PausedBy::target);
     write_settings(json, answer.settings);
     json.close();
 }

@@ -12,7 +12,7 @@
 #include "ingress/call_fixture.h"
 #include "ingress/problem.h"
 
-namespace duewheel {
+namespace duewheel::request_command_test {
 namespace {
 
 const std::string kLease = lease_text({1024, 1, 2, 3});
@@ -80,6 +80,14 @@ TEST(RequestCommand, every_call_has_its_command) {
          "jitter=200"},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Retry", "attempts=1"}}},
          "put default mail delay=0 priority=0 body=raw type=text/plain headers= trace= attempts=1"},
+        {{"POST", "/v1/queues/mail/messages", R"({"held":true,"delay":5})"},
+         "put default mail delay=5 priority=0 body= type= headers= trace= held"},
+        {{"POST", "/v1/queues/mail/messages", R"({"held":false,"transaction":{"check_back":{"after":5}}})"},
+         "put default mail delay=0 priority=0 body= type= headers= trace= transaction=,5,0,rollback"},
+        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Held", "true"}}},
+         "put default mail delay=0 priority=0 body=raw type=text/plain headers= trace= held"},
+        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Held", "false"}}},
+         "put default mail delay=0 priority=0 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/messages/1024:hold"}, "hold default 1024"},
         {{"POST", "/v1/namespaces/team/messages/1024:kick", "{}"}, "kick team 1024"},
         {{"POST", "/v1/queues/mail:redrive"}, "redrive default mail max=-"},
@@ -545,4 +553,4 @@ TEST(RequestCommand, names_the_header_field_where_the_engine_refuses_a_raw_put) 
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::request_command_test

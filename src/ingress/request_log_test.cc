@@ -4,7 +4,7 @@
 
 #include "support/recording_log.h"
 
-namespace duewheel {
+namespace duewheel::request_log_test {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
@@ -94,4 +94,4 @@ TEST(RequestLog, tells_refusals_at_a_limit_once_in_ten_seconds_and_how_many_ther
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::request_log_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::retry_request_test {
 namespace {
 
 std::string told(const Result<RetryChoice>& choice) {
@@ -65,4 +65,4 @@ TEST(RetryRequest, what_is_wrong_in_the_field_is_named) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::retry_request_test

@@ -9,7 +9,7 @@
 #include "ingress/request_command.h"
 #include "ingress/schedule_text.h"
 
-namespace duewheel {
+namespace duewheel::schedule_request_test {
 namespace {
 
 Result<Command> command_of(const Call& call) {
@@ -238,4 +238,4 @@ TEST(ScheduleRequest, the_settings_that_are_shown_are_those_of_a_put) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::schedule_request_test

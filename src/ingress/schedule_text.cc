@@ -2,14 +2,11 @@
 
 #include "calendar/instant_text.h"
 #include "ingress/content_text.h"
+#include "ingress/instant_member.h"
 #include "ingress/rule_text.h"
 
 namespace duewheel {
 namespace {
-
-void write_instant(JsonWriter& json, std::string_view name, std::string_view name_ms, DueMs at_ms) {
-    json.text(name, format_instant(at_ms)).number(name_ms, at_ms);
-}
 
 void write_times(JsonWriter& json, const TimesRule& times) {
     switch (times.kind) {
@@ -89,6 +86,7 @@ void write_schedule(JsonWriter& json, const ScheduleAnswer& answer) {
         write_instant(json, "next", "next_ms", state.next_ms);
         json.number("next_occurrence", state.next_run);
     }
+    if (!answer.waits_for.empty()) json.text("waits_for", answer.waits_for);
     write_progress(json, state);
     json.text("zone_data", answer.zone_data);
     json.open("settings");

@@ -3,7 +3,7 @@
 
 #include "ingress/call_fixture.h"
 
-namespace duewheel {
+namespace duewheel::stats_test {
 namespace {
 
 // With 99,000 queues the answer had ten megabytes, and the shard's thread wrote it for 80 ms, each second for each
@@ -30,4 +30,4 @@ TEST(Stats, tells_of_so_many_queues_and_of_how_many_there_are) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::stats_test

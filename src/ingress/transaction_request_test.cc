@@ -6,7 +6,7 @@
 #include "ingress/call_fixture.h"
 #include "ingress/request_command.h"
 
-namespace duewheel {
+namespace duewheel::transaction_request_test {
 namespace {
 
 const HttpApiOptions kOptions;
@@ -143,4 +143,4 @@ TEST(TransactionRequest, a_half_and_a_check_are_told_as_such) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::transaction_request_test

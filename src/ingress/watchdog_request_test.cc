@@ -8,7 +8,7 @@
 #include "ingress/name_cursor.h"
 #include "ingress/request_command.h"
 
-namespace duewheel {
+namespace duewheel::watchdog_request_test {
 namespace {
 
 Result<Command> command_of(const Call& call) {
@@ -196,4 +196,4 @@ TEST(WatchdogRequest, the_settings_that_are_shown_are_those_of_a_put) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::watchdog_request_test

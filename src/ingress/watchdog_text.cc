@@ -1,15 +1,11 @@
 #include "ingress/watchdog_text.h"
 
-#include "calendar/instant_text.h"
 #include "ingress/content_text.h"
+#include "ingress/instant_member.h"
 #include "ingress/rule_text.h"
 
 namespace duewheel {
 namespace {
-
-void write_instant(JsonWriter& json, std::string_view name, std::string_view name_ms, DueMs at_ms) {
-    json.text(name, format_instant(at_ms)).number(name_ms, at_ms);
-}
 
 template <class Answer>
 void open_named(JsonWriter& json, const Answer& answer) {
@@ -54,6 +50,7 @@ void write_watchdog(JsonWriter& json, const WatchdogAnswer& answer) {
     json.text("state", state.due_ms != 0 ? "armed" : "asleep").number("revision", state.revision);
     write_instant(json, "created", "created_ms", state.created_ms);
     if (state.due_ms != 0) write_instant(json, "due", "due_ms", state.due_ms);
+    if (!answer.waits_for.empty()) json.text("waits_for", answer.waits_for);
     if (answer.late) json.boolean("late", *answer.late);
     write_instant(json, "last_fed", "last_fed_ms", state.fed_ms);
     write_progress(json, state);

@@ -5,7 +5,7 @@
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::commit_reader_test {
 namespace {
 
 constexpr const char* kPath = "/segment";
@@ -106,4 +106,4 @@ TEST(CommitReader, reads_a_commit_that_is_larger_than_what_it_reads_at_a_time) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::commit_reader_test

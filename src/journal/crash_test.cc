@@ -17,7 +17,7 @@
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::crash_test {
 namespace {
 
 // What was met over one or more trials; each must be met, or the trials say nothing.
@@ -300,4 +300,4 @@ TEST(PlantedBugs, a_failed_sync_taken_for_success_is_found) {
 #endif
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::crash_test

@@ -8,7 +8,7 @@
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::damage_test {
 namespace {
 
 constexpr std::uint64_t kSegmentBytes = 8 << 10;
@@ -266,4 +266,4 @@ TEST_F(Damage, blocks_that_changed_places_are_refused) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::damage_test

@@ -9,7 +9,7 @@
 #include "support/sim_disk.h"
 #include "support/temporary_directory.h"
 
-namespace duewheel {
+namespace duewheel::local_journal_test {
 namespace {
 
 TEST(LocalJournal, plays_back_what_was_committed_over_many_segments) {
@@ -531,4 +531,4 @@ TEST(LocalJournal, places_are_read_while_the_committer_commits_and_old_segments_
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::local_journal_test

@@ -7,7 +7,7 @@
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::log_copy_test {
 namespace {
 
 constexpr const char* kCopy = "/copy";
@@ -166,4 +166,4 @@ TEST(LogCopy, on_a_disk_that_is_too_small_says_so) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::log_copy_test

@@ -6,7 +6,7 @@
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::recovery_test {
 namespace {
 
 std::string code_of_opening(FileSystem& files, const JournalOptions& options) {
@@ -264,4 +264,4 @@ TEST(Recovery, checking_changes_nothing_and_tells_what_would_be_cut) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::recovery_test

@@ -4,7 +4,7 @@
 
 #include "journal/trial_log.h"
 
-namespace duewheel {
+namespace duewheel::segment_format_test {
 namespace {
 
 SegmentHeader sample_header() {
@@ -111,4 +111,4 @@ TEST(SegmentFormat, the_hash_in_footers_depends_on_the_secret) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::segment_format_test

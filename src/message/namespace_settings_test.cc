@@ -4,7 +4,7 @@
 
 #include "message/fields.h"
 
-namespace duewheel {
+namespace duewheel::namespace_settings_test {
 namespace {
 
 TEST(NamespaceSettings, comes_back_from_its_bytes_with_every_limit_apart) {
@@ -34,4 +34,4 @@ TEST(NamespaceSettings, a_limit_that_is_not_known_or_cut_bytes_are_refused) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::namespace_settings_test

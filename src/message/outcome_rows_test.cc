@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::outcome_rows_test {
 namespace {
 
 Record end_of(MessageId id, DueMs ended_ms, std::string key = {}) {
@@ -115,4 +115,4 @@ TEST(OutcomeRows, an_error_of_the_visitor_ends_the_walk) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::outcome_rows_test

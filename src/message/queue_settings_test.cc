@@ -5,7 +5,7 @@
 #include "message/queue_counts.h"
 #include "message/totals.h"
 
-namespace duewheel {
+namespace duewheel::queue_settings_test {
 namespace {
 
 QueueSettings everything() {
@@ -130,4 +130,4 @@ TEST(QueueCounts, follow_each_message_from_state_to_state) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::queue_settings_test

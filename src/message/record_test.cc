@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::record_test {
 namespace {
 
 // A record with every field set that its kind may carry, drawn from a seed. `texts` keeps what the views point to.
@@ -232,4 +232,4 @@ TEST(Row, comes_back_from_its_bytes_as_it_was) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::record_test

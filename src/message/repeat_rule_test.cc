@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::repeat_rule_test {
 namespace {
 
 constexpr std::uint64_t kTimesMax = 1'000;
@@ -89,4 +89,4 @@ TEST(RepeatRule, each_member_has_its_range) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::repeat_rule_test

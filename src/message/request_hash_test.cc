@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::request_hash_test {
 namespace {
 
 // These values stand in logs: a change of them would make every retry that spans an upgrade a conflict.
@@ -17,4 +17,4 @@ TEST(RequestHash, texts_that_are_cut_elsewhere_differ) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::request_hash_test

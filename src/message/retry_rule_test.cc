@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::retry_rule_test {
 namespace {
 
 constexpr RetryRule kBase{10, 1'000, 2'000, 3'600'000, 200};
@@ -109,4 +109,4 @@ TEST(RetryRule, each_member_has_its_bounds) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::retry_rule_test

@@ -6,7 +6,7 @@
 #include "message/record.h"
 #include "message/totals.h"
 
-namespace duewheel {
+namespace duewheel::schedule_state_test {
 namespace {
 
 ScheduleState full() {
@@ -129,4 +129,4 @@ TEST(ScheduleState, a_schedule_and_a_queue_of_one_name_have_different_terms) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::schedule_state_test

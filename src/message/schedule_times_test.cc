@@ -6,7 +6,7 @@
 #include "calendar/instant_text.h"
 #include "message/zone_shelf.h"
 
-namespace duewheel {
+namespace duewheel::schedule_times_test {
 namespace {
 
 DueMs at(std::string_view text) {
@@ -203,4 +203,4 @@ TEST(ScheduleTimes, a_skipped_time_is_closed_with_its_own_day) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::schedule_times_test

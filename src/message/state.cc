@@ -62,7 +62,7 @@ bool is_legal_move(State from, State to_state) {
 }
 
 bool is_legal_start(State state) {
-    return state == State::prepared || state == State::scheduled;
+    return state == State::prepared || state == State::scheduled || state == State::held;
 }
 
 bool is_ended(State state) {

@@ -1,6 +1,6 @@
 // The life of a message: its states, the legal moves between them, and nothing else.
 //
-//                          put / spawn
+//                          put / spawn (a put may ask for held, too)
 //               (in a transaction) |  (plain)
 //                    +-------------+-------------+
 //                    v                           v

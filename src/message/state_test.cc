@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::state_test {
 namespace {
 
 using enum State;
@@ -34,7 +34,7 @@ TEST(State, every_pair_of_states_is_judged_as_drawn) {
 }
 
 TEST(State, a_message_begins_prepared_or_scheduled) {
-    for (State state : kAll) EXPECT_EQ(is_legal_start(state), state == prepared || state == scheduled);
+    for (State state : kAll) EXPECT_EQ(is_legal_start(state), state == prepared || state == scheduled || state == held);
 }
 
 TEST(State, an_ended_message_stays_ended_unless_it_is_brought_back_from_the_dead) {
@@ -65,4 +65,4 @@ TEST(State, names_are_distinct) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::state_test

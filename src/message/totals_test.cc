@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::totals_test {
 namespace {
 
 MessageState scheduled_at(DueMs due_ms) {
@@ -93,4 +93,4 @@ TEST(Totals, a_carry_moves_what_is_needed_and_changes_nothing_else) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::totals_test

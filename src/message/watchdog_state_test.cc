@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::watchdog_state_test {
 namespace {
 
 WatchdogState sample() {
@@ -62,4 +62,4 @@ TEST(WatchdogState, what_is_cut_short_or_not_known_is_refused) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::watchdog_state_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::answer_parser_test {
 namespace {
 
 using State = AnswerParser::State;
@@ -120,4 +120,4 @@ TEST(AnswerParser, holds_its_limits) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::answer_parser_test

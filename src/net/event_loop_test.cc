@@ -12,7 +12,7 @@
 
 #include "base/system_clock.h"
 
-namespace duewheel {
+namespace duewheel::event_loop_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -205,4 +205,4 @@ TEST(EventLoop, goes_round_again_while_a_hook_made_work) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::event_loop_test

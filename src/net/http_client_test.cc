@@ -8,7 +8,7 @@
 
 #include "net/loopback_fixture.h"
 
-namespace duewheel {
+namespace duewheel::http_client_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -213,4 +213,4 @@ TEST(HttpClient, refuses_addresses_and_requests_it_cannot_send) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::http_client_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::http_date_test {
 namespace {
 
 TEST(HttpDate, is_written_as_the_standard_has_it) {
@@ -23,4 +23,4 @@ TEST(HttpDate, a_clock_that_is_set_back_is_believed) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::http_date_test

@@ -11,7 +11,7 @@
 #include "net/http_server.h"
 #include "net/loopback_fixture.h"
 
-namespace duewheel {
+namespace duewheel::http_server_defence_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -317,4 +317,4 @@ TEST(HttpServerDefence, serves_a_thousand_connections_at_once) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::http_server_defence_test

@@ -14,7 +14,7 @@
 #include "base/system_clock.h"
 #include "net/loopback_fixture.h"
 
-namespace duewheel {
+namespace duewheel::http_server_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -527,4 +527,4 @@ TEST(HttpServer, handlers_may_be_stopped_while_requests_stream_in) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::http_server_test

@@ -9,7 +9,7 @@
 
 #include "net/http_target.h"
 
-namespace duewheel {
+namespace duewheel::request_parser_test {
 namespace {
 
 using State = RequestParser::State;
@@ -375,4 +375,4 @@ TEST(HttpMessage, lists_are_searched_by_whole_words) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::request_parser_test

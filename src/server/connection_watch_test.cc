@@ -4,7 +4,7 @@
 
 #include "support/recording_log.h"
 
-namespace duewheel {
+namespace duewheel::connection_watch_test {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
@@ -41,4 +41,4 @@ TEST(ConnectionWatch, says_once_in_ten_seconds_that_clients_wait_and_why) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::connection_watch_test

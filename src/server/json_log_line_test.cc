@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::json_log_line_test {
 namespace {
 
 std::string line(std::string_view message, LogSink::Fields fields = {}) {
@@ -29,4 +29,4 @@ TEST(JsonLogLine, stays_one_valid_line_whatever_comes_from_outside) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::json_log_line_test

@@ -12,7 +12,7 @@
 
 #include "ingress/problem.h"
 
-namespace duewheel {
+namespace duewheel::limit_test {
 namespace {
 
 const std::string kPage = DUEWHEEL_SOURCE_DIR "/docs/http_api.md";
@@ -81,4 +81,4 @@ TEST(Limit, the_documentation_holds_the_table) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::limit_test

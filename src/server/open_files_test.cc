@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-namespace duewheel {
+namespace duewheel::open_files_test {
 namespace {
 
 TEST(OpenFiles, clients_never_take_what_the_log_and_the_index_need) {
@@ -30,4 +30,4 @@ TEST(OpenFiles, the_limit_is_raised_as_far_as_the_hard_one_and_never_lowered) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::open_files_test

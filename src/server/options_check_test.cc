@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::options_check_test {
 namespace {
 
 std::string refusal(const std::string& address, std::vector<std::string> hosts = {}, bool unsafe = false) {
@@ -36,4 +36,4 @@ TEST(OptionsCheck, refuses_addresses_and_hosts_that_are_none) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::options_check_test

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <utility>
 
 #include <unistd.h>
 
 #include "base/disk_guard.h"
 #include "base/secure_random.h"
 #include "base/system_clock.h"
+#include "calendar/duration.h"
 #include "ingress/contract.h"
 #include "ingress/http_api.h"
 #include "net/event_loop.h"
@@ -81,6 +83,7 @@ struct Server::Parts {
     bool told_ready = false;
     bool stopping = false;
     bool drained = false;
+    bool told_to_save_time = false;
     std::int64_t stop_by_ns = 0;
 };
 
@@ -126,7 +129,11 @@ Status Server::Parts::open() {
         Webhooks::open(loop, shard_parts->engine(), options.webhooks, listens_at, log);
     if (!made) return std::move(made).error();
     webhooks = *std::move(made);
-    shard->push_with(webhooks->pusher());
+    if (options.webhooks.post) {
+        shard->push_with(webhooks->pusher());
+    } else {
+        log.warning("webhooks_off", "Nothing is posted to webhooks (webhooks.post): their messages wait.");
+    }
     return listen();
 }
 
@@ -175,6 +182,10 @@ Status Server::Parts::listen() {
         if (shard->clock().state == ClockState::held) {
             readiness.reasons.push_back(
                 "the wall clock is too far ahead to be believed, and server time goes on without it");
+        } else if (shard->clock().state == ClockState::slow) {
+            readiness.reasons.push_back("server time is ahead of the wall clock by " +
+                                        format_duration(-shard->clock().ahead_ms() / 1000 * 1000) +
+                                        ", and runs a tenth slower until that has come up");
         }
         // Acks and cancels must still be sent here: they are what makes space.
         if (shard->parts().space().has_only_reserve()) {
@@ -217,8 +228,10 @@ void Server::Parts::stop(int signal) {
 }
 
 // Nobody is connected any more, so whoever was to be answered has been. What still waits for the disk (an attempt's
-// record, say) gets until the deadline: a full disk must not keep the process from stopping.
+// record, say, and last of all how late it is) gets until the deadline: a full disk must not keep the process from
+// stopping.
 void Server::Parts::leave_when_idle() {
+    if (shard->is_idle() && !std::exchange(told_to_save_time, true)) shard->save_time();
     if (shard->is_idle() || monotonic_now_ns() >= stop_by_ns) loop.stop();
 }
 

@@ -1,8 +1,9 @@
 // The whole daemon: opens a data directory, recovers it, listens, runs until it is told to stop, and drains.
 //
 // A stop (SIGTERM, SIGINT) loses no reply: nothing new is accepted, waiting consumers are sent home, every request that
-// arrived is answered, and only then the process ends. kill -9 at any moment is the other way, and loses nothing that
-// was answered.
+// arrived is answered, the log is told how late it is, and only then the process ends. kill -9 at any moment is the
+// other way, and loses nothing that was answered; what it may lose is the time since the last commit, if the wall clock
+// is set back before the next start.
 #pragma once
 
 #include <functional>

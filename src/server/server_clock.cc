@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/planted_bugs.h"
+
 namespace duewheel {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::int64_t kHourNs = 3600 * kSecondNs;
 
 constexpr std::int64_t kFineNs = 50'000'000;
 constexpr std::int64_t kFinePpm = 500;
-constexpr std::int64_t kCoarseNs = 5 * kSecondNs;
+constexpr std::int64_t kCoarseNs = ServerClock::kFarMs * 1'000'000;
 constexpr std::int64_t kCoarsePpm = 100'000;
 constexpr std::int64_t kQuarantineNs = 60 * kSecondNs;
 constexpr std::int64_t kBelievedNs = 24 * kHourNs;
@@ -25,25 +27,47 @@ constexpr std::int64_t share(std::int64_t ns, std::int64_t ppm) {
     return static_cast<std::int64_t>(Wide{ns} * ppm / kMillion);
 }
 
-constexpr std::int64_t share_up(std::int64_t ns, std::int64_t part, std::int64_t of) {
-    return static_cast<std::int64_t>((Wide{ns} * part + of - 1) / of);
+constexpr Wide share_up(std::int64_t ns, std::int64_t part, std::int64_t of) {
+    return (Wide{ns} * part + of - 1) / of;
 }
 
 }  // namespace
 
-ServerClock::ServerClock(ClockRules rules, ClockReading now, DueMs floor_ms) : rules_(rules), boot_ns_(now.boot_ns) {
+ClockStart clock_start(DueMs floor_ms, const ClockMark& mark, const std::string& machine_run, std::int64_t boot_ns) {
+    constexpr std::int64_t kNsPerMs = 1'000'000;
+    ClockStart start;
+    start.floor_ms = floor_ms;
+    const DueMs at_ms = boot_ns / kNsPerMs + mark.ahead_of_boot_ms;
+    const bool is_same_run = !machine_run.empty() && mark.machine_run == machine_run;
+    if (is_same_run && floor_ms <= at_ms + ServerClock::kFarMs) {
+        start.goes_on_at_ms = std::max(at_ms, floor_ms);
+        start.by_boot_clock = true;
+    } else if (mark.doubted && floor_ms > 0) {
+        start.goes_on_at_ms = floor_ms;
+    }
+    return start;
+}
+
+ServerClock::ServerClock(ClockRules rules, ClockReading now, ClockStart start) : rules_(rules), boot_ns_(now.boot_ns) {
     const std::int64_t latest_ns = kServerTimeMaxMs * kMs;
     const std::int64_t wall_ns = std::clamp<std::int64_t>(now.wall_ns, 0, latest_ns);
-    const std::int64_t floor_ns = std::clamp<DueMs>(floor_ms, 0, kServerTimeMaxMs) * kMs;
-    server_ns_ = std::max(wall_ns, floor_ns);
+    const std::int64_t floor_ns = std::clamp<DueMs>(start.floor_ms, 0, kServerTimeMaxMs) * kMs;
+    server_ns_ = planted(PlantedBug::server_time_steps_back) ? wall_ns : std::max(wall_ns, floor_ns);
     if (rules_.test) {
         state_ = ClockState::test;
-    } else if (floor_ns > 0 && wall_ns - floor_ns > kBelievedAtStartNs && rules_.on_jump == ClockJump::hold) {
+        return;
+    }
+    const bool holds = rules_.on_jump == ClockJump::hold;
+    if (start.goes_on_at_ms && !planted(PlantedBug::doubted_clock_believed_at_start)) {
+        const std::int64_t known_ns = std::clamp<DueMs>(*start.goes_on_at_ms, floor_ns / kMs, kServerTimeMaxMs) * kMs;
+        const std::int64_t ahead_ns = wall_ns - known_ns;
+        if (ahead_ns > kCoarseNs) server_ns_ = known_ns;
+        if (ahead_ns > kBelievedNs && holds) state_ = ClockState::held;
+    } else if (floor_ns > 0 && wall_ns - floor_ns > kBelievedAtStartNs && holds) {
         server_ns_ = floor_ns;
         state_ = ClockState::held;
-    } else {
-        observe(now);
     }
+    observe(now);
 }
 
 std::int64_t ServerClock::now_ns(std::int64_t boot_ns) const {
@@ -60,10 +84,10 @@ std::int64_t ServerClock::ns_until(DueMs at_ms, std::int64_t boot_ns) const {
     if (now_ns(boot_ns) >= at_ns) return 0;
     const std::int64_t wanted = at_ns - server_ns_;  // of server time since boot_ns_
     const std::int64_t way = correction_ns_ < 0 ? -ppm_ : ppm_;
-    const std::int64_t corrected_for = share_up(std::abs(correction_ns_), kMillion, ppm_);
-    const std::int64_t passed =
-        wanted <= corrected_for + correction_ns_ ? share_up(wanted, kMillion, kMillion + way) : wanted - correction_ns_;
-    std::int64_t until = boot_ns_ + passed - 2;
+    const Wide corrected_for = share_up(std::abs(correction_ns_), kMillion, ppm_);  // of decades, centuries
+    const Wide passed = wanted <= corrected_for + correction_ns_ ? share_up(wanted, kMillion, kMillion + way)
+                                                                 : Wide{wanted} - correction_ns_;
+    std::int64_t until = boot_ns_ + static_cast<std::int64_t>(passed) - 2;
     while (now_ns(until) < at_ns) ++until;  // parts of a nanosecond were rounded, off or up
     return std::max<std::int64_t>(0, until - boot_ns);
 }
@@ -90,6 +114,7 @@ bool ServerClock::observe(ClockReading now) {
 void ServerClock::steer(std::int64_t ahead_ns) {
     correction_ns_ = ahead_ns;
     ppm_ = std::abs(ahead_ns) <= kFineNs ? kFinePpm : kCoarsePpm;
+    if (planted(PlantedBug::slewed_too_fast)) ppm_ *= 2;
 }
 
 // What a wall clock that is set ahead makes of the state. One that is held may be so for days: it is watched anew only
@@ -103,7 +128,8 @@ ClockState ServerClock::watch(ClockReading now, std::int64_t ahead_ns) {
         watched_offset_ns_ = offset_ns;
         return ClockState::quarantine;
     }
-    if (now.boot_ns - watched_since_ns_ < kQuarantineNs) return ClockState::quarantine;
+    const bool is_believed_at_once = planted(PlantedBug::wall_clock_believed_at_once);
+    if (now.boot_ns - watched_since_ns_ < kQuarantineNs && !is_believed_at_once) return ClockState::quarantine;
     if (ahead_ns > kBelievedNs && rules_.on_jump == ClockJump::hold) return ClockState::held;
     jump_to(now.wall_ns);
     return ClockState::steady;
@@ -115,9 +141,22 @@ void ServerClock::jump_to(std::int64_t at_ns) {
     ++jumps_;
 }
 
+ClockMark ServerClock::mark(const std::string& machine_run) const {
+    return {machine_run, (server_ns_ - boot_ns_) / kMs, is_doubtful()};
+}
+
+// A mark that is behind would make the next start doubt what was believed; one that is ahead would let it believe so
+// much more.
+bool ServerClock::is_told_by(const ClockMark& mark, const std::string& machine_run) const {
+    constexpr std::int64_t kOffMs = 1'000;
+    if (state_ == ClockState::test) return true;
+    if (mark.doubted != is_doubtful() || mark.machine_run != machine_run) return false;
+    return std::abs((server_ns_ - boot_ns_) / kMs - mark.ahead_of_boot_ms) <= kOffMs;
+}
+
 bool ServerClock::accept(ClockReading now) {
     observe(now);
-    if (state_ != ClockState::quarantine && state_ != ClockState::held) return false;
+    if (!is_doubtful()) return false;
     jump_to(std::clamp<std::int64_t>(now.wall_ns, 0, kServerTimeMaxMs * kMs));
     state_ = ClockState::steady;
     return true;

@@ -12,13 +12,18 @@
 //   further ahead              after that minute holds, or jumps, as `on_jump` says
 //
 // At the start it takes the wall clock's word, but not for less than the floor, and not for more than 400 days after it
-// where `on_jump` is to hold. A test's clock takes nobody's word but `advance`.
+// where `on_jump` is to hold. Where it knows by the boot clock what the time is, because the run before went by the
+// same one, or where that run did not believe the wall clock, it goes on as that would have (ClockStart), and watches a
+// wall clock that is further ahead, or holds. A test's clock takes nobody's word but `advance`.
 //
 // Passive: it is told both clocks. Times beyond kServerTimeMaxMs are read as that.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
+#include "message/clock_mark.h"
 #include "message/message.h"
 #include "message/server_time.h"
 
@@ -35,10 +40,23 @@ struct ClockReading {
     std::int64_t boot_ns = 0;
 };
 
+// What the data directory knows of time.
+struct ClockStart {
+    DueMs floor_ms = 0;  // the newest server time in the log, 0 where it has none
+    // What the time is if the run before had gone on; the floor, where that was long ago by who knows how much, but the
+    // wall clock was not believed. Nothing: only the wall clock knows.
+    std::optional<DueMs> goes_on_at_ms;
+    bool by_boot_clock = false;  // how that is known
+};
+
+// `mark` is of the data directory, `machine_run` and `boot_ns` of the machine now. A mark that the log has overtaken
+// was written before server time jumped, or by another boot clock of the same name (a machine that was put back to a
+// snapshot): it says nothing but whether the wall clock was doubted.
+ClockStart clock_start(DueMs floor_ms, const ClockMark& mark, const std::string& machine_run, std::int64_t boot_ns);
+
 class ServerClock {
   public:
-    // `floor_ms`: the newest server time in the log, 0 where it has none.
-    ServerClock(ClockRules rules, ClockReading now, DueMs floor_ms);
+    ServerClock(ClockRules rules, ClockReading now, ClockStart start);
 
     // Whole milliseconds, rounded down: nothing is due before its millisecond has come. `boot_ns`: from the last
     // reading on; earlier is taken as that.
@@ -50,6 +68,8 @@ class ServerClock {
     // time has jumped.
     bool observe(ClockReading now);
     static constexpr std::int64_t kObserveNs = 1'000'000'000;
+    // A wall clock that is further off was set.
+    static constexpr DueMs kFarMs = 5'000;
 
     // Somebody says that the wall clock is right: server time jumps to it. False where nothing waits for that.
     bool accept(ClockReading now);
@@ -58,11 +78,15 @@ class ServerClock {
 
     ClockStatus status(ClockReading now) const;
     ClockState state() const { return state_; }
+    // For the next start; and whether one that was left already says enough. Both as of the last observation.
+    ClockMark mark(const std::string& machine_run) const;
+    bool is_told_by(const ClockMark& mark, const std::string& machine_run) const;
     std::uint64_t jumps() const { return jumps_; }
 
   private:
     static constexpr std::int64_t kMs = 1'000'000;
 
+    bool is_doubtful() const { return state_ == ClockState::quarantine || state_ == ClockState::held; }
     std::int64_t now_ns(std::int64_t boot_ns) const;
     void steer(std::int64_t ahead_ns);
     void jump_to(std::int64_t at_ns);

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 
-namespace duewheel {
+namespace duewheel::server_clock_test {
 namespace {
 
 constexpr DueMs kWall = 1'700'000'000'000;
@@ -18,7 +18,15 @@ constexpr std::int64_t kDay = 24 * kHour;
 class Machine {
   public:
     explicit Machine(ClockRules rules = {}, DueMs floor_ms = 0, DueMs wall_ms = kWall)
-        : wall_ns_(wall_ms * kMs), clock_(rules, reading(), floor_ms) {}
+        : wall_ns_(wall_ms * kMs), clock_(rules, reading(), {.floor_ms = floor_ms}) {}
+
+    // The process ends; another begins later, with a log in which this is the newest time. It has left its time, in
+    // this run of the machine or in one before.
+    void start_again(std::int64_t after_ns, DueMs floor_ms, bool same_run = true, ClockRules rules = {}) {
+        const ClockMark mark = clock_.mark(same_run ? "this run" : "one before");
+        suspend(after_ns);
+        clock_ = ServerClock(rules, reading(), clock_start(floor_ms, mark, "this run", boot_ns_));
+    }
 
     ClockReading reading() const { return {wall_ns_, boot_ns_}; }
     ServerClock& clock() { return clock_; }
@@ -102,6 +110,104 @@ TEST(ServerClock, a_start_after_more_than_400_days_waits_for_somebody_to_say_tha
     EXPECT_EQ(Machine({ClockJump::accept}, floor).now(), kWall);
     EXPECT_EQ(Machine({}, kWall - 399ll * 24 * 3600 * 1000).now(), kWall);
     EXPECT_EQ(Machine({}, 0).now(), kWall) << "a new log knows of no time before";
+}
+
+// A server that held a clock a month ahead believed it when it was started again: messages went out weeks early.
+TEST(ServerClock, a_clock_that_was_held_is_held_by_the_next_start) {
+    for (const bool same_run : {true, false}) {
+        Machine machine;
+        machine.set_wall_by(30 * kDay);
+        machine.run(62 * kSecond);
+        ASSERT_EQ(machine.state(), ClockState::held);
+        const DueMs last = machine.now();
+        machine.start_again(kHour, last, same_run);
+        EXPECT_EQ(machine.state(), ClockState::held);
+        const DueMs began = machine.now();
+        EXPECT_EQ(began, same_run ? last + kHour / kMs : last) << "only the boot clock knows how long it was away";
+        machine.run(kDay);
+        EXPECT_EQ(machine.state(), ClockState::held);
+        EXPECT_EQ(machine.now(), began + kDay / kMs);
+        EXPECT_TRUE(machine.clock().accept(machine.reading()));
+        EXPECT_EQ(machine.now(), machine.wall());
+        machine.start_again(2 * kDay, machine.now(), same_run);
+        EXPECT_EQ(machine.state(), ClockState::steady) << "what was accepted is doubted no more";
+        EXPECT_EQ(machine.now(), machine.wall());
+    }
+}
+
+// A server that was stopped within the second in which the wall clock was set, or while it was, knew nothing of it.
+TEST(ServerClock, a_clock_that_is_set_while_nothing_runs_is_met_like_one_that_is_set_under_a_server) {
+    for (const std::int64_t ahead : {kHour, 30 * kDay}) {
+        Machine machine;
+        machine.run(kHour);
+        const DueMs last = machine.now();
+        machine.set_wall_by(ahead);
+        machine.start_again(kHour, last);
+        EXPECT_EQ(machine.state(), ahead == kHour ? ClockState::quarantine : ClockState::held);
+        EXPECT_EQ(machine.now(), last + kHour / kMs);
+        machine.set_wall_by(-ahead);
+        machine.run(2 * kSecond);
+        EXPECT_EQ(machine.state(), ClockState::steady);
+        EXPECT_EQ(machine.clock().jumps(), 0u);
+    }
+    Machine away;
+    away.start_again(300 * kDay, kWall);
+    EXPECT_EQ(away.state(), ClockState::steady) << "a year away is no jump";
+    EXPECT_EQ(away.now(), away.wall());
+    away.set_wall_by(30 * kDay);
+    away.start_again(kSecond, away.now(), false);
+    EXPECT_EQ(away.now(), away.wall()) << "in another run of the machine nobody else knows";
+}
+
+// The simulator had one killed before anything was in its log: only what it had left of its time knew of it.
+TEST(ServerClock, what_was_left_of_the_time_counts_where_the_log_has_nothing_yet) {
+    Machine machine;
+    machine.set_wall_by(30 * kDay);
+    machine.start_again(kSecond, 0);
+    EXPECT_EQ(machine.state(), ClockState::held);
+    EXPECT_EQ(machine.now(), kWall + 1'000);
+    machine.start_again(kSecond, 0, false);
+    EXPECT_EQ(machine.state(), ClockState::steady) << "in another run of the machine nobody knows how late it was";
+    EXPECT_EQ(machine.now(), machine.wall());
+}
+
+// Killed after somebody accepted the wall clock, and before that was left for the next start: the log knows better.
+TEST(ServerClock, a_mark_that_the_log_has_overtaken_says_nothing) {
+    Machine machine;
+    const ClockMark before = machine.clock().mark("this run");
+    machine.set_wall_by(30 * kDay);
+    machine.run(kSecond);
+    ASSERT_TRUE(machine.clock().accept(machine.reading()));
+    EXPECT_FALSE(machine.clock().is_told_by(before, "this run"));
+    const ClockStart start = clock_start(machine.now(), before, "this run", machine.reading().boot_ns);
+    EXPECT_FALSE(start.goes_on_at_ms);
+    EXPECT_EQ(ServerClock({}, machine.reading(), start).now_ms(machine.reading().boot_ns), machine.wall());
+}
+
+TEST(ServerClock, a_clock_that_was_watched_is_watched_by_the_next_start_for_a_minute) {
+    Machine machine;
+    machine.set_wall_by(kHour);
+    machine.run(30 * kSecond);
+    const DueMs last = machine.now();
+    machine.start_again(10 * kSecond, last);
+    EXPECT_EQ(machine.state(), ClockState::quarantine);
+    EXPECT_EQ(machine.now(), last + 10'000);
+    machine.run(59 * kSecond);
+    EXPECT_EQ(machine.state(), ClockState::quarantine);
+    machine.run(kSecond);
+    EXPECT_EQ(machine.state(), ClockState::steady);
+    EXPECT_EQ(machine.now(), machine.wall());
+}
+
+TEST(ServerClock, a_rule_that_believes_everything_does_so_a_minute_after_a_start) {
+    Machine machine;
+    machine.set_wall_by(30 * kDay);
+    machine.run(62 * kSecond);
+    ASSERT_EQ(machine.state(), ClockState::held);
+    machine.start_again(kSecond, machine.now(), true, {ClockJump::accept});
+    EXPECT_EQ(machine.state(), ClockState::quarantine);
+    machine.run(62 * kSecond);
+    EXPECT_EQ(machine.now(), machine.wall());
 }
 
 // A battery that is empty shows 1970 or 2000; the network's time comes later and is a jump of years.
@@ -263,6 +369,19 @@ TEST(ServerClock, clocks_beyond_what_can_be_counted_are_read_as_the_latest_that_
 
 // Server time never goes back and never jumps unseen; its owner sleeps until exactly the millisecond that it waits for;
 // and wherever the wall clock is left alone for long enough, the two agree or the state says why not.
+// Beyond some decades the wait was reckoned in too few bits, and looked for its end for ever.
+TEST(ServerClock, a_wall_clock_that_is_centuries_behind_is_waited_for_a_tenth_slower) {
+    for (const std::int64_t years : {30, 56, 170, 230}) {
+        const DueMs floor_ms = std::min<DueMs>(years * 365 * (kDay / kMs), kServerTimeMaxMs - 60'000);
+        Machine machine({}, floor_ms, 0);
+        ASSERT_EQ(machine.state(), ClockState::slow);
+        EXPECT_EQ(machine.now(), floor_ms);
+        const std::int64_t wait = machine.clock().ns_until(floor_ms + 9'000, kBoot);
+        EXPECT_EQ(machine.clock().now_ms(kBoot + wait), floor_ms + 9'000) << years;
+        EXPECT_EQ((wait + kMs) / kSecond, 10) << years;
+    }
+}
+
 TEST(ServerClock, whatever_is_done_to_the_wall_clock) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         SCOPED_TRACE(seed);
@@ -309,4 +428,4 @@ TEST(ServerClock, whatever_is_done_to_the_wall_clock) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::server_clock_test

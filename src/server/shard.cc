@@ -15,6 +15,7 @@ constexpr std::int64_t kTendNs = 10'000'000'000;
 constexpr std::int64_t kTendCloselyNs = 1'000'000'000;
 constexpr int kPatrolPauseSeconds = 1;
 constexpr std::size_t kQuestionsAJob = 16;
+constexpr DueMs kLongAwayMs = 86'400'000;
 
 std::uint64_t micros_since(std::int64_t start_ns) {
     return static_cast<std::uint64_t>((monotonic_now_ns() - start_ns) / 1000);
@@ -41,10 +42,14 @@ Shard::Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log,
       parts_(parts),
       log_(log),
       broken_(std::move(broken)),
-      clock_(clock, read_clocks(), parts.engine().totals().server_time_ms) {
+      machine_run_(machine_run()),
+      clock_(clock, read_clocks(), clock_start()),
+      clock_mark_(parts.clock_mark()) {
+    say_start();
     say_clock();
     say_space();
-    seal();  // what an earlier run left full
+    leave_clock_mark();  // before the spares, which take longer
+    seal();              // what an earlier run left full
     tend_space();
 }
 
@@ -61,6 +66,51 @@ void Shard::watch_clock() {
     const ClockReading now = read_clocks();
     watch_clock_at_ns_ = now.boot_ns + ServerClock::kObserveNs;
     if (clock_.observe(now)) say_clock();
+    leave_clock_mark();
+}
+
+ClockStart Shard::clock_start() const {
+    return duewheel::clock_start(parts_.engine().totals().server_time_ms, parts_.clock_mark(), machine_run_,
+                                 boot_now_ns());
+}
+
+// What a start believes of the wall clock alone cannot be called back, so it is said where it is much; and what it
+// believes against the boot clock, because somebody has set the one back, or the other is not the one it was.
+void Shard::say_start() {
+    const ClockStatus status = clock();
+    const ClockStart start = clock_start();
+    if (status.state == ClockState::test) return;
+    if (start.by_boot_clock && status.server_ms < *start.goes_on_at_ms - ServerClock::kFarMs) {
+        log_.warning("clock_set_back",
+                     "The wall clock was set back while no server ran: server time begins by it, or at the newest time "
+                     "in the log where that is later. By the boot clock it would be `boot_clock_ms`.",
+                     {{"server_time_ms", status.server_ms}, {"boot_clock_ms", *start.goes_on_at_ms}});
+    }
+    if (start.floor_ms == 0 || start.by_boot_clock) return;
+    if (status.server_ms - start.floor_ms < kLongAwayMs) return;
+    log_.warning("clock_long_after",
+                 "Server time goes on long after the newest time in the log, as the wall clock says: what fell due in "
+                 "between is due now.",
+                 {{"log_ms", start.floor_ms}, {"server_time_ms", status.server_ms}});
+}
+
+// A start must not believe a wall clock that this run does not believe, or that is set while nothing runs. What fails
+// for want of space is tried again at the next look.
+void Shard::leave_clock_mark() {
+    if (clock_.is_told_by(clock_mark_, machine_run_)) return;
+    if (clock_.state() == ClockState::test || std::exchange(is_marking_clock_, true)) return;
+    tender_.run([this, mark = clock_.mark(machine_run_)] {
+        const Status left = parts_.leave_clock_mark(mark);
+        if (!left && left.error().code != "no_space") broken_(left.error());
+        loop_.post([this, mark, left] {
+            is_marking_clock_ = false;
+            if (left) clock_mark_ = mark;
+            if (left || std::exchange(said_clock_waits_, true)) return;
+            log_.warning("clock_mark_waits",
+                         "The disk is full; what the next start has to know of the time is tried again.",
+                         {{"error", left.error().message}});
+        });
+    });
 }
 
 // Each state once, when it is entered, and each jump.
@@ -86,7 +136,9 @@ void Shard::say_clock() {
                          {{"behind_ms", -status.ahead_ms()}});
             break;
         case ClockState::quarantine:
-            log_.warning("clock_ahead", "The wall clock was set ahead; if it stays there for a minute it is believed.",
+            log_.warning("clock_ahead",
+                         "The wall clock is ahead, and watched for a minute: then it is believed where it is ahead by "
+                         "no more than a day, or `clock.on_jump` says so.",
                          {{"ahead_ms", status.ahead_ms()}});
             break;
         case ClockState::held:
@@ -110,6 +162,7 @@ ClockStatus Shard::clock() const {
 bool Shard::accept_clock() {
     const bool accepted = clock_.accept(read_clocks());
     say_clock();
+    leave_clock_mark();
     return accepted;
 }
 
@@ -132,6 +185,13 @@ void Shard::forget(ReplyToken token) {
 void Shard::stop_waiting() {
     parts_.engine().stop_waiting();
     if (pusher_ != nullptr) pusher_->stop();
+}
+
+void Shard::save_time() {
+    said_clock_waits_ = false;
+    watch_clock();  // what has become of it since the last look is for the next start to know
+    tell_time();
+    if (parts_.engine().save_time()) carry_out(parts_.engine().take_effects());
 }
 
 EventLoop::TimePoint Shard::turn() {
@@ -176,6 +236,10 @@ void Shard::carry_out(Effects effects) {
         if (pusher_ != nullptr && (effect.token & WebhookPusher::kTokenBit) != 0) {
             pusher_->reply(effect.token, std::move(effect.reply));
         } else if ((effect.token & LogCleaning::kTokenBit) == 0) {
+            if (auto* queue = std::get_if<QueueAnswer>(&effect.reply)) fill_in(*queue);
+            if (auto* list = std::get_if<QueueListAnswer>(&effect.reply)) {
+                for (QueueAnswer& queue : list->queues) fill_in(queue);
+            }
             sink_(effect.token, std::move(effect.reply));
         } else {
             if (Status taken = cleaning_.reply(effect.reply); !taken) broken_(taken.error());
@@ -183,6 +247,16 @@ void Shard::carry_out(Effects effects) {
         }
     }
     if (cleaning_moved) clean();
+}
+
+void Shard::fill_in(QueueAnswer& queue) const {
+    if (!queue.settings.webhook || queue.removed) return;
+    queue.target.emplace();
+    if (pusher_ != nullptr) {
+        queue.target = pusher_->look_at({queue.name_space, queue.queue}, parts_.engine().now());
+    } else {
+        queue.target->state = TargetSeen::State::off;
+    }
 }
 
 void Shard::commit(Commit commit) {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/histogram.h"
@@ -66,9 +67,14 @@ class Shard final : public CommandPort {
     // Consumers that wait get an empty answer, and from now on none waits: for a server that is to stop.
     void stop_waiting();
 
+    // For a server that is to stop when this is idle: it is so again when the log says how late it is.
+    void save_time();
+
     bool is_serving() const { return parts_.engine().is_serving(); }
     // Nothing accepted waits for the disk, and nothing is being posted.
-    bool is_idle() const { return parts_.engine().is_idle() && (pusher_ == nullptr || pusher_->is_idle()); }
+    bool is_idle() const {
+        return parts_.engine().is_idle() && !is_marking_clock_ && (pusher_ == nullptr || pusher_->is_idle());
+    }
     const ShardTimes& times() const { return times_; }
     const LogCleaning& cleaning() const { return cleaning_; }
     const ShardParts& parts() const { return parts_; }
@@ -76,11 +82,15 @@ class Shard final : public CommandPort {
 
   private:
     void carry_out(Effects effects);
+    void fill_in(QueueAnswer& queue) const;
     void commit(Commit commit);
     void read(std::vector<Question> questions);
     void tell_time();
     void watch_clock();
     void say_clock();
+    ClockStart clock_start() const;
+    void say_start();
+    void leave_clock_mark();
     void read_some(std::vector<Question> questions);
     void seal();
     void tend_space();
@@ -96,10 +106,14 @@ class Shard final : public CommandPort {
     BrokenWorld broken_;
     ReplySink sink_;
     WebhookPusher* pusher_ = nullptr;
+    const std::string machine_run_;
     ServerClock clock_;
     std::int64_t watch_clock_at_ns_ = 0;  // of the boot clock
     ClockState said_clock_ = ClockState::steady;
     std::uint64_t said_jumps_ = 0;
+    ClockMark clock_mark_;  // in the data directory
+    bool is_marking_clock_ = false;
+    bool said_clock_waits_ = false;
     LogCleaning cleaning_{parts_};
     // One such job at a time is queued or running, so that those that wait for space do not pile up.
     std::atomic<bool> seal_queued_{false};

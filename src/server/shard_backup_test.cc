@@ -7,7 +7,7 @@
 #include "support/recording_log.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::shard_backup_test {
 namespace {
 
 constexpr const char* kData = "/data";
@@ -180,4 +180,4 @@ TEST_F(ShardBackup, that_was_damaged_or_lost_a_file_is_not_restored) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::shard_backup_test

@@ -92,6 +92,18 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     if (!lock) return unusable(directory, lock.error());
     parts->lock_ = *std::move(lock);
     if (Status usable = refuse_what_is_no_data_directory(files, directory); !usable) return std::move(usable).error();
+    Result<std::optional<ClockMark>> mark = read_clock_mark(files, directory);
+    if (!mark && mark.error().code == "damaged_mark") {
+        // It says nothing of messages. Whoever knows less believes less.
+        log.warning("clock_mark_damaged", "What the last run left of its time is damaged: the wall clock is doubted.",
+                    {{"error", mark.error().message}});
+        mark = std::optional(ClockMark{.doubted = true});
+    }
+    if (!mark) return unusable(directory, mark.error());
+    parts->clock_mark_ = mark->value_or(ClockMark());
+    // It will have to be written at any time, so one that cannot be is told now.
+    const Status writable = write_mark(files, directory, parts->clock_mark_);
+    if (!writable && writable.error().code != "no_space") return unusable(directory, writable.error());
     parts->retention_ = &retention;
     Status done = parts->open_journal(options, log);
     if (done) done = parts->open_index_of_log(rows, log);
@@ -184,6 +196,12 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     if (*restored) {
         start.past_until_ms = (*restored)->past_until_ms;
         start.ids_from = (*restored)->ids_from;
+        if (start.totals.sequence == (*restored)->sequence) {
+            log.warning("restored",
+                        "This is the first start since the directory was restored: what was due before that is "
+                        "delivered as `maybe_delivered`, and nothing of what changed after the backup is known.",
+                        {{"backup_ms", start.totals.server_time_ms}, {"restored_ms", start.past_until_ms}});
+        }
         for (std::size_t i = 0; i < (*restored)->salt.size(); ++i) {
             start.token_key[i] ^= std::to_integer<std::uint8_t>((*restored)->salt[i]);
         }
@@ -325,6 +343,10 @@ Result<bool> ShardParts::verify_next_segment() {
         return true;
     }
     return false;
+}
+
+Status ShardParts::leave_clock_mark(const ClockMark& mark) {
+    return with_space_of_a_spare(*journal_, spares_of_the_log(), [&] { return write_mark(files_, directory_, mark); });
 }
 
 // Without the last spare the log could not go on once the open segment is full; where that still takes records, a table

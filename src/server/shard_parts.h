@@ -6,6 +6,7 @@
 //     DIR/LOCK        held as long as this lives: one process owns a data directory
 //     DIR/journal/    the log: the truth (journal/local_journal.h)
 //     DIR/index/      the index: can be thrown away and is then built anew from the log (store/index_recovery.h)
+//     and small files that say what the directory is (store/directory_marks.h)
 //
 // Recovery: open the log and cut its torn end; open the index; replay what the index does not hold into the recent
 // tier, checking sequence, checksums, totals and that nothing is missing before the log's front; prove an index that
@@ -22,6 +23,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "journal/local_journal.h"
+#include "message/clock_mark.h"
 #include "message/schedule_times.h"
 #include "message/zone_shelf.h"
 #include "server/space_watch.h"
@@ -62,6 +64,11 @@ class ShardParts {
 
     // What ended long enough ago counts as gone from now on, also while no segment is sealed, which tells the time too.
     void expire_by(DueMs now_ms) { retention_->set_now(now_ms); }
+
+    // What the run before left of its time. And the step that leaves it to the next one, of who tends the
+    // disk: durable on return. `no_space`: try again later.
+    const ClockMark& clock_mark() const { return clock_mark_; }
+    Status leave_clock_mark(const ClockMark& mark);
 
     // The committer's step: returns when the commit is durable. An error is the end.
     Status commit(const Commit& commit) { return journal_->commit(commit); }
@@ -121,6 +128,7 @@ class ShardParts {
     FileSystem& files_;
     const std::string directory_;
     std::unique_ptr<DirectoryLock> lock_;
+    ClockMark clock_mark_;
     Retention* retention_ = nullptr;
     std::unique_ptr<LocalJournal> journal_;
     std::unique_ptr<Index> index_;

@@ -7,6 +7,7 @@
 
 #include "server/trial_owner.h"
 #include "store/data_check.h"
+#include "store/directory_marks.h"
 #include "store/key_layout.h"
 #include "store/memory_rows.h"
 #include "store/rocks_rows.h"
@@ -15,7 +16,7 @@
 #include "support/sim_disk.h"
 #include "support/temporary_directory.h"
 
-namespace duewheel {
+namespace duewheel::shard_parts_test {
 namespace {
 
 constexpr const char* kDirectory = "/data";
@@ -269,6 +270,31 @@ TEST(ShardStart, a_lost_index_of_a_log_whose_front_is_gone_is_built_again) {
     trial.open(true);
     EXPECT_GT(trial.owner.parts().index().position().first_segment, 1u);
     expect_all_there(trial.owner, trial.told);
+}
+
+TEST(ShardStart, what_was_left_of_the_time_is_known_to_the_next_start) {
+    Trial trial;
+    EXPECT_EQ(trial.owner.parts().clock_mark(), ClockMark()) << "nothing is known";
+    const auto start_again = [&] {
+        trial.owner.close();
+        Random random(7);
+        trial.disk.power_off(random);  // it is durable
+        trial.disk.power_on();
+        trial.open();
+    };
+    for (const ClockMark& mark : {ClockMark{"a-run", -17, true}, ClockMark{"", 1'700'000'000'000, false}}) {
+        ASSERT_TRUE(trial.owner.parts().leave_clock_mark(mark).ok());
+        start_again();
+        EXPECT_EQ(trial.owner.parts().clock_mark(), mark);
+    }
+    trial.disk.flip(std::string(kDirectory) + "/" + kClockMark, 20, std::byte{1});
+    start_again();
+    EXPECT_TRUE(trial.log.holds("clock_mark_damaged"));
+    EXPECT_TRUE(trial.owner.parts().clock_mark().doubted) << "who knows less believes less";
+    trial.disk.set_capacity(0);
+    const Status refused = trial.owner.parts().leave_clock_mark({});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, "no_space");
 }
 
 TEST(ShardStart, deaths_between_any_two_steps_of_cleaning_lose_nothing) {
@@ -563,4 +589,4 @@ TEST_F(OfflineCheck, leaves_an_index_alone_that_is_only_half_built_and_the_next_
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::shard_parts_test

@@ -10,7 +10,7 @@
 #include "support/recording_log.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::shard_space_test {
 namespace {
 
 constexpr const char* kDirectory = "/data";
@@ -67,6 +67,21 @@ TEST_F(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_wheth
     ASSERT_NE(refused, nullptr);
     EXPECT_EQ(refused->code, "store_full");
     EXPECT_EQ(owner.parts().journal().ready_spares(), 4u);
+}
+
+// A server whose disk was full left nothing of a wall clock that it held; the next start believed that, and messages
+// went out weeks early.
+TEST_F(ShardSpace, what_is_left_of_the_time_gets_the_space_of_a_spare) {
+    owner.options.spare_segments = 1;
+    owner.options.reserve_segments = 4;
+    ASSERT_TRUE(owner.open(rows).ok());
+    ASSERT_NO_FATAL_FAILURE(tend());
+    disk.set_capacity(disk.used_bytes());
+    const ClockMark held{"a-run", 17, true};
+    ASSERT_TRUE(owner.parts().leave_clock_mark(held).ok());
+    owner.close();
+    ASSERT_TRUE(owner.open(rows).ok());
+    EXPECT_EQ(owner.parts().clock_mark(), held);
 }
 
 // When the reserve was used up all the same, requests waited for an operator; a start after kill -9 did too.
@@ -295,4 +310,4 @@ TEST_F(ShardSpace, a_disk_that_is_full_a_second_time_is_cleaned_for_a_second_tim
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::shard_space_test

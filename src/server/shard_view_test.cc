@@ -9,7 +9,7 @@
 #include "support/recording_log.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::shard_view_test {
 namespace {
 
 constexpr const char* kData = "/data";
@@ -136,4 +136,4 @@ TEST_F(ShardView, of_a_backup_is_that_of_the_original_and_of_half_a_restore_none
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::shard_view_test

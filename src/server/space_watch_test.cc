@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::space_watch_test {
 namespace {
 
 constexpr std::uint64_t kMegabyte = 1 << 20;
@@ -88,4 +88,4 @@ TEST(SpaceWatch, looks_closely_before_it_is_full) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::space_watch_test

@@ -9,7 +9,7 @@
 
 #include "support/temporary_directory.h"
 
-namespace duewheel {
+namespace duewheel::supervisor_test {
 namespace {
 
 // The other side of NOTIFY_SOCKET.
@@ -62,4 +62,4 @@ TEST(Supervisor, that_cannot_be_reached_is_an_error_and_no_more) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::supervisor_test

@@ -16,6 +16,27 @@ Status make_empty(FileSystem& files, const std::string& directory) {
     return files.make_directories(directory + "/journal");
 }
 
+// A server on the copy must not believe what the one on the original did not.
+Status copy_clock_mark(FileSystem& files, const std::string& from, const std::string& to, bool& doubted) {
+    Result<std::optional<ClockMark>> mark = read_clock_mark(files, from);
+    if (!mark && mark.error().code == "damaged_mark") mark = std::optional(ClockMark{.doubted = true});
+    if (!mark) return mark.error();
+    doubted = *mark && (*mark)->doubted;
+    return *mark ? write_mark(files, to, **mark) : Status();
+}
+
+// What was read in the copy stands in the backup as it is, and that is where somebody has to look.
+Error as_of_backup(Error error, const std::string& backup, const std::string& data) {
+    const std::string copied = data + "/journal";
+    for (std::size_t at = 0; (at = error.message.find(copied, at)) != std::string::npos;) {
+        error.message.replace(at, data.size(), backup);
+        at += backup.size();
+    }
+    if (error.message.ends_with('.')) error.message.pop_back();
+    error.message += ". Nothing was restored: remove " + data;
+    return error;
+}
+
 }  // namespace
 
 Result<BackupReport> make_backup(FileSystem& files, const std::string& data, const std::string& backup,
@@ -35,6 +56,8 @@ Result<BackupReport> make_backup(FileSystem& files, const std::string& data, con
     if (*restored) {
         if (Status kept = write_mark(files, backup, **restored); !kept) return std::move(kept).error();
     }
+    if (Status kept = copy_clock_mark(files, data, backup, report.clock_is_doubted); !kept)
+        return std::move(kept).error();
     Result<DataReport> checked = check_data_directory(files, backup);
     if (!checked) return std::move(checked).error();
     report.data = *std::move(checked);
@@ -55,18 +78,23 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
     if (Status made = make_empty(files, data); !made) return std::move(made).error();
     if (Status begun = write_restoring_mark(files, data); !begun) return std::move(begun).error();
     const Result<LogCopy> copy = copy_log(files, backup + "/journal", data + "/journal", progress);
-    if (!copy) return copy.error();
+    if (!copy) return as_of_backup(copy.error(), backup, data);
     if (copy->totals.sequence != (*mark)->sequence || copy->totals.live_count != (*mark)->pending) {
-        return Error{"damaged_log", "the log in " + backup + " ends at record " +
-                                        std::to_string(copy->totals.sequence) + ", and the backup was made up to " +
-                                        std::to_string((*mark)->sequence) + ": files were changed or are missing"};
+        const Error error{"damaged_log", "the log in " + backup + " ends at record " +
+                                             std::to_string(copy->totals.sequence) +
+                                             ", and the backup was made up to " + std::to_string((*mark)->sequence) +
+                                             ": files were changed or are missing"};
+        return as_of_backup(error, backup, data);
     }
     BackupReport report;
     report.mark = **mark;
     Result<DataReport> checked = check_data_directory(files, data);
-    if (!checked) return std::move(checked).error();
+    if (!checked) return as_of_backup(std::move(checked).error(), backup, data);
     report.data = *std::move(checked);
+    if (Status kept = copy_clock_mark(files, backup, data, report.clock_is_doubted); !kept)
+        return std::move(kept).error();
     RestoredMark restored;
+    restored.sequence = copy->totals.sequence;
     restored.past_until_ms = std::max(now_ms, report.mark.server_time_ms);
     const std::uint64_t known =
         *before ? std::max((*before)->ids_from, copy->totals.id_counter) : copy->totals.id_counter;

@@ -10,7 +10,7 @@
 #include "store/memory_rows.h"
 #include "store/trial_moves.h"
 
-namespace duewheel {
+namespace duewheel::cleaner_test {
 namespace {
 
 constexpr DueMs kNow = TrialShard::kStart;
@@ -264,4 +264,4 @@ TEST_F(CleaningMuch, looks_nothing_up_where_the_index_needs_nothing) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::cleaner_test

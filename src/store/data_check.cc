@@ -1,5 +1,6 @@
 #include "store/data_check.h"
 
+#include "store/directory_marks.h"
 #include "store/index.h"
 #include "store/index_audit.h"
 #include "store/index_proof.h"
@@ -86,6 +87,8 @@ Result<DataReport> check_data_directory(FileSystem& files, const std::string& di
     }
     report.torn_end = found->cut;
     if (Status checked = check_log(*found, report); !checked) return std::move(checked).error();
+    if (const auto mark = read_restored_mark(files, directory); !mark) return mark.error();
+    if (const auto mark = read_clock_mark(files, directory); !mark) return mark.error();
     if (Result<std::vector<std::string>> there = files.list(directory + "/index"); !there || there->empty()) {
         return report;
     }

@@ -35,8 +35,8 @@ struct DataReport {
     bool index_is_complete = false;    // false: a start that was building it was interrupted; it was not compared
 };
 
-// Codes: `in_use` (a server runs on it), `not_found`, `damaged_log` and `damaged_index` (naming file and offset where
-// there is one), `newer_format`, `io_error`.
+// Codes: `in_use` (a server runs on it), `not_found`, `damaged_mark`, `damaged_log` and `damaged_index` (naming file
+// and offset where there is one), `newer_format`, `io_error`.
 Result<DataReport> check_data_directory(FileSystem& files, const std::string& directory);
 
 }  // namespace duewheel

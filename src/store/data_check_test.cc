@@ -5,12 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "journal/local_journal.h"
+#include "store/directory_marks.h"
 #include "store/index_recovery.h"
 #include "store/key_layout.h"
 #include "store/rocks_rows.h"
 #include "support/temporary_directory.h"
 
-namespace duewheel {
+namespace duewheel::data_check_test {
 namespace {
 
 constexpr DueMs kNow = 1'700'000'000'000;
@@ -172,6 +173,13 @@ TEST_F(DataCheck, a_directory_in_use_and_one_that_is_none_are_refused) {
     EXPECT_EQ(code(), "in_use");
 }
 
+TEST_F(DataCheck, a_mark_that_was_changed_is_found) {
+    ASSERT_TRUE(write_mark(posix_file_system(), directory_.path(), ClockMark{"a-run", 17, true}).ok());
+    EXPECT_EQ(code(), "whole");
+    overwrite(at(kClockMark), 14, "x");
+    EXPECT_EQ(code(), "damaged_mark");
+}
+
 TEST_F(DataCheck, without_an_index_the_log_alone_is_checked) {
     RocksRowStorage storage = storage_of(directory_.path());
     ASSERT_TRUE(storage.discard().ok());
@@ -181,4 +189,4 @@ TEST_F(DataCheck, without_an_index_the_log_alone_is_checked) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::data_check_test

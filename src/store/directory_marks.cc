@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "journal/segment.h"
+#include "message/server_time.h"
 
 namespace duewheel {
 namespace {
@@ -33,7 +34,10 @@ Status write(FileSystem& files, const std::string& directory, const std::string&
 }
 
 Error damaged(const std::string& path) {
-    return {"damaged_mark", path + " cannot be read, or was changed: restore the backup again into an empty directory"};
+    const bool says_little = path.ends_with(std::string("/") + kClockMark);
+    return {"damaged_mark", path + " was changed or damaged: " +
+                                (says_little ? "the next start writes it anew, and doubts the wall clock"
+                                             : "make the directory anew from a whole backup")};
 }
 
 Result<std::optional<Values>> read(FileSystem& files, const std::string& path) {
@@ -59,6 +63,12 @@ Result<std::optional<Values>> read(FileSystem& files, const std::string& path) {
         at = end + 1;
     }
     return std::optional(std::move(values));
+}
+
+Result<bool> is_there(const FileSystem& files, const std::string& directory, const char* mark) {
+    const Result<std::vector<std::string>> names = files.list(directory);
+    if (!names) return names.error();
+    return std::find(names->begin(), names->end(), mark) != names->end();
 }
 
 // What was written with another checksum is met before; a value that is missing is of another version.
@@ -95,13 +105,38 @@ Status write_mark(FileSystem& files, const std::string& directory, const BackupM
 
 Status write_mark(FileSystem& files, const std::string& directory, const RestoredMark& mark) {
     return write(files, directory, kRestoredMark,
-                 {{"past_until_ms", std::to_string(mark.past_until_ms)},
+                 {{"sequence", std::to_string(mark.sequence)},
+                  {"past_until_ms", std::to_string(mark.past_until_ms)},
                   {"ids_from", std::to_string(mark.ids_from)},
                   {"salt", hex(mark.salt)}});
 }
 
 Status write_restoring_mark(FileSystem& files, const std::string& directory) {
     return write(files, directory, kRestoringMark, {});
+}
+
+Status write_mark(FileSystem& files, const std::string& directory, const ClockMark& mark) {
+    return write(files, directory, kClockMark,
+                 {{"machine_run", mark.machine_run},
+                  {"ahead_of_boot_ms", std::to_string(mark.ahead_of_boot_ms)},
+                  {"doubted", mark.doubted ? "1" : "0"}});
+}
+
+Result<std::optional<ClockMark>> read_clock_mark(FileSystem& files, const std::string& directory) {
+    const std::string path = directory + "/" + kClockMark;
+    const Result<std::optional<Values>> values = read(files, path);
+    if (!values) return values.error();
+    if (!*values) return std::optional<ClockMark>();
+    ClockMark mark;
+    int doubted = 0;
+    const auto run = (*values)->find("machine_run");
+    const bool is_whole = run != (*values)->end() && take(**values, "ahead_of_boot_ms", mark.ahead_of_boot_ms) &&
+                          mark.ahead_of_boot_ms >= -kServerTimeMaxMs && mark.ahead_of_boot_ms <= kServerTimeMaxMs &&
+                          take(**values, "doubted", doubted) && (doubted == 0 || doubted == 1);
+    if (!is_whole) return damaged(path);
+    mark.machine_run = run->second;
+    mark.doubted = doubted == 1;
+    return std::optional(std::move(mark));
 }
 
 Result<std::optional<BackupMark>> read_backup_mark(FileSystem& files, const std::string& directory) {
@@ -122,25 +157,26 @@ Result<std::optional<RestoredMark>> read_restored_mark(FileSystem& files, const 
     if (!values) return values.error();
     if (!*values) return std::optional<RestoredMark>();
     RestoredMark mark;
-    const bool is_whole = take(**values, "past_until_ms", mark.past_until_ms) &&
+    const bool is_whole = take(**values, "sequence", mark.sequence) &&
+                          take(**values, "past_until_ms", mark.past_until_ms) &&
                           take(**values, "ids_from", mark.ids_from) && take(**values, "salt", std::span(mark.salt));
     if (!is_whole) return damaged(path);
     return std::optional(mark);
 }
 
 Status refuse_unfinished_restore(const FileSystem& files, const std::string& directory) {
-    const Result<std::vector<std::string>> names = files.list(directory);
-    if (!names) return names.error();
-    if (std::find(names->begin(), names->end(), kRestoringMark) == names->end()) return {};
+    const Result<bool> found = is_there(files, directory, kRestoringMark);
+    if (!found) return found.error();
+    if (!*found) return {};
     return Error{"not_a_data_directory", "the restore into " + directory +
                                              " was interrupted: remove the directory and restore again. Nothing was "
                                              "changed"};
 }
 
 Status refuse_what_is_no_data_directory(const FileSystem& files, const std::string& directory) {
-    const Result<std::vector<std::string>> names = files.list(directory);
-    if (!names) return names.error();
-    if (std::find(names->begin(), names->end(), kBackupMark) != names->end()) {
+    const Result<bool> is_backup = is_there(files, directory, kBackupMark);
+    if (!is_backup) return is_backup.error();
+    if (*is_backup) {
         return Error{"not_a_data_directory",
                      directory + " is a backup: make a data directory of it with `duewheel restore " + directory +
                          " DIR`, and start the server on that. Nothing was changed"};

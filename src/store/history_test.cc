@@ -13,7 +13,7 @@
 #include "store/trial_shard.h"
 #include "support/temporary_directory.h"
 
-namespace duewheel {
+namespace duewheel::history_test {
 namespace {
 
 constexpr DueMs kNow = TrialShard::kStart;
@@ -266,4 +266,4 @@ TEST(EraLedger, damaged_bytes_are_refused) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::history_test

@@ -9,7 +9,7 @@
 #include "store/memory_rows.h"
 #include "store/trial_moves.h"
 
-namespace duewheel {
+namespace duewheel::index_audit_test {
 namespace {
 
 constexpr DueMs kNow = TrialShard::kStart;
@@ -191,4 +191,4 @@ TEST_F(IndexAudit, holds_for_any_history) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::index_audit_test

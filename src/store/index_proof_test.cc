@@ -7,7 +7,7 @@
 #include "store/sealer.h"
 #include "store/trial_moves.h"
 
-namespace duewheel {
+namespace duewheel::index_proof_test {
 namespace {
 
 constexpr DueMs kNow = TrialShard::kStart;
@@ -167,4 +167,4 @@ TEST_F(IndexProof, holds_for_any_history_and_any_position_of_the_index) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::index_proof_test

@@ -9,7 +9,7 @@
 #include "store/trial_moves.h"
 #include "support/temporary_directory.h"
 
-namespace duewheel {
+namespace duewheel::index_recovery_test {
 namespace {
 
 constexpr DueMs kNow = TrialShard::kStart;
@@ -190,4 +190,4 @@ TEST_F(IndexRecovery, what_has_expired_leaves_the_disk_when_it_is_compacted) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::index_recovery_test

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "message/queue_settings.h"
 
-namespace duewheel {
+namespace duewheel::key_layout_test {
 namespace {
 
 constexpr DueMs kNow = 1'700'000'000'000;
@@ -258,4 +258,4 @@ TEST(KeyLayout, cut_keys_and_values_are_damage) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::key_layout_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::log_audit_test {
 namespace {
 
 constexpr std::size_t kFrameBytes = 100;
@@ -89,4 +89,4 @@ TEST(LogAudit, a_log_begins_with_its_first_record_or_where_a_carry_done_reaches)
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::log_audit_test

@@ -2,7 +2,7 @@
 #include "store/sealer.h"
 #include "store/trial_sealing.h"
 
-namespace duewheel {
+namespace duewheel::sealer_cursors_test {
 namespace {
 
 TEST_F(Sealing, the_load_cursor_only_rises_and_sweeps_due_below_it) {
@@ -111,4 +111,4 @@ TEST_F(Sealing, the_last_cursor_record_of_a_queue_counts_and_removal_removes) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::sealer_cursors_test

@@ -4,7 +4,7 @@
 #include "message/outcome_rows.h"
 #include "store/trial_sealing.h"
 
-namespace duewheel {
+namespace duewheel::sealer_test {
 namespace {
 
 TEST_F(Sealing, a_waiting_message_has_rows_by_id_by_due_and_in_its_queue) {
@@ -449,4 +449,4 @@ TEST_F(Sealing, only_the_next_full_segment_can_be_sealed) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::sealer_test

@@ -17,7 +17,7 @@
 #include "support/small_disk.h"
 #include "support/temporary_directory.h"
 
-namespace duewheel {
+namespace duewheel::sorted_rows_test {
 namespace {
 
 using Rows = std::map<std::string, std::string, std::less<>>;
@@ -400,4 +400,4 @@ TEST(RocksRows, a_missing_table_is_damage_that_discarding_mends) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::sorted_rows_test

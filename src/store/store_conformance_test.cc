@@ -14,7 +14,7 @@
 #include "store/trial_moves.h"
 #include "support/temporary_directory.h"
 
-namespace duewheel {
+namespace duewheel::store_conformance_test {
 namespace {
 
 constexpr DueMs kNever = INT64_MAX;
@@ -493,4 +493,4 @@ TEST(NeededCounts, are_always_those_of_the_rows_that_are_there) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::store_conformance_test

@@ -11,7 +11,7 @@
 #include "store/trial_moves.h"
 #include "support/temporary_directory.h"
 
-namespace duewheel {
+namespace duewheel::store_reader_test {
 namespace {
 
 constexpr DueMs kNow = TrialShard::kStart;
@@ -347,4 +347,4 @@ TEST(ReadingBesideSealing, sees_one_moment_on_disk) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::store_reader_test

@@ -8,7 +8,7 @@
 
 #include "transfer/random_line.h"
 
-namespace duewheel {
+namespace duewheel::message_line_test {
 namespace {
 
 std::string written(const MessageLine& line) {
@@ -127,4 +127,4 @@ TEST(MessageLines, call_what_was_due_ready) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::message_line_test

@@ -26,6 +26,7 @@ constexpr std::array<LossWords, kLossCount> kWords = {{
     {"checks", "wait for commit or rollback: their time for that begins anew"},
     {"key_added", "had no key and have one here, which names where they come from"},
     {"reason", "had failed, and the reason is not told here"},
+    {"order", "were dead and had an order key, which they have no more: it would hold up the others"},
 }};
 
 // What is left of a loop, as the rule of another one: its times go on as they would have.
@@ -41,7 +42,7 @@ RepeatRule rest_of(const MessageLine& line) {
 // Those with an order key go out in the order of their nominal due times, and the one that rests holds up the others.
 // An expiry may lie before the end of the rest.
 DueMs due_of(const MessageLine& line, Losses& losses) {
-    if (line.nominal_due_ms == 0) return line.due_ms;
+    if (line.nominal_due_ms == 0 || line.state == State::dead) return line.due_ms;
     const bool keeps_place = !line.order_key.empty() || (line.expires_ms != 0 && line.due_ms >= line.expires_ms);
     if (!keeps_place) return line.due_ms;
     losses.add(Loss::rest);
@@ -58,6 +59,7 @@ void count_losses(const MessageLine& line, Losses& losses) {
     if (grows && line.next_occurrence > 1) losses.add(Loss::growth);
     if (line.transaction) losses.add(Loss::checks);
     if (!line.reason.empty()) losses.add(Loss::reason);
+    if (line.state == State::dead && !line.order_key.empty()) losses.add(Loss::order);
 }
 
 }  // namespace
@@ -81,13 +83,15 @@ void write_put_of_line(std::string& out, const MessageLine& line, std::string_vi
         json.text("key", line.key);
     }
     json.text("due", format_instant(due_of(line, losses)));
-    if (line.expires_ms != 0) json.text("expires", format_instant(line.expires_ms));
+    const bool is_dead = line.state == State::dead;
+    if (line.expires_ms != 0 && !is_dead) json.text("expires", format_instant(line.expires_ms));
     if (line.expires_in_ms != 0) json.number("expires_in", line.expires_in_ms);
     if (line.priority != 0) json.number("priority", line.priority);
-    if (!line.order_key.empty()) json.text("order_key", line.order_key);
+    if (!line.order_key.empty() && !is_dead) json.text("order_key", line.order_key);
     write_retry(json, line.retry);
     if (line.repeat) write_repeat(json, rest_of(line));
     if (line.transaction) write_transaction(json, *line.transaction);
+    if (line.state == State::held || is_dead) json.boolean("held", true);
     write_content(json, line);
     json.close();
 }

@@ -25,8 +25,9 @@ enum class Loss : std::uint8_t {
     checks,           // of a half: how often its producer was asked, and when it is asked next
     key_added,        // it had no key
     reason,           // why its last attempt failed, or why it is dead
+    order,            // of a dead one: its order key, which would hold up the others while it is set aside
 };
-inline constexpr std::size_t kLossCount = 9;
+inline constexpr std::size_t kLossCount = 10;
 // For people, after their number: "had been tried before: their attempts are counted anew".
 std::string_view loss_text(Loss loss);
 // For scripts: "attempts".
@@ -35,13 +36,18 @@ std::string_view loss_name(Loss loss);
 class Losses {
   public:
     void add(Loss loss) { ++counts_[static_cast<std::size_t>(loss)]; }
+    void add(const Losses& others) {
+        for (std::size_t i = 0; i < kLossCount; ++i) counts_[i] += others.counts_[i];
+    }
     std::uint64_t of(Loss loss) const { return counts_[static_cast<std::size_t>(loss)]; }
 
   private:
     std::array<std::uint64_t, kLossCount> counts_{};
 };
 
-// Appends the put's JSON, on one line and without a line feed; adds to `losses`. `instance`: of the export's header.
+// Appends the put's JSON, on one line and without a line feed; adds to `losses`. `instance`: of the export's header. A
+// dead message is put set aside, so that somebody may bring it back: without an expiry, as if it were brought back
+// here, and without an order key.
 void write_put_of_line(std::string& out, const MessageLine& line, std::string_view instance, Losses& losses);
 
 }  // namespace duewheel

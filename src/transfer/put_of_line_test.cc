@@ -5,7 +5,7 @@
 #include "ingress/put_request.h"
 #include "transfer/random_line.h"
 
-namespace duewheel {
+namespace duewheel::put_of_line_test {
 namespace {
 
 constexpr std::string_view kInstance = "0123456789abcdef0123456789abcdef";
@@ -32,14 +32,16 @@ TEST(PutsOfLines, are_taken_by_a_server_and_say_what_the_line_says) {
         ASSERT_EQ(put->body, line.body);
         ASSERT_EQ(put->headers, line.headers);
         ASSERT_EQ(put->content_type, line.content_type);
-        ASSERT_EQ(put->order_key, line.order_key);
+        const bool is_dead = line.state == State::dead;
+        ASSERT_EQ(put->order_key, is_dead ? "" : line.order_key);
         ASSERT_EQ(put->priority, line.priority);
         ASSERT_EQ(put->retry, line.retry);
         ASSERT_EQ(put->key, line.key.empty() ? std::string(kInstance) + ":" + std::to_string(line.id) : line.key);
         ASSERT_EQ(put->transaction, line.transaction);
+        ASSERT_EQ(put->is_held, line.state == State::held || line.state == State::dead);
         ASSERT_TRUE(put->when.at_ms == line.due_ms || put->when.at_ms == line.nominal_due_ms);
-        ASSERT_EQ(put->expires.has_value(), line.expires_ms != 0 || line.expires_in_ms != 0);
-        ASSERT_EQ(put->expires ? put->expires->at_ms.value_or(0) : 0, line.expires_ms);
+        ASSERT_EQ(put->expires.has_value(), !is_dead && (line.expires_ms != 0 || line.expires_in_ms != 0));
+        ASSERT_EQ(put->expires ? put->expires->at_ms.value_or(0) : 0, is_dead ? 0 : line.expires_ms);
         ASSERT_EQ(put->expires ? put->expires->delay_ms : 0, line.expires_in_ms);
     }
 }
@@ -113,7 +115,9 @@ TEST(PutsOfLines, count_what_they_cannot_say) {
     for (const Loss loss : {Loss::attempts, Loss::maybe_delivered, Loss::origin, Loss::reason, Loss::key_added}) {
         EXPECT_EQ(losses.of(loss), 1u) << loss_name(loss);
     }
-    for (const Loss loss : {Loss::rest, Loss::occurrence, Loss::growth, Loss::checks}) EXPECT_EQ(losses.of(loss), 0u);
+    for (const Loss loss : {Loss::rest, Loss::occurrence, Loss::growth, Loss::checks, Loss::order}) {
+        EXPECT_EQ(losses.of(loss), 0u);
+    }
     line.repeat = RepeatRule{.every_ms = 10, .times = 0, .factor_permille = 1'010, .most_ms = 1'000};
     line.next_occurrence = 78;
     static_cast<void>(put_of(line, losses));
@@ -125,4 +129,4 @@ TEST(PutsOfLines, count_what_they_cannot_say) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::put_of_line_test

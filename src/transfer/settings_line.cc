@@ -52,6 +52,8 @@ Status go_on(const JsonRequest& line, SettingsLine& into, json::object& settings
     if (read) read = take(line.boolean("paused"), is_paused);
     if (!read) return read;
     settings["paused"] = is_paused;
+    into.is_paused = is_paused;
+    into.next_ms = next_ms.value_or(0);
     into.has_ended = !next_ms;
     into.has_waiting_run = line.has("waiting_run");
     if (!next_ms) return {};
@@ -70,8 +72,6 @@ Status go_on(const JsonRequest& line, SettingsLine& into, json::object& settings
 Status read_queue(const JsonRequest& line, SettingsLine& into, json::object& settings) {
     std::int64_t left_out = 0;
     if (Status read = take(line.integer("secrets_left_out"), left_out); !read) return read;
-    const json::value* paused = settings.if_contains("paused");
-    into.is_paused = paused != nullptr && paused->is_bool() && paused->get_bool();
     into.lacks_secrets = left_out != 0;
     // Nothing goes out that is not signed and was before.
     if (into.lacks_secrets) settings["paused"] = true;
@@ -145,6 +145,7 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
     json::object settings = tree.at("settings").get_object();  // as was seen above
     if (kind == Kind::schedule) read = go_on(line, into, settings);
     if (kind == Kind::queue) read = read_queue(line, into, settings);
+    if (kind == Kind::watchdog) read = take(line.instant_ms("due_ms"), into.next_ms);
     into.has_owed = line.has("owed");
     into.body = json::serialize(settings);
     if (read) read = check_put(into);

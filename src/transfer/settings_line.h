@@ -26,8 +26,9 @@ struct SettingsLine {
     bool has_ended = false;        // of a schedule: there is no time left, and no server takes it
     bool has_waiting_run = false;  // of a schedule: a run that waited for the one before, which no PUT can say
     bool has_owed = false;         // of a watchdog: a message that it owes, likewise
+    DueMs next_ms = 0;             // of a schedule its next time, of a watchdog when it is due; 0: none
+    bool is_paused = false;        // of a schedule
     bool lacks_secrets = false;    // of a queue: its webhook was signed, and the line does not say with what. Paused
-    bool is_paused = false;        // of a queue, as the line says
 
     // "/v1/namespaces/team/queues/mail"
     std::string path() const;

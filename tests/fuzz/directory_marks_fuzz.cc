@@ -49,6 +49,7 @@ void fuzz(std::string_view input) {
     const auto how = static_cast<unsigned char>(input.front());
     const bool fits = (how & 1) != 0;
     const bool is_backup = (how & 2) != 0;
+    const bool is_clock = (how & 4) != 0;
     std::string bytes(input.substr(1));
     if (fits) {
         bytes.insert(0, "duewheel 1\n");
@@ -56,7 +57,9 @@ void fuzz(std::string_view input) {
     }
     SimDisk disk;
     require(disk.make_directories(kDirectory).ok(), "no directory can be made");
-    if (is_backup) {
+    if (is_clock) {
+        judge<ClockMark>(disk, kClockMark, bytes, fits, read_clock_mark);
+    } else if (is_backup) {
         judge<BackupMark>(disk, kBackupMark, bytes, fits, read_backup_mark);
     } else {
         judge<RestoredMark>(disk, kRestoredMark, bytes, fits, read_restored_mark);

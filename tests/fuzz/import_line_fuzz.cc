@@ -30,9 +30,11 @@ void judge(const MessageLine& line) {
     write_put_of_line(put_text, line, kInstance, losses);
     const Result<PutCommand> put = read_json_put(put_text, line_options(), {});
     require(put.ok(), "no server takes the put:", put_text);
-    require(put->body == line.body && put->headers == line.headers && put->order_key == line.order_key &&
-                put->priority == line.priority && put->content_type == line.content_type &&
-                put->transaction == line.transaction && !put->key.empty(),
+    const bool is_dead = line.state == State::dead;
+    require(put->body == line.body && put->headers == line.headers &&
+                put->order_key == (is_dead ? std::string() : line.order_key) && put->priority == line.priority &&
+                put->content_type == line.content_type && put->transaction == line.transaction && !put->key.empty() &&
+                put->is_held == (is_dead || line.state == State::held),
             "a put says something else than its line:", put_text);
     if (!put->repeat) return;
     const Result<RepeatRule> rule =

@@ -1,10 +1,12 @@
 """Backups of the real daemon: made while it takes puts and cancels, restored, and served; and what is refused."""
 
+import http.server
 import json
 import os
 import pathlib
 import subprocess
 import threading
+import time
 import unittest
 
 from daemon import Daemon
@@ -90,6 +92,22 @@ class Backups(unittest.TestCase):
         self.assertEqual(client.ack(after["lease"])[1]["outcome"], "done")
         self.assertEqual(self.client.ack(before["lease"])[1]["outcome"], "done", "the original knows nothing of it")
 
+    def test_the_first_start_alone_says_that_it_was_restored(self):
+        """Each start that had not got past the time of the restore said it, and none of a backup that was ahead of it."""
+        for ahead in ("1ms", "240h"):
+            with self.subTest(ahead=ahead), Daemon(arguments=["--test-clock"]) as original, Daemon(arguments=["--test-clock"]) as restored:
+                original.start()
+                self.assertEqual(original.client().request("POST", "/v1/clock:advance", {"by": ahead})[0], 200)
+                original.client().put("work", "one")
+                backup = original.directory / "backup"
+                self.assertEqual(duewheel("backup", original.data, backup).returncode, 0)
+                self.assertEqual(duewheel("restore", backup, restored.data).returncode, 0)
+                for _ in range(3):
+                    restored.start()
+                    self.assertEqual(restored.client().request("GET", "/v1/stats")[1]["pending"], 1)
+                    self.assertEqual(restored.log_text().count("warning restored:"), 1)
+                    restored.kill()
+
     def test_what_is_no_data_directory_is_refused_and_says_what_to_do(self):
         self.client.put("work", "one")
         self.back_up()
@@ -99,11 +117,78 @@ class Backups(unittest.TestCase):
         for arguments, code in [(("backup", self.daemon.data, self.backup), "not_empty"),
                                 (("backup", self.daemon.directory / "nothing", self.daemon.directory / "b"), "not_found"),
                                 (("restore", self.daemon.data, self.daemon.directory / "r"), "not_a_backup"),
-                                (("restore", self.backup, self.daemon.data), "not_empty")]:
+                                (("restore", self.backup, self.daemon.data), "not_empty"),
+                                (("backup", self.daemon.data, self.daemon.data / "b"), "inside_itself"),
+                                (("backup", self.daemon.data, f"{self.daemon.data}/../{self.daemon.data.name}/b"), "inside_itself"),
+                                (("restore", self.backup, self.backup / "r"), "inside_itself"),
+                                (("restore", self.backup, self.backup), "inside_itself")]:
             refused = duewheel(*arguments)
-            self.assertEqual(refused.returncode, 1, arguments)
+            self.assertEqual(refused.returncode, 2 if code == "inside_itself" else 1, arguments)
             self.assertIn(f"({code}", refused.stderr)
             self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
+
+    # It named the file in the half-made copy, where nobody could mend anything.
+    def test_a_damaged_backup_is_named_and_not_what_was_copied_of_it(self):
+        self.client.put("work", "one")
+        self.back_up()
+        segment = next((self.backup / "journal").glob("seg-*"))
+        with open(segment, "r+b") as file:
+            file.seek(5000)
+            byte = file.read(1)
+            file.seek(5000)
+            file.write(bytes([byte[0] ^ 1]))
+        refused = duewheel("restore", self.backup, self.daemon.directory / "r")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(str(segment), refused.stderr)
+        self.assertIn(f"remove {self.daemon.directory / 'r'}", refused.stderr)
+
+    def test_a_restored_server_that_is_not_to_post_leaves_webhooks_waiting(self):
+        posted = []
+
+        class Target(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                posted.append(self.headers["webhook-id"])
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *unused):
+                pass
+
+        target = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Target)
+        self.addCleanup(target.server_close)
+        self.addCleanup(target.shutdown)
+        threading.Thread(target=target.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{target.server_port}/"
+        self.daemon.terminate()
+        allowed = "--webhooks-allowed-networks=127.0.0.0/8"
+        self.daemon.arguments = [allowed]
+        self.daemon.start()
+        self.client = self.daemon.client()
+        status, answer = self.client.request("PUT", "/v1/queues/posted", {"paused": True, "target": {"webhook": {"url": url}}})
+        self.assertIn(status, (200, 201), answer)
+        message = self.client.put("posted", "one")[1]["id"]
+        self.back_up()
+        duewheel("restore", self.backup, self.daemon.directory / "r" / "data")
+        with Daemon(directory=self.daemon.directory / "r", arguments=[allowed, "--webhooks-post=false"]) as restored:
+            restored.start()
+            self.assertIn("warning restored:", restored.log_text())
+            client = restored.client()
+            client.request("POST", "/v1/queues/posted:resume")
+            self.assertEqual(client.request("GET", "/v1/queues/posted")[1]["webhook"]["state"], "off")
+            got = client.take("posted", 1)[0]
+            self.assertEqual((got["id"], got["maybe_delivered"]), (message, True), "nobody else has it")
+            client.request("POST", f"/v1/leases/{got['lease']}:release")
+            self.assertEqual(restored.terminate(), 0)
+            self.assertEqual(posted, [])
+            restored.arguments = [allowed]
+            restored.start()
+            give_up = time.monotonic() + 30
+            while not posted:
+                self.assertLess(time.monotonic(), give_up)
+                time.sleep(0.01)
+            seen = restored.client().request("GET", "/v1/queues/posted")[1]["webhook"]
+            self.assertEqual(seen["state"], "works")
 
 
 if __name__ == "__main__":

@@ -109,11 +109,34 @@ class ClockTest(unittest.TestCase):
             self.assertGreaterEqual(clock["server_time_ms"], due)
             self.assertEqual(len(daemon.client().lease("q", 1, wait="20s")), 1, "what was due is due")
 
+    def test_a_clock_that_is_set_back_while_nothing_runs_is_believed_and_told(self):
+        with Wall() as wall, Daemon(environment=wall.environment) as daemon:
+            daemon.start()
+            client = daemon.client()
+            client.put("q", "x", delay="30m")
+            wall.set_ahead(HOUR)
+            self.until(client, "quarantine")
+            self.assertEqual(self.clock(client, "accept")[0], "steady")
+            hour_later = self.clock(client)[1]["server_time_ms"] - time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
+            give_up = time.monotonic() + 30
+            while True:
+                left = dict(line.split(" ") for line in (daemon.data / "clock").read_text().splitlines())
+                if left["doubted"] == "0" and abs(int(left["ahead_of_boot_ms"]) - hour_later) < 60_000:
+                    break
+                self.assertLess(time.monotonic(), give_up, left)
+            daemon.kill()  # before anything else is written
+            wall.set_ahead(0)
+            daemon.start()
+            self.assertEqual(self.clock(daemon.client())[0], "steady")
+            self.assertIn("clock_set_back", daemon.log_text())
+            self.assertEqual(daemon.client().lease("q", 1), [])
+
     def test_a_restart_long_after_is_held_until_somebody_says_that_it_is_so(self):
         with Wall() as wall, Daemon(environment=wall.environment) as daemon:
             daemon.start()
             daemon.client().put("q", "x", delay="450d")
             daemon.kill()
+            (daemon.data / "clock").unlink(missing_ok=True)  # another run of the machine
             wall.set_ahead(500 * DAY)
             daemon.start()
             client = daemon.client()
@@ -135,10 +158,65 @@ class ClockTest(unittest.TestCase):
             daemon.start()
             daemon.client().put("q", "x", delay="450d")
             daemon.kill()
+            (daemon.data / "clock").unlink(missing_ok=True)  # another run of the machine
             wall.set_ahead(500 * DAY)
             daemon.start()
             self.assertEqual(self.clock(daemon.client())[0], "steady")
             self.assertEqual(len(daemon.client().lease("q", 1, wait="20s")), 1)
+
+    # A server that was started again believed what it had not believed before, or had had no time to see: what was due
+    # in the month went out.
+    def test_a_restart_believes_no_clock_that_was_set_while_the_machine_ran(self):
+        with Wall() as wall, Daemon(environment=wall.environment) as daemon:
+            daemon.start()
+            client = daemon.client()
+            client.put("q", "x", delay="20d")
+            give_up = time.monotonic() + 30
+            while "machine_run \n" in (daemon.data / "clock").read_text():  # nothing is left yet
+                self.clock(client)
+                self.assertLess(time.monotonic(), give_up)
+            wall.set_ahead(30 * DAY)
+            for stop in (daemon.terminate, daemon.kill):  # at once
+                stop()
+                daemon.start()
+                client = daemon.client()
+                state, clock = self.clock(client)
+                self.assertEqual(state, "held")
+                self.assertAlmostEqual(clock["wall_clock_ahead_ms"], 30 * DAY * 1000, delta=10_000)
+                self.assertEqual(client.lease("q", 1), [])
+                self.assertIn("wall clock", client.request("GET", "/readyz")[1]["reason"])
+            self.assertNotIn("clock_long_after", daemon.log_text())
+            # A copy knows it, too.
+            self.assertEqual(subprocess.run([BIN / "duewheel", "backup", daemon.data, daemon.directory / "b"]).returncode, 0)
+            restoring = subprocess.run([BIN / "duewheel", "restore", daemon.directory / "b", daemon.directory / "r" / "data"],
+                                       capture_output=True, text=True, check=True)
+            self.assertIn("did not believe its wall clock", restoring.stderr)
+            with Daemon(directory=daemon.directory / "r", environment=wall.environment) as restored:
+                restored.start()
+                self.assertEqual(self.clock(restored.client())[0], "held")
+            # What somebody accepts is believed by the next start, however soon that is.
+            self.assertEqual(self.clock(client, "accept")[0], "steady")
+            self.assertEqual(daemon.terminate(), 0)
+            daemon.start()
+            client = daemon.client()
+            self.assertEqual(self.clock(client)[0], "steady")
+            self.assertEqual(len(client.lease("q", 1, wait="20s")), 1)
+            wall.set_ahead(0)
+            self.until(client, "slow")
+            self.assertIn("a tenth slower", client.request("GET", "/readyz")[1]["reason"])
+
+    def test_a_start_in_another_run_of_the_machine_may_have_been_away_for_a_month(self):
+        with Wall() as wall, Daemon(environment=wall.environment) as daemon:
+            daemon.start()
+            daemon.client().put("q", "x", delay="20d")
+            self.assertEqual(daemon.terminate(), 0)
+            (daemon.data / "clock").unlink()
+            wall.set_ahead(30 * DAY)
+            daemon.start()
+            client = daemon.client()
+            self.assertEqual(self.clock(client)[0], "steady")
+            self.assertEqual(len(client.lease("q", 1, wait="20s")), 1)
+            self.assertIn("clock_long_after", daemon.log_text())
 
     def test_a_tests_clock_goes_where_it_is_told_over_restarts_too(self):
         with Daemon(arguments=["--test-clock"]) as daemon:
@@ -163,6 +241,32 @@ class ClockTest(unittest.TestCase):
             daemon.kill()
             daemon.start()
             self.assertGreaterEqual(self.clock(daemon.client())[1]["server_time_ms"], before - 1000, "about what the log has seen")
+
+    # Time was written with messages alone: a server without any began its idle hours again.
+    def test_a_stop_writes_how_late_it_is(self):
+        with Daemon(arguments=["--test-clock"]) as daemon:
+            daemon.start()
+            self.clock(daemon.client(), "advance", {"by": "30d"})
+            before = self.clock(daemon.client())[1]["server_time_ms"]
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+            daemon.start()
+            after = self.clock(daemon.client())[1]["server_time_ms"]
+            self.assertGreaterEqual(after, before)
+            self.assertLess(after, before + HOUR * 1000)
+
+    def test_a_wall_clock_set_back_over_a_stop_repeats_no_time(self):
+        with Wall() as wall, Daemon(environment=wall.environment) as daemon:
+            daemon.start()
+            client = daemon.client()
+            started = last = self.clock(client)[1]["server_time_ms"]
+            while last < started + 500:
+                last = self.clock(client)[1]["server_time_ms"]
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+            wall.set_ahead(-2 * HOUR)
+            daemon.start()
+            state, clock = self.clock(daemon.client())
+            self.assertEqual(state, "slow")
+            self.assertGreaterEqual(clock["server_time_ms"], last)
 
     def test_another_clock_is_not_moved_by_command(self):
         with Daemon() as daemon:

@@ -377,6 +377,9 @@ class Answers(unittest.TestCase):
         asked = {"check_back": {"queue": "checks", "after": "10ms", "times": 1000}, "otherwise": "commit"}
         half = say("POST", put, {"body": "half", "transaction": asked})["id"]
         raw_half = say("POST", put, headers={"Content-Type": "text/plain", "Duewheel-Transaction": "after=1h"}, body=b"h")["id"]
+        aside = say("POST", put, {"body": "aside", "held": True})
+        raw_aside = say("POST", put, headers={"Content-Type": "text/plain", "Duewheel-Held": "true"}, body=b"aside")
+        self.assertEqual((aside["state"], raw_aside["state"]), ("held", "held"))
         for method in ("GET", "HEAD"):
             say(method, "/messages/{id}", id=half)
         check = say("POST", "/queues/{queue}:lease", {"wait": "20s"}, queue="checks")["messages"][0]

@@ -3,12 +3,16 @@ exported again. It is the same but for ids and times; also where the import was 
 
 import base64
 import datetime
+import fcntl
 import json
 import os
 import pathlib
 import random
 import signal
+import struct
 import subprocess
+import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -128,9 +132,7 @@ class Exports(unittest.TestCase):
         messages = [line for line in lines if line["kind"] == "message"]
         self.assertEqual((report["put"], report["refused"], report["set"]), (len(messages), 0, 5))
         self.assertEqual(report["carried_otherwise"]["attempts"], 2)
-        again = self.export(target)
-        # A queue that was paused meanwhile has settings, which say that it is not.
-        there = [line for line in again if line.get("settings") != {"paused": False}]
+        there = self.export(target)
         for line in lines:
             if line["kind"] == "schedule" and line["schedule"] == "beat":
                 line["settings"]["start"] = there_start(there)
@@ -141,7 +143,7 @@ class Exports(unittest.TestCase):
         # And once more it makes nothing.
         report = self.do_import(target, self.file)
         self.assertEqual((report["put"], report["put_before"], report["set"], report["set_before"]), (0, len(messages), 0, 5))
-        self.assertEqual(self.carried(self.export(target)), self.carried(again))
+        self.assertEqual(self.carried(self.export(target)), self.carried(there))
 
     def test_the_order_of_each_order_key_is_kept(self):
         rng = random.Random(9)
@@ -344,7 +346,6 @@ class Exports(unittest.TestCase):
         stop.set()
         consumer.join()
         self.assertEqual((report["held"], got), (200, ["free"]))
-        self.assertFalse(target.client().request("GET", "/v1/queues/aside")[1]["paused"])
 
     def test_a_full_queue_is_waited_for_and_then_told(self):
         for number in range(30):
@@ -451,20 +452,113 @@ class Exports(unittest.TestCase):
         self.assertEqual({name: report[name] for name in ("ended", "owed", "refused", "set")},
                          {"ended": 2, "owed": 1, "refused": 0, "set": 0})
 
-    # It was refused because it could not be set aside once more.
-    def test_what_was_brought_back_and_has_ended_since_an_earlier_import_is_no_refusal(self):
-        number = self.ask("POST", "/v1/queues/q/messages", {"body": "aside"})["id"]
-        self.ask("POST", f"/v1/messages/{number}:hold")
+    # One that had ended was refused because it could not be set aside once more, and one that had not was set aside.
+    def test_what_was_brought_back_since_an_earlier_import_is_left_as_it_is(self):
+        for body in ("ends", "waits", "stays"):
+            self.ask("POST", "/v1/queues/q/messages", {"body": body, "held": True})
+        self.export(self.source)
+        target = self.started()
+        self.assertEqual(self.do_import(target, self.file)["held"], 3)
+        client = target.client()
+        ids = {line["body"]: line["id"] for line in self.messages(target)}
+        self.ask("POST", f"/v1/messages/{ids['ends']}:kick", client=client)
+        client.ack(client.take("q", 1)[0]["lease"])
+        self.ask("POST", f"/v1/messages/{ids['waits']}:kick", client=client)
+        report = self.do_import(target, self.file)
+        self.assertEqual({name: report[name] for name in ("put_before", "held", "put", "refused")},
+                         {"put_before": 3, "held": 1, "put": 0, "refused": 0})
+        self.assertEqual(self.ask("GET", f"/v1/messages/{ids['waits']}", client=client)["state"], "ready")
+
+    # It made the occurrences that had come by then before it could be set aside.
+    def test_a_held_loop_makes_nothing_on_its_way(self):
+        self.ask("POST", "/v1/queues/rounds/messages", {"body": "round", "repeat": {"every": "1ms", "times": 5}, "held": True})
         self.export(self.source)
         target = self.started()
         self.assertEqual(self.do_import(target, self.file)["held"], 1)
         client = target.client()
-        (line,) = self.messages(target)
-        self.ask("POST", f"/v1/messages/{line['id']}:kick", client=client)
-        client.ack(client.take("q", 1)[0]["lease"])
-        report = self.do_import(target, self.file)
-        self.assertEqual({name: report[name] for name in ("put_before", "held", "put", "refused")},
-                         {"put_before": 1, "held": 0, "put": 0, "refused": 0})
+        (loop,) = self.messages(target)
+        self.assertEqual((loop["state"], loop["repeat"]["times"]), ("held", 5))
+        self.assertEqual(client.lease("rounds", 10, "0s"), [])
+        self.ask("POST", f"/v1/messages/{loop['id']}:kick", client=client)
+        self.assertEqual([message["occurrence"] for message in client.take("rounds", 5)], [1, 2, 3, 4, 5])
+
+    # It removed whatever had the names of what it makes meanwhile, and replaced a device, a pipe or a link by a file.
+    def test_an_export_touches_nothing_that_it_did_not_make(self):
+        self.ask("POST", "/v1/queues/q/messages", {"body": "x", "delay": "1h"})
+        data, place = self.source.data, pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for name in ("my.scratch", "scratch/duewheel-export"):
+            (place / name).mkdir(parents=True)
+            (place / name / "precious").write_text("precious")
+        (place / "my.partial").write_text("precious")
+        for options in ([], ["--scratch", place / "scratch"]):
+            done = duewheel("export", data, place / "my", *options)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(path.name for path in place.iterdir()), ["my", "my.partial", "my.scratch", "scratch"])
+        self.assertEqual(sorted(path.name for path in (place / "scratch").iterdir()), ["duewheel-export"])
+        self.assertEqual((place / "my").stat().st_mode & 0o777, 0o600)
+        for name in ("my.scratch/precious", "scratch/duewheel-export/precious", "my.partial"):
+            self.assertEqual((place / name).read_text(), "precious")
+        (place / "link").symlink_to(place / "led to")
+        self.assertEqual(duewheel("export", data, place / "link").returncode, 0)
+        self.assertTrue((place / "link").is_symlink())
+        self.assertEqual((place / "led to").read_text(), (place / "my").read_text())
+        piped = duewheel("export", data, "/dev/stdout")
+        self.assertEqual((piped.returncode, piped.stdout.splitlines()[0]), (0, (place / "my").read_text().splitlines()[0]))
+        self.assertTrue(pathlib.Path("/dev/stdout").is_symlink())
+        full = duewheel("export", data, "/dev/full")
+        self.assertIn("(no_space", full.stderr)
+        self.assertTrue(pathlib.Path("/dev/full").is_char_device())
+        self.assertIn("Is a directory", duewheel("export", data, place).stderr)
+
+    # A second of the future that is full was waited for, and the import ended there each time that it was begun anew.
+    def test_a_second_that_is_full_there_is_a_refusal(self):
+        due = (int(time.time()) + 7200) * 1000
+        for number in range(3):
+            self.ask("POST", "/v1/queues/narrow/messages", {"body": str(number), "due": due})
+        self.ask("POST", "/v1/queues/other/messages", {"body": "behind", "delay": "1h"})
+        self.export(self.source)
+        target = self.started()
+        self.ask("PUT", "/v1/queues/narrow", {"limits": {"per_second": 1}}, target.client())
+        done = duewheel("--json", "import", self.file, server=target)
+        report = json.loads(done.stdout)
+        self.assertEqual((done.returncode, report["put"], report["refused"]), (1, 2, 2))
+        self.assertIn("(second_full", done.stderr)
+
+    # Beside a dead one all with its order key stood still, and one that had an expiry was left out.
+    def test_dead_ones_that_are_set_aside_hold_up_nobody_and_do_not_expire(self):
+        for queue, more in (("pay", {"order_key": "ann"}), ("brief", {"expires_in": "1h"})):
+            self.ask("POST", f"/v1/queues/{queue}/messages", {"body": "dies", "retry": {"attempts": 1}, **more})
+            self.client.request("POST", f"/v1/leases/{self.client.take(queue, 1)[0]['lease']}:fail", {"reason": "no"})
+        self.ask("POST", "/v1/queues/pay/messages", {"body": "next", "order_key": "ann"})
+        self.export(self.source, "--dead")
+        target = self.started()
+        report = self.do_import(target, self.file, "--dead-as-held")
+        self.assertEqual((report["put"], report["held"], report["carried_otherwise"]["order"]), (3, 2, 1))
+        self.assertEqual(target.client().take("pay", 1)[0]["body"], "next")
+        (brief,) = [line for line in self.messages(target) if line["queue"] == "brief"]
+        self.assertNotIn("expires_ms", brief)
+
+    def test_what_was_due_and_not_made_yet_is_counted(self):
+        self.ask("PUT", "/v1/queues/f", {"limits": {"pending": 1}})
+        self.ask("POST", "/v1/queues/f/messages", {"body": "in the way", "delay": "1h"})
+        self.ask("PUT", "/v1/watchdogs/w", {"queue": "f", "timeout": "1ms"})
+        self.ask("PUT", "/v1/schedules/s", {"queue": "f", "every": "1s", "misfire": "all"})
+        while not all(self.ask("GET", f"/v1/{name}").get("waits_for") == "queue_full" for name in ("watchdogs/w", "schedules/s")):
+            pass
+        self.ask("POST", "/v1/queues/later/messages", {"body": "so that the log knows how late it is", "delay": "1h"})
+        self.export(self.source)
+        self.assertEqual(self.do_import(self.started(), self.file)["owed"], 2)
+
+    def test_a_newer_export_leaves_what_an_earlier_one_has_put(self):
+        number = self.ask("POST", "/v1/queues/q/messages", {"body": "x", "delay": "1h"})["id"]
+        self.export(self.source)
+        target = self.started()
+        self.do_import(target, self.file)
+        self.ask("POST", f"/v1/messages/{number}:hold")
+        self.export(self.source)
+        again = duewheel("--json", "import", self.file, server=target)
+        self.assertEqual((again.returncode, json.loads(again.stdout)["refused"]), (1, 1))
+        self.assertIn("an import of an earlier export has put this message", again.stderr)
 
     def test_what_has_expired_meanwhile_is_counted(self):
         self.ask("POST", "/v1/queues/mail/messages", {"body": "brief", "delay": "0s", "expires_in": "1500ms"})
@@ -524,8 +618,11 @@ class Exports(unittest.TestCase):
     def test_how_far_it_is_stands_on_a_terminal_alone(self):
         self.put_all_kinds()
         target = self.started()
-        for arguments, word in ((("export", self.source.data, self.file), "exported"), (("import", self.file), "imported")):
+        for arguments, word, columns in ((("export", self.source.data, self.file), "exported", 80),
+                                         (("import", self.file), "imported", 80),
+                                         (("import", self.file), "imported", 30), (("import", self.file), "imported", 12)):
             controller, terminal = os.openpty()
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
             server = ["--server", f"http://127.0.0.1:{target.port}"]
             run = subprocess.run([BIN / "duewheel", *server, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=terminal, timeout=60)
             os.close(terminal)
@@ -537,8 +634,12 @@ class Exports(unittest.TestCase):
                 pass
             os.close(controller)
             self.assertEqual(run.returncode, 0, shown)
-            self.assertRegex(shown.decode(), rf"\[#+\.*\] +[0-9.]+ % {word}")
-            self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+            drawn = shown.decode().split("\r\x1b[K")
+            self.assertEqual(drawn[-1], "", "the line is gone at the end")
+            # It was 52 letters wide however narrow the terminal, and broken over two lines that nobody took away.
+            self.assertLess(max(map(len, drawn)), columns)
+            bar = r"\[#+\.*\] +" if columns > 20 else ""
+            self.assertRegex(drawn[-2], rf"^{bar} *100.0 % {word[:columns - 10]}")
 
     def test_an_export_that_is_told_to_stop_or_loses_its_reader_leaves_nothing(self):
         for at in range(30):

@@ -36,16 +36,24 @@ def look(client, name):
 
 
 class Interface(unittest.TestCase):
+    """On a clock that goes on when it is told: a watchdog of a tenth of a second once fired before a busy machine got to
+    delete it."""
+
     def setUp(self):
-        self.daemon = Daemon()
+        self.daemon = Daemon(arguments=["--test-clock"])
         self.addCleanup(self.daemon.__exit__, None, None, None)
         self.daemon.start()
         self.client = self.daemon.client()
 
+    def later(self, by):
+        status, answer = self.client.request("POST", "/v1/clock:advance", {"by": by})
+        self.assertEqual(status, 200, answer)
+
     def test_one_that_is_not_fed_says_so_once_and_when_it_was_fed_again_once_more(self):
-        status, watchdog = set_watchdog(self.client, "backup", timeout="80ms", body="no backup", headers={"a": "b"})
+        status, watchdog = set_watchdog(self.client, "backup", timeout="1h", body="no backup", headers={"a": "b"})
         self.assertEqual((status, watchdog["state"], watchdog["feeds"], watchdog["fired"]), (201, "armed", 1, 0))
-        self.assertEqual(watchdog["due_ms"], watchdog["last_fed_ms"] + 80)
+        self.assertEqual(watchdog["due_ms"], watchdog["last_fed_ms"] + 3600_000)
+        self.later("61m")
         message = self.client.take("q", 1)[0]
         self.assertEqual((message["watchdog"], message["body"], message["headers"]), ("backup", "no backup", {"a": "b"}))
         self.assertEqual((message["occurrence"], message["due_ms"], message["last_fed_ms"]),
@@ -57,6 +65,8 @@ class Interface(unittest.TestCase):
         self.assertNotIn("due", asleep)
         status, fed = feed(self.client, "backup")
         self.assertEqual((status, fed["late"], fed["fired"]), (200, True, 1))
+        self.client.ack(message["lease"])
+        self.later("61m")
         second = self.client.take("q", 1)[0]
         self.assertEqual((second["occurrence"], second["due_ms"]), (2, fed["due_ms"]))
 
@@ -64,7 +74,7 @@ class Interface(unittest.TestCase):
         set_watchdog(self.client, "w", timeout="1h")
         for _ in range(5):
             before = look(self.client, "w")["due_ms"]
-            time.sleep(0.01)
+            self.later("59m")
             status, fed = feed(self.client, "w")
             self.assertEqual((status, fed["late"], fed["fired"]), (200, False, 0))
             self.assertGreater(fed["due_ms"], before)
@@ -73,22 +83,33 @@ class Interface(unittest.TestCase):
 
     def test_changes_are_told_of_when_they_have_come_to_rest_and_one_request_is_enough_for_each(self):
         for change in range(20):
-            status, watchdog = set_watchdog(self.client, "page-7", timeout="300ms", most="1h", feed=True, body=str(change))
+            status, watchdog = set_watchdog(self.client, "page-7", timeout="10m", most="10h", feed=True, body=str(change))
             self.assertEqual(status, 201 if change == 0 else 200)
             self.assertFalse(watchdog.get("late", False))
+            self.later("5m")
+        self.later("5m")
         message = self.client.take("q", 1)[0]
         self.assertEqual((message["body"], message["due_ms"]), ("19", watchdog["due_ms"]))
-        bounded = [set_watchdog(self.client, "busy", timeout="400ms", most="500ms", feed=True)[1]["due_ms"] for _ in range(1)]
-        deadline = time.monotonic() + 20
-        while not (taken := self.client.lease("q")):
-            self.assertLess(time.monotonic(), deadline, "it never fires although its bound has come")
-            feed(self.client, "busy")
-        self.assertEqual(taken[0]["due_ms"], bounded[0] + 100, "the first feed and its bound, however often it is fed")
+        self.client.ack(message["lease"])
+        first_due_ms = set_watchdog(self.client, "busy", timeout="1h", most="90m", feed=True)[1]["due_ms"]
+        for _ in range(2):
+            self.later("40m")
+            self.assertFalse(feed(self.client, "busy")[1]["late"])
+            self.assertEqual(self.client.lease("q"), [])
+        self.later("11m")
+        self.assertTrue(feed(self.client, "busy")[1]["late"])
+        message = self.client.take("q", 1)[0]
+        self.assertEqual(message["due_ms"], first_due_ms + 30 * 60_000, "the first feed and its bound, however often it is fed")
 
     def test_again_goes_on_until_it_is_fed(self):
-        set_watchdog(self.client, "w", timeout="50ms", again="60ms")
-        first, second, third = (self.client.take("q", 1)[0] for _ in range(3))
-        self.assertEqual((second["due_ms"] - first["due_ms"]) % 60, 0)
+        set_watchdog(self.client, "w", timeout="59m", again="1h")
+        taken = []
+        for _ in range(3):
+            self.later("1h")
+            taken += self.client.take("q", 1)
+            self.client.ack(taken[-1]["lease"])
+        first, second, third = taken
+        self.assertEqual((second["due_ms"] - first["due_ms"], third["due_ms"] - second["due_ms"]), (3600_000, 3600_000))
         self.assertEqual([each["occurrence"] for each in (first, second, third)], [1, 2, 3])
         self.assertTrue(feed(self.client, "w")[1]["late"])
 
@@ -103,13 +124,13 @@ class Interface(unittest.TestCase):
         self.assertEqual(look(self.client, "w")["settings"]["body"], "y")
 
     def test_deleted_ones_and_unknown_ones_are_told_apart_by_their_answers(self):
-        set_watchdog(self.client, "backup", timeout="100ms")
+        set_watchdog(self.client, "backup", timeout="1h")
         self.assertEqual(self.client.request("DELETE", "/v1/watchdogs/backup"), (200, {"watchdog": "backup", "removed": True}))
         self.assertEqual(self.client.request("DELETE", "/v1/watchdogs/backup"), (200, {"watchdog": "backup", "removed": False}))
         for method, call in (("GET", ""), ("POST", ":feed")):
             status, problem = self.client.request(method, "/v1/watchdogs/backup" + call)
             self.assertEqual((status, problem["code"]), (404, "unknown_watchdog"))
-        time.sleep(0.2)
+        self.later("2h")
         self.assertEqual(self.client.lease("q"), [])
         set_watchdog(self.client, "backup", timeout="1h")
         self.assertIn("`backup`", feed(self.client, "bakup")[1]["detail"])
@@ -149,11 +170,9 @@ class Interface(unittest.TestCase):
     def test_a_full_queue_is_waited_for_and_nothing_is_lost(self):
         self.client.request("PUT", "/v1/queues/q", {"limits": {"pending": 1}})
         self.client.put("q", "in the way")
-        set_watchdog(self.client, "w", timeout="50ms")
-        deadline = time.monotonic() + 20
-        while not feed(self.client, "w")[1]["late"]:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.06)
+        set_watchdog(self.client, "w", timeout="1h")
+        self.later("61m")
+        self.assertTrue(feed(self.client, "w")[1]["late"])
         owed = look(self.client, "w")
         self.assertEqual((owed["fired"], "owed" in owed), (0, True))
         way = self.client.take("q", 1)[0]
@@ -161,7 +180,6 @@ class Interface(unittest.TestCase):
         message = self.client.take("q", 1)[0]
         self.assertEqual((message["due_ms"], message["last_fed_ms"], message["occurrence"]),
                          (owed["owed"]["due_ms"], owed["owed"]["last_fed_ms"], 1))
-
 
     def test_the_command_line_does_all_of_it(self):
         def run(*arguments, code=0):

@@ -214,7 +214,7 @@ struct MessageModel {
     World fresh(DueRange due) const {
         if (half) return {World::Phase::prepared, kAsItsRuleSays, due, {}};
         const DueRange when = is_loop() ? kAsItsRuleSays : due;
-        return {World::Phase::live, when, when, {}};
+        return {put.is_held ? World::Phase::held : World::Phase::live, when, when, {}};
     }
     // Ended by a purge, some time from then on.
     static World purged_world(DueMs from) { return {World::Phase::cancelled, {}, {}, {from, from}}; }

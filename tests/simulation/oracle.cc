@@ -511,10 +511,11 @@ bool Oracle::all_ended() const {
     });
 }
 
-std::vector<const MessageModel*> Oracle::maybe_held() const {
+std::vector<const MessageModel*> Oracle::maybe_held() {
     std::vector<const MessageModel*> held;
     for (const MessageModel& message : messages_) {
-        if (message.id != 0 && message.may_be(World::Phase::held)) held.push_back(&message);
+        const bool can_be_asked_for = message.id != 0 || holder_of(message.put) == &message;
+        if (can_be_asked_for && message.may_be(World::Phase::held)) held.push_back(&message);
     }
     return held;
 }

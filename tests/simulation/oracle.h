@@ -9,7 +9,8 @@
 //
 // C5, duplicates only where they are promised, is judged as C4, C6, C8 and C9 (docs/simulation.md).
 //
-// It judges each message apart (message_model.h). It stops at the first violation.
+// It judges each message apart (message_model.h), and is long, because it is one judge. It stops at the first
+// violation.
 #pragma once
 
 #include <cstdint>
@@ -92,8 +93,9 @@ class Oracle {
     // No message may be unfinished or dead.
     bool all_ended() const;
     static bool share_key(const MessageModel& left, const MessageModel& right);
-    // Ids of those that may be set aside.
-    std::vector<const MessageModel*> maybe_held() const;
+    // Those that may be set aside, and can be asked for: by id, or by key where their put was not
+    // answered.
+    std::vector<const MessageModel*> maybe_held();
     // Loops that may not have made all yet, and whose ids are known.
     std::vector<const MessageModel*> loops_left() const;
     // When it is due next, as far as that is known: of a loop, its next occurrence after now.
@@ -365,10 +367,28 @@ class Oracle {
     void schedule_removed(const Request& request, const ScheduleAnswer& answer, ScheduleModel& model);
     void schedule_is_gone(const Request& request, ScheduleModel& model);
     void schedules_listed(const Request& request, const ScheduleListAnswer& answer);
-    void schedule_previewed(const Request& request, const PreviewAnswer& answer);
     void schedule_refused(const Request& request, const Error& error);
     bool may_be_refused(const SchedulePut& put, const ScheduleModel& model, const Request& request,
                         std::string_view code) const;
+    // oracle_previews.cc
+    struct Previewed {
+        const ScheduleModel& model;
+        const ScheduleState& state;
+        const RuleStretch& stretch;
+        const TimesModel& times;
+        bool is_anew = false;  // `times` are reckoned with other zone data than the stretch
+        const PreviewScheduleCommand& asked;
+        const PreviewAnswer& answer;
+        std::optional<DueMs> from_ms{};  // it goes by instants from there on; none: by numbers
+        std::uint64_t number = 0;        // of the next one, unless it goes by instants
+        std::optional<DueMs> seen{};     // the last one
+    };
+    void schedule_previewed(const Request& request, const PreviewAnswer& answer);
+    void preview_begins(const Request& request, Previewed& preview);
+    void preview_times(const Request& request, Previewed& preview);
+    void preview_left_out(const Previewed& preview);
+    std::optional<DueMs> next_of_preview(const Previewed& preview) const;
+    std::optional<DueMs> missing_in(const Previewed& preview) const;
     // oracle_schedule_states.cc
     void schedule_told(ScheduleModel& model, const ScheduleState& state, const Request& request, bool was_created);
     ScheduleLife* life_told(ScheduleModel& model, const ScheduleState& state, const Request& request, bool was_created);

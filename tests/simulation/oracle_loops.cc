@@ -36,10 +36,11 @@ bool Oracle::is_bad_loop(const PutCommand& put, DueMs start_ms) const {
 }
 
 void Oracle::loop_submitted(MessageModel& fresh) {
-    const DueRange start = due_of(fresh.put.when, now_);
+    const DueRange start = due_of(fresh.put, now_);
     if (!fresh.put.repeat || is_bad_loop(fresh.put, INT64_MIN)) return;
     fresh.loop.emplace(*fresh.put.repeat);
     fresh.loop->start = fresh.put.when.at_ms ? start : DueRange{start.low, kNeverMs};
+    if (fresh.put.is_held) fresh.loop->held_at = 0;
     fresh.expires.reset();  // that of its occurrences
     loops_.push_back(fresh.serial);
 }
@@ -348,6 +349,7 @@ MessageModel& Oracle::occurrence_met(MessageModel& loop, const Delivered& delive
     about.occurrence = delivery.occurrence;
     about.put = loop.put;
     about.put.repeat.reset();
+    about.put.is_held = false;
     about.put.key.clear();
     about.put.request_hash = 0;
     about.put.when = {due, 0};

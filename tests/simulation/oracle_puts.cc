@@ -62,6 +62,7 @@ MessageModel& Oracle::take_key_over(std::uint64_t serial, const PutCommand& put)
     half_submitted(fresh);
     if (fresh.half && messages_[serial - 1].half) fresh.half->put_ms = messages_[serial - 1].half->put_ms;
     fresh.set({run_, 0}, {World{}});
+    fresh.was_told(now_, step_);  // it has waited for no longer
     messages_.push_back(std::move(fresh));
     learn_rule(messages_.back());
     serial_of_key_[{put.name_space, put.queue, put.key}] = messages_.size();
@@ -243,8 +244,12 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     if (about.is_loop()) {
         rare_.met(Rare::loop_put);
         about.loop->start = exact;
-        if (answer.state != State::scheduled) return violate("C6", "a loop is answered as due itself", &about);
+        if (answer.state == State::ready) return violate("C6", "a loop is answered as due itself", &about);
     }
+    if ((answer.state == State::held) != about.put.is_held) {
+        return violate("C4", "a put that is to be set aside is answered as none, or the other way round", &about);
+    }
+    if (about.put.is_held) rare_.met(about.is_loop() ? Rare::loop_put_aside : Rare::put_aside);
     if ((answer.state == State::prepared) != about.half.has_value() || (put.transaction && !about.half)) {
         return violate("C6", "a put in a transaction is answered as none, or the other way round", &about);
     }

@@ -272,7 +272,9 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
     }
     ended.insert(ended.end(), discarded.begin(), discarded.end());
     if (about.worlds().size() > 1 && about.open.empty()) rare_.met(Rare::unanswered_command_found_done);
-    if (ended != about.worlds()) about.set({run_, answer.attempts}, ended);
+    // Of what is gone no attempts are told: a delivery that began before may be told later.
+    const std::uint64_t begun = gone ? about.deliveries.size() + unseen(about) : answer.attempts;
+    if (ended != about.worlds()) about.set({run_, static_cast<std::uint32_t>(begun)}, ended);
 }
 
 // ---- leases
@@ -529,8 +531,9 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
     const DueMs expires = answer.row.state.expires_ms;
     const bool may_be =
         about.expires ? about.expires->holds(expires) || (about.may_be_back && expires == 0) : expires == 0;
-    const std::string& order_key = about.is_loop() ? std::string() : put.order_key;  // that of its occurrences
-    if (!is_ended(answer.row.state.state) && (!may_be || answer.row.state.order_key != order_key)) {
+    const std::int64_t expires_in_ms = about.is_loop() && put.expires ? put.expires->delay_ms : 0;
+    const bool is_as_put = answer.row.state.order_key == put.order_key && answer.expires_in_ms == expires_in_ms;
+    if (!is_ended(answer.row.state.state) && (!may_be || !is_as_put)) {
         return violate("C1", "get answers another expiry or order key than was put", &about);
     }
     if (is_ended(answer.row.state.state) && !is_dead) {

@@ -319,10 +319,16 @@ void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, 
     const MessageModel* newest = message_of(after.last_id);
     const bool may_be_back = newest != nullptr && (newest->may_be_back || newest->returns_open > 0);
     const bool stays_unfinished = !may_be_back && queue_of(model.name_space, rule.queue).redriven_ms == 0;
-    const bool is_one_walk = before.pass_until_ms == after.pass_until_ms && rule.misfire_window_ms == 0;
-    const bool makes_none = after.last_id == before.last_id && after.passed_why == PassedWhy::overlap;
-    if (merged > 0 && rule.overlap == Overlap::skip && makes_none && is_one_walk && stays_unfinished) {
+    const bool is_as_before = before.pass_until_ms == after.pass_until_ms && rule.misfire_window_ms == 0;
+    const bool makes_no_other = after.last_id == before.last_id && after.passed_why == PassedWhy::overlap;
+    if (merged > 0 && rule.overlap == Overlap::skip && makes_no_other && is_as_before && stays_unfinished) {
         return schedule_violates(model, "C6", "times were merged into a run that overlap skipped");
+    }
+    // But in a walk of several shares, between which the room may be gone, a row is merged with the run that it makes.
+    const bool is_one_walk = options_.run_steps_max > 50 * times.size();
+    const bool makes_none = after.made == before.made && after.waiting_ms == before.waiting_ms;
+    if (merged > 0 && rule.overlap != Overlap::queue_one && makes_none && is_one_walk) {
+        return schedule_violates(model, "C6", "times were merged into a run that is none");
     }
     if (skipped <= may_skip && merged <= may_merge && late_made <= may_be_late + (before.waiting_ms != 0 ? 1 : 0)) {
         return;

@@ -282,57 +282,6 @@ void Oracle::schedules_listed(const Request& request, const ScheduleListAnswer& 
     }
 }
 
-void Oracle::schedule_previewed(const Request& request, const PreviewAnswer& answer) {
-    const auto& asked = std::get<PreviewScheduleCommand>(request.command);
-    const ScheduleModel& model = *schedule_of(request.command);
-    if (answer.name != model.name || answer.name_space != model.name_space) {
-        return violate("X", "a preview of another schedule");
-    }
-    if (answer.times.size() > asked.count) return schedule_violates(model, "C11", "a preview is longer than its limit");
-    if (model.there == There::no && !request.is_overlapped) {
-        return schedule_violates(model, "C4", "it has a preview after it was removed");
-    }
-    rare_.met(Rare::schedule_previewed);
-    if (!answer.left_out.empty()) rare_.met(Rare::preview_with_times_left_out);
-    const ScheduleState* state = model.surely();
-    if (state == nullptr || request.is_overlapped || model.is_blurred || model.change_lost) return;
-    const ScheduleLife& life = *model.life();
-    const SchedulePut& put = schedule_puts_[state->rule.content_hash - 1];
-    const RuleStretch& stretch = life.stretches.back();
-    // In a pause it begins behind what is passed over.
-    std::optional<DueMs> from_ms = asked.from_ms;
-    if (!from_ms && state->paused && !answer.times.empty()) from_ms = answer.times.front().nominal_ms;
-    DueMs seen = from_ms ? *from_ms - 1 : 0;
-    std::uint64_t number = answer.times.empty() ? 0 : answer.times.front().number;
-    if (!from_ms && !answer.times.empty() && number < state->next_run) {
-        return schedule_violates(model, "C6", "a preview tells a number that was before");
-    }
-    // From an instant on it is today's zone data that counts, also where nothing is left to be reckoned anew with it.
-    std::optional<TimesModel> anew;
-    if (stretch.zone_version() != zone_version_) anew = TimesModel::make(state->rule.times, zone_version_);
-    const TimesModel& times = anew ? *anew : stretch.times();
-    for (const PreviewAnswer::Time& time : answer.times) {
-        if (state->paused && time.number != 0 && time.nominal_ms <= request.submitted_ms) {
-            return schedule_violates(model, "C6", "a preview numbers a time that the pause passes over");
-        }
-        const std::optional<DueMs> nominal = from_ms ? times.next(seen, stretch.from_ms()) : stretch.time(number);
-        // From an instant on it may have passed, or be too far away to be counted: then it has no number.
-        const bool has_number =
-            from_ms ? time.number == 0 || anew || stretch.time(time.number) == nominal : time.number == number;
-        const bool is_right =
-            nominal && time.nominal_ms == *nominal && has_number && time.due_ms == due_of_run(put, *nominal);
-        if (!is_right) {
-            return schedule_violates(model, "C6",
-                                     "a preview tells time " + std::to_string(time.number) + " at " +
-                                         std::to_string(time.nominal_ms) + ", due at " + std::to_string(time.due_ms) +
-                                         ", which does not follow from the rule");
-        }
-        if (time.note == ClockNote::shifted) rare_.met(Rare::preview_with_a_shifted_time);
-        seen = *nominal;
-        ++number;
-    }
-}
-
 // ---- what is refused
 
 // Whether a put can be refused so: by what it says, and by what is there.

@@ -70,6 +70,10 @@ std::uint64_t Oracle::may_be_due_in(const Dues& dues, const Request& request) co
 // After a put or a move of the message, which asked for one time and was answered another one, or the same.
 void Oracle::check_second(const MessageModel& about, const When& asked, DueMs due, const Request& request) {
     const bool is_moved_on = asked.at_ms && due > std::max<DueMs>(*asked.at_ms, 1);
+    if (about.put.is_held && is_a_put(request.command)) {
+        if (is_moved_on) violate("C11", "placed in a later second though it is set aside", &about);
+        return;
+    }
     if (is_moved_on) {
         rare_.met(is_a_put(request.command) ? Rare::put_into_a_later_second : Rare::moved_into_a_later_second);
         if ((due - std::max<DueMs>(*asked.at_ms, 1)) % 1000 != 0) {
@@ -107,14 +111,18 @@ void Oracle::refused_for_its_second(const Request& request, const MessageModel& 
         return violate("C11", "refused for its second though its queue limits none", &about);
     }
     const auto* put = std::get_if<PutCommand>(&request.command);
+    if (put != nullptr && put->is_held) {
+        return violate("C11", "refused for its second though it is to be set aside", &about);
+    }
     const When& asked = put != nullptr ? put->when : std::get<RescheduleCommand>(request.command).when;
     const std::int64_t flex_ms = put != nullptr ? put->flex_ms : std::get<RescheduleCommand>(request.command).flex_ms;
     if (!asked.at_ms) return;
     if (second_of(*asked.at_ms) <= second_of(request.submitted_ms)) {
         return violate("C11", "refused for its second though it is due at once", &about);
     }
-    // A message that may end before that is not moved on.
-    const DueMs latest = *asked.at_ms + (about.expires ? 0 : flex_ms);
+    // A message that may end before that is not moved on, nor a loop beyond its end.
+    DueMs latest = *asked.at_ms + (about.expires ? 0 : flex_ms);
+    if (put != nullptr && put->repeat && put->repeat->until_ms) latest = std::min(latest, *put->repeat->until_ms);
     for (DueMs passed = *asked.at_ms; passed <= latest; passed += 1000) {
         if (may_be_due_in(dues_of(second_of(passed), about), request) >= settings->per_second) continue;
         return violate("C11", "refused for its second though that of " + at(passed) + " had room", &about);

@@ -1,5 +1,6 @@
 #include "simulation/planted_hunt.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -61,7 +62,6 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(interval_drifts),
     DUEWHEEL_BUG(last_occurrence_fired_twice),
     DUEWHEEL_BUG(occurrence_skipped_after_restart),
-    DUEWHEEL_BUG(occurrence_after_cancel),
     DUEWHEEL_BUG(loop_count_off_by_one),
     DUEWHEEL_BUG(occurrence_outlives_purge),
     DUEWHEEL_BUG(carried_outcomes_forgotten),
@@ -95,6 +95,10 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(restored_ids_begin_where_the_backup_ends),
     DUEWHEEL_BUG(overlap_merges_into_no_run),
     DUEWHEEL_BUG(forecast_lacks_what_is_unsealed),
+    DUEWHEEL_BUG(wall_clock_believed_at_once),
+    DUEWHEEL_BUG(slewed_too_fast),
+    DUEWHEEL_BUG(stop_forgets_the_time),
+    DUEWHEEL_BUG(doubted_clock_believed_at_start),
 };
 #undef DUEWHEEL_BUG
 
@@ -102,20 +106,29 @@ constexpr Planted kPlanted[] = {
 // operations.
 std::vector<std::string> left_out(PlantedBug bug) {
     if (bug == PlantedBug::zone_change_fires_again) {
-        return {"get",      "reschedule", "fire",  "list",    "hold_lease", "loop",      "transact",
-                "watchdog", "hold",       "forge", "extend",  "release",    "forget",    "end_batch",
-                "repeat",   "limit",      "kick",  "redrive", "discard",    "put_batch", "burst"};
+        return {"get",     "reschedule", "fire",    "list",   "hold_lease", "loop",   "transact", "watchdog", "hold",
+                "forge",   "extend",     "release", "forget", "end_batch",  "repeat", "limit",    "kick",     "redrive",
+                "discard", "put_batch",  "burst",   "narrow", "hook",       "view",   "backup",   "forecast"};
     }
     if (bug == PlantedBug::overlap_merges_into_no_run) {
         return {"get",      "reschedule", "fire",  "list",    "hold_lease", "loop",   "transact",
                 "watchdog", "hold",       "forge", "extend",  "release",    "forget", "end_batch",
                 "repeat",   "limit",      "kick",  "redrive", "discard",    "narrow", "put_batch",
-                "burst",    "hook",       "view",  "backup",  "forecast"};
+                "burst",    "hook",       "view",  "backup",  "forecast",   "fail"};
     }
-    if (bug == PlantedBug::occurrence_after_cancel) {
-        return {"get",    "reschedule", "fire",    "list",  "hold_lease", "schedule", "watchdog", "hold", "forge",
-                "extend", "release",    "forget",  "limit", "transact",   "narrow",   "hook",     "view", "queue",
-                "kick",   "redrive",    "discard", "burst", "put_batch",  "repeat",   "end_batch"};
+    if (bug == PlantedBug::quota_forgets_puts_in_flight) {
+        return {"loop", "transact", "watchdog", "schedule", "hook",       "view",   "backup",  "forecast",
+                "list", "repeat",   "forge",    "hold",     "hold_lease", "extend", "release", "collide"};
+    }
+    if (bug == PlantedBug::webhook_posted_though_paused) {
+        return {"loop",  "transact",   "watchdog",   "schedule", "view",    "backup", "forecast",  "list",    "repeat",
+                "forge", "hold",       "hold_lease", "extend",   "collide", "limit",  "kick",      "redrive", "discard",
+                "get",   "reschedule", "fire",       "cancel",   "forget",  "expire", "put_batch", "burst"};
+    }
+    if (bug == PlantedBug::segment_dropped_under_read) {
+        return {"reschedule", "fire",   "hold_lease", "loop",   "schedule",   "watchdog",  "transact",   "hold",
+                "forge",      "expire", "collide",    "extend", "release",    "forget",    "limit",      "hook",
+                "view",       "backup", "forecast",   "narrow", "wall_ahead", "wall_back", "wall_drift", "clock_back"};
     }
     std::vector<std::string> all = {"get",      "reschedule", "fire",   "list",     "hold_lease", "loop",
                                     "schedule", "watchdog",   "hold",   "forge",    "expire",     "collide",
@@ -124,7 +137,7 @@ std::vector<std::string> left_out(PlantedBug bug) {
         all.insert(all.end(), {"queue", "kick", "redrive", "discard", "repeat"});
     } else if (bug == PlantedBug::discard_forgotten_in_crash) {
         all.insert(all.end(), {"put_batch", "cancel"});
-    } else if (bug != PlantedBug::segment_dropped_under_read) {
+    } else {
         all.clear();
     }
     return all;
@@ -166,8 +179,11 @@ int hunt_all(unsigned cpu_seconds_each, std::uint32_t steps) {
     double sum = 0;
     std::printf("bug                                       seconds   seeds  found as\n");
     for (const Planted& planted_here : kPlanted) {
+        // What a minute does not find where nothing is planted, the other tests look for.
+        const bool is_control = planted_here.bug == PlantedBug::none;
         const Trial trial =
-            run_apart(1, kSeedsMax, steps, left_out(planted_here.bug), cpu_seconds_each, planted_here.bug);
+            run_apart(1, kSeedsMax, steps, left_out(planted_here.bug),
+                      is_control ? std::min(cpu_seconds_each, 60U) : cpu_seconds_each, planted_here.bug);
         std::printf("%2d %-40s %8.2f %7lu  %s\n", static_cast<int>(planted_here.bug),
                     std::string(planted_here.name).c_str(), trial.cpu_seconds, static_cast<unsigned long>(trial.seeds),
                     trial.found                            ? trial.clause.c_str()

@@ -73,6 +73,8 @@ namespace duewheel {
     X(hold_repeated)                      \
     X(held_by_its_consumer)               \
     X(refused_while_held)                 \
+    X(put_aside)                          \
+    X(loop_put_aside)                     \
     X(kicked_from_aside)                  \
     X(kicked_from_the_dead)               \
     X(kick_found_it_waiting)              \
@@ -124,6 +126,41 @@ namespace duewheel {
     X(clock_jumped)                       \
     X(clock_went_back)                    \
     X(clock_went_back_over_a_restart)     \
+    X(suspended)                          \
+    X(suspended_while_slow)               \
+    X(suspended_while_watched)            \
+    X(suspended_when_held)                \
+    X(clock_slewed)                       \
+    X(clock_slewed_finely)                \
+    X(clock_met)                          \
+    X(clock_slow)                         \
+    X(clock_caught_up_with)               \
+    X(clock_watched)                      \
+    X(clock_set_again_while_watched)      \
+    X(clock_set_right_while_watched)      \
+    X(clock_believed_after_a_minute)      \
+    X(clock_believed_by_the_rule)         \
+    X(clock_held)                         \
+    X(clock_held_then_set_right)          \
+    X(clock_held_then_believed_nearer)    \
+    X(clock_accepted_while_watched)       \
+    X(clock_accepted_when_held)           \
+    X(clock_accept_refused)               \
+    X(started_behind_the_log)             \
+    X(started_a_year_later)               \
+    X(started_held)                       \
+    X(started_held_as_before)             \
+    X(started_held_at_once)               \
+    X(started_watching)                   \
+    X(started_with_an_old_mark)           \
+    X(started_watching_as_before)         \
+    X(started_with_a_clock_set_right)     \
+    X(test_clock_advanced)                \
+    X(stopped)                            \
+    X(stopped_at_the_deadline)            \
+    X(stopped_on_a_full_disk)             \
+    X(stopped_with_time_saved_already)    \
+    X(time_kept_over_a_stop)              \
     X(carried)                            \
     X(carry_overtaken)                    \
     X(segment_dropped)                    \
@@ -245,6 +282,10 @@ namespace duewheel {
     X(schedule_previewed)                 \
     X(preview_with_times_left_out)        \
     X(preview_with_a_shifted_time)        \
+    X(preview_with_a_second_pass)         \
+    X(preview_in_a_pause)                 \
+    X(preview_to_the_end)                 \
+    X(preview_leaves_out_more)            \
     X(schedule_told_after_a_restart)      \
     X(schedule_behind_at_start)           \
     X(schedule_waited_for_space)          \

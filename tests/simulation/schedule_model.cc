@@ -108,12 +108,43 @@ std::int64_t TimesModel::ahead_ms(DueMs at_ms) const {
 
 // The clocks that show it have just been put forward, over a local time that the rule says.
 bool TimesModel::is_shifted(DueMs at_ms) const {
-    const auto local = std::chrono::floor<std::chrono::seconds>(zone_.local(instant(at_ms)));
-    return cron_ && !cron_->rule().matches(local);
+    const auto local = zone_.local(instant(at_ms));
+    if (interval_) return interval_->goes_by_clocks() && interval_->local_time(instant(at_ms)) != local;
+    return cron_ && !cron_->rule().matches(std::chrono::floor<std::chrono::seconds>(local));
 }
 
 bool TimesModel::is_second_pass(DueMs at_ms) const {
     return zone_.instant_of(zone_.local(instant(at_ms))) != instant(at_ms);
+}
+
+ClockNote TimesModel::note(DueMs at_ms) const {
+    constexpr std::int64_t kQuarterMs = 900'000;
+    if (is_shifted(at_ms)) return ClockNote::shifted;
+    if (is_second_pass(at_ms)) return ClockNote::second_pass;
+    // Clocks show it once more, as much later as they are put back by.
+    for (std::int64_t back = kQuarterMs; back <= 96 * kQuarterMs; back += kQuarterMs) {
+        if (zone_.local(instant(at_ms + back)) == zone_.local(instant(at_ms))) return ClockNote::first_pass;
+    }
+    return ClockNote::none;
+}
+
+bool TimesModel::may_be_left_out(DueMs at_ms, std::string_view why) const {
+    const auto is_closed_at = [&](DueMs at) {
+        const auto day = std::chrono::floor<std::chrono::days>(zone_.local(instant(at)));
+        return closed_.excludes(std::chrono::year_month_day(day));
+    };
+    // What the end of a gap stands for would have been on the day on which clocks were put forward.
+    if (why == "closed_day")
+        return is_closed(at_ms) || is_closed_at(at_ms) || (is_shifted(at_ms) && is_closed_at(at_ms - 1));
+    if (why == "skipped_time") return rule_.skips_gaps && is_shifted(at_ms);
+    return why == "repeated_time" && !rule_.repeats_folds && is_second_pass(at_ms);
+}
+
+TimesRule without_policies(TimesRule rule) {
+    rule.closed.clear();
+    rule.skips_gaps = false;
+    rule.repeats_folds = rule.kind == TimesKind::cron;
+    return rule;
 }
 
 // ---- numbers

@@ -38,6 +38,10 @@ class TimesModel {
     // Whether clocks do something to its local time.
     bool is_shifted(DueMs at_ms) const;
     bool is_second_pass(DueMs at_ms) const;
+    // What a preview says that clocks do to it.
+    ClockNote note(DueMs at_ms) const;
+    // Whether a time of the rule without its policies may be none of the rule's for this reason.
+    bool may_be_left_out(DueMs at_ms, std::string_view why) const;
 
   private:
     TimesModel(TimesRule rule, Zone zone, ExclusionCalendar closed)
@@ -52,6 +56,9 @@ class TimesModel {
     std::optional<CronSchedule> cron_;
     std::optional<RepeatingInterval> interval_;
 };
+
+// The rule as if no day were closed and no clock's change left a time out.
+TimesRule without_policies(TimesRule rule);
 
 // The nominal times of one rule from one instant on, by their numbers.
 class RuleStretch {

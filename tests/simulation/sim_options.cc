@@ -12,10 +12,10 @@ constexpr std::string_view kOpNames[kOpCount] = {
     "extend",   "release",  "repeat",   "forge",      "forget",  "burst",     "collide",    "expire",  "list",
     "queue",    "hold",     "kick",     "hold_lease", "redrive", "put_batch", "end_batch",  "discard", "loop",
     "schedule", "transact", "watchdog", "limit",      "narrow",  "hook",      "view",       "backup",  "forecast"};
-constexpr std::string_view kFaultNames[kFaultCount] = {"kill",           "power_cut",    "cut_in_call", "kill_in_call",
-                                                       "failed_sync",    "failed_write", "failed_read", "disk_full",
-                                                       "tables_refused", "index_lost",   "clock_jump",  "clock_back",
-                                                       "slow_sealing",   "slow_disk",    "slow_reads",  "damage"};
+constexpr std::string_view kFaultNames[kFaultCount] = {
+    "kill",       "power_cut",      "cut_in_call", "kill_in_call", "failed_sync", "failed_write", "failed_read",
+    "disk_full",  "tables_refused", "index_lost",  "clock_jump",   "clock_back",  "slow_sealing", "slow_disk",
+    "slow_reads", "damage",         "stop",        "wall_ahead",   "wall_back",   "wall_drift"};
 
 constexpr std::int64_t kKeepLongMs = 1000LL * 366 * 86'400'000;
 
@@ -43,7 +43,7 @@ void draw_workload(SimOptions& options, Random& random) {
 }
 
 void draw_faults(SimOptions& options, Random& random) {
-    for (std::size_t fault = 0; fault < kFaultCount; ++fault) {
+    for (std::size_t fault = 0; fault <= static_cast<std::size_t>(Fault::damage); ++fault) {
         const bool lesser = fault == static_cast<std::size_t>(Fault::slow_sealing) ||
                             fault == static_cast<std::size_t>(Fault::slow_disk) ||
                             fault == static_cast<std::size_t>(Fault::slow_reads) ||
@@ -186,6 +186,13 @@ void draw_later_ones(SimOptions& options) {
     options.engine.forecast_chunk = pick<std::uint32_t>(forecasts, {1, 3, 4096});
     options.engine.forecast_walk_max = pick<std::uint64_t>(forecasts, {3, 50, 1'000'000});
     options.engine.forecast_runs_max = pick<std::uint32_t>(forecasts, {2, 10'000});
+    Random clocks(options.seed ^ 0xc10c5);
+    options.faults[static_cast<std::size_t>(Fault::stop)] = clocks.chance(400'000);
+    options.faults[static_cast<std::size_t>(Fault::wall_ahead)] = clocks.chance(250'000);
+    options.faults[static_cast<std::size_t>(Fault::wall_back)] = clocks.chance(250'000);
+    options.faults[static_cast<std::size_t>(Fault::wall_drift)] = clocks.chance(150'000);
+    options.on_clock_jump = clocks.chance(300'000) ? ClockJump::accept : ClockJump::hold;
+    options.test_clock = clocks.chance(60'000);
     // A crash between the commits of one request's puts, which must not be two, is met where there are many of them.
     Random batches(options.seed ^ 0xba7c4e5);
     if (batches.chance(200'000)) options.op_weights[static_cast<std::size_t>(Op::put_batch)] *= 10;

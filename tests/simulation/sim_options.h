@@ -15,6 +15,7 @@
 
 #include "delivery/webhook_options.h"
 #include "engine/engine_options.h"
+#include "message/server_time.h"
 #include "store/history.h"
 
 namespace duewheel {
@@ -72,14 +73,18 @@ enum class Fault : std::uint8_t {
     disk_full,       // another program fills the disk and makes room again: puts are refused, tables and segments wait
     tables_refused,  // sealing waits
     index_lost,      // the index is empty after a restart
-    clock_jump,      // forward, in one step
+    clock_jump,      // the machine is suspended, for as long as may be; or the clock of a test is advanced
     clock_back,      // what the engine is told goes back; it must not mind
     slow_sealing,    // until puts are held back
     slow_disk,       // commits take long
     slow_reads,      // answers come late, and are out of date
     damage,          // at the very end: a byte of the log is turned, which must be found
+    stop,            // the process is told to stop, and comes to an end by itself
+    wall_ahead,      // the wall clock is set ahead, also while nothing runs
+    wall_back,       // likewise, back
+    wall_drift,      // it runs faster or slower than it should
 };
-inline constexpr std::size_t kFaultCount = 16;
+inline constexpr std::size_t kFaultCount = 20;
 
 std::string_view op_name(Op op);
 std::string_view fault_name(Fault fault);
@@ -118,6 +123,8 @@ struct SimOptions {
     bool zones_change = false;                  // zone data, over restarts
     bool follows_clocks = false;                // most schedules are told times of day, in that zone
     bool runs_overlap = true;                   // else no schedule allows it, and nobody fires one by hand
+    ClockJump on_clock_jump = ClockJump::hold;
+    bool test_clock = false;   // server time is moved by command
     bool reuses_keys = false;  // puts with keys are sent again also when their keys may be free by then
 
     // How eagerly each kind of step is chosen.

@@ -272,6 +272,12 @@ void SimShard::run_tend_space() {
     space_seen_ = *seen;
 }
 
+bool SimShard::leave_clock_mark(const ClockMark& mark) {
+    const Status marked = parts_->leave_clock_mark(mark);
+    if (!marked && marked.error().code != "no_space") broken_ = marked.error();
+    return marked.ok();
+}
+
 void SimShard::run_tell_space() {
     const bool full_before = is_full();
     parts_->tell_space(*std::exchange(space_seen_, std::nullopt));

@@ -86,6 +86,8 @@ class SimShard {
     // Cleaning begins no step while it rests. Where outcomes are kept long it would never end by itself: in segments of
     // a few blocks, each carry of one takes a block and more than it frees.
     void rest_cleaning(bool rests) { cleaning_rests_ = rests; }
+    // False where there was no space for it, or the world is broken.
+    bool leave_clock_mark(const ClockMark& mark);
     // As the server does every few seconds.
     void tend() { tending_wanted_ = true; }
     const LogCleaning& cleaning() const { return *cleaning_; }

@@ -98,7 +98,7 @@ Simulation::Simulation(const SimOptions& options, bool verbose)
       oracle_(options_.engine, options.keep_ms, history_keep_ms(options), rare_),
       workload_(options_, oracle_, *this, Random(options.seed * 3)),
       webhooks_(options_, oracle_, log_, rare_, hash_, Random(options.seed * 5 + 1)),
-      clock_(options.start_ms) {
+      clock_(options_, oracle_, rare_) {
     watch_disk();
     rows_->set_free_space([this] { return capacity_ - std::min(capacity_, disk_.used_bytes()); });
 }
@@ -111,7 +111,7 @@ Simulation::~Simulation() {
 void Simulation::say(const char* what, std::int64_t value) const {
     if (verbose_) {
         std::fprintf(stderr, "step %lu  clock %lld  %s %lld\n", static_cast<unsigned long>(step_),
-                     static_cast<long long>(clock_), what, static_cast<long long>(value));
+                     static_cast<long long>(clock_.now()), what, static_cast<long long>(value));
     }
 }
 
@@ -127,7 +127,7 @@ SimResult Simulation::run() {
     result.hash = hash_.value();
     result.events = hash_.events();
     result.restarts = restarts_;
-    result.simulated_ms = clock_ - options_.start_ms;
+    result.simulated_ms = clock_.now() - options_.start_ms;
     result.totals = oracle_.totals();
     result.rare = rare_;
     return result;
@@ -159,8 +159,8 @@ void Simulation::act() {
     if (random_.chance(options_.crash_per_million * more) && !cut_off_ && !shard_->broken()) disturb();
 }
 
-// In the year 9000, so that the last year that an instant may have is not reached, however many jumps there are.
-constexpr DueMs kLatestJumpMs = 7'030LL * 31'556'952'000;
+// Server time ends in the year 2200, and few leaps are to come there.
+constexpr DueMs kLongestLeapMs = 20LL * 366 * 86'400'000;
 
 void Simulation::tick() {
     const DueMs scale = std::max<DueMs>(options_.due_scale_ms / 50, 2);
@@ -170,35 +170,38 @@ void Simulation::tick() {
             break;
         case 1:
         case 2:
-            clock_ += 1;
+            clock_.go_on_by(1);
             break;
         case 3:
         case 4:
-            clock_ += random_.between(0, 10);
+            clock_.go_on_by(random_.between(0, 10));
             break;
         case 5:
-            clock_ += random_.between(0, scale);
+            clock_.go_on_by(random_.between(0, scale));
             break;
         case 6:
             if (has(Fault::clock_jump) && random_.chance(200'000)) {
                 rare_.met(Rare::clock_jumped);
-                const DueMs jump = random_.chance(500'000)
-                                       ? random_.between(0, 2 * options_.due_scale_ms)
-                                       : random_.between(0, options_.keyed_per_million > 0 && !options_.reuses_keys
-                                                                ? options_.keep_ms / 1000
-                                                                : 2 * options_.keep_ms);
-                if (clock_ + jump < kLatestJumpMs) clock_ += jump;
+                const bool keeps_keys = options_.keyed_per_million > 0 && !options_.reuses_keys;
+                const DueMs most = random_.chance(500'000) ? 2 * options_.due_scale_ms
+                                   : keeps_keys            ? options_.keep_ms / 1000
+                                                           : 2 * options_.keep_ms;
+                clock_.leap_by(random_.between(0, std::min(most, kLongestLeapMs)));
             }
             break;
         default:
-            if (wakeup != Engine::kNoWakeup) clock_ = std::max(clock_, wakeup + random_.between(-1, 1));
+            if (wakeup != Engine::kNoWakeup) clock_.go_on_to(wakeup + random_.between(-1, 1));
             break;
     }
-    turn();
+    clock_.disturb();
+    if (!wrong()) turn();
 }
 
 void Simulation::turn() {
-    DueMs told = clock_;
+    clock_.look();
+    mark_clock(clock_.mark_wanted());
+    if (shard_->broken()) return;
+    DueMs told = clock_.now();
     if (has(Fault::clock_back) && random_.chance(100'000)) {
         told -= random_.between(0, 2000);
         rare_.met(Rare::clock_went_back);
@@ -220,6 +223,11 @@ void Simulation::turn() {
     const bool held_back = shard_->engine().counters().puts_held_back;
     if (held_back && !was_held_back_) rare_.met(Rare::puts_held_back);
     was_held_back_ = held_back;
+}
+
+// For the next start.
+void Simulation::mark_clock(const std::optional<ClockMark>& mark) {
+    if (mark && shard_->leave_clock_mark(*mark)) clock_.marked(*mark);
 }
 
 // When the process does something by itself.
@@ -268,16 +276,17 @@ void Simulation::forget(ReplyToken token) {
 }
 
 void Simulation::wait_until(DueMs then) {
-    if (then <= clock_) return;
-    if (then - clock_ > 2 * std::max(options_.due_scale_ms, options_.lease_scale_ms) && !has(Fault::clock_jump)) return;
-    clock_ = then;
+    const DueMs longest = 2 * std::max(options_.due_scale_ms, options_.lease_scale_ms);
+    if (then <= clock_.now() || (then - clock_.now() > longest && !has(Fault::clock_jump))) return;
+    clock_.go_on_to(then);
     if (random_.chance(500'000)) turn();
 }
 
 // ---- faults
 
 void Simulation::disturb() {
-    const auto fault = static_cast<Fault>(random_.below(kFaultCount));
+    constexpr std::size_t kOfTheProcess = static_cast<std::size_t>(Fault::stop) + 1;
+    const auto fault = static_cast<Fault>(random_.below(kOfTheProcess));
     const std::uint64_t soon = 1 + random_.below(random_.chance(500'000) ? 6 : 60);
     if (!has(fault)) return;
     switch (fault) {
@@ -299,6 +308,8 @@ void Simulation::disturb() {
             return disk_.fail(DiskOperation::read, 1 + random_.below(4));
         case Fault::disk_full:
             return disk_is_small() && random_.chance(500'000) ? give_space_back() : shrink_disk();
+        case Fault::stop:
+            return stop();
         case Fault::tables_refused:
             return rows_->refuse_tables(1 + random_.below(5));
         default:
@@ -358,7 +369,7 @@ void Simulation::go_on_while_full() {
         if (shard_->commit_waits_for_space()) return rare_.met(Rare::reserve_used_up);
         if (!oracle_.awaits_answers()) return rare_.met(Rare::went_on_while_full);
         shard_->run_step(random_);
-        ++clock_;  // a discard may wait for the next millisecond
+        clock_.go_on_by(1);  // a discard may wait for the next millisecond
         if (!shard_->broken()) turn();
     }
     if (!wrong()) oracle_.violate("C11", "the disk is full and the reserve is not used up, but answers do not come");
@@ -415,6 +426,7 @@ void Simulation::count_death() {
 
 void Simulation::process_ends() {
     if (has_hooks() && shard_) webhooks_.process_died();
+    if (shard_) clock_.process_ends(shard_->engine().totals().server_time_ms);
     shard_.reset();
 }
 
@@ -431,10 +443,51 @@ void Simulation::die(bool power_cut) {
     if (power_cut && !off_already) disk_.power_on();
     oracle_.died(step_);
     calm();
+    if (power_cut) clock_.machine_starts();
+    come_back();
+}
+
+// Told to stop: whoever waits is sent home, what arrived is answered, and the log is told how late it is. What does not
+// come to an end by itself has until a deadline.
+void Simulation::stop() {
+    constexpr int kStepsUntilDeadline = 2'000;
+    say("told to stop");
+    shard_->engine().stop_waiting();
+    std::optional<DueMs> told;
+    for (int steps = 0; steps < kStepsUntilDeadline; ++steps) {
+        turn();
+        if (wrong() || cut_off_ || shard_->broken()) return;  // it dies of that
+        if (shard_->engine().is_idle() && shard_->engine().is_serving()) {
+            if (told) break;
+            mark_clock(clock_.last_mark_wanted());
+            if (cut_off_ || shard_->broken()) return;
+            told = clock_.now();
+            oracle_.time_told(*told);
+            shard_->engine().set_time(*told);
+            const bool can_be_saved = shard_->engine().counters().space < LogSpace::cleaning;
+            if (shard_->engine().save_time()) continue;
+            rare_.met(can_be_saved ? Rare::stopped_with_time_saved_already : Rare::stopped_on_a_full_disk);
+            if (!can_be_saved) told.reset();
+            break;
+        }
+        shard_->run_step(random_);
+        if (random_.chance(200'000)) clock_.go_on_by(1);
+    }
+    const bool has_drained = told && shard_->engine().is_idle();
+    rare_.met(has_drained ? Rare::stopped : Rare::stopped_at_the_deadline);
+    if (has_drained) clock_.process_stops(*told);
+    process_ends();
+    oracle_.died(step_);
+    calm();
+    come_back();
+}
+
+void Simulation::come_back() {
     if (random_.chance(500'000)) capacity_ = SimDisk::kDefaultCapacityBytes;  // or it starts on a full disk
     disk_.set_capacity(capacity_);
-    if (has(Fault::clock_back) && random_.chance(200'000)) clock_ -= random_.between(0, 5000);
-    if (random_.chance(300'000)) clock_ += random_.between(0, options_.due_scale_ms);  // it was down for a while
+    if (has(Fault::clock_back) && random_.chance(200'000)) clock_.set_wall_back_by(random_.between(0, 5000));
+    if (random_.chance(300'000)) clock_.be_down_for(random_.between(0, options_.due_scale_ms));
+    clock_.disturb_while_down();
     if (has(Fault::index_lost) && random_.chance(200'000) && rows_->row_count() > 0) {
         rare_.met(Rare::index_lost);
         static_cast<void>(rows_->discard());
@@ -498,6 +551,7 @@ void Simulation::count_start() {
     if (shard_->is_full()) rare_.met(Rare::started_while_full);
     if (shard_->engine().counters().unsealed_segments > 0) rare_.met(Rare::unsealed_segments_at_start);
     if (shard_->parts().journal().room().closed) rare_.met(Rare::started_on_a_closed_segment);
+    clock_.start(totals.server_time_ms, shard_->parts().clock_mark());
     say("started, unfinished:", static_cast<std::int64_t>(totals.live_count));
     oracle_.started(totals.server_time_ms, totals.live_count, step_);
     if (!wrong() && oracle_.zone_version() != zone_version_) {

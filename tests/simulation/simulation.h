@@ -14,6 +14,7 @@
 #include "simulation/event_hash.h"
 #include "simulation/oracle.h"
 #include "simulation/rare_states.h"
+#include "simulation/sim_clock.h"
 #include "simulation/sim_options.h"
 #include "simulation/sim_shard.h"
 #include "simulation/sim_webhooks.h"
@@ -64,7 +65,7 @@ class Simulation final : private Surroundings {
     void forget(ReplyToken token) override;
     void view_log() override;
     void back_up() override;
-    DueMs clock() const override { return clock_; }
+    DueMs clock() const override { return clock_.now(); }
     std::uint32_t zone_version() const override { return zone_version_; }
     void wait_until(DueMs then) override;
 
@@ -79,6 +80,7 @@ class Simulation final : private Surroundings {
     void act();
     void tick();
     void turn();
+    void mark_clock(const std::optional<ClockMark>& mark);
     DueMs next_wakeup() const;
     void process_ends();
     void hear(const ReplyEffect& effect);
@@ -93,6 +95,8 @@ class Simulation final : private Surroundings {
 
     // Deaths and restarts.
     void die(bool power_cut);
+    void stop();
+    void come_back();
     void start();
     bool try_to_start(bool calm);
     void count_death();
@@ -141,7 +145,7 @@ class Simulation final : private Surroundings {
     SimWebhooks webhooks_;
     std::unique_ptr<SimShard> shard_;
 
-    DueMs clock_ = 0;
+    SimClock clock_;
     std::uint32_t zone_version_ = 0;
     std::uint64_t step_ = 0;
     std::uint64_t restarts_ = 0;

@@ -108,7 +108,7 @@ void Simulation::back_up() {
     const bool is_of_its_time = made->mark.sequence >= before.sequence;
     if (!is_of_its_time) return oracle_.violate("C1", "a backup lacks what was applied before it");
     const std::array<std::byte, 16> salt{std::byte{0x5a}};
-    const Result<BackupReport> restored = restore_backup(own, kBackup, kRestored, clock_, salt);
+    const Result<BackupReport> restored = restore_backup(own, kBackup, kRestored, clock_.now(), salt);
     if (!restored) return oracle_.violate("C10", "a backup cannot be restored: " + restored.error().message);
     MemoryRowStorage rows;
     const Result<std::unique_ptr<LogView>> view = LogView::open(own, kRestored, rows);
@@ -150,7 +150,7 @@ void Simulation::look_at_restored(SimDisk& disk) {
     shard.submit(std::move(put), ++token);
     Random random(options_.seed ^ step_);
     for (int left = kStepsOfRestored; left > 0 && !shard.broken() && !wrong(); --left) {
-        shard.turn(clock_);
+        shard.turn(clock_.now());
         for (const ReplyEffect& effect : shard.take_replies()) {
             const bool is_old = old_leases.contains(effect.token);
             if (is_old && !std::holds_alternative<Error>(effect.reply)) {

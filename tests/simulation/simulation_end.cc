@@ -106,6 +106,7 @@ std::string difference(const Rows& left, const Rows& right) {
 void Simulation::finish() {
     calm();
     webhooks_.calm();
+    clock_.calm();
     capacity_ = SimDisk::kDefaultCapacityBytes;
     disk_.set_capacity(capacity_);
     if (!wrong()) settle();
@@ -159,12 +160,12 @@ void Simulation::settle_without_cleaning() {
         const bool answered_one = has_hooks() && webhooks_.answer_one();
         const bool stepped = shard_->run_step(random_) || answered_one;
         if (shard_->broken()) return oracle_.violate("C10", "broken at peace: " + shard_->broken()->message);
-        const bool is_quiet = !stepped && shard_->is_quiet() && next_wakeup() > clock_;
+        const bool is_quiet = !stepped && shard_->is_quiet() && next_wakeup() > clock_.now();
         if (is_quiet) {
             if (has_hooks()) webhooks_.check_quiet();
             return oracle_.check_all_answered();
         }
-        if (!stepped) clock_ = std::max(clock_ + 1, shard_->engine().now());
+        if (!stepped) clock_.go_on_to(std::max(clock_.now() + 1, shard_->engine().now()));
         turn();
         if (wrong()) return;
         if (std::exchange(answered, oracle_.totals().replies) != oracle_.totals().replies) steps = 0;
@@ -245,7 +246,7 @@ void Simulation::end_limits() {
 
 // What is purged and leased ends with its lease, and a purge that nothing holds up any more ends by itself.
 void Simulation::end_purges() {
-    clock_ += kLongestLeaseMs;
+    clock_.go_on_by(kLongestLeaseMs);
     turn();
     settle();
     oracle_.purges_are_over();
@@ -273,7 +274,7 @@ void Simulation::check_log_length() {
                               options_.engine.segment_bytes < kSegmentBytesOfSense;
         if (log_is_short() || (may_rest && shard_->cleaning().is_resting())) return;
         shard_->tend();
-        clock_ = std::max(clock_, shard_->engine().now()) + LogCleaning::kWaitForSegmentMs;
+        clock_.go_on_to(std::max(clock_.now(), shard_->engine().now()) + LogCleaning::kWaitForSegmentMs);
         turn();
         if (!wrong()) settle_without_cleaning();
     }
@@ -381,7 +382,11 @@ void Simulation::bring_back() {
     }
     std::vector<Command> kicks;
     for (const MessageModel* message : oracle_.maybe_held()) {
-        kicks.emplace_back(KickCommand{message->put.name_space, message->id});
+        if (message->id != 0) {
+            kicks.emplace_back(KickCommand{message->put.name_space, message->id});
+        } else if (!message->has_expired(clock())) {  // its put was not answered: asked again, it says what to kick
+            kicks.emplace_back(message->put);
+        }
     }
     for (std::size_t i = 0; i < kicks.size() && !wrong(); ++i) {
         submit(kicks[i]);
@@ -428,7 +433,7 @@ void Simulation::drain_round(std::uint64_t& progress) {
 // for, and then it is a loss.
 void Simulation::drain() {
     draining_ = true;
-    clock_ = std::max(clock_, shard_->engine().now());
+    clock_.go_on_to(shard_->engine().now());
     turn();
     int idle_rounds = 0;
     while (!wrong() && idle_rounds < kIdleRoundsMax) {
@@ -448,7 +453,7 @@ void Simulation::drain() {
         if (!dues.empty() && !all_ended) {
             const std::size_t ahead =
                 random_.chance(250'000) ? 0 : random_.below(std::min<std::size_t>(dues.size(), 40));
-            clock_ = std::max(clock_, dues[ahead]);
+            clock_.go_on_to(dues[ahead]);
         } else {
             ++idle_rounds;
             // A target gets no more than so many a second, or rests: it is waited for first, as whoever may be dead has
@@ -457,8 +462,8 @@ void Simulation::drain() {
             const bool awaits_target = wakeup != Engine::kNoWakeup && idle_rounds == 1 && !all_ended;
             if (!awaits_target) bring_back();
             if (wrong()) return;
-            clock_ += idle_rounds < 4 ? 1 : kLongestLeaseMs;
-            if (wakeup != Engine::kNoWakeup) clock_ = std::max(clock_, wakeup);
+            clock_.go_on_by(idle_rounds < 4 ? 1 : kLongestLeaseMs);
+            if (wakeup != Engine::kNoWakeup) clock_.go_on_to(wakeup);
         }
         turn();
         oracle_.time_leapt();
@@ -495,7 +500,7 @@ void Simulation::check_emptiness() {
 
 // One byte of the log is turned: that is found at the next start, or it was one that means nothing.
 void Simulation::damage() {
-    clock_ = std::max(clock_, shard_->engine().now()) + 10;  // until the last commit is confirmed
+    clock_.go_on_to(std::max(clock_.now(), shard_->engine().now()) + 10);  // until the last commit is confirmed
     turn();
     settle();
     const Totals before = shard_->engine().totals();

@@ -234,6 +234,8 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
         if (!command.when.at_ms) command.when.at_ms = surroundings_.clock() + command.when.delay_ms;
         command.when.delay_ms = 0;
         if (command.expires && !command.expires->at_ms) command.expires.reset();
+        // Only who has a key of its own can ask which one it is, if nothing was answered.
+        command.is_held = options_.has(Op::hold) && !options_.reuses_keys && random_.chance(80'000);
     }
     if (options_.has(Op::loop) && random_.chance(100'000)) make_loop(command);
     if (options_.has(Op::transact) && !command.repeat && random_.chance(100'000)) make_half(command);

@@ -44,6 +44,7 @@ void Workload::narrow() {
         put.flex_ms = flex_ms;
         put.expires.reset();
         put.repeat.reset();  // it was drawn to come so often from its own time on
+        if (options_.has(Op::loop) && !put.transaction && random_.chance(200'000)) put.repeat = draw_repeat(put.when);
         if (!in_one_request) {
             surroundings_.submit(std::move(put));
         } else {

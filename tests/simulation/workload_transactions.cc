@@ -103,6 +103,7 @@ void Workload::make_half(PutCommand& command) {
     }
     if (random_.chance(40'000)) spoil(rule, command);
     command.transaction = std::move(rule);
+    command.is_held = false;
 }
 
 // It says what no transaction can be.

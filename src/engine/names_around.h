@@ -1,0 +1,43 @@
+// The hint for who misspelt a name. Names may be many, so only those are compared that lie around it in their order.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/nearest_name.h"
+
+namespace duewheel {
+
+// Of a map by namespace and name: those of the namespace around this one that `exists` says are there.
+template <class Map, class Exists>
+std::vector<std::string_view> names_around(const Map& by_name, std::string_view name_space, std::string_view name,
+                                           Exists exists) {
+    constexpr std::size_t kEachSide = 32;
+    std::vector<std::string_view> names;
+    const auto middle = by_name.lower_bound(std::pair(name_space, name));
+    const auto take = [&](const auto& at) {
+        if (at->first.first != name_space) return false;
+        if (exists(at->second)) names.push_back(at->first.second);
+        return true;
+    };
+    auto at = middle;
+    for (std::size_t left = kEachSide; left > 0 && at != by_name.end() && take(at); --left) ++at;
+    at = middle;
+    for (std::size_t left = kEachSide; left > 0 && at != by_name.begin() && take(--at);) --left;
+    return names;
+}
+
+// "did you mean `backup`? If not, ", or nothing where none of them is near.
+inline std::string did_you_mean(std::string_view name, std::vector<std::string_view> names) {
+    constexpr std::size_t kBytesCompared = 64;
+    if (name.size() > kBytesCompared) return {};
+    std::erase_if(names, [](std::string_view each) { return each.size() > kBytesCompared; });
+    const std::string_view nearest = names.empty() ? std::string_view{} : nearest_name(name, names);
+    if (nearest.empty() || !is_near(name, nearest)) return {};
+    return "did you mean `" + std::string(nearest) + "`? If not, ";
+}
+
+}  // namespace duewheel

@@ -1,0 +1,14 @@
+// An instant as two members of an object that is open: one to read and one to reckon with.
+#pragma once
+
+#include "calendar/instant_text.h"
+#include "ingress/json_writer.h"
+#include "message/message.h"
+
+namespace duewheel {
+
+inline void write_instant(JsonWriter& json, std::string_view name, std::string_view name_ms, DueMs at_ms) {
+    json.text(name, format_instant(at_ms)).number(name_ms, at_ms);
+}
+
+}  // namespace duewheel

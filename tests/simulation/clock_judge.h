@@ -1,0 +1,93 @@
+// Holds server time against what is promised of it (docs/http_api.md, "Server time"), from what can be seen of it: both
+// clocks, what the server says the time is, and what it says of the wall clock. It knows nothing of how the server
+// reckons, and keeps for itself what the clocks have shown.
+//
+//   never back, within a run, over restarts behind what was durable, or behind what was told before a clean stop
+//   never more than a tenth faster or slower than the boot clock, but where it jumps
+//   a jump: at a start; when somebody accepts or advances; or when the wall clock has kept its distance for a minute,
+//   and is not more than a day ahead unless the rule believes that, too
+//   once it may jump it does; where it must not it says that it is held
+//   a start in the same run of the machine goes on as the process before would have, as far as the wall clock is ahead
+//   of that; so does one in another run, from its log, where that process did not believe the wall clock
+//   a wall clock that is left alone is met: a second of distance takes ten, and the last 50 ms 100
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "server/server_clock.h"
+#include "simulation/oracle.h"
+#include "simulation/rare_states.h"
+
+namespace duewheel {
+
+class ClockJudge {
+  public:
+    ClockJudge(ClockRules rules, Oracle& oracle, RareStates& rare) : rules_(rules), oracle_(oracle), rare_(rare) {}
+
+    // A process has begun on a log that is this late, and knows what the one before left of its time.
+    void started(ClockReading at, DueMs floor_ms, const ClockMark& mark, const std::string& machine_run,
+                 const ClockStatus& said);
+    // The process is gone: its last durable commit was this late.
+    void ended(DueMs durable_ms);
+    // It ended by itself, and was asked before that to keep this time.
+    void stopped(DueMs told_ms) { kept_ms_ = told_ms; }
+
+    // What is left for the next start may be another thing from now on, and is this, durably.
+    void marking() { is_mark_certain_ = false; }
+    void marked(const ClockMark& mark);
+
+    // Somebody is told the time.
+    void told(std::int64_t boot_ns, DueMs server_ms);
+    // The server has looked at the wall clock; `before_ms` is what it told just then, before that.
+    void looked(ClockReading at, DueMs before_ms, const ClockStatus& said);
+    // Just after a look.
+    void accepted(bool taken, const ClockStatus& said);
+    void advanced(std::int64_t by_ms, ClockReading at, const ClockStatus& said);
+
+  private:
+    struct Mark {
+        std::int64_t boot_ns = 0;
+        DueMs server_ms = 0;
+    };
+    // While the wall clock is watched.
+    struct Look {
+        std::int64_t boot_ns = 0;
+        std::int64_t offset_ns = 0;  // of the wall clock from the boot clock
+    };
+
+    void check_goes_on(ClockReading at, const std::string& machine_run, const ClockStatus& said);
+    void check_doubt(ClockReading at, DueMs floor_ms, const std::string& machine_run, const ClockStatus& said);
+    void begin_stretch(std::int64_t boot_ns, DueMs server_ms);
+    void check_rate(const Mark& since, std::int64_t boot_ns, DueMs server_ms);
+    void check_state(DueMs ahead_ms, bool has_jumped, const ClockStatus& said);
+    void check_jump(ClockReading at, DueMs ahead_ms, const ClockStatus& said);
+    void check_no_jump(ClockReading at, DueMs ahead_ms, const ClockStatus& said);
+    void check_has_met(ClockReading at, bool has_jumped, const ClockStatus& said);
+    bool kept_its_distance(ClockReading at) const;
+    bool was_left_alone(ClockReading at) const;
+    void count_state(DueMs ahead_ms, bool has_jumped, const ClockStatus& said);
+
+    const ClockRules rules_;
+    Oracle& oracle_;
+    RareStates& rare_;
+    DueMs durable_ms_ = 0;
+    DueMs kept_ms_ = 0;
+    ClockMark mark_;  // the newest that is durable
+    bool is_mark_certain_ = true;
+    bool is_jump_marked_ = false;  // since the process last jumped, or began
+    Mark last_;                    // of what was told
+    Mark last_look_;               // of what was told at a look
+    Mark since_jump_;              // or since the start
+    ClockState state_ = ClockState::steady;
+    std::uint64_t jumps_ = 0;
+    std::deque<Look> watched_;
+    std::int64_t offset_ns_ = 0;  // at the look before
+    Mark left_alone_;             // since when the wall clock was; and its distance then
+    std::int64_t left_at_ms_ = 0;
+    bool was_held_ = false;  // since it was last steady
+};
+
+}  // namespace duewheel
