@@ -183,7 +183,7 @@ bool ImportRun::take_result(const Item& item, std::string_view result, bool& is_
         return true;
     }
     if (word_of(members, "id").empty()) return refuse(item.line, refusal_of(members)), true;
-    counts_.losses.add(item.losses);
+    if (status == 201) counts_.losses.add(item.losses);
     ++(status == 201 ? counts_.put : counts_.before);
     if (word_of(members, "state") == "held") ++counts_.held;
     return true;

@@ -298,6 +298,10 @@ TEST(HttpServerDefence, outlives_running_out_of_file_descriptors) {
 }
 
 TEST(HttpServerDefence, serves_a_thousand_connections_at_once) {
+    rlimit descriptors{};  // of which both ends are this process's
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &descriptors), 0);
+    descriptors.rlim_cur = descriptors.rlim_max;
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &descriptors), 0);
     LoopbackServer server(echo);
     std::vector<RawClient> clients;
     constexpr int kClients = 1000;

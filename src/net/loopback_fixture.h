@@ -189,12 +189,13 @@ struct Desk {
     }
 };
 
-// Deadlines that strike within a test, with the sweep to match.
+// Deadlines that strike within a test, with the sweep to match. That of a header counts from the connect, after which a
+// test may be held up before it sends.
 inline HttpLimits hasty() {
     HttpLimits limits;
     limits.sweep = std::chrono::milliseconds(5);
-    limits.header_deadline = limits.body_deadline = limits.idle_timeout = limits.write_deadline =
-        std::chrono::milliseconds(50);
+    limits.header_deadline = std::chrono::seconds(1);
+    limits.body_deadline = limits.idle_timeout = limits.write_deadline = std::chrono::milliseconds(50);
     limits.linger = std::chrono::milliseconds(50);
     return limits;
 }

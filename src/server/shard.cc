@@ -43,7 +43,9 @@ Shard::Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log,
       log_(log),
       broken_(std::move(broken)),
       machine_run_(machine_run()),
-      clock_(clock, read_clocks(), clock_start()),
+      clock_start_(
+          clock_start(parts.engine().totals().server_time_ms, parts.clock_mark(), machine_run_, boot_now_ns())),
+      clock_(clock, read_clocks(), clock_start_),
       clock_mark_(parts.clock_mark()) {
     say_start();
     say_clock();
@@ -69,29 +71,23 @@ void Shard::watch_clock() {
     leave_clock_mark();
 }
 
-ClockStart Shard::clock_start() const {
-    return duewheel::clock_start(parts_.engine().totals().server_time_ms, parts_.clock_mark(), machine_run_,
-                                 boot_now_ns());
-}
-
 // What a start believes of the wall clock alone cannot be called back, so it is said where it is much; and what it
 // believes against the boot clock, because somebody has set the one back, or the other is not the one it was.
 void Shard::say_start() {
     const ClockStatus status = clock();
-    const ClockStart start = clock_start();
     if (status.state == ClockState::test) return;
-    if (start.by_boot_clock && status.server_ms < *start.goes_on_at_ms - ServerClock::kFarMs) {
+    if (clock_start_.by_boot_clock && status.server_ms < *clock_start_.goes_on_at_ms - ServerClock::kFarMs) {
         log_.warning("clock_set_back",
                      "The wall clock was set back while no server ran: server time begins by it, or at the newest time "
                      "in the log where that is later. By the boot clock it would be `boot_clock_ms`.",
-                     {{"server_time_ms", status.server_ms}, {"boot_clock_ms", *start.goes_on_at_ms}});
+                     {{"server_time_ms", status.server_ms}, {"boot_clock_ms", *clock_start_.goes_on_at_ms}});
     }
-    if (start.floor_ms == 0 || start.by_boot_clock) return;
-    if (status.server_ms - start.floor_ms < kLongAwayMs) return;
+    if (clock_start_.floor_ms == 0 || clock_start_.by_boot_clock) return;
+    if (status.server_ms - clock_start_.floor_ms < kLongAwayMs) return;
     log_.warning("clock_long_after",
                  "Server time goes on long after the newest time in the log, as the wall clock says: what fell due in "
                  "between is due now.",
-                 {{"log_ms", start.floor_ms}, {"server_time_ms", status.server_ms}});
+                 {{"log_ms", clock_start_.floor_ms}, {"server_time_ms", status.server_ms}});
 }
 
 // A start must not believe a wall clock that this run does not believe, or that is set while nothing runs. What fails
@@ -104,8 +100,11 @@ void Shard::leave_clock_mark() {
         if (!left && left.error().code != "no_space") broken_(left.error());
         loop_.post([this, mark, left] {
             is_marking_clock_ = false;
-            if (left) clock_mark_ = mark;
-            if (left || std::exchange(said_clock_waits_, true)) return;
+            if (left) {
+                clock_mark_ = mark;
+                return leave_clock_mark();  // of what the clock has come to meanwhile
+            }
+            if (std::exchange(said_clock_waits_, true)) return;
             log_.warning("clock_mark_waits",
                          "The disk is full; what the next start has to know of the time is tried again.",
                          {{"error", left.error().message}});

@@ -88,7 +88,6 @@ class Shard final : public CommandPort {
     void tell_time();
     void watch_clock();
     void say_clock();
-    ClockStart clock_start() const;
     void say_start();
     void leave_clock_mark();
     void read_some(std::vector<Question> questions);
@@ -107,6 +106,7 @@ class Shard final : public CommandPort {
     ReplySink sink_;
     WebhookPusher* pusher_ = nullptr;
     const std::string machine_run_;
+    const ClockStart clock_start_;
     ServerClock clock_;
     std::int64_t watch_clock_at_ns_ = 0;  // of the boot clock
     ClockState said_clock_ = ClockState::steady;

@@ -345,8 +345,10 @@ Result<bool> ShardParts::verify_next_segment() {
     return false;
 }
 
+// It frees nothing, so what is kept for cleaning is not for it.
 Status ShardParts::leave_clock_mark(const ClockMark& mark) {
-    return with_space_of_a_spare(*journal_, spares_of_the_log(), [&] { return write_mark(files_, directory_, mark); });
+    const std::size_t kept = std::max(spares_of_the_log(), kept_for_cleaning_);
+    return with_space_of_a_spare(*journal_, kept, [&] { return write_mark(files_, directory_, mark); });
 }
 
 // Without the last spare the log could not go on once the open segment is full; where that still takes records, a table

@@ -92,7 +92,7 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
     if (!checked) return as_of_backup(std::move(checked).error(), backup, data);
     report.data = *std::move(checked);
     if (Status kept = copy_clock_mark(files, backup, data, report.clock_is_doubted); !kept)
-        return std::move(kept).error();
+        return as_of_backup(std::move(kept).error(), backup, data);
     RestoredMark restored;
     restored.sequence = copy->totals.sequence;
     restored.past_until_ms = std::max(now_ms, report.mark.server_time_ms);
@@ -101,7 +101,9 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
     const bool begins_anew = planted(PlantedBug::restored_ids_begin_where_the_backup_ends);
     restored.ids_from = begins_anew ? known : known + kIdsOfTheOriginal;
     restored.salt = salt;
-    if (Status told = write_mark(files, data, restored); !told) return std::move(told).error();
+    if (Status told = write_mark(files, data, restored); !told) {
+        return as_of_backup(std::move(told).error(), backup, data);
+    }
     if (Status done = files.remove(data + "/" + kRestoringMark); !done) return std::move(done).error();
     if (Status synced = files.sync_directory(data); !synced) return std::move(synced).error();
     return report;

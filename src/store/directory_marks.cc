@@ -94,6 +94,18 @@ bool take(const Values& values, std::string_view key, std::span<std::byte> bytes
     return true;
 }
 
+// Nothing where there is none; damaged unless `fill` finds all that it wants among the values.
+template <class Mark, class Fill>
+Result<std::optional<Mark>> read_as(FileSystem& files, const std::string& directory, const char* name, Fill fill) {
+    const std::string path = directory + "/" + name;
+    const Result<std::optional<Values>> values = read(files, path);
+    if (!values) return values.error();
+    if (!*values) return std::optional<Mark>();
+    Mark mark;
+    if (!fill(**values, mark)) return damaged(path);
+    return std::optional(std::move(mark));
+}
+
 }  // namespace
 
 Status write_mark(FileSystem& files, const std::string& directory, const BackupMark& mark) {
@@ -123,45 +135,31 @@ Status write_mark(FileSystem& files, const std::string& directory, const ClockMa
 }
 
 Result<std::optional<ClockMark>> read_clock_mark(FileSystem& files, const std::string& directory) {
-    const std::string path = directory + "/" + kClockMark;
-    const Result<std::optional<Values>> values = read(files, path);
-    if (!values) return values.error();
-    if (!*values) return std::optional<ClockMark>();
-    ClockMark mark;
-    int doubted = 0;
-    const auto run = (*values)->find("machine_run");
-    const bool is_whole = run != (*values)->end() && take(**values, "ahead_of_boot_ms", mark.ahead_of_boot_ms) &&
-                          mark.ahead_of_boot_ms >= -kServerTimeMaxMs && mark.ahead_of_boot_ms <= kServerTimeMaxMs &&
-                          take(**values, "doubted", doubted) && (doubted == 0 || doubted == 1);
-    if (!is_whole) return damaged(path);
-    mark.machine_run = run->second;
-    mark.doubted = doubted == 1;
-    return std::optional(std::move(mark));
+    return read_as<ClockMark>(files, directory, kClockMark, [](const Values& values, ClockMark& mark) {
+        int doubted = 0;
+        const auto run = values.find("machine_run");
+        const bool is_whole = run != values.end() && take(values, "ahead_of_boot_ms", mark.ahead_of_boot_ms) &&
+                              mark.ahead_of_boot_ms >= -kServerTimeMaxMs && mark.ahead_of_boot_ms <= kServerTimeMaxMs &&
+                              take(values, "doubted", doubted) && (doubted == 0 || doubted == 1);
+        if (!is_whole) return false;
+        mark.machine_run = run->second;
+        mark.doubted = doubted == 1;
+        return true;
+    });
 }
 
 Result<std::optional<BackupMark>> read_backup_mark(FileSystem& files, const std::string& directory) {
-    const std::string path = directory + "/" + kBackupMark;
-    const Result<std::optional<Values>> values = read(files, path);
-    if (!values) return values.error();
-    if (!*values) return std::optional<BackupMark>();
-    BackupMark mark;
-    const bool is_whole = take(**values, "server_time_ms", mark.server_time_ms) &&
-                          take(**values, "sequence", mark.sequence) && take(**values, "pending", mark.pending);
-    if (!is_whole) return damaged(path);
-    return std::optional(mark);
+    return read_as<BackupMark>(files, directory, kBackupMark, [](const Values& values, BackupMark& mark) {
+        return take(values, "server_time_ms", mark.server_time_ms) && take(values, "sequence", mark.sequence) &&
+               take(values, "pending", mark.pending);
+    });
 }
 
 Result<std::optional<RestoredMark>> read_restored_mark(FileSystem& files, const std::string& directory) {
-    const std::string path = directory + "/" + kRestoredMark;
-    const Result<std::optional<Values>> values = read(files, path);
-    if (!values) return values.error();
-    if (!*values) return std::optional<RestoredMark>();
-    RestoredMark mark;
-    const bool is_whole = take(**values, "sequence", mark.sequence) &&
-                          take(**values, "past_until_ms", mark.past_until_ms) &&
-                          take(**values, "ids_from", mark.ids_from) && take(**values, "salt", std::span(mark.salt));
-    if (!is_whole) return damaged(path);
-    return std::optional(mark);
+    return read_as<RestoredMark>(files, directory, kRestoredMark, [](const Values& values, RestoredMark& mark) {
+        return take(values, "sequence", mark.sequence) && take(values, "past_until_ms", mark.past_until_ms) &&
+               take(values, "ids_from", mark.ids_from) && take(values, "salt", std::span(mark.salt));
+    });
 }
 
 Status refuse_unfinished_restore(const FileSystem& files, const std::string& directory) {

@@ -133,7 +133,7 @@ std::vector<std::string> left_out(PlantedBug bug) {
     std::vector<std::string> all = {"get",      "reschedule", "fire",   "list",     "hold_lease", "loop",
                                     "schedule", "watchdog",   "hold",   "forge",    "expire",     "collide",
                                     "extend",   "release",    "forget", "transact", "limit"};
-    if (bug == PlantedBug::batch_split_over_two_commits) {
+    if (bug == PlantedBug::batch_split_over_two_commits || bug == PlantedBug::cut_area_not_zeroed) {
         all.insert(all.end(), {"queue", "kick", "redrive", "discard", "repeat"});
     } else if (bug == PlantedBug::discard_forgotten_in_crash) {
         all.insert(all.end(), {"put_batch", "cancel"});

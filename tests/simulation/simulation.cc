@@ -155,7 +155,8 @@ void Simulation::act() {
     }
     if (random_.chance(options_.turn_per_million) && !shard_->broken()) turn();
     if (!shard_->broken() && step_ % options_.check_every == 0) shard_->engine().check();
-    const std::uint64_t more = step_ < storm_until_step_ ? 10 : 1;  // where one death was, another comes soon
+    // Where one death was, another comes soon; and what is kept but not answered is what clients ask about afterwards.
+    const std::uint64_t more = step_ < storm_until_step_ ? 10 : shard_->commit_is_durable() ? 3 : 1;
     if (random_.chance(options_.crash_per_million * more) && !cut_off_ && !shard_->broken()) disturb();
 }
 
@@ -286,7 +287,9 @@ void Simulation::wait_until(DueMs then) {
 
 void Simulation::disturb() {
     constexpr std::size_t kOfTheProcess = static_cast<std::size_t>(Fault::stop) + 1;
-    const auto fault = static_cast<Fault>(random_.below(kOfTheProcess));
+    auto fault = static_cast<Fault>(random_.below(kOfTheProcess));
+    if (shard_->commit_is_durable() && random_.chance(500'000))
+        fault = Fault::kill;  // any other comes after its answer
     const std::uint64_t soon = 1 + random_.below(random_.chance(500'000) ? 6 : 60);
     if (!has(fault)) return;
     switch (fault) {

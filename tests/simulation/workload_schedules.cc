@@ -69,6 +69,9 @@ void Workload::schedule() {
     const bool is_there = known != nullptr && known->there != ScheduleModel::There::no;
     if (!is_there && random_.chance(800'000)) return put_schedule(name, known);
     if (known == nullptr) return;
+    // Whoever had no answer to a removal looks first.
+    if (known->remove_lost && random_.chance(500'000))
+        return send(DescribeScheduleCommand{name.name_space, name.queue});
     const std::optional<DueMs> next = oracle_.next_time(*known);
     const bool collides = next && random_.chance(400'000);
     const bool first = collides && random_.chance(300'000);
