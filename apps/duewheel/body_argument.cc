@@ -58,8 +58,9 @@ Result<std::string> read_body_argument(const std::string& argument) {
     const std::string path = argument.substr(1);
     const OpenFile file(std::fopen(path.c_str(), "rb"), &std::fclose);
     if (!file) {
-        return Error{"unreadable_body", "Cannot read " + path + ": " + std::strerror(errno) +
-                                            ". A body that begins with @ itself goes through standard input, as `-`."};
+        return Error{"unreadable_body",
+                     "Cannot read " + path + ": " + std::strerror(errno) +
+                         ". What begins with @ names a file; a body that does goes through standard input, as `-`."};
     }
     return read_all(file.get(), path);
 }

@@ -97,7 +97,7 @@ std::string kinds_of(const json::object& total) {
     return words;
 }
 
-void print(const json::object& forecast) {
+void print_forecast(const json::object& forecast) {
     const json::value* minutes = forecast.if_contains("minutes");
     const json::value* total = forecast.if_contains("total");
     const json::value* exact = forecast.if_contains("exact");
@@ -119,7 +119,7 @@ int forecast(Session& session, const ForecastArguments& arguments) {
     add_parameter(path, "minutes", std::to_string(arguments.minutes));
     const ServerAnswer answer = session.ask("GET", path);
     if (!answer) return answer.exit_code;
-    return session.show(answer, [&] { print(answer.members); });
+    return session.show(answer, [&] { print_forecast(answer.members); });
 }
 
 }  // namespace

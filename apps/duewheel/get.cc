@@ -31,7 +31,7 @@ std::string label(std::string_view member) {
 }
 
 // Whatever members the server sends, in its order, and the body last: so that a newer server's answer is shown whole.
-void print(const json::object& message) {
+void print_message(const json::object& message) {
     Rows rows;
     for (const auto& [key, value] : message) {
         const std::string member(key.data(), key.size());
@@ -57,7 +57,7 @@ void print(const json::object& message) {
 int get(Session& session, const GetArguments& arguments) {
     const ServerAnswer answer = session.ask("GET", session.path("messages", arguments.id));
     if (!answer) return answer.exit_code;
-    return session.show(answer, [&] { print(answer.members); });
+    return session.show(answer, [&] { print_message(answer.members); });
 }
 
 }  // namespace

@@ -26,13 +26,24 @@ constexpr std::size_t kShownLettersMax = 2000;
 constexpr std::chrono::seconds kPatience{30};  // besides the time that the server was asked to wait
 
 // The body stays on one line here: with several messages, one that brings its own lines could pose as the next message.
-void print(const boost::json::object& message) {
+void print_delivery(const boost::json::object& message) {
     Rows rows = {
         {"message", printable(word_of(message, "id"))},
         {"due", format_local(number_of(message, "due_ms")) + ", " + format_span(number_of(message, "lateness_ms")) +
                     " late, attempt " + std::to_string(number_of(message, "attempt"))},
         {"yours until", format_when(number_of(message, "lease_until_ms"))},
     };
+    const std::pair<const char*, const char*> makers[] = {
+        {"schedule", "schedule"}, {"watchdog", "watchdog"}, {"loop", "parent"}};
+    for (const auto& [what, member] : makers) {
+        if (!message.contains(member)) continue;
+        const std::int64_t occurrence = number_of(message, "occurrence");
+        const std::string number = occurrence == 0 ? "by hand" : "number " + std::to_string(occurrence);
+        rows.push_back({"made by", std::string(what) + " " + printable(word_of(message, member)) + ", " + number});
+        break;
+    }
+    const boost::json::value* maybe = message.if_contains("maybe_delivered");
+    if (maybe != nullptr && *maybe == true) rows.push_back({"", "it may have been delivered before"});
     if (const boost::json::value* check = message.if_contains("check"); check != nullptr && check->is_object()) {
         const boost::json::object& of = check->get_object();
         rows.push_back({"check of", printable(word_of(of, "message")) + ", number " +
@@ -65,7 +76,7 @@ void print_all(const ServerAnswer& answer) {
         if (!message.is_object()) continue;
         if (!first) std::printf("\n");
         first = false;
-        print(message.get_object());
+        print_delivery(message.get_object());
     }
 }
 

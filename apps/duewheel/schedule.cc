@@ -324,7 +324,8 @@ void add_setting(CLI::App& parent, Session& session) {
     text("--content-type", "content_type", "Media type of the content", "TYPE");
     verb.app->add_option("--start", options.start, "No run before this time")->type_name("TIME");
     verb.app->add_option("--end", options.end, "No run after this time")->type_name("TIME");
-    verb.app->add_option("--times", options.times, "How many runs in all; else without end");
+    verb.app->add_option("--times", options.times,
+                         "How many nominal times in all, whatever becomes of them; else without end");
     verb.app
         ->add_option("--closed", options.closed,
                      "Days without a run, such as 'SAT SUN 12-25'; @FILE reads them from one")

@@ -19,13 +19,14 @@ constexpr std::string_view kDiscardMembers[] = {"died_before"};
 
 // A number that is at least 1 where it is given; what is the most is the server's to say.
 template <class Number>
-Status read_positive(const Result<std::optional<std::int64_t>>& read, const char* member, Number& into) {
+Status read_positive(const Result<std::optional<std::int64_t>>& read, const char* member, const char* least,
+                     const char* without, Number& into) {
     if (!read) return read.error();
     if (!*read) return {};
     if (**read < 1) {
         return Error{
             "out_of_range",
-            "`target.webhook." + std::string(member) + "` is at least 1; leave it out for what the server says",
+            "`target.webhook." + std::string(member) + "` is at least " + least + "; leave it out for " + without,
             "target.webhook." + std::string(member)};
     }
     into = static_cast<Number>(std::min<std::int64_t>(**read, std::numeric_limits<Number>::max()));
@@ -44,9 +45,12 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, Webh
         if (!names) return names.error();
         webhook.secrets.assign(names->begin(), names->end());
     }
-    if (read) read = read_positive(json.duration_ms("timeout"), "timeout", webhook.timeout_ms);
-    if (read) read = read_positive(json.integer("concurrency"), "concurrency", webhook.concurrency);
-    if (read) read = read_positive(json.integer("rate"), "rate", webhook.rate);
+    const char* const of_the_server = "what the server says";
+    if (read) read = read_positive(json.duration_ms("timeout"), "timeout", "1ms", of_the_server, webhook.timeout_ms);
+    if (read) {
+        read = read_positive(json.integer("concurrency"), "concurrency", "1", of_the_server, webhook.concurrency);
+    }
+    if (read) read = read_positive(json.integer("rate"), "rate", "1", "as many as there are", webhook.rate);
     return read ? options.check_webhook(webhook) : read;
 }
 

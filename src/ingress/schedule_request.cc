@@ -106,7 +106,9 @@ Status read_times(const JsonRequest& json, TimesRule& times) {
     std::optional<std::int64_t> count;
     if (read) read = take(json.integer("times"), count);
     if (read && count && *count < 1) {
-        read = Error{"out_of_range", "`times` is how many runs there are in all, at least 1; leave it out for no end",
+        read = Error{"out_of_range",
+                     "`times` counts the nominal times, whatever becomes of them, and is at least 1; leave it out for "
+                     "no end",
                      "times"};
     }
     if (read && count) times.times = static_cast<std::uint64_t>(*count);

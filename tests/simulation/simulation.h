@@ -119,6 +119,7 @@ class Simulation final : private Surroundings {
     void end_schedules(bool all);
     void drain();
     void drain_round(std::uint64_t& progress);
+    std::size_t asked_at_once() const;
     void bring_back();
     void ask_for_all();
     void check_emptiness();

@@ -371,6 +371,11 @@ void Simulation::end_schedules(bool all) {
 
 // ---- the drain
 
+// Where few may wait, what stands behind them would be refused each time (seed 20117).
+std::size_t Simulation::asked_at_once() const {
+    return options_.engine.commands_waiting_max <= 16 ? 1 : 16;
+}
+
 // What is dead or set aside, so that it can be drained too.
 void Simulation::bring_back() {
     for (std::uint32_t number = 0; number < options_.queues; ++number) {
@@ -390,7 +395,7 @@ void Simulation::bring_back() {
     }
     for (std::size_t i = 0; i < kicks.size() && !wrong(); ++i) {
         submit(kicks[i]);
-        if (i % 16 == 15) settle();
+        if ((i + 1) % asked_at_once() == 0) settle();
     }
     if (!wrong() && !kicks.empty()) settle();
     // Nobody is told that a default holds, or that a loop has made its last occurrence.
@@ -401,7 +406,7 @@ void Simulation::bring_back() {
         looks.emplace_back(GetCommand{loop->put.name_space, loop->id});
     for (std::size_t i = 0; i < looks.size() && !wrong(); ++i) {
         submit(looks[i]);
-        if (i % 16 == 15) settle();
+        if ((i + 1) % asked_at_once() == 0) settle();
     }
     if (!wrong() && !looks.empty()) settle();
     if (!wrong()) ask_for_schedules();
