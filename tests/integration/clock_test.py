@@ -1,41 +1,15 @@
-"""Server time, with the real daemon, while the wall clock of its machine is set: a library between it and the system tells
-it another one. Nothing here waits for longer than the server needs to see it.
+"""Server time, with the real daemon, while the wall clock of its machine is set (wall.py). Nothing here waits for longer than
+the server needs to see it.
 """
 
-import pathlib
 import subprocess
-import tempfile
 import time
 import unittest
 
 from daemon import BIN, Daemon
+from wall import Wall
 
 HOUR, DAY = 3600, 86400
-
-
-class Wall:
-    """The wall clock of the daemons that get its environment, so many seconds ahead of the machine's."""
-
-    def __init__(self):
-        self.directory = tempfile.TemporaryDirectory(prefix="duewheel-test-")
-        self.file = pathlib.Path(self.directory.name) / "offset"
-        self.set_ahead(0)
-        libraries = list(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
-        if not libraries:
-            raise AssertionError("the package faketime is not installed; tools/packages.txt names it")
-        self.environment = {"LD_PRELOAD": str(libraries[0]), "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
-                            "FAKETIME_NO_CACHE": "1", "FAKETIME_TIMESTAMP_FILE": str(self.file)}
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        self.directory.cleanup()
-
-    def set_ahead(self, seconds):
-        fresh = self.file.with_suffix(".new")
-        fresh.write_text(f"{seconds:+}s\n")
-        fresh.replace(self.file)
 
 
 class ClockTest(unittest.TestCase):
@@ -136,8 +110,7 @@ class ClockTest(unittest.TestCase):
             daemon.start()
             daemon.client().put("q", "x", delay="450d")
             daemon.kill()
-            (daemon.data / "clock").unlink(missing_ok=True)  # another run of the machine
-            wall.set_ahead(500 * DAY)
+            wall.set_ahead_in_another_run(daemon, 500 * DAY)
             daemon.start()
             client = daemon.client()
             state, clock = self.clock(client)
@@ -158,8 +131,7 @@ class ClockTest(unittest.TestCase):
             daemon.start()
             daemon.client().put("q", "x", delay="450d")
             daemon.kill()
-            (daemon.data / "clock").unlink(missing_ok=True)  # another run of the machine
-            wall.set_ahead(500 * DAY)
+            wall.set_ahead_in_another_run(daemon, 500 * DAY)
             daemon.start()
             self.assertEqual(self.clock(daemon.client())[0], "steady")
             self.assertEqual(len(daemon.client().lease("q", 1, wait="20s")), 1)
@@ -210,8 +182,7 @@ class ClockTest(unittest.TestCase):
             daemon.start()
             daemon.client().put("q", "x", delay="20d")
             self.assertEqual(daemon.terminate(), 0)
-            (daemon.data / "clock").unlink()
-            wall.set_ahead(30 * DAY)
+            wall.set_ahead_in_another_run(daemon, 30 * DAY)
             daemon.start()
             client = daemon.client()
             self.assertEqual(self.clock(client)[0], "steady")

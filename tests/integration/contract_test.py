@@ -374,7 +374,7 @@ class Answers(unittest.TestCase):
         say("POST", "/messages/{id}:kick", id=last)
         say("POST", "/messages/{id}:kick", id=last)
         say("POST", "/messages/{id}:hold", id=last)
-        asked = {"check_back": {"queue": "checks", "after": "10ms", "times": 1000}, "otherwise": "commit"}
+        asked = {"check_back": {"queue": "checks", "after": "200ms", "times": 1000}, "otherwise": "commit"}
         half = say("POST", put, {"body": "half", "transaction": asked})["id"]
         raw_half = say("POST", put, headers={"Content-Type": "text/plain", "Duewheel-Transaction": "after=1h"}, body=b"h")["id"]
         aside = say("POST", put, {"body": "aside", "held": True})
@@ -415,12 +415,13 @@ class Answers(unittest.TestCase):
             say("POST", "/schedules/{schedule}:" + verb, **name)
         for _ in range(2):
             say("DELETE", "/schedules/{schedule}", **name)
-        setting = {"queue": "s", "timeout": "40ms", "most": "1h", "again": "1d", "expires_in": "1h", "retry": {"attempts": 2},
+        setting = {"queue": "s", "timeout": "40m", "most": "1h", "again": "1d", "expires_in": "1h", "retry": {"attempts": 2},
                    "headers": {"a": "b"}, "body": "x", "priority": 1, "feed": True}
         name = {"watchdog": "backup"}
         for _ in range(2):
             say("PUT", "/watchdogs/{watchdog}", setting, **name)
         say("PUT", "/watchdogs/{watchdog}", {"queue": "s", "timeout": "1h", "body_base64": "/wA="}, watchdog="other")
+        say("POST", "v1/clock:advance", {"by": "41m"})
         alarm = say("POST", "/queues/{queue}:lease", {"wait": "20s"}, queue="s")["messages"][0]
         self.assertEqual(alarm["watchdog"], "backup")
         say("GET", "/messages/{id}", id=alarm["id"])
@@ -488,7 +489,7 @@ class Generated(unittest.TestCase):
                 [PYTHON, "-m", "schemathesis.cli", "--config-file", "schemathesis.toml", "run", "openapi.json",
                  "--url", f"http://127.0.0.1:{daemon.port}", "--max-examples", str(CASES),
                  "--generation-deterministic", "--request-timeout", "90", "--no-color"],
-                cwd=place, capture_output=True, text=True, timeout=280, env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks"})
+                cwd=place, capture_output=True, text=True, timeout=800, env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks"})
             told = "\n".join(line[:500] for line in run.stdout.splitlines()) + run.stderr
             self.assertEqual(run.returncode, 0, told)
             print(re.search(r"\d+ generated, \d+ passed", run.stdout)[0])

@@ -27,6 +27,8 @@ class Daemon:
         self.arguments = list(arguments)
         self.before = list(before)  # words before the program, such as those of prlimit
         self.environment = dict(os.environ, **(environment or {}))
+        # A start fills files of this size with zeros, beside whatever else the test has to get done.
+        self.environment.setdefault("DUEWHEEL_STORE_SEGMENT_SIZE", "4MiB")
         self.process = None
         self.port = 0
         self.listen = "127.0.0.1:0"
@@ -89,6 +91,21 @@ class Daemon:
         return self.clients[-1]
 
 
+class SlowDiskDaemon(Daemon):
+    """One whose syncs take as much longer as it is told (slow_sync.cc)."""
+
+    def __init__(self, **how):
+        super().__init__(**how)
+        self.switch = self.directory / "sync-takes-ms"
+        self.environment.update(LD_PRELOAD=os.environ["DUEWHEEL_SLOW_SYNC"], DUEWHEEL_SLOW_SYNC_MS=str(self.switch))
+
+    def slow_down(self, sync_ms):
+        self.switch.write_text(str(sync_ms))
+
+    def speed_up(self):
+        self.switch.unlink()
+
+
 class Client:
     """One keep-alive connection. Raises OSError or HTTPException when the server goes away."""
 
@@ -131,11 +148,27 @@ class Client:
     def ack(self, token):
         return self.request("POST", f"/v1/leases/{token}:ack")
 
+    def ack_all(self, messages):
+        """Of one lease call, in one write to the disk, so that the last lease has not ended before; the outcomes."""
+        if not messages:
+            return []
+        status, answer = self.request("POST", "/v1/leases:ack", {"leases": [message["lease"] for message in messages]})
+        assert status == 200, answer
+        return [result["outcome"] for result in answer["results"]]
+
     def get(self, message):
         return self.request("GET", f"/v1/messages/{message}")
 
     def cancel(self, message):
         return self.request("DELETE", f"/v1/messages/{message}")
+
+    def server_time_ms(self):
+        return self.request("GET", "/v1/clock")[1]["server_time_ms"]
+
+    def advance(self, **how):
+        """Moves the time of a server with a test's clock: `by` a duration, or `to` an instant."""
+        status, answer = self.request("POST", "/v1/clock:advance", how)
+        assert status == 200, answer
 
     def close(self):
         self.connection.close()

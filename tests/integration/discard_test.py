@@ -1,23 +1,19 @@
 """The dead of a queue are discarded, and kill -9 comes in the middle of it: what was to go goes, once, and nothing else."""
 
 import json
-import os
 import unittest
 
-from daemon import Daemon
+from daemon import SlowDiskDaemon
 
-BATCHES = 6
+BATCHES = 20  # most of them are there yet when all is done that is done before the kill
 BATCH = 1000
-SYNC_MS = 250  # so that a batch of ends takes that long
+SYNC_MS = 500  # so that a batch of ends takes that long
 
 
 class Discard(unittest.TestCase):
     def setUp(self):
-        self.daemon = Daemon(arguments=["--store-segment-size=1MiB"],
-                             environment={"LD_PRELOAD": os.environ["DUEWHEEL_SLOW_SYNC"]})
+        self.daemon = SlowDiskDaemon(arguments=["--store-segment-size=1MiB"])
         self.addCleanup(self.daemon.__exit__)
-        self.switch = self.daemon.directory / "sync-takes-ms"
-        self.daemon.environment["DUEWHEEL_SLOW_SYNC_MS"] = str(self.switch)
         self.start()
 
     def start(self):
@@ -57,7 +53,7 @@ class Discard(unittest.TestCase):
     def test_it_goes_on_after_kill_9_and_brings_nobody_back(self):
         ids = [number for _ in range(BATCHES) for number in self.die(BATCH)]
         ids += self.die(1, key="k")
-        self.switch.write_text(str(SYNC_MS))
+        self.daemon.slow_down(SYNC_MS)
         status, begun = self.client.request("POST", "/v1/queues/q:discard")
         self.assertEqual((status, begun["dead"], begun["discard"]["discarded"]), (200, len(ids), 0))
         status, kicked = self.client.request("POST", f"/v1/messages/{ids[-2]}:kick")
@@ -67,7 +63,7 @@ class Discard(unittest.TestCase):
             pass
         self.assertGreater(before["dead"], BATCH, "the kill comes in the middle")
         self.daemon.kill()
-        self.switch.unlink()
+        self.daemon.speed_up()
 
         self.start()
         self.assertLess(self.queue()["dead"], len(ids), "what had ended has ended")

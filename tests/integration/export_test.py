@@ -18,7 +18,7 @@ import time
 import unittest
 import urllib.parse
 
-from daemon import Daemon
+from daemon import Daemon, SlowDiskDaemon
 
 BIN = pathlib.Path(os.environ["DUEWHEEL_BIN"])
 SEGMENTS = ["--store-segment-size=1MiB"]
@@ -43,8 +43,8 @@ class Exports(unittest.TestCase):
         self.client = self.source.client()
         self.file = self.source.directory / "pending.ndjson"
 
-    def started(self, *arguments):
-        daemon = Daemon(arguments=[*SEGMENTS, *arguments])
+    def started(self, *arguments, kind=Daemon):
+        daemon = kind(arguments=[*SEGMENTS, *arguments])
         self.addCleanup(daemon.__exit__, None, None, None)
         daemon.start()
         return daemon
@@ -216,14 +216,15 @@ class Exports(unittest.TestCase):
             batch = "".join(json.dumps({"body": body, "delay": "1h"}) + "\n" for body in bodies[at:at + 1000])
             self.client.request_text("POST", "/v1/queues/work/messages:batch", batch, {"Content-Type": "application/x-ndjson"})
         self.export(self.source)
-        target = self.started()
+        target = self.started(kind=SlowDiskDaemon)
+        target.slow_down(100)  # so that no import outruns its kill
         client = target.client()
         rng, kills = random.Random(3), 0
         while True:
             command = [BIN / "duewheel", "--server", f"http://127.0.0.1:{target.port}", "import", self.file]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             before = self.pending(client)
-            goal = before + rng.randrange(1, 9_000)
+            goal = before + rng.randrange(1, 6_000)
             while process.poll() is None and self.pending(client) < goal:
                 pass
             if process.poll() is not None:
@@ -235,6 +236,7 @@ class Exports(unittest.TestCase):
             process.wait()
             process.stderr.close()
         self.assertGreater(kills, 1)
+        target.speed_up()
         self.assertEqual(sorted(line["body"] for line in self.messages(target)), sorted(bodies))
 
     @staticmethod
@@ -246,7 +248,8 @@ class Exports(unittest.TestCase):
             batch = "".join(json.dumps({"body": f"{at} " + "z" * 900, "delay": "1h"}) + "\n" for _ in range(1000))
             self.client.request_text("POST", "/v1/queues/work/messages:batch", batch, {"Content-Type": "application/x-ndjson"})
         self.export(self.source)
-        target = self.started()
+        target = self.started(kind=SlowDiskDaemon)
+        target.slow_down(200)  # so that it is not over before the signal
         client = target.client()
         process = subprocess.Popen([BIN / "duewheel", "--server", f"http://127.0.0.1:{target.port}", "--json", "import", self.file],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -258,6 +261,7 @@ class Exports(unittest.TestCase):
         self.assertIn("(stopped)", error)
         self.assertEqual(json.loads(output)["put"], self.pending(client))
         self.assertLess(self.pending(client), 40_000)
+        target.speed_up()
         self.do_import(target, self.file)
         self.assertEqual(self.pending(client), 40_000)
 
@@ -440,15 +444,17 @@ class Exports(unittest.TestCase):
     # The run that waits was dropped without a word where its schedule had no other time; one that was paused when its end
     # passed was refused.
     def test_what_schedules_without_a_time_left_cannot_bring_is_counted(self):
-        self.ask("PUT", "/v1/schedules/last", {"queue": "q", "every": "20ms", "times": 2, "overlap": "queue_one", "misfire": "all"})
-        soon = self.ask("GET", "/v1/clock")["server_time_ms"] + 400
-        self.ask("PUT", "/v1/schedules/paused", {"queue": "q", "every": "300ms", "end": soon, "paused": True})
-        while "waiting_run" not in self.ask("GET", "/v1/schedules/last"):
+        source, target = self.started("--test-clock"), self.started("--test-clock")
+        client = source.client()
+        self.ask("PUT", "/v1/schedules/last", {"queue": "q", "every": "10m", "times": 2, "overlap": "queue_one", "misfire": "all"}, client)
+        end = client.server_time_ms() + 45 * 60_000
+        self.ask("PUT", "/v1/schedules/paused", {"queue": "q", "every": "30m", "end": end, "paused": True}, client)
+        for each in (source, target):
+            each.client().advance(by="1h")
+        while "waiting_run" not in self.ask("GET", "/v1/schedules/last", client=client):
             pass
-        while self.ask("GET", "/v1/clock")["server_time_ms"] <= soon:
-            pass
-        self.export(self.source)
-        report = self.do_import(self.started(), self.file)
+        self.export(source)
+        report = self.do_import(target, source.directory / "pending.ndjson")
         self.assertEqual({name: report[name] for name in ("ended", "owed", "refused", "set")},
                          {"ended": 2, "owed": 1, "refused": 0, "set": 0})
 
@@ -561,12 +567,11 @@ class Exports(unittest.TestCase):
         self.assertIn("an import of an earlier export has put this message", again.stderr)
 
     def test_what_has_expired_meanwhile_is_counted(self):
-        self.ask("POST", "/v1/queues/mail/messages", {"body": "brief", "delay": "0s", "expires_in": "1500ms"})
+        self.ask("POST", "/v1/queues/mail/messages", {"body": "brief", "expires_in": "1h"})
         self.ask("POST", "/v1/queues/mail/messages", {"body": "lasting", "delay": "1h"})
         self.export(self.source)
-        while self.pending(self.client) == 2:
-            pass
-        target = self.started()
+        target = self.started("--test-clock")
+        target.client().advance(by="2h")
         report = self.do_import(target, self.file)
         self.assertEqual((report["put"], report["expired"], report["refused"]), (1, 1, 0))
 
@@ -656,13 +661,17 @@ class Exports(unittest.TestCase):
         self.assertIn(b"(io_error)", process.stderr.read())
         process.stderr.close()
         self.assertEqual(list(temporary.iterdir()), [])
-        process = subprocess.Popen([*command, self.file], stderr=subprocess.PIPE)
-        while not list(self.source.directory.glob("pending*")) and process.poll() is None:
-            pass
-        process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(60), 1)
-        self.assertIn(b"(stopped)", process.stderr.read())
-        process.stderr.close()
+        for _ in range(20):
+            process = subprocess.Popen([*command, self.file], stderr=subprocess.PIPE)
+            while not list(self.source.directory.glob("pending*")) and process.poll() is None:
+                pass
+            process.send_signal(signal.SIGTERM)
+            _, error = process.communicate(timeout=60)
+            if process.returncode != 0:
+                break
+            self.file.unlink()  # it was over before it was told
+        self.assertEqual(process.returncode, 1)
+        self.assertIn(b"(stopped)", error)
         self.assertEqual(list(self.source.directory.glob("pending*")), [])
 
     def test_what_cannot_be_exported_is_refused(self):

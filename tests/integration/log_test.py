@@ -49,6 +49,7 @@ class Page(unittest.TestCase):
 class Log(unittest.TestCase):
     def test_json_lines_are_objects_with_time_level_event_and_fields(self):
         with Daemon(arguments=["--log-format", "json", "--log-requests", "1"]) as daemon:
+            del daemon.environment["DUEWHEEL_STORE_SEGMENT_SIZE"]  # each setting that somebody chose is told
             daemon.start()
             traces, token = put_and_ack(daemon)
             self.assertEqual(traces, [TRACE] * 3)

@@ -32,7 +32,7 @@ class Limits(unittest.TestCase):
         self.client = self.daemon.client()
 
     def advance(self, by):
-        self.assertEqual(self.client.request("POST", "/v1/clock:advance", {"by": by})[0], 200)
+        self.client.advance(by=by)
 
     def refused(self, answer, code):
         status, problem = answer
@@ -54,15 +54,30 @@ class Limits(unittest.TestCase):
         self.assertEqual(put(self.client, "c")[0], 201)
 
     def test_puts_a_second_are_told_when_to_come_again(self):
+        def put_four():
+            """At one instant: a third of a second later there may be one more."""
+            lines = self.client.request_text("POST", TEAM + "/queues/q/messages:batch", "{}\n" * 4,
+                                             {"Content-Type": "application/x-ndjson"})[1].splitlines()
+            return [(line["status"], line.get("code")) for line in map(json.loads, lines)]
+
+        def put_one():
+            self.client.connection.request("POST", TEAM + "/queues/q/messages", "{}", {"Content-Type": "application/json"})
+            answer = self.client.connection.getresponse()
+            return answer, json.loads(answer.read())
+
         limit(self.client, put_rate=3)
-        self.assertEqual([put(self.client)[0] for _ in range(4)], [201, 201, 201, 429])
-        self.refused(put(self.client), "too_many_puts")
-        self.client.connection.request("POST", TEAM + "/queues/q/messages", "{}", {"Content-Type": "application/json"})
-        answer = self.client.connection.getresponse()
-        answer.read()
+        three = [(201, None)] * 3 + [(429, "too_many_puts")]
+        self.assertEqual(put_four(), three)
+        answer, problem = put_one()
+        for _ in range(100):
+            if answer.status != 201:
+                break
+            put_four()  # the third of a second had passed, which a machine may not always be quick enough for
+            answer, problem = put_one()
+        self.refused((answer.status, problem), "too_many_puts")
         self.assertEqual(answer.getheader("Retry-After"), "1")
         self.advance("1s")
-        self.assertEqual([put(self.client)[0] for _ in range(4)], [201, 201, 201, 429])
+        self.assertEqual(put_four(), three)
 
     def test_a_dead_message_comes_back_only_where_there_is_room(self):
         status, dying = put(self.client, retry={"attempts": 1})

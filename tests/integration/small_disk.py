@@ -43,10 +43,6 @@ class SmallDisk:
     def ballast(self):
         return self.path / "ballast"
 
-    def free(self):
-        facts = os.statvfs(self.path)
-        return facts.f_bavail * facts.f_frsize
-
     def fill(self):
         """Takes all that is free."""
         with open(self.ballast, "ab", buffering=0) as file:

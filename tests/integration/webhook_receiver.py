@@ -95,7 +95,7 @@ class Receiver:
     def url(self, path="/in"):
         return f"{self.scheme}://{self.address}:{self.port}{path}"
 
-    def wait_for(self, count, within_s=30):
+    def wait_for(self, count, within_s=120):
         """The first posts, once there are so many."""
         with self.changed:
             enough = self.changed.wait_for(lambda: len(self.posts) >= count, within_s)

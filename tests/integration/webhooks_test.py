@@ -24,7 +24,7 @@ OLD = "whsec_" + base64.b64encode(b"o" * 24).decode()
 NO_REST = {"attempts": 5, "first": "10ms", "factor": 1, "most": "10ms", "jitter": 0}
 
 
-def wait_until(condition, within_s=30):
+def wait_until(condition, within_s=120):
     deadline = time.monotonic() + within_s
     while not condition():
         assert time.monotonic() < deadline, "it did not come to that"
@@ -98,15 +98,17 @@ class Posts(Webhooks):
 
     def test_settings_and_what_waits_outlive_a_restart(self):
         receiver = self.receiver()
-        daemon = self.daemon("--webhooks-secrets=new=new")
+        daemon = self.daemon("--webhooks-secrets=new=new", "--test-clock")
         daemon.start()
         client = daemon.client()
         answer = self.set_target(client, "q", receiver.url(), secrets=["new"], timeout="4s", concurrency=3, rate=50)
-        client.put("q", "later", delay="1500ms")
+        client.put("q", "later", delay="1h")
         daemon.kill()
         daemon.start()
         client = daemon.client()
         self.assertEqual(client.request("GET", "/v1/queues/q")[1]["settings"], answer["settings"])
+        self.assertEqual(receiver.posts, [])
+        client.advance(by="1h")
         self.assertEqual(receiver.wait_for(1)[0].body, b"later")
 
     def test_a_queue_goes_back_to_consumers(self):
@@ -163,7 +165,7 @@ class Posts(Webhooks):
 
 
     def test_a_producer_is_asked_about_its_transaction_by_a_webhook(self):
-        daemon = self.daemon()
+        daemon = self.daemon("--test-clock")
         daemon.start()
         settled = []
 
@@ -174,7 +176,8 @@ class Posts(Webhooks):
         receiver = self.receiver(commit)
         client = daemon.client()
         self.set_target(client, "checks", receiver.url())
-        half = client.put("orders", "ship it", transaction={"check_back": {"queue": "checks", "after": "200ms", "times": 3}})[1]["id"]
+        half = client.put("orders", "ship it", transaction={"check_back": {"queue": "checks", "after": "1h", "times": 3}})[1]["id"]
+        client.advance(by="61m")
         self.assertEqual([message["id"] for message in client.take("orders", 1)], [half])
         post = receiver.posts[0]
         wait_until(lambda: settled)  # the answer to a commit may come after what it let go
@@ -311,8 +314,7 @@ class Answers(Webhooks):
 
     def test_retry_after_is_kept_in_seconds_and_as_a_date(self):
         for form in (lambda seconds: str(seconds), lambda seconds: email.utils.formatdate(time.time() + seconds + 1, usegmt=True)):
-            answers = [(503, {"Retry-After": form(2)}), (200,)]
-            receiver = self.receiver(lambda post: answers[min(len(receiver.posts), 2) - 1])
+            receiver = self.receiver(lambda post: (503, {"Retry-After": form(2)}) if post is receiver.posts[0] else 200)
             daemon = self.daemon()
             daemon.start()
             client = daemon.client()
@@ -322,7 +324,7 @@ class Answers(Webhooks):
             client.put("q", "second")
             posts = receiver.wait_for(3)
             self.assertGreaterEqual(posts[1].at - posts[0].at, 1.9)
-            self.assertLess(posts[1].at - posts[0].at, 10)
+            self.assertLess(posts[1].at - posts[0].at, 25)
             daemon.kill()
 
     def test_a_large_answer_is_cut_and_its_status_counts(self):
