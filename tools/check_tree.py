@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the rules of ARCHITECTURE.md that a compiler does not see: who may include whom, who may ask for the time,
 sleep or start threads, what files are called, and that every source is built. It reads text only, needs nothing but
-Python's standard library, and takes about a second, so it runs as a test on every build.
+Python's standard library, and takes seconds, so it runs as a test on every build.
 
     tools/check_tree.py [ROOT]      prints one line a finding, "path:line: [rule] what is wrong. What to do.", exits 1
 

@@ -44,8 +44,7 @@ void ImportRun::refuse(std::uint64_t number, const Refusal& why) {
 }
 
 bool ImportRun::take(std::uint64_t number, const ExportLine& line) {
-    if (is_to_stop())
-        return stop(batch_.empty() ? number : batch_.front().line, {"stopped", "It was told to stop.", ""});
+    if (is_to_stop()) return stop(batch_.empty() ? number : batch_.front().line, told_to_stop());
     if (const auto* header = std::get_if<ExportHeader>(&line)) {
         instance_ = header->instance;
         exported_ms_ = header->server_time_ms;
@@ -126,7 +125,7 @@ bool ImportRun::flush() {
         if (!send()) return false;
         if (batch_.empty()) break;
         if (batch_.front().line != first) server_->note_progress();
-        if (!server_->may_wait()) return stop(batch_.front().line, later_);
+        if (!server_->may_wait()) return stop(batch_.front().line, is_to_stop() ? told_to_stop() : later_);
     }
     batch_bytes_ = 0;
     return true;

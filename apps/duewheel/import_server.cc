@@ -41,6 +41,10 @@ Refusal refusal_of(const boost::json::object& problem) {
             std::string(word_of(problem, "field"))};
 }
 
+Refusal told_to_stop() {
+    return {"stopped", "It was told to stop.", ""};
+}
+
 bool ImportServer::wait(Milliseconds time) {
     if (waited_ >= patience_ || is_to_stop()) return false;
     waited_ += time;
@@ -64,7 +68,7 @@ ImportAnswer ImportServer::ask(std::string_view method, const std::string& path,
         if ((is_away || is_later) && wait(is_away ? kPause : retry_after(*answered))) continue;
         ImportAnswer answer;
         if (is_to_stop() && (is_away || is_later)) {
-            answer.refusal = {"stopped", "It was told to stop.", ""};
+            answer.refusal = told_to_stop();
         } else if (!answered) {
             answer.refusal = {std::string(answered.error().code), answered.error().message, ""};
         } else {

@@ -24,6 +24,9 @@ struct Refusal {
 // As the members of a problem say it.
 Refusal refusal_of(const boost::json::object& problem);
 
+// By a signal.
+Refusal told_to_stop();
+
 struct ImportAnswer {
     int status = 0;  // of HTTP; 0: there is none
     std::string body;

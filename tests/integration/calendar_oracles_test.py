@@ -60,7 +60,7 @@ Case = collections.namedtuple("Case", "number rule zone change begin end most")
 
 def run(command, lines=()):
     done = subprocess.run([str(part) for part in command], input="".join(line + "\n" for line in lines), text=True,
-                          capture_output=True, timeout=1500)
+                          capture_output=True, timeout=800)
     if done.returncode != 0:
         raise AssertionError(f"{command[0]} ended with {done.returncode}: {done.stderr[-2000:]}")
     return done.stdout.splitlines()

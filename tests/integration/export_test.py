@@ -396,6 +396,24 @@ class Exports(unittest.TestCase):
         again = self.do_import(target, self.file)
         self.assertEqual((again["put"], again["put_before"], again["set_before"]), (0, 4, 2))
 
+    # It ended with the refusal that it had been waiting on.
+    def test_a_signal_ends_an_import_that_waits_for_room(self):
+        for _ in range(3):
+            self.ask("POST", "/v1/queues/work/messages", {"body": "x", "delay": "1h"})
+        self.export(self.source)
+        target = self.started()
+        client = target.client()
+        self.ask("PUT", "/v1/namespaces/default", {"limits": {"pending": 1}}, client)
+        process = subprocess.Popen([BIN / "duewheel", "--server", f"http://127.0.0.1:{target.port}", "--json", "import", self.file,
+                                    "--patience", "10m"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while self.pending(client) == 0 and process.poll() is None:
+            pass
+        process.send_signal(signal.SIGTERM)
+        output, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, error)
+        self.assertIn("(stopped)", error)
+        self.assertEqual(json.loads(output)["put"], 1)
+
     def test_a_rate_is_kept_to(self):
         for at in range(3):
             batch = "".join(json.dumps({"body": str(number), "delay": "1h"}) + "\n" for number in range(100))
