@@ -58,8 +58,7 @@ int show_change(const Session& session, const ServerAnswer& answer, std::string_
         if (outcome == "waiting") std::printf(": %s", std::string(waiting).c_str());
         if (done && due != 0) std::printf(", due %s", format_when(due).c_str());
         if (attempts > 0) std::printf(", %lld attempt%s", static_cast<long long>(attempts), attempts == 1 ? "" : "s");
-        const boost::json::value* hidden = answer.members.if_contains("maybe_delivered");
-        if (hidden != nullptr && hidden->is_bool() && hidden->get_bool()) {
+        if (is_true(answer.members, "maybe_delivered")) {
             std::printf(", and a delivery may have begun before the server's last start");
         }
         std::printf("\n");

@@ -100,9 +100,8 @@ std::string kinds_of(const json::object& total) {
 void print_forecast(const json::object& forecast) {
     const json::value* minutes = forecast.if_contains("minutes");
     const json::value* total = forecast.if_contains("total");
-    const json::value* exact = forecast.if_contains("exact");
     if (minutes == nullptr || !minutes->is_array() || total == nullptr || !total->is_object()) return;
-    const bool is_exact = exact != nullptr && exact->is_bool() && exact->get_bool();
+    const bool is_exact = is_true(forecast, "exact");
     const std::int64_t due = number_of(total->get_object(), "due");
     const std::size_t count = minutes->get_array().size();
     const std::string span = count == 1 ? "this minute" : "the next " + std::to_string(count) + " minutes";

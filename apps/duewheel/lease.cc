@@ -42,18 +42,15 @@ void print_delivery(const boost::json::object& message) {
         rows.push_back({"made by", std::string(what) + " " + printable(word_of(message, member)) + ", " + number});
         break;
     }
-    const boost::json::value* maybe = message.if_contains("maybe_delivered");
-    if (maybe != nullptr && *maybe == true) rows.push_back({"", "it may have been delivered before"});
-    if (const boost::json::value* check = message.if_contains("check"); check != nullptr && check->is_object()) {
-        const boost::json::object& of = check->get_object();
-        rows.push_back({"check of", printable(word_of(of, "message")) + ", number " +
-                                        std::to_string(number_of(of, "number")) + " of " +
-                                        std::to_string(number_of(of, "times")) + ", otherwise " +
-                                        printable(word_of(of, "otherwise"))});
+    if (is_true(message, "maybe_delivered")) rows.push_back({"", "it may have been delivered before"});
+    if (const boost::json::object* check = object_of(message, "check")) {
+        rows.push_back({"check of", printable(word_of(*check, "message")) + ", number " +
+                                        std::to_string(number_of(*check, "number")) + " of " +
+                                        std::to_string(number_of(*check, "times")) + ", otherwise " +
+                                        printable(word_of(*check, "otherwise"))});
     }
-    if (const boost::json::value* headers = message.if_contains("headers");
-        headers != nullptr && headers->is_object()) {
-        for (const auto& [name, value] : headers->get_object()) {
+    if (const boost::json::object* headers = object_of(message, "headers")) {
+        for (const auto& [name, value] : *headers) {
             const std::string text = value.is_string() ? value.get_string().c_str() : boost::json::serialize(value);
             rows.push_back({"header", printable({name.data(), name.size()}) + "=" + printable(text)});
         }

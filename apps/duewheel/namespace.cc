@@ -39,11 +39,6 @@ struct ListArguments {
     std::uint64_t limit = 100;
 };
 
-const json::object* object_of(const json::object& object, std::string_view member) {
-    const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
-    return found != nullptr && found->is_object() ? &found->get_object() : nullptr;
-}
-
 // "7 of 100", "7", or for a rate "100 a second"; "-" where nothing is counted and nothing limited.
 std::string use_of(const json::object& space, std::string_view member) {
     const json::object* settings = object_of(space, "settings");
@@ -96,8 +91,7 @@ int remove(Session& session, const NameArguments& arguments) {
     const ServerAnswer answer = session.ask("DELETE", path_of(arguments.name));
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
-        const json::value* removed = answer.members.if_contains("removed");
-        const bool had_some = removed != nullptr && removed->is_bool() && removed->get_bool();
+        const bool had_some = is_true(answer.members, "removed");
         std::printf(had_some ? "its settings are gone; what is in it stays, without limits\n" : "it had no settings\n");
     });
 }

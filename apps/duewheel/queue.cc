@@ -32,16 +32,6 @@ struct ListArguments {
     std::uint64_t limit = 100;
 };
 
-const json::object* object_of(const json::object& object, std::string_view member) {
-    const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
-    return found != nullptr && found->is_object() ? &found->get_object() : nullptr;
-}
-
-bool is_true(const json::object& object, std::string_view member) {
-    const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
-    return found != nullptr && found->is_bool() && found->get_bool();
-}
-
 std::string count(const json::object& queue, std::string_view member) {
     return std::to_string(number_of(queue, member));
 }

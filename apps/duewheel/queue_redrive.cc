@@ -26,8 +26,7 @@ int redrive(Session& session, const RedriveArguments& arguments) {
             session.ask("POST", session.path("queues", arguments.queue, ":redrive"), request, kPatience);
         if (!answer) return answer.exit_code;
         redriven += answer.number("redriven");
-        const boost::json::value* more = answer.members.if_contains("more");
-        const bool has_more = more != nullptr && more->is_bool() && more->get_bool();
+        const bool has_more = is_true(answer.members, "more");
         if (has_more && !arguments.max && answer.number("redriven") > 0) continue;
         ServerAnswer sum = answer;
         sum.members["redriven"] = redriven;

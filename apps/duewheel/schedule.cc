@@ -46,11 +46,6 @@ struct ListArguments {
     std::uint64_t limit = 100;
 };
 
-const json::object* object_of(const json::object& object, std::string_view member) {
-    const json::value* found = object.if_contains(json::string_view(member.data(), member.size()));
-    return found != nullptr && found->is_object() ? &found->get_object() : nullptr;
-}
-
 std::string count(const json::object& object, std::string_view member) {
     return std::to_string(number_of(object, member));
 }
@@ -195,8 +190,7 @@ int fire(Session& session, const NameArguments& arguments) {
 int remove(Session& session, const NameArguments& arguments) {
     const ServerAnswer answer = session.ask("DELETE", session.path("schedules", arguments.name));
     if (!answer) return answer.exit_code;
-    const json::value* removed = answer.members.if_contains("removed");
-    const bool was_there = removed != nullptr && removed->is_bool() && removed->get_bool();
+    const bool was_there = is_true(answer.members, "removed");
     return session.show(answer, [&] {
         std::printf(was_there ? "removed; messages that it made stay\n" : "there was none of this name\n");
     });
@@ -273,8 +267,7 @@ int preview(Session& session, const PreviewArguments& arguments) {
         if (answer.members.contains("more_left_out")) {
             std::printf("More of them are not made than are shown here: ask for more with --count.\n");
         }
-        if (const json::value* paused = answer.members.if_contains("paused");
-            paused != nullptr && paused->is_bool() && paused->get_bool()) {
+        if (is_true(answer.members, "paused")) {
             std::printf("It is paused: none of these is made until it is resumed.\n");
         }
     });

@@ -31,6 +31,16 @@ std::int64_t number_of(const json::object& object, std::string_view member) {
     return not_a_number ? 0 : number;
 }
 
+bool is_true(const json::object& object, std::string_view member) {
+    const json::value* value = find(object, member);
+    return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+const json::object* object_of(const json::object& object, std::string_view member) {
+    const json::value* value = find(object, member);
+    return value != nullptr ? value->if_object() : nullptr;
+}
+
 std::string_view ServerAnswer::word(std::string_view member) const {
     return word_of(members, member);
 }

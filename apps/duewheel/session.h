@@ -84,7 +84,10 @@ class Session {
     std::unique_ptr<HttpClient> client_;  // one connection for all that a verb asks
 };
 
+// Members of what a server answers; empty, 0, false and nullptr where it is missing or something else.
 std::string_view word_of(const boost::json::object& object, std::string_view member);
 std::int64_t number_of(const boost::json::object& object, std::string_view member);
+bool is_true(const boost::json::object& object, std::string_view member);
+const boost::json::object* object_of(const boost::json::object& object, std::string_view member);
 
 }  // namespace duewheel

@@ -139,10 +139,9 @@ std::string queues(const json::object& stats, std::size_t rows_max) {
         const std::string_view space = word_of(*queue, "namespace");
         const std::string name =
             (space.empty() ? "" : std::string(space) + "/") + std::string(word_of(*queue, "queue"));
-        const json::value* backlog = queue->if_contains("backlog_on_disk");
         rows.push_back({printable(name, kNameLetters), std::to_string(number_of(*queue, "ready")),
                         std::to_string(number_of(*queue, "leased")), std::to_string(number_of(*queue, "waiters")),
-                        backlog != nullptr && backlog->is_bool() && backlog->get_bool() ? "yes" : "no"});
+                        is_true(*queue, "backlog_on_disk") ? "yes" : "no"});
     }
     std::string text = table(rows);
     if (const std::int64_t left = known - static_cast<std::int64_t>(sorted.size()); left > 0) {

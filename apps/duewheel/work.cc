@@ -88,17 +88,14 @@ std::vector<std::string> variables_of(const boost::json::object& message) {
                                        {"LATENESS_MS", "lateness_ms"}}) {
         add(name, std::to_string(number_of(message, member)));
     }
-    if (const boost::json::value* check = message.if_contains("check"); check != nullptr && check->is_object()) {
-        add("CHECK_OF", word_of(check->get_object(), "message"));
-    }
+    if (const boost::json::object* check = object_of(message, "check")) add("CHECK_OF", word_of(*check, "message"));
     const std::pair<const char*, const char*> makers[] = {
         {"PARENT", "parent"}, {"SCHEDULE", "schedule"}, {"WATCHDOG", "watchdog"}};
     for (const auto& [name, member] : makers) {
         if (message.contains(member)) add(name, word_of(message, member));
     }
     if (message.contains("last_fed_ms")) add("LAST_FED_MS", std::to_string(number_of(message, "last_fed_ms")));
-    const boost::json::value* maybe = message.if_contains("maybe_delivered");
-    add("MAYBE_DELIVERED", maybe != nullptr && *maybe == true ? "true" : "false");
+    add("MAYBE_DELIVERED", is_true(message, "maybe_delivered") ? "true" : "false");
     add("CONTENT_TYPE", word_of(message, "content_type"));
     const boost::json::value* headers = message.if_contains("headers");
     add("HEADERS", headers == nullptr ? "{}" : boost::json::serialize(*headers));

@@ -580,7 +580,7 @@ class Engine {
     Verdict carry_namespace(Pending& pending, const CarrySettingsCommand& command);
     Status check_settings(const NamespaceSettings& settings) const;
     Namespace* limited_space(QueueNumber number, std::string_view name_space);
-    bool is_full(QueueNumber number, std::string_view name_space);
+    std::string_view why_full(QueueNumber number, std::string_view name_space);
     Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name);
     Status check_new_queue(const std::string& name_space, const std::string& queue_name);
     Status check_put_rate(Namespace* space);
@@ -808,6 +808,7 @@ class Engine {
     void keep_to_zone_data(Schedule& schedule) const;
     Verdict put_schedule(Pending& pending, PutScheduleCommand& command);
     Status check_schedule(const PutScheduleCommand& command) const;
+    Error unknown_schedule(const std::string& name_space, const std::string& name) const;
     Verdict tell_schedule(Pending& pending, TellScheduleCommand& command);
     Verdict fire_schedule(Pending& pending, TellScheduleCommand& command, Schedule& schedule);
     Verdict carry_schedule(Pending& pending, const CarryRuleCommand& command);
@@ -845,7 +846,6 @@ class Engine {
     // engine_watchdogs.cc
     void begin_watchdogs(std::vector<WatchdogStart> all);
     Error unknown_watchdog(const std::string& name_space, const std::string& name) const;
-    Error unknown_schedule(const std::string& name_space, const std::string& name) const;
     Status check_watchdog(const PutWatchdogCommand& command) const;
     Verdict put_watchdog(Pending& pending, PutWatchdogCommand& command);
     Verdict feed_watchdog(Pending& pending, const FeedWatchdogCommand& command);

@@ -71,10 +71,10 @@ void Engine::read_firings() {
             continue;
         }
         const QueueNumber queue = recent_.queues().find(watchdog->name_space(), watchdog->state.rule.queue);
-        if (refuses_puts() || is_full(queue, watchdog->name_space())) {
+        const std::string_view why = refuses_puts() ? "store_full" : why_full(queue, watchdog->name_space());
+        if (!why.empty()) {
             watchdog->is_due = false;
-            const bool is_of_queue = queue < queues_.size() && is_queue_full(queue);
-            fire_later(*watchdog, refuses_puts() ? "store_full" : is_of_queue ? "queue_full" : "namespace_full");
+            fire_later(*watchdog, why);
             continue;
         }
         bytes += watchdog->record_bytes;

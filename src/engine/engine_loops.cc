@@ -41,7 +41,7 @@ void Engine::spawn_again(EntryNumber number) {
 // Whether there is no place for an occurrence of it, on the disk or in its queue.
 bool Engine::has_no_room(EntryNumber number) {
     const QueueNumber queue = recent_.entry(number).queue;
-    return refuses_puts() || is_full(queue, recent_.queues().name(queue).name_space);
+    return refuses_puts() || !why_full(queue, recent_.queues().name(queue).name_space).empty();
 }
 
 // After a while: until then nothing of it is read.

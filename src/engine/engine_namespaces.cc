@@ -100,11 +100,12 @@ Namespace* Engine::limited_space(QueueNumber number, std::string_view name_space
     return space != nullptr && space->conf ? space : nullptr;
 }
 
-// Whether the queue, or its namespace, holds as many messages as it may, with those of the batch that is being built.
-// `number` is kNoQueue for a queue yet to be.
-bool Engine::is_full(QueueNumber number, std::string_view name_space) {
+// The code with which a put would be refused, where the queue or its namespace holds as many messages as it may, with
+// those of the batch that is being built; else empty. `number` is kNoQueue for a queue yet to be.
+std::string_view Engine::why_full(QueueNumber number, std::string_view name_space) {
+    if (number < queues_.size() && is_queue_full(number)) return "queue_full";
     const Namespace* space = limited_space(number, name_space);
-    return (space != nullptr && space->is_full()) || (number < queues_.size() && is_queue_full(number));
+    return space != nullptr && space->is_full() ? "namespace_full" : "";
 }
 
 // Whether one more message may be put into the queue; counts it if so. Whoever adds a message asks this, and nothing

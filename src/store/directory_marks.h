@@ -49,8 +49,8 @@ struct RestoredMark {
 // Durable on return. Codes: `no_space`, `io_error`.
 Status write_mark(FileSystem& files, const std::string& directory, const BackupMark& mark);
 Status write_mark(FileSystem& files, const std::string& directory, const RestoredMark& mark);
-Status write_restoring_mark(FileSystem& files, const std::string& directory);
 Status write_mark(FileSystem& files, const std::string& directory, const ClockMark& mark);
+Status write_restoring_mark(FileSystem& files, const std::string& directory);
 
 // Nothing where there is none. Codes: `damaged_mark`, `io_error`.
 Result<std::optional<BackupMark>> read_backup_mark(FileSystem& files, const std::string& directory);

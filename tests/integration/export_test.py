@@ -239,6 +239,21 @@ class Exports(unittest.TestCase):
         target.speed_up()
         self.assertEqual(sorted(line["body"] for line in self.messages(target)), sorted(bodies))
 
+    def begin_import(self, target, *options):
+        """One that goes on beside the test."""
+        return subprocess.Popen([BIN / "duewheel", "--server", f"http://127.0.0.1:{target.port}", "--json", "import", self.file, *options],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def told_to_stop(self, process, client):
+        """Ends it once something has come; its report."""
+        while self.pending(client) == 0 and process.poll() is None:
+            pass
+        process.send_signal(signal.SIGTERM)
+        output, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, error)
+        self.assertIn("(stopped)", error)
+        return json.loads(output)
+
     @staticmethod
     def pending(client):
         return client.request("GET", "/v1/stats?queues=0")[1]["pending"]
@@ -251,15 +266,9 @@ class Exports(unittest.TestCase):
         target = self.started(kind=SlowDiskDaemon)
         target.slow_down(200)  # so that it is not over before the signal
         client = target.client()
-        process = subprocess.Popen([BIN / "duewheel", "--server", f"http://127.0.0.1:{target.port}", "--json", "import", self.file],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while self.pending(client) == 0 and process.poll() is None:
-            pass
-        process.send_signal(signal.SIGTERM)
-        output, error = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 1, error)
-        self.assertIn("(stopped)", error)
-        self.assertEqual(json.loads(output)["put"], self.pending(client))
+        process = self.begin_import(target)
+        report = self.told_to_stop(process, client)
+        self.assertEqual(report["put"], self.pending(client))
         self.assertLess(self.pending(client), 40_000)
         target.speed_up()
         self.do_import(target, self.file)
@@ -364,8 +373,7 @@ class Exports(unittest.TestCase):
         self.assertIn("Ended before line 12.", full.stderr)
         self.assertEqual(json.loads(full.stdout)["put"], 10)
         # With a consumer it goes on.
-        process = subprocess.Popen([BIN / "duewheel", "--server", f"http://127.0.0.1:{target.port}", "--json", "import", self.file],
-                                   stdout=subprocess.PIPE, text=True)
+        process = self.begin_import(target)
         bodies = []
         while len(bodies) < 30:
             for message in client.lease("mail", 10, "10s"):
@@ -404,15 +412,9 @@ class Exports(unittest.TestCase):
         target = self.started()
         client = target.client()
         self.ask("PUT", "/v1/namespaces/default", {"limits": {"pending": 1}}, client)
-        process = subprocess.Popen([BIN / "duewheel", "--server", f"http://127.0.0.1:{target.port}", "--json", "import", self.file,
-                                    "--patience", "10m"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while self.pending(client) == 0 and process.poll() is None:
-            pass
-        process.send_signal(signal.SIGTERM)
-        output, error = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 1, error)
-        self.assertIn("(stopped)", error)
-        self.assertEqual(json.loads(output)["put"], 1)
+        process = self.begin_import(target, "--patience", "10m")
+        report = self.told_to_stop(process, client)
+        self.assertEqual(report["put"], 1)
 
     def test_a_rate_is_kept_to(self):
         for at in range(3):
@@ -433,8 +435,7 @@ class Exports(unittest.TestCase):
         self.export(self.source)
         target = self.started()
         client = target.client()
-        process = subprocess.Popen([BIN / "duewheel", "--server", f"http://127.0.0.1:{target.port}", "--json", "import", self.file],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = self.begin_import(target)
         while self.pending(client) == 0:
             pass
         target.kill()
