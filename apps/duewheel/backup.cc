@@ -107,7 +107,7 @@ void take_directories(Verb<CopyArguments>& verb, const char* from, const char* f
 void add_backup(CLI::App& program, Session& session) {
     Verb<CopyArguments> verb(program, session, "backup",
                              "Copy a data directory, also while a server runs on it, and verify every byte of the copy",
-                             "duewheel backup ./duewheel-data /backups/monday", back_up);
+                             "duewheel backup ./duewheel-data ./monday", back_up);
     take_directories(verb, "DIR", "What the server was started with as --data", "BACKUP",
                      "A directory that is not there yet");
 }
@@ -116,7 +116,7 @@ void add_restore(CLI::App& program, Session& session) {
     Verb<CopyArguments> verb(
         program, session, "restore",
         "Make a data directory of a backup; leases of before are void, and what was delivered since comes again",
-        "duewheel restore /backups/monday ./duewheel-data", restore);
+        "duewheel backup ./duewheel-data ./monday\n  duewheel restore ./monday ./restored-data", restore);
     take_directories(verb, "BACKUP", "What `duewheel backup` made", "DIR", "A directory that is not there yet");
 }
 

@@ -22,6 +22,7 @@ struct ImportArguments {
     std::string file;
     bool dry_run = false;
     bool incomplete = false;
+    bool same_server = false;
     std::string patience = "30s";
     ImportOptions options;
 };
@@ -121,9 +122,9 @@ void report(const Session& session, const ImportCounts& counts, bool dry_run) {
     std::printf("%s\n", boost::json::serialize(json_of(counts)).c_str());
 }
 
-int exit_of(const Refusal& refusal) {
-    if (refusal.code == "bad_address") return kExitUsage;
-    return refusal.code == "unreachable" || refusal.code == "bad_answer" ? kExitUnreachable : kExitRefused;
+int exit_of(std::string_view code) {
+    if (code == "bad_address") return kExitUsage;
+    return code == "unreachable" || code == "bad_answer" ? kExitUnreachable : kExitRefused;
 }
 
 void print_left_to_do(const ImportRun& run) {
@@ -160,14 +161,28 @@ int check(Session& session, const ImportArguments& arguments, LineFile& file, Te
     return session.complain(bad, kExitRefused);
 }
 
-int import_into(Session& session, const ImportArguments& arguments, LineFile& file, std::uint64_t unread) {
+// Whether the server, which is asked for the first time, is one to carry this export into. One that is not there now is
+// not waited for; one that goes away is.
+Refusal check_server(ImportServer& server, const ImportArguments& arguments, std::string_view exported) {
+    const ImportAnswer there = server.ask("GET", "/v1/stats?queues=0");
+    if (!there.ok()) return there.refusal;
+    boost::json::error_code broken;
+    const boost::json::value stats = boost::json::parse(there.body, broken);
+    if (broken || !stats.is_object()) return no_duewheel();
+    if (arguments.same_server || word_of(stats.get_object(), "instance") != exported) return {};
+    return {"same_server",
+            "The export is of this very server, or of one that was copied from the same data. What is pending here "
+            "still and has no key would be put beside itself. Give another --server, or --same-server to put it all "
+            "the same.",
+            ""};
+}
+
+int import_into(Session& session, const ImportArguments& arguments, LineFile& file, const ImportRun& dry,
+                std::uint64_t unread) {
     note_stop_signals();
     ImportServer server(session.server, std::chrono::milliseconds(*parse_duration(arguments.patience)));
-    // One that is not there now is not waited for; one that goes away is.
-    if (const ImportAnswer there = server.ask("GET", "/healthz"); !there.ok()) {
-        std::fprintf(stderr, "duewheel: %s (%s)\n", printable(there.refusal.detail).c_str(),
-                     printable(there.refusal.code).c_str());
-        return exit_of(there.refusal);
+    if (const Refusal unfit = check_server(server, arguments, dry.instance()); !unfit.code.empty()) {
+        return session.complain({unfit.code, unfit.detail}, exit_of(unfit.code));
     }
     ImportCounts counts;
     Refusal ended;
@@ -196,7 +211,7 @@ int import_into(Session& session, const ImportArguments& arguments, LineFile& fi
         }
     }
     report(session, counts, false);
-    if (!ended.code.empty()) return exit_of(ended);
+    if (!ended.code.empty()) return exit_of(ended.code);
     return counts.refused == 0 && counts.unread == 0 ? kExitDone : kExitRefused;
 }
 
@@ -219,7 +234,7 @@ int import(Session& session, const ImportArguments& arguments) {
     }
     if (!arguments.dry_run) {
         if (Status again = file.rewind(); !again) return session.complain(again.error(), kExitRefused);
-        return import_into(session, arguments, file, unread);
+        return import_into(session, arguments, file, dry, unread);
     }
     ImportCounts counts = dry.counts();
     counts.unread = unread;
@@ -230,13 +245,18 @@ int import(Session& session, const ImportArguments& arguments) {
 }  // namespace
 
 void add_import(CLI::App& program, Session& session) {
-    Verb<ImportArguments> verb(
-        program, session, "import", "Put everything that an export holds into a running server; may be repeated",
-        "duewheel export ./duewheel-data ./pending.ndjson\n  duewheel import ./pending.ndjson", import);
+    Verb<ImportArguments> verb(program, session, "import",
+                               "Put everything that an export holds into a running server; may be repeated",
+                               "duewheel export ./duewheel-data ./pending.ndjson\n"
+                               "  duewheel import ./pending.ndjson --server http://127.0.0.1:7421",
+                               import);
     ImportArguments& options = *verb.options;
     verb.app->add_option("FILE", options.file, "What `duewheel export` wrote; - is standard input")->required();
     verb.app->add_flag("--dry-run", options.dry_run, "Check every line and say what would be done; ask no server");
     verb.app->add_flag("--incomplete", options.incomplete, "Take what can be read of a file that was cut or changed");
+    verb.app->add_flag("--same-server", options.same_server,
+                       "Also where the export is of this very server: what is pending there still and has no key is "
+                       "put a second time");
     verb.app->add_flag("--replace", options.options.replaces,
                        "Replace settings, schedules and watchdogs that the server has already");
     verb.app->add_flag("--dead-as-held", options.options.dead_as_held,

@@ -165,7 +165,7 @@ bool ImportRun::take_result(const Item& item, std::string_view result, bool& is_
     boost::json::error_code broken;
     const boost::json::value value = boost::json::parse({result.data(), result.size()}, broken);
     if (broken || !value.is_object()) {
-        return stop(item.line, {"bad_answer", "What answers there is no Duewheel server: check the address.", ""});
+        return stop(item.line, no_duewheel());
     }
     const boost::json::object& members = value.get_object();
     const std::int64_t status = number_of(members, "status");

@@ -55,6 +55,8 @@ class ImportRun {
     bool finish();
 
     const ImportCounts& counts() const { return counts_; }
+    // Names the log that the export is of.
+    const std::string& instance() const { return instance_; }
     // Why it could not go on, and the first line that was not carried.
     const Refusal& ended() const { return ended_; }
     std::uint64_t ended_at() const { return ended_at_; }

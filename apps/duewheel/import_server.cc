@@ -41,6 +41,10 @@ Refusal refusal_of(const boost::json::object& problem) {
             std::string(word_of(problem, "field"))};
 }
 
+Refusal no_duewheel() {
+    return {"bad_answer", "What answers there is no Duewheel server: check the address.", ""};
+}
+
 Refusal told_to_stop() {
     return {"stopped", "It was told to stop.", ""};
 }

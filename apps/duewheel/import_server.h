@@ -27,6 +27,9 @@ Refusal refusal_of(const boost::json::object& problem);
 // By a signal.
 Refusal told_to_stop();
 
+// What answers is none.
+Refusal no_duewheel();
+
 struct ImportAnswer {
     int status = 0;  // of HTTP; 0: there is none
     std::string body;

@@ -141,7 +141,7 @@ void add_namespace(CLI::App& program, Session& session) {
                                 "duewheel namespace list --limit 1000", list);
     takes_limit(*listing.app, listing.options->limit);
     add_verb(*space, session, "show", "Show a namespace: what it holds of what it may hold",
-             "duewheel namespace show team", show);
+             "duewheel namespace set team --queues 100\n  duewheel namespace show team", show);
     add_verb(*space, session, "rm", "Take a namespace's settings away; what is in it stays",
              "duewheel namespace rm team", remove);
 }

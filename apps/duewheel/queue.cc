@@ -234,9 +234,12 @@ void add_queue(CLI::App& program, Session& session) {
                              "duewheel queue list --limit 1000", list);
     takes_limit(*verb.app, verb.options->limit);
     add_verb(*queue, session, "pause", "Hand nothing out until it is resumed", "duewheel queue pause letters", pause);
-    add_verb(*queue, session, "resume", "Hand messages out again", "duewheel queue resume letters", resume);
-    add_verb(*queue, session, "purge", "End every message that is in it now", "duewheel queue purge letters", purge);
-    add_verb(*queue, session, "rm", "Take the settings of an empty queue away", "duewheel queue rm letters", remove);
+    add_verb(*queue, session, "resume", "Hand messages out again",
+             "duewheel queue pause letters\n  duewheel queue resume letters", resume);
+    add_verb(*queue, session, "purge", "End every message that is in it now",
+             "duewheel put letters 'Dear Ann' --in 1h\n  duewheel queue purge letters", purge);
+    add_verb(*queue, session, "rm", "Take the settings of an empty queue away",
+             "duewheel queue set old-letters --lease 2m\n  duewheel queue rm old-letters", remove);
     add_queue_redrive(*queue, session);
     add_queue_discard(*queue, session);
 }

@@ -470,7 +470,7 @@ class Engine {
     Verdict carry_outcomes(Pending& pending, const CarryOutcomesCommand& command);
     Verdict carry_done(Pending& pending, const CarryDoneCommand& command);
     void get(const GetCommand& command, ReplyToken token);
-    void answer_get(MessageRow row, ReplyToken token);
+    void answer_get(MessageRow row, ReplyToken token, std::string_view waits_for = {});
     std::int64_t lease_time(const Queue& at) const;
     void lease(const LeaseCommand& command, ReplyToken token);
 
@@ -558,7 +558,8 @@ class Engine {
     Verdict remove_settings(Pending& pending, QueueNumber number);
     Verdict carry_settings(Pending& pending, const CarrySettingsCommand& command);
     Status check_settings(const QueueSettings& settings) const;
-    bool is_queue_full(QueueNumber number);
+    bool is_queue_full(QueueNumber number, std::uint64_t more);
+    std::uint64_t& puts_in_batch(Queue& at);
     void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
     void apply_settings(std::string_view record_body, Operation& operation);
     void note_target(QueueNumber number, bool had_webhook);
@@ -581,7 +582,9 @@ class Engine {
     Status check_settings(const NamespaceSettings& settings) const;
     Namespace* limited_space(QueueNumber number, std::string_view name_space);
     std::string_view why_full(QueueNumber number, std::string_view name_space);
-    Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name);
+    Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
+                      bool is_loop = false);
+    void count_put(QueueNumber number, const std::string& name_space, const std::string& queue_name);
     Status check_new_queue(const std::string& name_space, const std::string& queue_name);
     Status check_put_rate(Namespace* space);
     Status check_quota(std::string_view name_space, std::uint64_t used, std::uint64_t most, std::string_view code,
@@ -704,6 +707,8 @@ class Engine {
     bool is_due_saved(const Delivery& delivery) const;
     void hand_over_held();
     void give_back(const Delivery& delivery);
+    void end_wait(std::uint64_t number);
+    void wait_briefly(std::uint64_t number, Waiter& waiter);
     void drop_waiter(std::uint64_t waiter);
     bool is_read_for(const Queue& at) const;
     void drop_brief_waiters(QueueNumber number);
@@ -770,7 +775,7 @@ class Engine {
     static Error is_a_loop();
     void begin_spawn(EntryNumber number);
     void spawn_again(EntryNumber number);
-    bool has_no_room(EntryNumber number);
+    std::string_view what_it_waits_for(EntryNumber number);
     void look_again(EntryNumber number);
     void read_spawns();
     void take_spawn_records(const std::vector<RecordBytes>& records);
@@ -796,7 +801,7 @@ class Engine {
     std::size_t next_half_bytes() const;
     void add_halves();
     void add_overdue(EntryNumber number, const OverdueHalf& half);
-    bool has_room_for_check(const std::string& name_space, const std::string& queue);
+    bool can_be_asked(const std::string& name_space, const std::string& queue);
     Record check_of(MessageId id, const MessageState& half, const MessageContent& content) const;
 
     // engine_schedules.cc

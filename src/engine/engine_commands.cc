@@ -426,7 +426,8 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
         row.state.maybe_delivered |= delivery_may_hide(entry);
         if (entry.begun != entry.attempts) row.reason.clear();  // another attempt has begun
         if (row.state.name_space != command.name_space) return reply(token, unknown_id(id));
-        return answer_get(std::move(row), token);
+        const bool makes_one = entry.spawning && !entry.in_batch;
+        return answer_get(std::move(row), token, makes_one ? what_it_waits_for(number) : "");
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
         if (is_forgotten(outcome->ended_ms)) return reply(token, gone());
@@ -451,10 +452,11 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
 }
 
 // Completes the answer with the content of the message, which stands in the log.
-void Engine::answer_get(MessageRow row, ReplyToken token) {
+void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view waits_for) {
     row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_loop());
     MessageRead read;
     read.token = token;
+    read.answer.waits_for = waits_for;
     if (const auto held = leases_.find(row.id); held != leases_.end())
         read.answer.lease_until_ms = held->second.until_ms;
     read.answer.row = std::move(row);
@@ -516,13 +518,10 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
         if (!waiters_.contains(waiter)) return;
         // What was due before it asked is not kept from it because the index has not answered yet.
         if (stopping_ || !is_read_for(at)) return drop_waiter(waiter);
-        waiters_.at(waiter).brief = true;
-        ++at.brief_waiters;
-        if (is_window_behind()) waiting_for_window_.push_back(number);
+        return wait_briefly(waiter, waiters_.at(waiter));
     }
-    if (command.stays && !stopping_) return;
-    const std::int64_t wait_ms = command.wait_ms != 0 ? command.wait_ms : options_.brief_wait_ms;
-    waiters_.at(waiter).timer = wheel_.schedule(static_cast<Tick>(now_ + wait_ms), kWaiterCookie | waiter, 0);
+    if (command.stays) return;
+    waiters_.at(waiter).timer = wheel_.schedule(static_cast<Tick>(now_ + command.wait_ms), kWaiterCookie | waiter, 0);
 }
 
 }  // namespace duewheel

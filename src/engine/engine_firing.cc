@@ -13,7 +13,7 @@ void Engine::fire_due() {
         static_cast<Tick>(until),
         [this](std::uint64_t cookie, Tick) {
             if ((cookie & kWaiterCookie) != 0) {
-                drop_waiter(cookie & ~kWaiterCookie);
+                end_wait(cookie & ~kWaiterCookie);
             } else if ((cookie & kScheduleCookie) != 0) {
                 wake_schedule(cookie & ~kScheduleCookie);
             } else if ((cookie & kWatchdogCookie) != 0) {
@@ -402,7 +402,26 @@ void Engine::hand_over_held() {
     for (Delivery& delivery : std::exchange(held_, {})) finish_delivery(std::move(delivery), {});
 }
 
-// The consumer's time is over: it gets an empty answer.
+// The consumer's time is over. What fell due in it, perhaps in the very step that ends it, is not kept from it: it
+// still waits for what is being read, and like one that does not want to wait.
+void Engine::end_wait(std::uint64_t number) {
+    const auto waiting = waiters_.find(number);
+    if (waiting == waiters_.end()) return;
+    Waiter& waiter = waiting->second;
+    if (waiter.brief || !serving_ || stopping_) return drop_waiter(number);
+    wait_briefly(number, waiter);
+    mark(waiter.queue);
+}
+
+// Only until what is being read for its queue is there.
+void Engine::wait_briefly(std::uint64_t number, Waiter& waiter) {
+    waiter.brief = true;
+    ++queue(waiter.queue).brief_waiters;
+    waiter.timer = wheel_.schedule(static_cast<Tick>(now_ + options_.brief_wait_ms), kWaiterCookie | number, 0);
+    if (is_window_behind()) waiting_for_window_.push_back(waiter.queue);
+}
+
+// It gets an empty answer.
 void Engine::drop_waiter(std::uint64_t waiter) {
     const auto waiting = waiters_.find(waiter);
     if (waiting == waiters_.end()) return;

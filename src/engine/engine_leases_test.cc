@@ -30,6 +30,23 @@ TEST(EngineLeases, a_consumer_that_waited_in_vain_gets_an_empty_answer) {
     EXPECT_TRUE(shard.take<LeaseAnswer>(token).messages.empty());
 }
 
+// Time that leaps, as where a test's clock is moved on, ended its wait before what had fallen due in the wait was
+// handed out.
+TEST(EngineLeases, a_consumer_gets_what_falls_due_in_the_step_that_ends_its_wait) {
+    Shard shard;
+    const MessageId id = shard.put(500);
+    const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 2'000});
+    const ReplyToken other = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 2'000});
+    shard.turn();
+    shard.turn(60'000);
+    const auto taken = shard.take<LeaseAnswer>(token).messages;
+    ASSERT_EQ(taken.size(), 1u);
+    EXPECT_EQ(taken[0].id, id);
+    shard.turn();  // what may be due behind it has been looked for
+    EXPECT_TRUE(shard.take<LeaseAnswer>(other).messages.empty());
+    EXPECT_EQ(shard.engine().counters().waiters, 0u);
+}
+
 TEST(EngineLeases, a_forgotten_consumer_takes_nothing) {
     Shard shard;
     const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
@@ -276,6 +293,29 @@ TEST(EngineLeases, one_that_does_not_wait_gets_what_is_being_loaded) {
     shard.ask<LeaseEndAnswer>(AckCommand{taken[0].lease});
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_EQ(shard.engine().counters().waiters, 0u);
+}
+
+// Nor is it kept from one whose wait ends while it is being loaded; but it is not waited for without end.
+TEST(EngineLeases, one_whose_wait_ends_gets_what_is_being_loaded) {
+    for (const bool comes_in_time : {true, false}) {
+        EngineOptions options;
+        options.segment_bytes = 16 * 1024;
+        Shard shard(options);
+        shard.put(5'000'000);
+        shard.move_to_index();
+        const ReplyToken lease = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 20'000});
+        shard.turn();
+        shard.hold_questions = true;
+        shard.turn(5'000'000);
+        EXPECT_FALSE(shard.replies.contains(lease));
+        if (!comes_in_time) shard.turn(options.brief_wait_ms);
+        EXPECT_EQ(shard.replies.contains(lease), !comes_in_time);
+        shard.hold_questions = false;
+        shard.answer_questions();
+        shard.turn();
+        EXPECT_EQ(shard.take<LeaseAnswer>(lease).messages.size(), comes_in_time ? 1u : 0u);
+        EXPECT_EQ(shard.engine().counters().waiters, 0u);
+    }
 }
 
 }  // namespace

@@ -38,10 +38,10 @@ void Engine::spawn_again(EntryNumber number) {
     if (!take_for_purge(number)) spawns_.push_back(recent_.entry(number).id);
 }
 
-// Whether there is no place for an occurrence of it, on the disk or in its queue.
-bool Engine::has_no_room(EntryNumber number) {
+// The code of what keeps a loop that is due from its occurrence; empty: nothing does.
+std::string_view Engine::what_it_waits_for(EntryNumber number) {
     const QueueNumber queue = recent_.entry(number).queue;
-    return refuses_puts() || !why_full(queue, recent_.queues().name(queue).name_space).empty();
+    return refuses_puts() ? "store_full" : why_full(queue, recent_.queues().name(queue).name_space);
 }
 
 // After a while: until then nothing of it is read.
@@ -61,7 +61,7 @@ void Engine::read_spawns() {
         if (spawns && bytes != 0 && bytes + recent_.entry(number).record_bytes > options_.batch_bytes_max) break;
         spawns_.pop_front();
         if (!spawns) continue;
-        if (has_no_room(number)) {
+        if (!what_it_waits_for(number).empty()) {
             look_again(number);
             continue;
         }
@@ -125,7 +125,7 @@ void Engine::add_spawns() {
         const bool ends_purged =
             planted(PlantedBug::occurrence_outlives_purge) ? recent_.entry(number).purging : take_for_purge(number);
         if (ends_purged) continue;
-        if (has_no_room(number)) {
+        if (!what_it_waits_for(number).empty()) {
             look_again(number);
             continue;
         }

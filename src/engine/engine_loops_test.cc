@@ -346,19 +346,57 @@ TEST(Loops, one_that_finds_no_room_reads_nothing) {
     EngineOptions options;
     options.record_cache_bytes = 0;
     TrialEngine shard(options);
+    const MessageId id = shard.ask<PutAnswer>(loop(10, 2, 10)).id;
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).waits_for, "");
     QueueSettings settings;
     settings.pending_max = 1;
     shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::set, settings});
-    shard.ask<PutAnswer>(loop(10, 2, 10));
     shard.turn(10);
     const std::uint64_t questions = shard.engine().counters().questions;
     for (int i = 0; i < 5; ++i) shard.turn(options.spawn_again_ms);
     EXPECT_EQ(shard.engine().counters().questions, questions);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).waits_for, "queue_full");
+    shard.engine().set_log_space(LogSpace::scarce);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).waits_for, "store_full");
+    shard.engine().set_log_space(LogSpace::enough);
     EXPECT_EQ(spawns_in(shard), 0u);
     settings.pending_max = 2;
     shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::set, settings});
     shard.turn(options.spawn_again_ms);
     EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{1}));
+}
+
+// Three loops in a queue for three messages waited for ever for room for what they make, and a put was told to add
+// consumers, who had nothing to take.
+TEST(Loops, leave_a_place_for_what_they_make) {
+    for (const bool is_of_namespace : {false, true}) {
+        TrialEngine shard;
+        if (is_of_namespace) {
+            shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.pending_max = 3}});
+        } else {
+            QueueSettings settings;
+            settings.pending_max = 3;
+            shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::set, settings});
+        }
+        PutBatchCommand three;
+        for (int i = 0; i < 3; ++i) three.puts.push_back(loop(10));
+        const PutBatchAnswer answer = shard.ask<PutBatchAnswer>(std::move(three));
+        ASSERT_EQ(answer.results.size(), 3u);
+        EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[1]));
+        const auto* refused = std::get_if<Error>(&answer.results[2]);
+        ASSERT_NE(refused, nullptr);
+        EXPECT_EQ(refused->code, is_of_namespace ? "namespace_full" : "queue_full");
+        EXPECT_NE(refused->message.find("needs one more"), std::string::npos) << refused->message;
+        for (int i = 0; i < 10; ++i) {
+            shard.turn(EngineOptions{}.spawn_again_ms);
+            const std::vector<Delivered> messages = shard.lease();
+            ASSERT_EQ(messages.size(), 1u) << "in round " << i;
+            shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease});
+        }
+        shard.turn(EngineOptions{}.spawn_again_ms);
+        shard.lease();
+        EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "q"}).code, refused->code);
+    }
 }
 
 TEST(Loops, a_list_shows_the_loop_as_what_it_is) {

@@ -103,43 +103,50 @@ Namespace* Engine::limited_space(QueueNumber number, std::string_view name_space
 // The code with which a put would be refused, where the queue or its namespace holds as many messages as it may, with
 // those of the batch that is being built; else empty. `number` is kNoQueue for a queue yet to be.
 std::string_view Engine::why_full(QueueNumber number, std::string_view name_space) {
-    if (number < queues_.size() && is_queue_full(number)) return "queue_full";
+    if (number < queues_.size() && is_queue_full(number, 1)) return "queue_full";
     const Namespace* space = limited_space(number, name_space);
-    return space != nullptr && space->is_full() ? "namespace_full" : "";
+    return space != nullptr && space->is_full(1) ? "namespace_full" : "";
 }
 
 // Whether one more message may be put into the queue; counts it if so. Whoever adds a message asks this, and nothing
-// else.
-Status Engine::check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
+// else. A loop has to leave a place for its occurrences: loops that fill their room would wait for it for ever.
+Status Engine::check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
+                          bool is_loop) {
     if (number == kNoQueue) {
         if (Status free = check_new_queue(name_space, queue_name); !free) return free;
     }
-    Namespace* space = limited_space(number, name_space);
-    if (number < queues_.size()) {
-        Queue& at = *queues_[number];
-        if (is_queue_full(number)) {
-            return Error{"queue_full",
-                         "the queue holds " + std::to_string(at.counts.pending + at.puts_in_batch) +
-                             " unfinished messages and may hold " + std::to_string(at.conf->settings.pending_max) +
-                             ": put later, add consumers, or raise limits.pending",
-                         "queue"};
-        }
+    const std::uint64_t places = is_loop ? 2 : 1;
+    const char* const takes = is_loop ? "; a loop takes a place, and needs one more for what it makes" : "";
+    const Namespace* space = limited_space(number, name_space);
+    if (number < queues_.size() && is_queue_full(number, places)) {
+        const Queue& at = *queues_[number];
+        return Error{"queue_full",
+                     "the queue holds " + std::to_string(at.counts.pending + at.puts_in_batch) +
+                         " unfinished messages and may hold " + std::to_string(at.conf->settings.pending_max) + takes +
+                         ": put later, add consumers, or raise limits.pending",
+                     "queue"};
     }
-    if (space != nullptr && space->is_full()) {
+    if (space != nullptr && space->is_full(places)) {
         ++counters_.quota_refusals;
         return Error{"namespace_full",
                      "the queues of namespace " + quoted(name_space) + " hold " +
                          std::to_string(space->pending + space->puts_in_batch) + " unfinished messages and may hold " +
-                         std::to_string(space->settings().pending_max) +
-                         " together: put later, add consumers, or raise the namespace's limits.pending",
+                         std::to_string(space->settings().pending_max) + " together" + takes +
+                         ": put later, add consumers, or raise the namespace's limits.pending",
                      "namespace"};
     }
-    if (number < queues_.size()) ++queues_[number]->puts_in_batch;
-    if (space == nullptr) return {};
+    count_put(number, name_space, queue_name);
+    return {};
+}
+
+// The batch that is being built adds a message to the queue.
+void Engine::count_put(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
+    if (number < queues_.size()) ++puts_in_batch(*queues_[number]);
+    Namespace* space = limited_space(number, name_space);
+    if (space == nullptr) return;
     namespaces_.note_in_batch(*space);
     if (!planted(PlantedBug::quota_forgets_puts_in_flight)) ++space->puts_in_batch;
     if (number == kNoQueue) space->queues_in_batch.insert(queue_name);
-    return {};
 }
 
 // Whether there may be one more queue, of this name.

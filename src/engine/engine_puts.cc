@@ -211,7 +211,9 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     }
     Namespace* space = limited_space(queue, command.name_space);
     if (Status fits = check_put_rate(space); !fits) return std::move(fits).error();
-    if (Status fits = check_room(queue, command.name_space, command.queue); !fits) return std::move(fits).error();
+    if (Status fits = check_room(queue, command.name_space, command.queue, command.repeat.has_value()); !fits) {
+        return std::move(fits).error();
+    }
     if (!command.is_held) {
         const DueMs before_ms = command.repeat && command.repeat->until_ms ? *command.repeat->until_ms + 1 : expires;
         due = place_in_second(queue, *due, latest_due(*due, command.flex_ms, before_ms), std::nullopt);

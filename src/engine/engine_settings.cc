@@ -159,14 +159,19 @@ Status Engine::check_settings(const QueueSettings& settings) const {
     return {};
 }
 
-// Whether the queue holds as many messages as it may itself, with those of the batch that is being built.
-bool Engine::is_queue_full(QueueNumber number) {
+// Whether the queue itself may not hold so many more messages, with those of the batch that is being built.
+bool Engine::is_queue_full(QueueNumber number, std::uint64_t more) {
     Queue& at = *queues_[number];
     if (!at.conf || at.conf->settings.pending_max == 0) return false;
-    const std::uint64_t commit = batch_->totals().commit + 1;
+    return at.counts.pending + puts_in_batch(at) + more > at.conf->settings.pending_max;
+}
+
+// Puts of the batch that is being built or in flight; where there is none, none.
+std::uint64_t& Engine::puts_in_batch(Queue& at) {
+    const std::uint64_t commit = batch_ ? batch_->totals().commit + 1 : 0;
     if (at.puts_of_commit != commit) at.puts_in_batch = 0;
     at.puts_of_commit = commit;
-    return at.counts.pending + at.puts_in_batch >= at.conf->settings.pending_max;
+    return at.puts_in_batch;
 }
 
 // ---- records

@@ -8,8 +8,9 @@
 // check that was made, so that a server that was down asks once, and not for all the times that it missed. A check
 // lives until the next one, so that a queue nobody looks at holds one for each half.
 //
-// Where there is no room for a check, on the disk or in its queue, the half waits, and none of its checks is counted:
-// the default is for producers that were asked.
+// A check is made beyond limits.pending: else halves that fill their room would wait for ever for that of their checks.
+// Where its queue would be one too many, nobody can be asked, and the try counts as if it had expired. While there is
+// no room on the disk a half waits, and none of its checks is counted: the default is for producers that were asked.
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -239,18 +240,22 @@ void Engine::add_overdue(EntryNumber number, const OverdueHalf& half) {
             rule.otherwise_commit ? commitment_of(entry, Cause::unanswered) : rollback_of(entry, Cause::unanswered), 0,
             Error{});
     }
-    if (!has_room_for_check(next.state.name_space, rule.check_queue)) {
-        return arm(number, std::min(now_ + options_.spawn_again_ms, expiry(number)));
-    }
+    if (refuses_puts()) return arm(number, std::min(now_ + options_.spawn_again_ms, expiry(number)));
     assert(is_legal_move(entry.state, State::prepared));
     next.state.transaction += planted(PlantedBug::check_not_counted) ? 0 : 1;
     next.state.due_ms = (planted(PlantedBug::checks_made_up_for) ? entry.due_ms : now_) + rule.check_after_ms;
-    add(kNoEntry, check_of(half.id, next.state, whole->content), 0, Error{});
+    if (can_be_asked(next.state.name_space, rule.check_queue)) {
+        add(kNoEntry, check_of(half.id, next.state, whole->content), 0, Error{});
+    }
     add(number, std::move(next), 0, Error{});
 }
 
-bool Engine::has_room_for_check(const std::string& name_space, const std::string& queue) {
-    return !refuses_puts() && check_run_room(name_space, queue).ok();
+// Whether there is a queue for a check, or may be one; counts the check if so.
+bool Engine::can_be_asked(const std::string& name_space, const std::string& queue) {
+    const QueueNumber number = recent_.queues().find(name_space, queue);
+    if (number == kNoQueue && !check_new_queue(name_space, queue)) return false;
+    count_put(number, name_space, queue);
+    return true;
 }
 
 // The check message about a half that is `half` when it is made. It holds what the half holds, so that the producer

@@ -423,18 +423,14 @@ TEST(Transactions, a_half_of_the_index_is_met_when_its_answer_is_due) {
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(Transactions, a_half_without_room_for_its_check_waits_and_none_is_counted) {
+TEST(Transactions, a_half_without_space_for_its_check_waits_and_none_is_counted) {
     TrialEngine shard;
-    QueueSettings full;
-    full.pending_max = 1;
-    shard.ask<QueueAnswer>(ConfigureQueueCommand{.queue = "checks", .settings = full});
-    const MessageId in_the_way = shard.put(500'000, "x", "checks");
     const MessageId id = put(shard, half(0, 1));
-    shard.turn(kAfter);
+    shard.engine().set_log_space(LogSpace::scarce);
     for (int i = 0; i < 20; ++i) shard.turn(kAfter);
     EXPECT_EQ(look(shard, id).row.state.checks(), 0u);
     EXPECT_EQ(state_of(shard, id), State::prepared);
-    shard.ask<ChangeAnswer>(CancelCommand{"default", in_the_way});
+    shard.engine().set_log_space(LogSpace::enough);
     shard.turn(EngineOptions{}.spawn_again_ms);
     EXPECT_EQ(look(shard, id).row.state.checks(), 1u);
     EXPECT_EQ(checks(shard).size(), 1u);
@@ -442,18 +438,59 @@ TEST(Transactions, a_half_without_room_for_its_check_waits_and_none_is_counted) 
     EXPECT_EQ(state_of(shard, id), State::cancelled);
 }
 
+// Two halves in a namespace for two messages left no room for their checks: nobody was asked, no try was counted, and
+// the default never came. Likewise one half in a queue for one message that was the queue of its checks too.
+TEST(Transactions, halves_that_fill_their_room_are_asked_about_all_the_same) {
+    TrialEngine shard;
+    shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.pending_max = 2}});
+    QueueSettings full;
+    full.pending_max = 1;
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{.queue = "q", .settings = full});
+    PutCommand of_its_own = half(0, 2);
+    of_its_own.transaction->check_queue = "q";
+    const MessageId first = put(shard, of_its_own);
+    PutCommand elsewhere = half(0, 2);
+    elsewhere.queue = "r";
+    const MessageId second = put(shard, elsewhere);
+    for (std::uint32_t number = 1; number <= 2; ++number) {
+        shard.turn(kAfter);
+        EXPECT_EQ(look(shard, first).row.state.checks(), number);
+        EXPECT_EQ(shard.lease().size(), 1u);
+        EXPECT_EQ(checks(shard).size(), 1u);
+        EXPECT_EQ(refusal(shard, PutCommand{.queue = "r"}), "namespace_full") << "checks count for those who put";
+        EXPECT_EQ(refusal(shard, PutCommand{.queue = "q"}), "queue_full");
+    }
+    shard.turn(kAfter);
+    EXPECT_EQ(state_of(shard, first), State::cancelled);
+    EXPECT_EQ(state_of(shard, second), State::cancelled);
+}
+
+// Where there may be no such queue nobody is there to be asked, and the half waited for ever.
+TEST(Transactions, a_check_whose_queue_would_be_one_too_many_counts_and_is_not_made) {
+    TrialEngine shard;
+    shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.queues_max = 1}});
+    const MessageId id = put(shard, half(0, 2));
+    shard.turn(kAfter);
+    EXPECT_EQ(look(shard, id).row.state.checks(), 1u);
+    EXPECT_EQ(shard.engine().counters().queues, 1u);
+    shard.turn(kAfter);
+    shard.turn(kAfter);
+    EXPECT_EQ(state_of(shard, id), State::cancelled);
+    EXPECT_EQ(shard.engine().counters().checks, 0u);
+}
+
 // A restart reads what is due from the load cursor on.
-TEST(Transactions, the_load_cursor_does_not_pass_a_half_that_waits_for_room) {
+TEST(Transactions, the_load_cursor_does_not_pass_a_half_that_waits_for_space) {
     EngineOptions options;
     options.segment_bytes = 16 << 10;
     TrialEngine shard(options);
-    QueueSettings full;
-    full.pending_max = 1;
-    shard.ask<QueueAnswer>(ConfigureQueueCommand{.queue = "checks", .settings = full});
-    shard.put(500'000, "x", "checks");
+    const MessageId other = shard.put(2'000'000);
     put(shard, half(0, 1));
+    shard.engine().set_log_space(LogSpace::scarce);
     for (int i = 0; i < 5; ++i) shard.turn(kAfter);
-    while (shard.engine().counters().unsealed_segments == 0) shard.put(2'000'000, std::string(500, 'x'), "filler");
+    shard.engine().close_segment();
+    shard.ask<ChangeAnswer>(CancelCommand{"default", other});
+    ASSERT_EQ(shard.engine().counters().unsealed_segments, 1u);
     std::vector<DueMs> load_cursors;
     for (const Record& record : shard.log()) {
         if (record.kind == RecordKind::cursor && record.state.queue.empty())
@@ -462,7 +499,7 @@ TEST(Transactions, the_load_cursor_does_not_pass_a_half_that_waits_for_room) {
     EXPECT_EQ(load_cursors, std::vector<DueMs>{kStart + kAfter});
 }
 
-TEST(Transactions, a_half_that_waits_for_room_can_be_settled_and_expires) {
+TEST(Transactions, a_half_that_waits_for_space_can_be_settled_and_expires) {
     TrialEngine shard;
     shard.engine().set_log_space(LogSpace::enough);
     const MessageId yes = put(shard, half(0, 1));

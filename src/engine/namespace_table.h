@@ -81,9 +81,10 @@ struct Namespace {
         static constexpr NamespaceSettings kNone;
         return conf ? conf->settings : kNone;
     }
-    bool is_full() const {
+    // Whether it may not hold so many more messages.
+    bool is_full(std::uint64_t more) const {
         const std::uint64_t most = settings().pending_max;
-        return most != 0 && pending + puts_in_batch >= most;
+        return most != 0 && pending + puts_in_batch + more > most;
     }
     bool is_idle() const {
         return !conf && !conf_in_batch && !in_batch && pending == 0 && queues == 0 && schedules == 0 && watchdogs == 0;

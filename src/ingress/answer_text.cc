@@ -93,6 +93,7 @@ HttpResponse write(const MessageAnswer& answer) {
     JsonWriter json(body);
     json.open();
     write_row(json, answer.row);
+    if (!answer.waits_for.empty()) json.text("waits_for", answer.waits_for);
     if (answer.row.state.retry) write_retry(json, *answer.row.state.retry);
     if (answer.repeat) write_repeat(json, *answer.repeat);
     if (answer.expires_in_ms != 0) json.number("expires_in", answer.expires_in_ms);
@@ -397,12 +398,12 @@ HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
     return response;
 }
 
-HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine::QueueCounters>& queues,
-                        const LatenessLevels& lateness) {
+HttpResponse stats_text(std::string_view instance, const EngineCounters& counters,
+                        const std::vector<Engine::QueueCounters>& queues, const LatenessLevels& lateness) {
     std::string body;
     JsonWriter json(body);
     json.open();
-    json.number("server_time_ms", counters.server_time_ms);
+    json.text("instance", instance).number("server_time_ms", counters.server_time_ms);
     json.number("pending", counters.pending).number("ready", counters.ready).number("leased", counters.leased);
     json.number("waiters", counters.waiters).number("accepted", counters.accepted);
     json.number("delivered", counters.delivered).number("done", counters.done).number("failed", counters.failed);

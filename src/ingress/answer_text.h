@@ -12,7 +12,7 @@ namespace duewheel {
 HttpResponse answer_text(const Reply& reply);
 // Of a request with many parts: for puts one line of JSON each, with its status; else one array of results.
 HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts);
-HttpResponse stats_text(const EngineCounters& counters, const std::vector<Engine::QueueCounters>& queues,
-                        const LatenessLevels& lateness);
+HttpResponse stats_text(std::string_view instance, const EngineCounters& counters,
+                        const std::vector<Engine::QueueCounters>& queues, const LatenessLevels& lateness);
 
 }  // namespace duewheel

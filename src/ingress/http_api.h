@@ -38,6 +38,7 @@ struct HttpApiOptions {
     CallerRules callers;
     RequestLogOptions requests;
     std::string contract;  // contract_text()
+    std::string instance;  // names the log: as exports of it do
     std::function<std::string()> metrics;
     std::function<Readiness()> readiness;
 };

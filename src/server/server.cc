@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/disk_guard.h"
+#include "base/hex.h"
 #include "base/secure_random.h"
 #include "base/system_clock.h"
 #include "calendar/duration.h"
@@ -172,6 +173,7 @@ Status Server::Parts::listen() {
     api_options.callers = caller_rules(options);
     api_options.find_zone = [this](std::string_view name) { return shard->zones().find(name); };
     api_options.check_webhook = [this](WebhookTarget& target) { return webhooks->rules().check(target); };
+    api_options.instance = hex(shard_parts->journal().identity().instance);
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
     api_options.metrics = [this] { return metrics_page(options, *shard, http->counters()); };
     api_options.readiness = [this] {

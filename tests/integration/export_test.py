@@ -383,6 +383,19 @@ class Exports(unittest.TestCase):
         self.assertEqual((process.returncode, json.loads(output)["put"]), (0, 20))
         self.assertEqual(bodies, [str(number) for number in range(30)])
 
+    # It put everything without a key a second time, beside what was pending still.
+    def test_the_server_of_the_export_refuses_it(self):
+        for name in ("a", "b"):
+            self.ask("POST", "/v1/queues/mail/messages", {"body": name, "delay": "1h"})
+        exported = self.export(self.source)[0]["instance"]
+        self.assertEqual(self.ask("GET", "/v1/stats")["instance"], exported)
+        refused = duewheel("import", self.file, server=self.source)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("(same_server)", refused.stderr)
+        self.assertEqual(self.ask("GET", "/v1/stats")["pending"], 2)
+        self.ask("POST", "/v1/queues/mail:purge")
+        self.assertEqual(self.do_import(self.source, self.file, "--same-server")["put"], 2)
+
     # Limits that were set late, or that loops and retries go beyond: a message behind the limit was refused, and everything
     # behind that line with it.
     def test_what_is_beyond_its_limits_is_carried_and_then_limited(self):

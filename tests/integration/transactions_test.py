@@ -99,6 +99,25 @@ class Interface(unittest.TestCase):
         for line in ("duewheel_unanswered_total 1", "duewheel_checks_total 2", "duewheel_prepared 0"):
             self.assertIn(line + "\n", metrics)
 
+    # They left no room for their checks: nobody was ever asked, and they stood for ever.
+    def test_halves_that_fill_their_namespace_are_asked_about_and_settled(self):
+        self.client.request("PUT", "/v1/namespaces/default", {"limits": {"pending": 2}})
+        halves = [self.client.put("q", str(number), transaction=transaction("1h", queue="checks", times=2))[1]["id"]
+                  for number in range(2)]
+        for number in (1, 2):
+            self.client.advance(by="61m")
+            asked = self.client.take("checks", 2)
+            self.assertEqual({check["check"]["message"] for check in asked}, set(halves))
+            self.assertEqual({check["check"]["number"] for check in asked}, {number})
+            status, problem = self.client.put("q", "x")
+            self.assertEqual((status, problem["code"]), (429, "namespace_full"))
+            self.assertEqual(self.client.ack_all(asked), ["done", "done"])
+        self.client.advance(by="61m")
+        for half in halves:
+            while self.client.get(half)[1]["state"] == "prepared":
+                pass
+            self.assertEqual(self.client.get(half)[1]["state"], "cancelled")
+
     def test_the_default_without_a_queue_is_a_rollback(self):
         half = self.client.put("q", "x", transaction=transaction("50ms"))[1]["id"]
         deadline = time.monotonic() + 10

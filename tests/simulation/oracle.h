@@ -517,7 +517,7 @@ class Oracle {
     DueRange schedules_in(const std::string& name_space) const;
     DueRange watchdogs_in(const std::string& name_space) const;
     void check_namespace_limit(const MessageModel& accepted, std::uint64_t submitted_step);
-    bool may_be_full(const std::string& name_space, const Request& request);
+    bool may_be_full_space(const PutCommand& put, const Request& request);
     bool may_have_no_room(const PutCommand& put, const Request& request, std::string_view code);
     void put_tried(const PutCommand& put, ReplyToken token, std::size_t part);
     void put_told(const PutCommand& put, ReplyToken token, std::size_t part, bool is_taken);

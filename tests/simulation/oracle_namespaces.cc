@@ -222,13 +222,15 @@ void Oracle::check_namespace_limit(const MessageModel& accepted, std::uint64_t s
     const std::string& name_space = accepted.put.name_space;
     const NamespaceSettings* settings = limits_since(name_space, submitted_step);
     if (settings == nullptr || settings->pending_max == 0) return;
-    if (static_cast<std::uint64_t>(unfinished_in_space(name_space).low) <= settings->pending_max) return;
+    const auto held = static_cast<std::uint64_t>(unfinished_in_space(name_space).low);
+    if (held + (accepted.is_loop() ? 1 : 0) <= settings->pending_max) return;
     violate("C11", "a namespace that may hold " + std::to_string(settings->pending_max) + " messages took another one",
             &accepted);
 }
 
 // What ended meanwhile was there still when it was carried out.
-bool Oracle::may_be_full(const std::string& name_space, const Request& request) {
+bool Oracle::may_be_full_space(const PutCommand& put, const Request& request) {
+    const std::string& name_space = put.name_space;
     const NamespaceSettings* settings = limits_since(name_space, request.step);
     rare_.met(Rare::namespace_full);
     if (settings == nullptr) return true;
@@ -243,12 +245,12 @@ bool Oracle::may_be_full(const std::string& name_space, const Request& request) 
             return world.phase != World::Phase::absent && world.ended.high >= request.submitted_ms;
         });
     }
-    return held + 1 >= settings->pending_max;
+    return held + (put.repeat ? 2 : 1) >= settings->pending_max;
 }
 
 // Whether what is refused for want of room, in a queue or in its namespace, may find none.
 bool Oracle::may_have_no_room(const PutCommand& put, const Request& request, std::string_view code) {
-    return code == "namespace_full" ? may_be_full(put.name_space, request) : may_be_full(put, request);
+    return code == "namespace_full" ? may_be_full_space(put, request) : may_be_full(put, request);
 }
 
 void Oracle::put_tried(const PutCommand& put, ReplyToken token, std::size_t part) {

@@ -212,12 +212,13 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
     return count;
 }
 
-// After a put or a kick, submitted in that step, that brought the message in.
+// After a put or a kick, submitted in that step, that brought the message in. A loop leaves a place for what it makes.
 void Oracle::check_limit(const MessageModel& accepted, std::uint64_t submitted_step) {
     const QueueModel& queue = queue_of(accepted.put.name_space, accepted.put.queue);
     if (!queue.is_known || !queue.open.empty() || queue.settings.pending_max == 0) return;
     const auto held = static_cast<std::uint64_t>(unfinished_in(accepted.put.name_space, accepted.put.queue).low);
-    if (held <= queue.settings.pending_max || queue.settings_step >= submitted_step) return;
+    const std::uint64_t places = held + (accepted.is_loop() ? 1 : 0);
+    if (places <= queue.settings.pending_max || queue.settings_step >= submitted_step) return;
     violate("C11", "a queue that may hold " + std::to_string(queue.settings.pending_max) + " messages took another one",
             &accepted);
 }
@@ -257,7 +258,7 @@ bool Oracle::may_be_full(const PutCommand& put, const Request& request) {
     }
     const QueueKey key{put.name_space, put.queue};
     held += runs_not_met(&key) + checks_not_met(&key) + firings_not_met(&key);
-    return queue.settings.pending_max != 0 && held + 1 >= queue.settings.pending_max;
+    return queue.settings.pending_max != 0 && held + (put.repeat ? 2 : 1) >= queue.settings.pending_max;
 }
 
 void Oracle::settings_refused(const Request& request, const Error& error) {
