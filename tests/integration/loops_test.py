@@ -68,21 +68,6 @@ class Interface(unittest.TestCase):
         self.assertEqual(self.client.cancel(loop["id"])[1],
                          {"outcome": "cancelled", "attempts": 0, "maybe_delivered": False})
 
-    # Three in a queue for three waited for ever for room for what they make.
-    def test_loops_leave_a_place_for_what_they_make_and_one_that_waits_says_so(self):
-        self.client.request("PUT", "/v1/queues/q", {"limits": {"pending": 3}})
-        loops = [self.client.put("q", "x", repeat={"every": "1h"})[1]["id"] for _ in range(2)]
-        status, problem = self.client.put("q", "x", repeat={"every": "1h"})
-        self.assertEqual((status, problem["code"], problem["field"]), (429, "queue_full", "queue"))
-        self.assertIn("needs one more for what it makes", problem["detail"])
-        made = self.client.take("q", 1)[0]
-        waits = next(loop for loop in loops if loop != made["parent"])
-        self.assertEqual(self.client.get(waits)[1]["waits_for"], "queue_full")
-        self.assertNotIn("waits_for", self.client.get(made["parent"])[1])
-        self.client.ack(made["lease"])
-        self.assertEqual(self.client.take("q", 1)[0]["parent"], waits)
-        self.assertNotIn("waits_for", self.client.get(waits)[1])
-
     def test_a_raw_put_says_it_in_a_field(self):
         status, loop = self.client.request_text(
             "POST", "/v1/queues/q/messages", "raw",
@@ -128,6 +113,30 @@ class Interface(unittest.TestCase):
                 seen.update({message["occurrence"]: message["due_ms"] for message in client.take("q", 1)})
             self.assertEqual(sorted(seen.items()), list(enumerate(due_times(loop["due_ms"], 3600_000, 25), 1)))
             self.assertEqual(client.get(loop["id"])[1]["next_occurrence"], 26)
+
+
+class Room(unittest.TestCase):
+    """On a clock that goes on when it is told."""
+
+    # Three in a queue for three waited for ever for room for what they make.
+    def test_loops_leave_a_place_for_what_they_make_and_one_that_waits_says_so(self):
+        daemon = Daemon(arguments=["--test-clock"])
+        self.addCleanup(daemon.__exit__, None, None, None)
+        daemon.start()
+        client = daemon.client()
+        client.request("PUT", "/v1/queues/q", {"limits": {"pending": 3}})
+        loops = [client.put("q", "x", delay="1h", repeat={"every": "5h"})[1]["id"] for _ in range(2)]
+        status, problem = client.put("q", "x", repeat={"every": "5h"})
+        self.assertEqual((status, problem["code"], problem["field"]), (429, "queue_full", "queue"))
+        self.assertIn("needs one more for what it makes", problem["detail"])
+        client.advance(by="2h")
+        made = client.take("q", 1)[0]
+        waits = next(loop for loop in loops if loop != made["parent"])
+        self.assertEqual(client.get(waits)[1]["waits_for"], "queue_full")
+        self.assertNotIn("waits_for", client.get(made["parent"])[1])
+        client.ack(made["lease"])
+        self.assertEqual(client.take("q", 1)[0]["parent"], waits)
+        self.assertNotIn("waits_for", client.get(waits)[1])
 
 
 class Kills(unittest.TestCase):
