@@ -89,8 +89,9 @@ void Oracle::settle_replied(ReplyToken token, const Request& request, const Sett
     for (const ReplyToken other : about->open) {
         const Request& open = requests_.at(other);
         const auto* settle = std::get_if<SettleCommand>(&open.command);
-        if (settle != nullptr && settle->commits == command.commits) now.low = std::min(now.low, open.submitted_ms);
+        if (settle != nullptr && settle->commits && command.commits) now.low = std::min(now.low, open.submitted_ms);
     }
+    if (!command.commits) now.low = taken_back_since(*about, request);
     Worlds next;
     for (const World& world : before) {
         if (!world.is_half()) {
@@ -150,11 +151,8 @@ bool Oracle::settle_refused(ReplyToken token, const Request& request, const Erro
         // Or somebody has ended it whose answer comes behind this one.
         for (const ReplyToken other : about->open) {
             const Request& open = requests_.at(other);
-            const auto* settle = std::get_if<SettleCommand>(&open.command);
-            const bool ends =
-                std::holds_alternative<CancelCommand>(open.command) || (settle != nullptr && !settle->commits);
             const DueRange since{open.submitted_ms, now_};
-            if (ends) add_world(next, MessageModel::ended_half(World::Phase::cancelled, since));
+            if (takes_back(open.command)) add_world(next, MessageModel::ended_half(World::Phase::cancelled, since));
         }
     }
     if (next != about->worlds()) about->set({run_, 0}, std::move(next));

@@ -69,6 +69,22 @@ void Oracle::change_replied(ReplyToken token, const Request& request, const Chan
     }
 }
 
+bool Oracle::takes_back(const Command& command) {
+    const auto* settle = std::get_if<SettleCommand>(&command);
+    return std::holds_alternative<CancelCommand>(command) || (settle != nullptr && !settle->commits);
+}
+
+// Since when the message may be at its end, that the request is told of. Of several that end it any may have been the
+// one: whoever finds it ended is answered before who has ended it.
+DueMs Oracle::taken_back_since(const MessageModel& about, const Request& request) const {
+    DueMs since = request.submitted_ms;
+    for (const ReplyToken other : about.open) {
+        const Request& open = requests_.at(other);
+        if (takes_back(open.command)) since = std::min(since, open.submitted_ms);
+    }
+    return since;
+}
+
 void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
     for (const SeenDelivery& delivery : about.deliveries) {
         const bool by_repeat = answer.outcome == ChangeOutcome::cancelled && !about.may_be_unfinished();
@@ -111,10 +127,10 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
             return may_be_dead && (is_discard || may_be_discarded(about, world));
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
-        World world{World::Phase::cancelled, {}, {}, {request.submitted_ms, now_}};
+        World world{World::Phase::cancelled, {}, {}, {taken_back_since(about, request), now_}};
         const auto is_of_a_half = [](const World& was) { return was.is_half() || was.was_half; };
         const auto halves = std::count_if(before.begin(), before.end(), is_of_a_half);
-        // Of several cancels any may have been the one, and a discard before them; the earliest counts.
+        // One that was answered before may have been the one too, and a discard before it; the earliest counts.
         for (const World& was : before) {
             if (!was.is_unfinished()) world.ended.low = std::min(world.ended.low, was.ended.low);
             if (may_be_discarded(about, was)) world.ended.low = std::min(world.ended.low, earliest_death(about, was));
