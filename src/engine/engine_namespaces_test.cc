@@ -256,6 +256,17 @@ TEST(Namespaces, settings_and_counts_survive_a_restart) {
     EXPECT_EQ(conf->previous.version, 4u);
 }
 
+TEST(Namespaces, a_restart_leaves_a_rate_and_a_whole_second_of_it) {
+    EngineStart start;
+    start.namespaces.push_back({"default", {.revision = 1, .put_rate = 4}, 77, 50});
+    TrialEngine shard({}, start);
+    for (int i = 0; i < 4; ++i) shard.put(0);
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
+    shard.turn(250);
+    shard.put(0);
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
+}
+
 TEST(Namespaces, carrying_settings_says_what_they_said) {
     TrialEngine shard;
     limit(shard, {.pending_max = 9}, "n");

@@ -53,6 +53,16 @@ class Limits(unittest.TestCase):
         self.assertEqual(self.client.request("POST", f"/v1/leases/{lease}:ack", {})[0], 200)
         self.assertEqual(put(self.client, "c")[0], 201)
 
+    def test_limits_go_with_the_settings(self):
+        limit(self.client, pending=1, put_rate=1, queues=1)
+        self.assertEqual(put(self.client, "a")[0], 201)
+        self.assertEqual(put(self.client, "b")[0], 429)
+        self.assertEqual(self.client.request("DELETE", TEAM), (200, {"namespace": "team", "removed": True}))
+        for queue in ("a", "b", "c"):
+            self.assertEqual(put(self.client, queue)[0], 201)
+        _, space = self.client.request("GET", TEAM)
+        self.assertEqual((space["pending"], space["queues"], space["settings"]), (4, 3, {}))
+
     def test_puts_a_second_are_told_when_to_come_again(self):
         def put_four():
             """At one instant: a third of a second later there may be one more."""

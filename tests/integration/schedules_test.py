@@ -118,6 +118,21 @@ class Interface(unittest.TestCase):
         self.assertEqual([time_["clocks"] for time_ in autumn], ["first_pass", "second_pass"])
         self.assertEqual(autumn[1]["nominal_ms"] - autumn[0]["nominal_ms"], 3600_000)
 
+    def test_each_call_of_fire_makes_a_run_with_an_idempotency_key_too(self):
+        set_schedule(self.client, "s", every="1h", body="x")
+        fired = [self.client.request_text("POST", "/v1/schedules/s:fire", None, {"Idempotency-Key": "k"}) for _ in range(2)]
+        self.assertEqual([status for status, _ in fired], [201, 201])
+        self.assertEqual({run["id"] for run in self.client.take("q", 2)}, {answer["id"] for _, answer in fired})
+
+    def test_metrics_tell_of_the_first_hundred(self):
+        for number in range(101):
+            set_schedule(self.client, f"s{number:03}", every="1h")
+        page = self.client.request("GET", "/metrics")[1]
+        told = {line for line in page.splitlines() if line.startswith("duewheel_schedule_by_hand_total{")}
+        self.assertEqual(told, {f'duewheel_schedule_by_hand_total{{namespace="default",schedule="s{number:03}"}} 0'
+                                for number in range(100)})
+        self.assertIn("duewheel_schedules 101\n", page)
+
     def test_lists_go_by_name_in_pages_and_metrics_tell_of_each(self):
         for name in ("c", "a/b", "b"):
             self.client.request("PUT", f"/v1/schedules/{name.replace('/', '%2F')}", {"queue": "q", "every": "1h", "body": "x"})

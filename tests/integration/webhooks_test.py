@@ -122,6 +122,24 @@ class Posts(Webhooks):
         self.assertEqual([message["body"] for message in client.take("q", 1)], ["x"])
         self.assertEqual(receiver.posts, [])
 
+    def test_who_leases_from_a_queue_with_a_webhook_is_one_more_consumer(self):
+        go_on = threading.Event()
+        self.addCleanup(go_on.set)
+        receiver = self.receiver(lambda post: go_on.wait(60) and 200)
+        daemon = self.daemon()
+        daemon.start()
+        client = daemon.client()
+        self.set_target(client, "q", receiver.url(), concurrency=1, timeout="1m")
+        messages = [client.put("q", str(number))[1]["id"] for number in range(5)]
+        posted = receiver.wait_for(1)[0].id
+        taken = client.take("q", 4)
+        self.assertEqual({posted} | {message["id"] for message in taken}, set(messages))
+        self.assertEqual(client.ack_all(taken), ["done"] * 4)
+        go_on.set()
+        wait_until(lambda: self.state(client, posted) == "done")
+        client.put("q", "for whoever is there")
+        self.assertEqual(receiver.wait_for(2)[1].body, b"for whoever is there")
+
     def test_the_command_line_sets_and_shows_a_webhook(self):
         daemon = self.daemon("--webhooks-secrets=new=new,old=old")
         daemon.start()
