@@ -116,7 +116,7 @@ void add_restore(CLI::App& program, Session& session) {
     Verb<CopyArguments> verb(
         program, session, "restore",
         "Make a data directory of a backup; leases of before are void, and what was delivered since comes again",
-        "duewheel backup ./duewheel-data ./monday\n  duewheel restore ./monday ./restored-data", restore);
+        "duewheel backup ./duewheel-data ./tuesday\n  duewheel restore ./tuesday ./restored-data", restore);
     take_directories(verb, "BACKUP", "What `duewheel backup` made", "DIR", "A directory that is not there yet");
 }
 
