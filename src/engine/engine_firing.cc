@@ -446,7 +446,7 @@ bool Engine::is_read_for(const Queue& at) const {
            (at.lines_asking > 0 || at.has_backlog() || is_loaded_for);
 }
 
-// There is nothing on its way any more: who did not want to wait gets an empty answer.
+// There is nothing on its way any more: who did not want to wait, or for longer, gets an empty answer.
 void Engine::drop_brief_waiters(QueueNumber number) {
     const Queue& at = queue(number);
     if (at.brief_waiters == 0 || is_read_for(at)) return;

@@ -109,7 +109,8 @@ std::string_view Engine::why_full(QueueNumber number, std::string_view name_spac
 }
 
 // Whether one more message may be put into the queue; counts it if so. Whoever adds a message asks this, and nothing
-// else. A loop has to leave a place for its occurrences: loops that fill their room would wait for it for ever.
+// else; but checks of halves need no room, and are only counted. A loop has to leave a place for its occurrences: loops
+// that fill their room would wait for it for ever.
 Status Engine::check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
                           bool is_loop) {
     if (number == kNoQueue) {

@@ -251,7 +251,8 @@ class Oracle {
     bool may_be_discarded(const MessageModel& about) const;
     DueMs earliest_death(const MessageModel& about, const World& world) const;
     static bool takes_back(const Command& command);
-    DueMs taken_back_since(const MessageModel& about, const Request& request) const;
+    static bool commits(const Command& command);
+    DueMs done_since(const MessageModel& about, const Request& request, bool (*does_it)(const Command&)) const;
     bool may_be_discarded(const MessageModel& about, const World& world) const;
     bool is_surely_discarded(const MessageModel& about, const World& world, std::uint64_t step) const;
     void discard_answered(const Request& request, const QueueAnswer& answer);

@@ -84,14 +84,7 @@ void Oracle::settle_replied(ReplyToken token, const Request& request, const Sett
     if (before.size() == 1 && was_half && about->has_expired(request.submitted_ms) && command.commits) {
         return violate("C3", "its time was over, and it was committed", about);
     }
-    DueRange now{request.submitted_ms, now_};
-    // Of several, the answers of which may come in any order, any may have been the one.
-    for (const ReplyToken other : about->open) {
-        const Request& open = requests_.at(other);
-        const auto* settle = std::get_if<SettleCommand>(&open.command);
-        if (settle != nullptr && settle->commits && command.commits) now.low = std::min(now.low, open.submitted_ms);
-    }
-    if (!command.commits) now.low = taken_back_since(*about, request);
+    const DueRange now{done_since(*about, request, command.commits ? &commits : &takes_back), now_};
     Worlds next;
     for (const World& world : before) {
         if (!world.is_half()) {

@@ -74,13 +74,18 @@ bool Oracle::takes_back(const Command& command) {
     return std::holds_alternative<CancelCommand>(command) || (settle != nullptr && !settle->commits);
 }
 
-// Since when the message may be at its end, that the request is told of. Of several that end it any may have been the
-// one: whoever finds it ended is answered before who has ended it.
-DueMs Oracle::taken_back_since(const MessageModel& about, const Request& request) const {
+bool Oracle::commits(const Command& command) {
+    const auto* settle = std::get_if<SettleCommand>(&command);
+    return settle != nullptr && settle->commits;
+}
+
+// Since when what the request is answered may be so. Of several that do it any may have been the one: whoever finds it
+// done is answered before who has done it.
+DueMs Oracle::done_since(const MessageModel& about, const Request& request, bool (*does_it)(const Command&)) const {
     DueMs since = request.submitted_ms;
     for (const ReplyToken other : about.open) {
         const Request& open = requests_.at(other);
-        if (takes_back(open.command)) since = std::min(since, open.submitted_ms);
+        if (does_it(open.command)) since = std::min(since, open.submitted_ms);
     }
     return since;
 }
@@ -127,7 +132,7 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
             return may_be_dead && (is_discard || may_be_discarded(about, world));
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
-        World world{World::Phase::cancelled, {}, {}, {taken_back_since(about, request), now_}};
+        World world{World::Phase::cancelled, {}, {}, {done_since(about, request, &takes_back), now_}};
         const auto is_of_a_half = [](const World& was) { return was.is_half() || was.was_half; };
         const auto halves = std::count_if(before.begin(), before.end(), is_of_a_half);
         // One that was answered before may have been the one too, and a discard before it; the earliest counts.

@@ -118,8 +118,8 @@ void Simulation::finish() {
     if (!wrong()) ask_for_schedules();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
-    // Where there are loops, schedules or checks, the limit of a queue goes too: one alone may fill it, and wait for
-    // ever.
+    // Where something is made by rules the limit of a queue goes too: loops that were there before it may fill it, and
+    // wait for ever.
     using What = ConfigureQueueCommand::What;
     const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule) || options_.has(Op::transact) ||
                                  options_.has(Op::watchdog);
