@@ -345,9 +345,10 @@ struct PutBatchAnswer {
 struct MessageAnswer {
     MessageRow row;  // row.state.state is the live state, row.state.attempts counts deliveries begun
     DueMs put_ms = 0;
-    DueMs lease_until_ms = 0;    // while leased
-    std::string_view waits_for;  // of a loop that is due, the code of what keeps its occurrence from being made
-    bool has_content = false;    // false once it has ended
+    DueMs lease_until_ms = 0;  // while leased
+    // Of a loop that is due, the code of what keeps its occurrence from being made; of a half, its next check.
+    std::string_view waits_for;
+    bool has_content = false;  // false once it has ended
     std::string body;
     std::string content_type;
     std::string headers;

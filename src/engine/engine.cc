@@ -287,6 +287,9 @@ void Engine::answer(Answer answer) {
                     message.expires_in_ms = repeat->expires_after_ms;
                 }
                 message.transaction = decoded->content.transaction;
+                if (message.row.state.state == State::prepared && message.transaction) {
+                    message.waits_for = what_keeps_from_asking(message.row.state, *message.transaction);
+                }
                 message.parent = decoded->content.parent;
                 message.occurrence = decoded->content.occurrence;
                 message.schedule = decoded->content.schedule;

@@ -585,7 +585,9 @@ class Engine {
     Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
                       bool is_loop = false);
     void count_put(QueueNumber number, const std::string& name_space, const std::string& queue_name);
-    Status check_new_queue(const std::string& name_space, const std::string& queue_name);
+    enum class NameLimit : std::uint8_t { none, of_server, of_namespace };
+    NameLimit limit_of_names(const std::string& name_space, const std::string& queue_name, std::uint64_t others = 0);
+    Status check_new_queue(const std::string& name_space, const std::string& queue_name, std::uint64_t others = 0);
     Status check_put_rate(Namespace* space);
     Status check_quota(std::string_view name_space, std::uint64_t used, std::uint64_t most, std::string_view code,
                        const std::string& what);
@@ -790,6 +792,7 @@ class Engine {
 
     // engine_transactions.cc
     Status check_transaction(const PutCommand& command) const;
+    Status check_check_queue(const PutCommand& command);
     Verdict settle_transaction(Pending& pending, const SettleCommand& command);
     Record commitment_of(const Entry& entry, Cause cause) const;
     Record rollback_of(const Entry& entry, Cause cause) const;
@@ -802,6 +805,7 @@ class Engine {
     void add_halves();
     void add_overdue(EntryNumber number, const OverdueHalf& half);
     bool can_be_asked(const std::string& name_space, const std::string& queue);
+    std::string_view what_keeps_from_asking(const MessageState& half, const TransactionRule& rule);
     Record check_of(MessageId id, const MessageState& half, const MessageContent& content) const;
 
     // engine_schedules.cc

@@ -123,6 +123,8 @@ bool Engine::redrive_chunk(Redrive& job) {
         }
         has_more = at.due_ms < job.until_ms;
         if (!has_more) break;
+        // Kicked, or only carried: the next batch sees which. It is asked before check_room() counts it.
+        if (row == nullptr && recent_.entry(number).in_batch) return false;
         if (Status room = job.lets_go ? Status() : check_room(queue, job.queue.name_space, job.queue.queue); !room) {
             refused = std::move(room).error();
             break;
@@ -132,7 +134,6 @@ bool Engine::redrive_chunk(Redrive& job) {
             ++job.next_row;
         }
         const Entry& entry = recent_.entry(number);
-        if (entry.in_batch) return false;  // kicked, or only carried: the next batch sees which
         job.from = {at.due_ms, at.id + 1};
         add(number, job.lets_go ? let_go_of(entry, job.cause) : return_of(entry, job.cause), 0, Error{});
         ++job.done;

@@ -122,8 +122,8 @@ Status Engine::check_room(QueueNumber number, const std::string& name_space, con
     if (number < queues_.size() && is_queue_full(number, places)) {
         const Queue& at = *queues_[number];
         return Error{"queue_full",
-                     "the queue holds " + std::to_string(at.counts.pending + at.puts_in_batch) +
-                         " unfinished messages and may hold " + std::to_string(at.conf->settings.pending_max) + takes +
+                     "the queue holds " + counted(at.counts.pending + at.puts_in_batch, "unfinished message") +
+                         " and may hold " + std::to_string(at.conf->settings.pending_max) + takes +
                          ": put later, add consumers, or raise limits.pending",
                      "queue"};
     }
@@ -131,7 +131,7 @@ Status Engine::check_room(QueueNumber number, const std::string& name_space, con
         ++counters_.quota_refusals;
         return Error{"namespace_full",
                      "the queues of namespace " + quoted(name_space) + " hold " +
-                         std::to_string(space->pending + space->puts_in_batch) + " unfinished messages and may hold " +
+                         counted(space->pending + space->puts_in_batch, "unfinished message") + " and may hold " +
                          std::to_string(space->settings().pending_max) + " together" + takes +
                          ": put later, add consumers, or raise the namespace's limits.pending",
                      "namespace"};
@@ -150,18 +150,28 @@ void Engine::count_put(QueueNumber number, const std::string& name_space, const 
     if (number == kNoQueue) space->queues_in_batch.insert(queue_name);
 }
 
-// Whether there may be one more queue, of this name.
-Status Engine::check_new_queue(const std::string& name_space, const std::string& queue_name) {
-    if (recent_.queues().in_use() >= options_.queues_max) return refuse_name();
+// Which limit keeps a queue of this name from being begun, with `others` that are to be begun before it.
+Engine::NameLimit Engine::limit_of_names(const std::string& name_space, const std::string& queue_name,
+                                         std::uint64_t others) {
+    if (recent_.queues().in_use() + others >= options_.queues_max) return NameLimit::of_server;
     const Namespace* space = limited_space(kNoQueue, name_space);
-    if (space == nullptr || space->queues_in_batch.contains(queue_name)) return {};
+    if (space == nullptr || space->queues_in_batch.contains(queue_name)) return NameLimit::none;
     const std::uint64_t most = space->settings().queues_max;
-    if (most == 0 || space->queues + space->queues_in_batch.size() < most) return {};
+    const std::uint64_t begun = space->queues + space->queues_in_batch.size() + others;
+    return most == 0 || begun < most ? NameLimit::none : NameLimit::of_namespace;
+}
+
+// Whether there may be one more queue, of this name, with `others` that are to be begun before it.
+Status Engine::check_new_queue(const std::string& name_space, const std::string& queue_name, std::uint64_t others) {
+    const NameLimit limit = limit_of_names(name_space, queue_name, others);
+    if (limit == NameLimit::none) return {};
+    if (limit == NameLimit::of_server) return refuse_name();
     ++counters_.quota_refusals;
     return Error{"queue_limit",
-                 "namespace " + quoted(name_space) + " has " + std::to_string(most) +
-                     " queues, and may have no more: use an existing one, or raise the namespace's limits.queues; "
-                     "those that hold nothing and have no settings are forgotten after a while",
+                 "namespace " + quoted(name_space) + " may have " +
+                     counted(limited_space(kNoQueue, name_space)->settings().queues_max, "queue") +
+                     ", and this would be one more: use an existing one, or raise the namespace's limits.queues; those "
+                     "that hold nothing and have no settings are forgotten after a while",
                  "queue"};
 }
 
@@ -181,7 +191,7 @@ Status Engine::check_quota(std::string_view name_space, std::uint64_t used, std:
     if (most == 0 || used < most) return {};
     ++counters_.quota_refusals;
     return Error{code,
-                 "namespace " + quoted(name_space) + " has " + std::to_string(used) + " " + what + "s and may have " +
+                 "namespace " + quoted(name_space) + " has " + counted(used, what) + " and may have " +
                      std::to_string(most) + ": delete one that is not needed, or raise the namespace's limits." + what +
                      "s",
                  what};

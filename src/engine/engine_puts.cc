@@ -211,16 +211,20 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     }
     Namespace* space = limited_space(queue, command.name_space);
     if (Status fits = check_put_rate(space); !fits) return std::move(fits).error();
-    if (Status fits = check_room(queue, command.name_space, command.queue, command.repeat.has_value()); !fits) {
-        return std::move(fits).error();
+    if (command.transaction) {
+        if (Status fits = check_check_queue(command); !fits) return std::move(fits).error();
     }
     if (!command.is_held) {
         const DueMs before_ms = command.repeat && command.repeat->until_ms ? *command.repeat->until_ms + 1 : expires;
         due = place_in_second(queue, *due, latest_due(*due, command.flex_ms, before_ms), std::nullopt);
         if (!due) return due.error();
         if (repeat) repeat->rule.start_ms = *due;
-        if (!command.transaction) take_second(queue, *due);
     }
+    // It counts the put, so what comes after refuses nothing.
+    if (Status fits = check_room(queue, command.name_space, command.queue, command.repeat.has_value()); !fits) {
+        return std::move(fits).error();
+    }
+    if (!command.is_held && !command.transaction) take_second(queue, *due);
     if (space != nullptr && !planted(PlantedBug::put_allowance_never_used_up)) space->puts.take();
     if (!command.key.empty()) batch_->keys.insert(key_name(command));
     Record record;

@@ -45,6 +45,22 @@ TEST(EngineSeconds, a_full_second_takes_no_more) {
     EXPECT_EQ(shard.engine().counters().pending, 3u);
 }
 
+// It had counted in the room of its queue, so that the next put of the same batch was refused as well, for want of it.
+TEST(EngineSeconds, what_its_second_refuses_takes_no_room) {
+    TrialEngine shard;
+    QueueSettings settings;
+    settings.per_second = 1;
+    settings.pending_max = 2;
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::set, settings});
+    shard.move_to_index();
+    shard.ask<PutAnswer>(put_at(kLater));
+    PutBatchCommand both;
+    both.puts = {put_at(kLater), put_at(kLater + 1'000)};
+    const auto answer = shard.ask<PutBatchAnswer>(both);
+    EXPECT_EQ(std::get<Error>(answer.results[0]).code, "second_full");
+    EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[1]));
+}
+
 TEST(EngineSeconds, what_is_put_set_aside_needs_no_room_before_it_is_kicked) {
     TrialEngine shard;
     limit(shard, 1);

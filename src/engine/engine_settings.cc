@@ -320,9 +320,9 @@ Error Engine::refuse_name() {
         });
     }
     return {"queue_limit",
-            "there are " + std::to_string(options_.queues_max) +
-                " queues already: use an existing one, or raise the setting limits.queues_max; those that hold "
-                "nothing and have no settings are forgotten after a while",
+            "there may be " + counted(options_.queues_max, "queue") +
+                ", and this would be one more: use an existing one, or raise the setting limits.queues_max; those that "
+                "hold nothing and have no settings are forgotten after a while",
             "queue"};
 }
 

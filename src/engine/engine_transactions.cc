@@ -9,8 +9,9 @@
 // lives until the next one, so that a queue nobody looks at holds one for each half.
 //
 // A check is made beyond limits.pending: else halves that fill their room would wait for ever for that of their checks.
-// Where its queue would be one too many, nobody can be asked, and the try counts as if it had expired. While there is
-// no room on the disk a half waits, and none of its checks is counted: the default is for producers that were asked.
+// A put is refused where its check queue would be one too many; where that is so later, nobody can be asked, and the
+// try counts as if it had expired. While there is no room on the disk a half waits, and none of its checks is counted:
+// the default is for producers that were asked.
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -70,6 +71,27 @@ Status Engine::check_transaction(const PutCommand& command) const {
                      "transaction.check_back.times"};
     }
     return {};
+}
+
+// Whether there is the queue in which the producer is to be asked, or may be one beside that of the put.
+Status Engine::check_check_queue(const PutCommand& command) {
+    const std::string& asked = command.transaction->check_queue;
+    const auto is_there = [&](const std::string& queue) {
+        return recent_.queues().find(command.name_space, queue) != kNoQueue;
+    };
+    if (asked.empty() || asked == command.queue || is_there(asked)) return {};
+    std::uint64_t others = 0;
+    if (!is_there(command.queue)) {
+        if (Status free = check_new_queue(command.name_space, command.queue); !free) return free;
+        const Namespace* space = limited_space(kNoQueue, command.name_space);
+        others = space != nullptr && space->queues_in_batch.contains(command.queue) ? 0 : 1;
+    }
+    Status free = check_new_queue(command.name_space, asked, others);
+    if (free) return free;
+    Error error = std::move(free).error();
+    error.field = "transaction.check_back.queue";
+    error.message = "there is no queue `" + asked + "` to ask the producer in: " + error.message;
+    return error;
 }
 
 // ---- what a producer says
@@ -256,6 +278,14 @@ bool Engine::can_be_asked(const std::string& name_space, const std::string& queu
     if (number == kNoQueue && !check_new_queue(name_space, queue)) return false;
     count_put(number, name_space, queue);
     return true;
+}
+
+// The code of what keeps the producer of a half from being asked; empty: nothing does, or nobody is to be asked.
+std::string_view Engine::what_keeps_from_asking(const MessageState& half, const TransactionRule& rule) {
+    if (rule.check_queue.empty() || half.checks() >= rule.check_times) return "";
+    if (half.due_ms <= now_ && refuses_puts()) return "store_full";
+    const bool is_there = recent_.queues().find(half.name_space, rule.check_queue) != kNoQueue;
+    return is_there || limit_of_names(half.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";
 }
 
 // The check message about a half that is `half` when it is made. It holds what the half holds, so that the producer

@@ -466,17 +466,101 @@ TEST(Transactions, halves_that_fill_their_room_are_asked_about_all_the_same) {
 }
 
 // Where there may be no such queue nobody is there to be asked, and the half waited for ever.
+NamespaceAnswer allow_queues(TrialEngine& shard, std::uint64_t most) {
+    return shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.queues_max = most}});
+}
+
 TEST(Transactions, a_check_whose_queue_would_be_one_too_many_counts_and_is_not_made) {
     TrialEngine shard;
-    shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.queues_max = 1}});
     const MessageId id = put(shard, half(0, 2));
+    EXPECT_EQ(look(shard, id).waits_for, "");
+    allow_queues(shard, 1);
+    EXPECT_EQ(look(shard, id).waits_for, "queue_limit");
     shard.turn(kAfter);
     EXPECT_EQ(look(shard, id).row.state.checks(), 1u);
     EXPECT_EQ(shard.engine().counters().queues, 1u);
     shard.turn(kAfter);
+    EXPECT_EQ(look(shard, id).waits_for, "");  // it is asked about no more
     shard.turn(kAfter);
     EXPECT_EQ(state_of(shard, id), State::cancelled);
     EXPECT_EQ(shard.engine().counters().checks, 0u);
+}
+
+TEST(Transactions, a_look_at_a_half_whose_check_waits_for_space_says_so) {
+    TrialEngine shard;
+    const MessageId asked = put(shard, half(0, 1));
+    const MessageId unasked = put(shard, half());
+    shard.engine().set_log_space(LogSpace::scarce);
+    EXPECT_EQ(look(shard, asked).waits_for, "");
+    shard.turn(kAfter);
+    EXPECT_EQ(look(shard, asked).waits_for, "store_full");
+    EXPECT_EQ(look(shard, unasked).waits_for, "");
+    shard.engine().set_log_space(LogSpace::enough);
+    for (int i = 0; i < 20; ++i) shard.turn(100);
+    EXPECT_EQ(look(shard, asked).waits_for, "");
+}
+
+// Its default would come without a question: the put is where that can be helped.
+TEST(Transactions, a_half_whose_check_queue_would_be_one_too_many_is_refused) {
+    TrialEngine shard;
+    allow_queues(shard, 1);
+    const Error refused = shard.ask<Error>(half(0, 2));
+    EXPECT_EQ(refused.code, "queue_limit");
+    EXPECT_EQ(refused.field, "transaction.check_back.queue");
+    EXPECT_EQ(refused.message,
+              "there is no queue `checks` to ask the producer in: namespace `default` may have 1 queue, and this would "
+              "be one more: use an existing one, or raise the namespace's limits.queues; those that hold nothing and "
+              "have no settings are forgotten after a while");
+    EXPECT_EQ(shard.engine().counters().quota_refusals, 1u);
+    EXPECT_EQ(shard.engine().counters().pending, 0u);
+
+    put(shard, half());  // nobody is asked
+    EXPECT_EQ(shard.ask<Error>(half(0, 2)).field, "transaction.check_back.queue");
+    PutCommand in_its_own = half(0, 2);
+    in_its_own.transaction->check_queue = "q";
+    put(shard, in_its_own);
+    PutCommand elsewhere = half(0, 2);
+    elsewhere.queue = "other";
+    EXPECT_EQ(shard.ask<Error>(elsewhere).field, "queue");
+
+    allow_queues(shard, 2);
+    put(shard, half(0, 2));
+    put(shard, half(0, 2));
+    PutCommand beside;
+    beside.queue = "checks";
+    put(shard, beside);
+    put(shard, half(0, 2));
+    EXPECT_EQ(shard.ask<Error>(elsewhere).field, "queue");
+}
+
+TEST(Transactions, a_half_that_begins_both_queues_needs_room_for_both) {
+    TrialEngine shard;
+    allow_queues(shard, 2);
+    PutBatchCommand both;
+    for (int i = 0; i < 3; ++i) both.puts.push_back(half(0, 2));
+    PutCommand one_more = half(0, 2);
+    one_more.queue = "q2";
+    both.puts.push_back(one_more);
+    const PutBatchAnswer answer = shard.ask<PutBatchAnswer>(both);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[i])) << i;
+    ASSERT_TRUE(std::holds_alternative<Error>(answer.results[3]));
+    EXPECT_EQ(std::get<Error>(answer.results[3]).field, "transaction.check_back.queue");
+}
+
+TEST(Transactions, a_half_whose_check_queue_is_beyond_what_the_server_may_have_is_refused) {
+    EngineOptions options;
+    options.queues_max = 2;
+    TrialEngine shard(options);
+    shard.put(1'000);
+    const Error refused = shard.ask<Error>([] {
+        PutCommand elsewhere = half(0, 2);
+        elsewhere.queue = "other";
+        return elsewhere;
+    }());
+    EXPECT_EQ(refused.code, "queue_limit");
+    EXPECT_EQ(refused.field, "transaction.check_back.queue");
+    EXPECT_NE(refused.message.find("there may be 2 queues, and this would be one more"), std::string::npos);
+    put(shard, half(0, 2));
 }
 
 // A restart reads what is due from the load cursor on.

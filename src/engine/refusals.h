@@ -1,6 +1,7 @@
 // Refusals that several kinds of commands share.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,11 @@ namespace duewheel {
 // `what` goes on from "`field` is ": what it is, and what it may be.
 inline Error out_of_range(std::string field, std::string what) {
     return {"out_of_range", "`" + field + "` is " + std::move(what), field};
+}
+
+// "1 queue", "2 queues".
+inline std::string counted(std::uint64_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 }  // namespace duewheel

@@ -118,6 +118,22 @@ class Interface(unittest.TestCase):
                 pass
             self.assertEqual(self.client.get(half)[1]["state"], "cancelled")
 
+    def test_a_half_whose_check_queue_would_be_one_too_many_is_refused(self):
+        limit = lambda queues: self.client.request("PUT", "/v1/namespaces/default", {"limits": {"queues": queues}})
+        limit(1)
+        status, problem = self.client.put("q", "x", transaction=transaction("1h", queue="checks", times=1))
+        self.assertEqual((status, problem["code"], problem["field"]),
+                         (429, "queue_limit", "transaction.check_back.queue"))
+        self.assertEqual(self.client.request("GET", "/v1/namespaces/default")[1]["pending"], 0)
+        limit(2)
+        half = self.client.put("q", "x", transaction=transaction("1h", queue="checks", times=1))[1]["id"]
+        self.assertNotIn("waits_for", self.client.get(half)[1])
+        limit(1)
+        self.assertEqual(self.client.get(half)[1]["waits_for"], "queue_limit")
+        limit(2)
+        self.client.advance(by="61m")
+        self.assertEqual(self.client.take("checks", 1)[0]["check"]["message"], half)
+
     def test_the_default_without_a_queue_is_a_rollback(self):
         half = self.client.put("q", "x", transaction=transaction("50ms"))[1]["id"]
         deadline = time.monotonic() + 10

@@ -97,6 +97,13 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     const bool places = std::holds_alternative<PutCommand>(request.command) ||
                         std::holds_alternative<RescheduleCommand>(request.command);
     if (code == "second_full" && places && about != nullptr) return refused_for_its_second(request, *about);
+    if (code == "queue_limit" && error.field == "transaction.check_back.queue") {
+        const auto* half = std::get_if<PutCommand>(&request.command);
+        const bool asks_elsewhere = half != nullptr && half->transaction && !half->transaction->check_queue.empty() &&
+                                    half->transaction->check_queue != half->queue;
+        if (!asks_elsewhere) violate("C11", "a put is refused for a check queue that it does not need", about);
+        return rare_.met(Rare::half_refused_for_its_check_queue);
+    }
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
     if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);
     if (code == "unknown_id") {

@@ -337,6 +337,7 @@ namespace duewheel {
     X(died_with_runs_in_flight)           \
     X(half_put)                           \
     X(half_refused)                       \
+    X(half_refused_for_its_check_queue)   \
     X(half_committed)                     \
     X(half_committed_before_it_was_due)   \
     X(half_rolled_back)                   \
