@@ -1,0 +1,188 @@
+// Transactions where room is short: on the disk, in a queue or its namespace, and among the names of queues.
+#include "engine/trial_halves.h"
+
+namespace duewheel::engine_transactions_room_test {
+namespace {
+
+TEST(TransactionsRoom, a_half_without_space_for_its_check_waits_and_none_is_counted) {
+    TrialEngine shard;
+    const MessageId id = put(shard, half(0, 1));
+    shard.engine().set_log_space(LogSpace::scarce);
+    for (int i = 0; i < 20; ++i) shard.turn(kAfter);
+    EXPECT_EQ(look(shard, id).row.state.checks(), 0u);
+    EXPECT_EQ(state_of(shard, id), State::prepared);
+    shard.engine().set_log_space(LogSpace::enough);
+    shard.turn(EngineOptions{}.spawn_again_ms);
+    EXPECT_EQ(look(shard, id).row.state.checks(), 1u);
+    EXPECT_EQ(checks(shard).size(), 1u);
+    shard.turn(kAfter);
+    EXPECT_EQ(state_of(shard, id), State::cancelled);
+}
+
+// Two halves in a namespace for two messages left no room for their checks: nobody was asked, no try was counted, and
+// the default never came. Likewise one half in a queue for one message that was the queue of its checks too.
+TEST(TransactionsRoom, halves_that_fill_their_room_are_asked_about_all_the_same) {
+    TrialEngine shard;
+    shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.pending_max = 2}});
+    QueueSettings full;
+    full.pending_max = 1;
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{.queue = "q", .settings = full});
+    PutCommand of_its_own = half(0, 2);
+    of_its_own.transaction->check_queue = "q";
+    const MessageId first = put(shard, of_its_own);
+    PutCommand elsewhere = half(0, 2);
+    elsewhere.queue = "r";
+    const MessageId second = put(shard, elsewhere);
+    for (std::uint32_t number = 1; number <= 2; ++number) {
+        shard.turn(kAfter);
+        EXPECT_EQ(look(shard, first).row.state.checks(), number);
+        EXPECT_EQ(shard.lease().size(), 1u);
+        EXPECT_EQ(checks(shard).size(), 1u);
+        EXPECT_EQ(refusal(shard, PutCommand{.queue = "r"}), "namespace_full") << "checks count for those who put";
+        EXPECT_EQ(refusal(shard, PutCommand{.queue = "q"}), "queue_full");
+    }
+    shard.turn(kAfter);
+    EXPECT_EQ(state_of(shard, first), State::cancelled);
+    EXPECT_EQ(state_of(shard, second), State::cancelled);
+}
+
+NamespaceAnswer allow_queues(TrialEngine& shard, std::uint64_t most) {
+    return shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.queues_max = most}});
+}
+
+// Nobody is there to be asked, and the half waited for ever.
+TEST(TransactionsRoom, a_check_whose_queue_would_be_one_too_many_counts_and_is_not_made) {
+    TrialEngine shard;
+    const MessageId id = put(shard, half(0, 2));
+    EXPECT_EQ(look(shard, id).waits_for, "");
+    allow_queues(shard, 1);
+    EXPECT_EQ(look(shard, id).waits_for, "queue_limit");
+    shard.turn(kAfter);
+    EXPECT_EQ(look(shard, id).row.state.checks(), 1u);
+    EXPECT_EQ(shard.engine().counters().queues, 1u);
+    shard.turn(kAfter);
+    EXPECT_EQ(look(shard, id).waits_for, "");  // it is asked about no more
+    shard.turn(kAfter);
+    EXPECT_EQ(state_of(shard, id), State::cancelled);
+    EXPECT_EQ(shard.engine().counters().checks, 0u);
+}
+
+TEST(TransactionsRoom, a_look_at_a_half_whose_check_waits_for_space_says_so) {
+    TrialEngine shard;
+    const MessageId asked = put(shard, half(0, 1));
+    const MessageId unasked = put(shard, half());
+    shard.engine().set_log_space(LogSpace::scarce);
+    EXPECT_EQ(look(shard, asked).waits_for, "");
+    shard.turn(kAfter);
+    EXPECT_EQ(look(shard, asked).waits_for, "store_full");
+    EXPECT_EQ(look(shard, unasked).waits_for, "");
+    shard.engine().set_log_space(LogSpace::enough);
+    for (int i = 0; i < 20; ++i) shard.turn(100);
+    EXPECT_EQ(look(shard, asked).waits_for, "");
+}
+
+// Its default would come without a question: the put is where that can be helped.
+TEST(TransactionsRoom, a_half_whose_check_queue_would_be_one_too_many_is_refused) {
+    TrialEngine shard;
+    allow_queues(shard, 1);
+    const Error refused = shard.ask<Error>(half(0, 2));
+    EXPECT_EQ(refused.code, "queue_limit");
+    EXPECT_EQ(refused.field, "transaction.check_back.queue");
+    EXPECT_EQ(refused.message,
+              "there is no queue `checks` to ask the producer in: namespace `default` may have 1 queue, and this would "
+              "be one more: use an existing one, or raise the namespace's limits.queues; those that hold nothing and "
+              "have no settings are forgotten after a while");
+    EXPECT_EQ(shard.engine().counters().quota_refusals, 1u);
+    EXPECT_EQ(shard.engine().counters().pending, 0u);
+
+    put(shard, half());  // nobody is asked
+    EXPECT_EQ(shard.ask<Error>(half(0, 2)).field, "transaction.check_back.queue");
+    PutCommand in_its_own = half(0, 2);
+    in_its_own.transaction->check_queue = "q";
+    put(shard, in_its_own);
+    PutCommand elsewhere = half(0, 2);
+    elsewhere.queue = "other";
+    EXPECT_EQ(shard.ask<Error>(elsewhere).field, "queue");
+
+    allow_queues(shard, 2);
+    put(shard, half(0, 2));
+    put(shard, half(0, 2));
+    PutCommand beside;
+    beside.queue = "checks";
+    put(shard, beside);
+    put(shard, half(0, 2));
+    EXPECT_EQ(shard.ask<Error>(elsewhere).field, "queue");
+}
+
+TEST(TransactionsRoom, a_half_that_begins_both_queues_needs_room_for_both) {
+    TrialEngine shard;
+    allow_queues(shard, 2);
+    PutBatchCommand both;
+    for (int i = 0; i < 3; ++i) both.puts.push_back(half(0, 2));
+    PutCommand one_more = half(0, 2);
+    one_more.queue = "q2";
+    both.puts.push_back(one_more);
+    const PutBatchAnswer answer = shard.ask<PutBatchAnswer>(both);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[i])) << i;
+    ASSERT_TRUE(std::holds_alternative<Error>(answer.results[3]));
+    EXPECT_EQ(std::get<Error>(answer.results[3]).field, "transaction.check_back.queue");
+}
+
+TEST(TransactionsRoom, a_half_whose_check_queue_is_beyond_what_the_server_may_have_is_refused) {
+    EngineOptions options;
+    options.queues_max = 2;
+    TrialEngine shard(options);
+    shard.put(1'000);
+    const Error refused = shard.ask<Error>([] {
+        PutCommand elsewhere = half(0, 2);
+        elsewhere.queue = "other";
+        return elsewhere;
+    }());
+    EXPECT_EQ(refused.code, "queue_limit");
+    EXPECT_EQ(refused.field, "transaction.check_back.queue");
+    EXPECT_NE(refused.message.find("there may be 2 queues, and this would be one more"), std::string::npos);
+    put(shard, half(0, 2));
+}
+
+// A restart reads what is due from the load cursor on.
+TEST(TransactionsRoom, the_load_cursor_does_not_pass_a_half_that_waits_for_space) {
+    EngineOptions options;
+    options.segment_bytes = 16 << 10;
+    TrialEngine shard(options);
+    const MessageId other = shard.put(2'000'000);
+    put(shard, half(0, 1));
+    shard.engine().set_log_space(LogSpace::scarce);
+    for (int i = 0; i < 5; ++i) shard.turn(kAfter);
+    shard.engine().close_segment();
+    shard.ask<ChangeAnswer>(CancelCommand{"default", other});
+    ASSERT_EQ(shard.engine().counters().unsealed_segments, 1u);
+    std::vector<DueMs> load_cursors;
+    for (const Record& record : shard.log()) {
+        if (record.kind == RecordKind::cursor && record.state.queue.empty())
+            load_cursors.push_back(record.state.due_ms);
+    }
+    EXPECT_EQ(load_cursors, std::vector<DueMs>{kStart + kAfter});
+}
+
+TEST(TransactionsRoom, a_half_that_waits_for_space_can_be_settled_and_expires) {
+    TrialEngine shard;
+    shard.engine().set_log_space(LogSpace::enough);
+    const MessageId yes = put(shard, half(0, 1));
+    PutCommand command = half(0, 1);
+    command.expires = When{std::nullopt, 3 * kAfter};
+    const MessageId expires = put(shard, command);
+    shard.engine().set_log_space(LogSpace::scarce);
+    shard.turn(kAfter);
+    EXPECT_EQ(state_of(shard, yes), State::prepared);
+    EXPECT_TRUE(committed(shard, yes));
+    EXPECT_EQ(shard.lease().size(), 1u);
+    shard.turn(kAfter);
+    shard.turn(kAfter);
+    EXPECT_EQ(state_of(shard, expires), State::expired);
+    shard.engine().set_log_space(LogSpace::enough);
+    shard.turn(10 * kAfter);
+    EXPECT_TRUE(checks(shard).empty());
+}
+
+}  // namespace
+}  // namespace duewheel::engine_transactions_room_test
