@@ -586,8 +586,10 @@ class Engine {
                       bool is_loop = false);
     void count_put(QueueNumber number, const std::string& name_space, const std::string& queue_name);
     enum class NameLimit : std::uint8_t { none, of_server, of_namespace };
-    NameLimit limit_of_names(const std::string& name_space, const std::string& queue_name, std::uint64_t others = 0);
-    Status check_new_queue(const std::string& name_space, const std::string& queue_name, std::uint64_t others = 0);
+    NameLimit limit_of_names(const std::string& name_space, const std::string& queue_name,
+                             const std::string* before = nullptr);
+    Status check_new_queue(const std::string& name_space, const std::string& queue_name,
+                           const std::string* before = nullptr);
     Status check_put_rate(Namespace* space);
     Status check_quota(std::string_view name_space, std::uint64_t used, std::uint64_t most, std::string_view code,
                        const std::string& what);

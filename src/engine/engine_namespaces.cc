@@ -150,20 +150,24 @@ void Engine::count_put(QueueNumber number, const std::string& name_space, const 
     if (number == kNoQueue) space->queues_in_batch.insert(queue_name);
 }
 
-// Which limit keeps a queue of this name from being begun, with `others` that are to be begun before it.
+// Which limit keeps a queue of this name from being begun; where it is given, behind the queue `before`, which is not
+// there yet either.
 Engine::NameLimit Engine::limit_of_names(const std::string& name_space, const std::string& queue_name,
-                                         std::uint64_t others) {
+                                         const std::string* before) {
+    const std::uint64_t others = before != nullptr ? 1 : 0;
     if (recent_.queues().in_use() + others >= options_.queues_max) return NameLimit::of_server;
     const Namespace* space = limited_space(kNoQueue, name_space);
     if (space == nullptr || space->queues_in_batch.contains(queue_name)) return NameLimit::none;
     const std::uint64_t most = space->settings().queues_max;
-    const std::uint64_t begun = space->queues + space->queues_in_batch.size() + others;
+    std::uint64_t begun = space->queues + space->queues_in_batch.size();
+    if (before != nullptr && !space->queues_in_batch.contains(*before)) ++begun;
     return most == 0 || begun < most ? NameLimit::none : NameLimit::of_namespace;
 }
 
-// Whether there may be one more queue, of this name, with `others` that are to be begun before it.
-Status Engine::check_new_queue(const std::string& name_space, const std::string& queue_name, std::uint64_t others) {
-    const NameLimit limit = limit_of_names(name_space, queue_name, others);
+// Whether there may be one more queue, of this name; where it is given, behind the queue `before`.
+Status Engine::check_new_queue(const std::string& name_space, const std::string& queue_name,
+                               const std::string* before) {
+    const NameLimit limit = limit_of_names(name_space, queue_name, before);
     if (limit == NameLimit::none) return {};
     if (limit == NameLimit::of_server) return refuse_name();
     ++counters_.quota_refusals;
@@ -180,8 +184,8 @@ Status Engine::check_put_rate(Namespace* space) {
     if (space == nullptr || space->puts.has_room(space->settings().put_rate, now_)) return {};
     ++counters_.quota_refusals;
     return Error{"too_many_puts",
-                 "namespace " + quoted(*space->name) + " may put " + std::to_string(space->settings().put_rate) +
-                     " messages a second: put the rest later, or raise the namespace's limits.put_rate",
+                 "namespace " + quoted(*space->name) + " may put " + counted(space->settings().put_rate, "message") +
+                     " a second: put the rest later, or raise the namespace's limits.put_rate",
                  "namespace"};
 }
 

@@ -114,7 +114,8 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
 }
 
 Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
-    const Queue& at = queue(number);
+    Queue& at = queue(number);
+    if (puts_in_batch(at) != 0) return Verdict::deferred;  // they are not counted yet, and are put under these settings
     QueueAnswer answer = describe(number);
     if (!at.counts.empty()) {
         reply(pending.token,

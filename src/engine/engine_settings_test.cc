@@ -112,6 +112,23 @@ TEST(QueueSettingsInEngine, are_not_removed_from_a_queue_that_holds_messages) {
     EXPECT_EQ(configure(shard, What::remove).removed, true);
 }
 
+// What is no put goes first, up to three quarters of a batch, and the rest behind the puts: there a removal saw nothing
+// of them. The put was then answered first, and its message lacked the settings under which it was put (seed 90111).
+TEST(QueueSettingsInEngine, are_not_removed_behind_a_put_of_the_same_batch) {
+    EngineOptions options;
+    options.batch_operations_max = 8;
+    TrialEngine shard(options);
+    configure(shard, What::pause);
+    for (const char* other : {"a", "b", "c", "d", "e", "f"}) {
+        shard.submit(ConfigureQueueCommand{"default", other, What::pause, {}});
+    }
+    const ReplyToken removal = shard.submit(tell(What::remove));
+    const ReplyToken put = shard.submit(PutCommand{.queue = "q"});
+    shard.turn();
+    shard.take<PutAnswer>(put);
+    EXPECT_EQ(shard.take<Error>(removal).code, "queue_not_empty");
+}
+
 TEST(QueueSettingsInEngine, commands_on_one_queue_in_one_batch_are_carried_out_in_turn) {
     TrialEngine shard;
     const ReplyToken pause = shard.submit(tell(What::pause));

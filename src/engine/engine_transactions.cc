@@ -80,13 +80,11 @@ Status Engine::check_check_queue(const PutCommand& command) {
         return recent_.queues().find(command.name_space, queue) != kNoQueue;
     };
     if (asked.empty() || asked == command.queue || is_there(asked)) return {};
-    std::uint64_t others = 0;
-    if (!is_there(command.queue)) {
+    const bool begins_both = !is_there(command.queue);
+    if (begins_both) {
         if (Status free = check_new_queue(command.name_space, command.queue); !free) return free;
-        const Namespace* space = limited_space(kNoQueue, command.name_space);
-        others = space != nullptr && space->queues_in_batch.contains(command.queue) ? 0 : 1;
     }
-    Status free = check_new_queue(command.name_space, asked, others);
+    Status free = check_new_queue(command.name_space, asked, begins_both ? &command.queue : nullptr);
     if (free) return free;
     Error error = std::move(free).error();
     error.field = "transaction.check_back.queue";
@@ -282,7 +280,8 @@ bool Engine::can_be_asked(const std::string& name_space, const std::string& queu
 
 // The code of what keeps the producer of a half from being asked; empty: nothing does, or nobody is to be asked.
 std::string_view Engine::what_keeps_from_asking(const MessageState& half, const TransactionRule& rule) {
-    if (rule.check_queue.empty() || half.checks() >= rule.check_times) return "";
+    const bool is_asked = !rule.check_queue.empty() && half.checks() < rule.check_times;
+    if (!is_asked || (half.expires_ms != 0 && half.expires_ms <= half.due_ms)) return "";
     if (half.due_ms <= now_ && refuses_puts()) return "store_full";
     const bool is_there = recent_.queues().find(half.name_space, rule.check_queue) != kNoQueue;
     return is_there || limit_of_names(half.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";

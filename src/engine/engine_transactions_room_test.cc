@@ -54,9 +54,11 @@ NamespaceAnswer allow_queues(TrialEngine& shard, std::uint64_t most) {
 TEST(TransactionsRoom, a_check_whose_queue_would_be_one_too_many_counts_and_is_not_made) {
     TrialEngine shard;
     const MessageId id = put(shard, half(0, 2));
+    const MessageId unasked = put(shard, half());
     EXPECT_EQ(look(shard, id).waits_for, "");
     allow_queues(shard, 1);
     EXPECT_EQ(look(shard, id).waits_for, "queue_limit");
+    EXPECT_EQ(look(shard, unasked).waits_for, "");
     shard.turn(kAfter);
     EXPECT_EQ(look(shard, id).row.state.checks(), 1u);
     EXPECT_EQ(shard.engine().counters().queues, 1u);
@@ -70,14 +72,11 @@ TEST(TransactionsRoom, a_check_whose_queue_would_be_one_too_many_counts_and_is_n
 TEST(TransactionsRoom, a_look_at_a_half_whose_check_waits_for_space_says_so) {
     TrialEngine shard;
     const MessageId asked = put(shard, half(0, 1));
-    const MessageId unasked = put(shard, half());
     shard.engine().set_log_space(LogSpace::scarce);
     EXPECT_EQ(look(shard, asked).waits_for, "");
     shard.turn(kAfter);
     EXPECT_EQ(look(shard, asked).waits_for, "store_full");
-    EXPECT_EQ(look(shard, unasked).waits_for, "");
     shard.engine().set_log_space(LogSpace::enough);
-    for (int i = 0; i < 20; ++i) shard.turn(100);
     EXPECT_EQ(look(shard, asked).waits_for, "");
 }
 
@@ -126,6 +125,33 @@ TEST(TransactionsRoom, a_half_that_begins_both_queues_needs_room_for_both) {
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[i])) << i;
     ASSERT_TRUE(std::holds_alternative<Error>(answer.results[3]));
     EXPECT_EQ(std::get<Error>(answer.results[3]).field, "transaction.check_back.queue");
+}
+
+// A put of the same batch had begun its queue, in a namespace that has settings: it was counted nowhere.
+TEST(TransactionsRoom, what_a_batch_begins_counts_for_the_check_queue_of_a_half_in_it) {
+    for (const bool has_settings : {false, true}) {
+        EngineOptions options;
+        options.queues_max = 1;
+        TrialEngine shard(options);
+        if (has_settings) {
+            shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.pending_max = 100}});
+        }
+        PutBatchCommand both;
+        both.puts = {PutCommand{.queue = "q"}, half(0, 2)};
+        const PutBatchAnswer answer = shard.ask<PutBatchAnswer>(both);
+        EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[0]));
+        ASSERT_TRUE(std::holds_alternative<Error>(answer.results[1])) << has_settings;
+        EXPECT_EQ(std::get<Error>(answer.results[1]).field, "transaction.check_back.queue");
+    }
+}
+
+TEST(TransactionsRoom, a_look_at_a_half_that_expires_before_its_check_tells_of_no_wait) {
+    TrialEngine shard;
+    PutCommand command = half(0, 2);
+    command.expires = When{std::nullopt, kAfter / 2};
+    const MessageId id = put(shard, command);
+    allow_queues(shard, 1);
+    EXPECT_EQ(look(shard, id).waits_for, "");
 }
 
 TEST(TransactionsRoom, a_half_whose_check_queue_is_beyond_what_the_server_may_have_is_refused) {

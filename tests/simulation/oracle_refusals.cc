@@ -102,6 +102,9 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         const bool asks_elsewhere = half != nullptr && half->transaction && !half->transaction->check_queue.empty() &&
                                     half->transaction->check_queue != half->queue;
         if (!asks_elsewhere) violate("C11", "a put is refused for a check queue that it does not need", about);
+        const bool has_limit =
+            half != nullptr && (options_.queues_max <= kQueuesAtMost || namespace_of(half->name_space).was_limited);
+        if (!has_limit) violate("C11", "a put is refused for a check queue where nothing limits them", about);
         return rare_.met(Rare::half_refused_for_its_check_queue);
     }
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);

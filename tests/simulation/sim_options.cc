@@ -161,8 +161,6 @@ void draw_later_ones(SimOptions& options) {
     options.op_weights[static_cast<std::size_t>(Op::transact)] = pick<std::uint32_t>(random, {0, 0, 6, 20, 60});
     options.engine.check_times_max = pick<std::uint32_t>(random, {4, 1000});
     options.engine.overdue_halves_max = pick<std::uint32_t>(random, {1, 3, 1000});
-    // A check whose queue cannot have a name waits for ever.
-    if (options.has(Op::transact)) options.queues = std::min(options.queues, options.engine.queues_max);
     draw_watchdogs(options);
     Random limits(options.seed ^ 0x11a175ace);
     options.op_weights[static_cast<std::size_t>(Op::limit)] = pick<std::uint32_t>(limits, {0, 0, 0, 3, 10});
