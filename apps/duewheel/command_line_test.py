@@ -774,15 +774,22 @@ class Worker(CommandLine):
         self.assertGreater(until - self.answer("stats")["server_time_ms"], 8 * 60_000)
         self.assertEqual(self.answer("get", number)["state"], "done")
 
-    # They ended it.
-    # They were times of the machine's zone, beside a cron rule in UTC.
+    # They were times of the machine's zone, beside a cron rule in UTC. An offset beside --tz was refused, with the advice to
+    # leave that out: the whole rule was in UTC then.
     def test_the_bounds_of_a_schedule_are_in_its_zone(self):
         for options, start in ((["--start", "2028-01-01T06:00"], "2028-01-01T06:00:00.000Z"),
                                (["--start", "2028-01-01T06:00+02:00"], "2028-01-01T04:00:00.000Z"),
-                               (["--start", "2028-01-01T06:00", "--tz", "Europe/Oslo"], "2028-01-01T05:00:00.000Z")):
+                               (["--start", "2028-01-01T06:00", "--tz", "Europe/Oslo"], "2028-01-01T05:00:00.000Z"),
+                               (["--start", "2028-01-01T06:00+02:00", "--tz", "Europe/Oslo"], "2028-01-01T04:00:00.000Z")):
             self.output("schedule", "set", "bounded", "q", "x", "--cron", "0 6 * * *", *options, TZ="America/New_York")
             self.assertEqual(self.answer("schedule", "get", "bounded")["settings"]["start"], start)
+        wrong = ("schedule", "set", "bounded", "q", "x", "--cron", "0 6 * * *", "--end")
+        twice = self.refusal(*wrong, "2027-10-31T02:30", "--tz", "Europe/Oslo", code=USAGE)
+        self.assertIn("Write 2027-10-31T02:30:00+02:00 or 2027-10-31T02:30:00+01:00.", twice)
+        self.assertIn("(bad_instant, --end)", twice)
+        self.assertIn("(unknown_zone, --tz)", self.refusal(*wrong, "2028-01-01T06:00", "--tz", "Europe/Olso", code=USAGE))
 
+    # They ended it.
     def test_settings_leave_a_pause_as_it_is(self):
         self.output("queue", "pause", "q")
         self.output("queue", "set", "q", "--lease", "9m")

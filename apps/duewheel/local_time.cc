@@ -81,7 +81,9 @@ std::string rfc3339(std::int64_t utc_seconds) {
 // `as_if_utc` is what the clock on the wall shows, read as if it were UTC. The offsets of a day before and a day after
 // are the only ones that can hold: zones do not change twice in two days. Where they differ, both hold if the clocks go
 // back over the time, and neither if they go forward; either way each of them names an instant that may be meant.
-Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const std::string& zone) {
+// `advice`: how one of the two is to be given.
+Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const std::string& zone,
+                             const std::string& advice) {
     const ZoneInUse in_use(zone);
     const std::int64_t seconds = as_if_utc / 1000;
     const std::int64_t before = offset_at(seconds - kDaySeconds);
@@ -95,7 +97,7 @@ Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const s
     return Error{"bad_instant",
                  std::string(text) + wrong + (zone.empty() ? "in this machine's time zone" : "in " + zone) + why +
                      ". Write " + rfc3339(seconds - std::max(before, after)) + " or " +
-                     rfc3339(seconds - std::min(before, after)) + (zone.empty() ? "." : ", without --tz."),
+                     rfc3339(seconds - std::min(before, after)) + advice,
                  "--at"};
 }
 
@@ -103,6 +105,18 @@ Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const s
 std::size_t offset_of(std::string_view text) {
     constexpr std::size_t kDate = 10;  // "2027-01-01"
     return text.find_first_of("Zz+-", std::min(kDate + 1, text.size()));
+}
+
+bool has_offset(std::string_view text) {
+    return offset_of(text) != std::string_view::npos;
+}
+
+Status check_zone(const std::string& zone) {
+    if (is_zone(zone)) return {};
+    const Result<Zone> loaded = Zone::load(zone);
+    const std::string why =
+        loaded ? "The zone data of this machine do not have the time zone " + zone + "." : loaded.error().message;
+    return Error{"unknown_zone", why, "--tz"};
 }
 
 Result<InstantMs> parsed(const std::string& text) {
@@ -121,13 +135,10 @@ std::string with_seconds(std::string_view text) {
 }
 
 Result<InstantMs> parse_local_instant(std::string_view text, const std::optional<std::string>& zone) {
-    if (zone && !is_zone(*zone)) {
-        const Result<Zone> loaded = Zone::load(*zone);
-        const std::string why =
-            loaded ? "The zone data of this machine do not have the time zone " + *zone + "." : loaded.error().message;
-        return Error{"unknown_zone", why, "--tz"};
+    if (zone) {
+        if (Status known = check_zone(*zone); !known) return std::move(known).error();
     }
-    if (offset_of(text) != std::string_view::npos) {
+    if (has_offset(text)) {
         if (zone) {
             return Error{"conflicting_members", "The time has an offset already: leave --tz out.", "--tz"};
         }
@@ -135,7 +146,15 @@ Result<InstantMs> parse_local_instant(std::string_view text, const std::optional
     }
     const Result<InstantMs> as_if_utc = parsed(with_seconds(text) + "Z");
     if (!as_if_utc) return as_if_utc;
-    return to_instant(*as_if_utc, text, zone.value_or(""));
+    return to_instant(*as_if_utc, text, zone.value_or(""), zone ? ", without --tz." : ".");
+}
+
+Result<InstantMs> parse_instant_of_rule(std::string_view text, const std::string& zone) {
+    if (Status known = check_zone(zone); !known) return std::move(known).error();
+    if (has_offset(text)) return parsed(with_seconds(text));
+    const Result<InstantMs> as_if_utc = parsed(with_seconds(text) + "Z");
+    if (!as_if_utc) return as_if_utc;
+    return to_instant(*as_if_utc, text, zone, ".");
 }
 
 std::string format_local(InstantMs instant) {

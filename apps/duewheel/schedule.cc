@@ -126,7 +126,7 @@ int show_schedule(const Session& session, const ServerAnswer& answer) {
     return session.show(answer, [&] { print(answer.members); });
 }
 
-// An instant in the schedule's own zone, which is UTC unless it says another.
+// An instant in the schedule's own zone, which is UTC unless it says another; with an offset in any.
 Status put_instant(const PutArguments& arguments, const char* member, const std::optional<std::string>& text,
                    json::object& request) {
     if (!text) return {};
@@ -134,9 +134,11 @@ Status put_instant(const PutArguments& arguments, const char* member, const std:
     for (const auto& [name, value] : arguments.texts) {
         if (std::string_view(name) == "zone") zone = value;
     }
-    Result<InstantMs> instant = parse_instant(with_seconds(*text));
-    if (zone || !instant) instant = parse_local_instant(*text, zone.value_or("UTC"));
-    if (!instant) return Error{instant.error().code, instant.error().message, "--" + std::string(member)};
+    const Result<InstantMs> instant = parse_instant_of_rule(*text, zone.value_or("UTC"));
+    if (!instant) {
+        const bool is_of_text = instant.error().code == "bad_instant";
+        return Error{instant.error().code, instant.error().message, is_of_text ? "--" + std::string(member) : "--tz"};
+    }
     request[member] = format_instant(*instant);
     return {};
 }

@@ -89,7 +89,8 @@ TargetSeen WebhookPusher::look_at(const QueueName& queue, DueMs now) const {
         seen.state = TargetSeen::State::unfit;
     } else if (rests_until(target) > now) {
         seen.rests_until_ms = rests_until(target);
-        seen.state = target.breaker.is_open() ? TargetSeen::State::failed : TargetSeen::State::asked;
+        const bool by_breaker = target.breaker.open_until_ms() >= target.rests_until_ms;
+        seen.state = by_breaker ? TargetSeen::State::failed : TargetSeen::State::asked;
     } else if (target.breaker.is_open()) {
         seen.state = TargetSeen::State::trying;
     }

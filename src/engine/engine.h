@@ -573,6 +573,7 @@ class Engine {
     bool needs_name(const Queue& at) const;
     void release_name(QueueNumber number);
     void release_if_only_waited_for(QueueNumber number);
+    void have_names_released();
     Error refuse_name();
     static Error unknown_queue();
 
@@ -582,8 +583,8 @@ class Engine {
     Status check_settings(const NamespaceSettings& settings) const;
     Namespace* limited_space(QueueNumber number, std::string_view name_space);
     std::string_view why_full(QueueNumber number, std::string_view name_space);
-    Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
-                      bool is_loop = false);
+    Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name, bool is_loop);
+    Status take_room(QueueNumber number, const std::string& name_space, const std::string& queue_name);
     void count_put(QueueNumber number, const std::string& name_space, const std::string& queue_name);
     enum class NameLimit : std::uint8_t { none, of_server, of_namespace };
     NameLimit limit_of_names(const std::string& name_space, const std::string& queue_name,
@@ -806,6 +807,7 @@ class Engine {
     std::size_t next_half_bytes() const;
     void add_halves();
     void add_overdue(EntryNumber number, const OverdueHalf& half);
+    NameLimit limit_of_check(const std::string& name_space, const std::string& queue);
     bool can_be_asked(const std::string& name_space, const std::string& queue);
     std::string_view what_keeps_from_asking(const MessageState& half, const TransactionRule& rule);
     Record check_of(MessageId id, const MessageState& half, const MessageContent& content) const;

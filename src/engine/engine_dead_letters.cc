@@ -123,9 +123,9 @@ bool Engine::redrive_chunk(Redrive& job) {
         }
         has_more = at.due_ms < job.until_ms;
         if (!has_more) break;
-        // Kicked, or only carried: the next batch sees which. It is asked before check_room() counts it.
+        // Kicked, or only carried: the next batch sees which. It is asked before take_room() counts it.
         if (row == nullptr && recent_.entry(number).in_batch) return false;
-        if (Status room = job.lets_go ? Status() : check_room(queue, job.queue.name_space, job.queue.queue); !room) {
+        if (Status room = job.lets_go ? Status() : take_room(queue, job.queue.name_space, job.queue.queue); !room) {
             refused = std::move(room).error();
             break;
         }

@@ -186,7 +186,7 @@ void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share
     for (std::uint32_t made = 0; next && *next <= now_ && made < (splits ? 1 : options_.spawn_chunk); ++made) {
         if (made > 0 && (batch_->count() + 2 > share || !has_room(spawn.record_body.size() + 2 * kRecordOverheadMax)))
             break;
-        if (!check_room(entry.queue, loop.state.name_space, loop.state.queue)) break;
+        if (!take_room(entry.queue, loop.state.name_space, loop.state.queue)) break;
         const bool is_skipped =
             (splits && spawn.place == 0) ||
             (planted(PlantedBug::occurrence_skipped_after_restart) && is_from_past(entry.id, *next));

@@ -429,5 +429,25 @@ TEST(Loops, what_makes_no_sense_is_refused_and_nothing_is_put) {
     EXPECT_EQ(shard.engine().totals().id_counter, 0u);
 }
 
+// A loop of every minute was put with seconds for milliseconds: it began in 1970, and would have made thirty million.
+TEST(Loops, one_that_would_begin_long_ago_is_refused) {
+    TrialEngine shard;
+    shard.turn(kRepeatEveryMaxMs);
+    PutCommand command = loop(kRepeatEveryMaxMs, 3);
+    command.when = When{kStart - 1, 0};
+    const Error refused = shard.ask<Error>(command);
+    EXPECT_EQ(refused.code, "out_of_range");
+    EXPECT_EQ(refused.field, "due");
+    EXPECT_NE(refused.message.find("at most 3660 days ago"), std::string::npos);
+    command.when = When{kStart, 0};
+    EXPECT_EQ(shard.ask<PutAnswer>(command).due_ms, kStart);
+    shard.turn();
+    EXPECT_EQ(shard.lease().size(), 2u);
+    PutCommand message;
+    message.queue = "q";
+    message.when = When{1, 0};
+    EXPECT_EQ(shard.ask<PutAnswer>(message).state, State::ready) << "a message makes up for nothing";
+}
+
 }  // namespace
 }  // namespace duewheel::engine_loops_test

@@ -108,9 +108,8 @@ std::string_view Engine::why_full(QueueNumber number, std::string_view name_spac
     return space != nullptr && space->is_full(1) ? "namespace_full" : "";
 }
 
-// Whether one more message may be put into the queue; counts it if so. Whoever adds a message asks this, and nothing
-// else; but checks of halves need no room, and are only counted. A loop has to leave a place for its occurrences: loops
-// that fill their room would wait for it for ever.
+// Whether one more message may be put into the queue. A loop has to leave a place for its occurrences: loops that fill
+// their room would wait for it for ever.
 Status Engine::check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
                           bool is_loop) {
     if (number == kNoQueue) {
@@ -136,32 +135,45 @@ Status Engine::check_room(QueueNumber number, const std::string& name_space, con
                          ": put later, add consumers, or raise the namespace's limits.pending",
                      "namespace"};
     }
-    count_put(number, name_space, queue_name);
     return {};
+}
+
+// Counts the message too, if it may be put. Whoever adds a message asks this, or check_room() and count_put(); but
+// checks of halves need no room, and are only counted.
+Status Engine::take_room(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
+    Status room = check_room(number, name_space, queue_name, false);
+    if (room) count_put(number, name_space, queue_name);
+    return room;
 }
 
 // The batch that is being built adds a message to the queue.
 void Engine::count_put(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
     if (number < queues_.size()) ++puts_in_batch(*queues_[number]);
+    if (number == kNoQueue) namespaces_.begin_queue(namespaces_.at(name_space), queue_name);
     Namespace* space = limited_space(number, name_space);
     if (space == nullptr) return;
     namespaces_.note_in_batch(*space);
     if (!planted(PlantedBug::quota_forgets_puts_in_flight)) ++space->puts_in_batch;
-    if (number == kNoQueue) space->queues_in_batch.insert(queue_name);
 }
 
-// Which limit keeps a queue of this name from being begun; where it is given, behind the queue `before`, which is not
-// there yet either.
+// Which limit keeps a queue of this name, which is not there, from being begun; where it is given, behind the queue
+// `before`, which is not there yet either.
 Engine::NameLimit Engine::limit_of_names(const std::string& name_space, const std::string& queue_name,
                                          const std::string* before) {
-    const std::uint64_t others = before != nullptr ? 1 : 0;
-    if (recent_.queues().in_use() + others >= options_.queues_max) return NameLimit::of_server;
+    const Namespace* own = namespaces_.find(name_space);
+    const auto is_begun = [own](const std::string& name) {
+        return own != nullptr && own->queues_in_batch.contains(name);
+    };
+    if (is_begun(queue_name)) return NameLimit::none;
+    const std::uint64_t others = before != nullptr && !is_begun(*before) ? 1 : 0;
+    if (recent_.queues().in_use() + namespaces_.queues_in_batch() + others >= options_.queues_max) {
+        return NameLimit::of_server;
+    }
     const Namespace* space = limited_space(kNoQueue, name_space);
-    if (space == nullptr || space->queues_in_batch.contains(queue_name)) return NameLimit::none;
-    const std::uint64_t most = space->settings().queues_max;
-    std::uint64_t begun = space->queues + space->queues_in_batch.size();
-    if (before != nullptr && !space->queues_in_batch.contains(*before)) ++begun;
-    return most == 0 || begun < most ? NameLimit::none : NameLimit::of_namespace;
+    const std::uint64_t most = space != nullptr ? space->settings().queues_max : 0;
+    if (most == 0) return NameLimit::none;
+    const std::uint64_t begun = space->queues + space->queues_in_batch.size() + others;
+    return begun < most ? NameLimit::none : NameLimit::of_namespace;
 }
 
 // Whether there may be one more queue, of this name; where it is given, behind the queue `before`.
@@ -220,7 +232,7 @@ void Engine::join_namespace(Queue& at, const QueueName& name) {
     at.space = &namespaces_.at(name.name_space);
     ++at.space->queues;
     at.space->pending += at.counts.pending;
-    at.space->queues_in_batch.erase(name.queue);
+    namespaces_.has_begun(*at.space, name.queue);
 }
 
 void Engine::leave_namespace(Queue& at) {

@@ -161,6 +161,41 @@ TEST(Namespaces, has_so_many_queues_however_they_begin) {
     EXPECT_EQ(look(shard).queues, 2u);
 }
 
+// Names that a batch begins were in no count but that of a namespace with settings: it went beyond what the server may
+// have.
+TEST(Namespaces, what_a_batch_begins_counts_for_the_queues_of_the_server) {
+    EngineOptions options;
+    options.queues_max = 3;
+    TrialEngine shard(options);
+    shard.put(0, "body", "a");
+    PutBatchCommand batch;
+    for (const char* queue : {"b", "b", "c", "d", "c"}) batch.puts.push_back(put_to(queue));
+    batch.puts.push_back(put_to("b", "other"));
+    const PutBatchAnswer answer = shard.ask<PutBatchAnswer>(batch);
+    for (const std::size_t fits : {0u, 1u, 2u, 4u}) {
+        EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[fits])) << fits;
+    }
+    for (const std::size_t beyond : {3u, 5u}) {
+        EXPECT_EQ(std::get<Error>(answer.results[beyond]).code, "queue_limit") << beyond;
+    }
+    EXPECT_EQ(shard.engine().counters().queues, 3u);
+    // A consumer begins the name at once that a put has begun on its way.
+    TrialEngine other(options);
+    other.hold_commits = true;
+    const ReplyToken put = other.submit(put_to("b"));
+    other.turn();
+    const ReplyToken waits = other.submit(LeaseCommand{"default", "b", 1, 30'000, 1'000});
+    other.turn();
+    other.hold_commits = false;
+    other.settle();
+    other.turn();
+    EXPECT_NE(other.take<PutAnswer>(put).id, 0u);
+    EXPECT_EQ(other.take<LeaseAnswer>(waits).messages.size(), 1u);
+    other.put(0, "body", "c");
+    other.put(0, "body", "d");
+    EXPECT_EQ(other.ask<Error>(put_to("e")).code, "queue_limit");
+}
+
 TEST(Namespaces, has_so_many_schedules_and_watchdogs) {
     TrialEngine shard;
     limit(shard, {.schedules_max = 1, .watchdogs_max = 2});

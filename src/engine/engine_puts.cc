@@ -166,6 +166,12 @@ Result<Repeat> Engine::chosen_loop(const PutCommand& command, DueMs start) const
         if (const Result<DueMs> at = resolve(*command.expires, "expires_in", "expires"); !at) return at.error();
         if (command.expires->delay_ms < 1) return expires_too_soon("expires_in");
     }
+    if (start < now_ - kRepeatEveryMaxMs) {
+        return Error{"out_of_range",
+                     "a loop makes up for all times since it began, so it begins at most 3660 days ago: give a later "
+                     "time, in milliseconds if it is a number",
+                     "due"};
+    }
     const Result<RepeatRule> rule = chosen_repeat(*command.repeat, start, options_.repeat_times_max);
     if (!rule) return rule.error();
     return Repeat{*rule, command.order_key, command.expires ? command.expires->delay_ms : 0};
@@ -214,16 +220,17 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     if (command.transaction) {
         if (Status fits = check_check_queue(command); !fits) return std::move(fits).error();
     }
+    if (Status fits = check_room(queue, command.name_space, command.queue, repeat.has_value()); !fits) {
+        return std::move(fits).error();
+    }
     if (!command.is_held) {
         const DueMs before_ms = command.repeat && command.repeat->until_ms ? *command.repeat->until_ms + 1 : expires;
         due = place_in_second(queue, *due, latest_due(*due, command.flex_ms, before_ms), std::nullopt);
         if (!due) return due.error();
         if (repeat) repeat->rule.start_ms = *due;
     }
-    // It counts the put, so what comes after refuses nothing.
-    if (Status fits = check_room(queue, command.name_space, command.queue, command.repeat.has_value()); !fits) {
-        return std::move(fits).error();
-    }
+    // Nothing refuses it any more.
+    count_put(queue, command.name_space, command.queue);
     if (!command.is_held && !command.transaction) take_second(queue, *due);
     if (space != nullptr && !planted(PlantedBug::put_allowance_never_used_up)) space->puts.take();
     if (!command.key.empty()) batch_->keys.insert(key_name(command));

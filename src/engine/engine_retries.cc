@@ -230,7 +230,7 @@ Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
     if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
     if (entry.state == State::dead) {  // one that is held never left what is pending
         const QueueName& at = recent_.queues().name(entry.queue);
-        if (Status room = check_room(entry.queue, at.name_space, at.queue); !room) {
+        if (Status room = take_room(entry.queue, at.name_space, at.queue); !room) {
             reply(pending.token, std::move(room).error());
             return withdraw(known), Verdict::settled;
         }

@@ -228,7 +228,7 @@ DueMs Engine::due_of_run(const Schedule& schedule, DueMs nominal_ms) const {
 
 // Whether the queue of what is made takes one more message; counts it if so.
 Status Engine::check_run_room(const std::string& name_space, const std::string& queue) {
-    return check_room(recent_.queues().find(name_space, queue), name_space, queue);
+    return take_room(recent_.queues().find(name_space, queue), name_space, queue);
 }
 
 // What a rule makes: a message of its own. `whole` is the newest whole record of the rule.

@@ -115,7 +115,7 @@ Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& comma
         next.next_ms = most != 0 && next.next_run > most ? 0 : first.value_or(0);
         if (!first) return reply(pending.token, never_due(command.times, next.rule.times, now_)), Verdict::settled;
         if (next.next_ms == 0) {
-            return reply(pending.token, out_of_range("times", "the number of all its runs, of which " +
+            return reply(pending.token, out_of_range("times", "how many nominal times there are in all, of which " +
                                                                   std::to_string(next.next_run - 1) +
                                                                   " have come already: give more, or leave it out")),
                    Verdict::settled;
@@ -158,8 +158,8 @@ Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& comma
 Status Engine::check_schedule(const PutScheduleCommand& command) const {
     const ScheduleRule& rule = command.rule;
     if (rule.times.times > options_.repeat_times_max) {
-        return out_of_range("times",
-                            "the number of all its runs: at most " + std::to_string(options_.repeat_times_max));
+        return out_of_range(
+            "times", "how many nominal times there are in all: at most " + std::to_string(options_.repeat_times_max));
     }
     if (rule.jitter_ms > options_.delay_max_ms) {
         return out_of_range("jitter", "at most " + format_duration(options_.delay_max_ms));
@@ -178,7 +178,7 @@ Status Engine::check_schedule(const PutScheduleCommand& command) const {
 Error Engine::unknown_schedule(const std::string& name_space, const std::string& name) const {
     return {"unknown_schedule",
             "there is no schedule of this name: " + did_you_mean(name, schedules_.names_around(name_space, name)) +
-                "check the name, or set it with a PUT",
+                "check the name, or set it first",
             "schedule"};
 }
 

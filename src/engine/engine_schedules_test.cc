@@ -368,10 +368,10 @@ TEST(Schedules, queue_one_makes_the_run_that_waits_when_the_one_before_ends) {
     shard.turn(100);
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_EQ(look_at(shard).state.merged, 1u);
-    EXPECT_EQ(look_at(shard).state.waiting_run, 2u);
+    EXPECT_EQ(look_at(shard).state.waiting_run, 3u);
     shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
     shard.turn();
-    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2})) << "at once, not at the next time";
+    EXPECT_EQ(numbers_of(shard.lease()), (Numbers{3})) << "at once, not at the next time";
     EXPECT_EQ(look_at(shard).state.waiting_ms, 0);
 }
 

@@ -173,6 +173,19 @@ TEST(EngineSeconds, a_moved_message_leaves_its_second_and_needs_room_in_the_next
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 2000)).due_ms, kLater + 2000);
 }
 
+// Neither another time nor `flex` helps where there is no room at all.
+TEST(EngineSeconds, a_full_queue_is_told_before_a_full_second) {
+    TrialEngine shard;
+    QueueSettings settings;
+    settings.per_second = 1;
+    settings.pending_max = 1;
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::set, settings});
+    shard.move_to_index();
+    shard.ask<PutAnswer>(put_at(kLater));
+    EXPECT_EQ(shard.ask<Error>(put_at(kLater)).code, "queue_full");
+    EXPECT_EQ(shard.engine().counters().refused_second_full, 0u);
+}
+
 TEST(EngineSeconds, puts_of_one_request_fill_seconds_one_after_the_other) {
     TrialEngine shard;
     limit(shard, 2);

@@ -310,16 +310,20 @@ void Engine::release_if_only_waited_for(QueueNumber number) {
     if (at.named && at.only_waited_for && !at.marked && !needs_name(at)) release_name(number);
 }
 
-// There is no room for another name. Where names stay only because records in the open segment name them, it is closed,
-// full or not, so that they are free when it has been swept. O(queues), at most once a second.
-Error Engine::refuse_name() {
+// Another name is wanted. Where names stay only because records in the open segment name them, it is closed, full or
+// not, so that they are free when it has been swept. O(queues), at most once a second.
+void Engine::have_names_released() {
     const bool has_looked = names_looked_at_ms_ != 0 && now_ - names_looked_at_ms_ < 1000;
-    if (!has_looked && segment_fill_ > kSegmentHeaderBytes) {
-        names_looked_at_ms_ = now_;
-        close_wanted_ |= std::any_of(queues_.begin(), queues_.end(), [this](const std::unique_ptr<Queue>& at) {
-            return at->named && at->last_segment == segment_ && !needs_name(*at);
-        });
-    }
+    if (has_looked || segment_fill_ <= kSegmentHeaderBytes) return;
+    names_looked_at_ms_ = now_;
+    close_wanted_ |= std::any_of(queues_.begin(), queues_.end(), [this](const std::unique_ptr<Queue>& at) {
+        return at->named && at->last_segment == segment_ && !needs_name(*at);
+    });
+}
+
+// There is no room for another name.
+Error Engine::refuse_name() {
+    have_names_released();
     return {"queue_limit",
             "there may be " + counted(options_.queues_max, "queue") +
                 ", and this would be one more: use an existing one, or raise the setting limits.queues_max; those that "

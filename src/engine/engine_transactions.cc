@@ -270,11 +270,18 @@ void Engine::add_overdue(EntryNumber number, const OverdueHalf& half) {
     add(number, std::move(next), 0, Error{});
 }
 
+// Which limit keeps the queue of a check, where it is not there, from being begun.
+Engine::NameLimit Engine::limit_of_check(const std::string& name_space, const std::string& queue) {
+    const bool is_there = recent_.queues().find(name_space, queue) != kNoQueue;
+    return is_there ? NameLimit::none : limit_of_names(name_space, queue);
+}
+
 // Whether there is a queue for a check, or may be one; counts the check if so.
 bool Engine::can_be_asked(const std::string& name_space, const std::string& queue) {
-    const QueueNumber number = recent_.queues().find(name_space, queue);
-    if (number == kNoQueue && !check_new_queue(name_space, queue)) return false;
-    count_put(number, name_space, queue);
+    const NameLimit limit = limit_of_check(name_space, queue);
+    if (limit == NameLimit::of_server) have_names_released();
+    if (limit != NameLimit::none) return false;
+    count_put(recent_.queues().find(name_space, queue), name_space, queue);
     return true;
 }
 
@@ -283,8 +290,7 @@ std::string_view Engine::what_keeps_from_asking(const MessageState& half, const 
     const bool is_asked = !rule.check_queue.empty() && half.checks() < rule.check_times;
     if (!is_asked || (half.expires_ms != 0 && half.expires_ms <= half.due_ms)) return "";
     if (half.due_ms <= now_ && refuses_puts()) return "store_full";
-    const bool is_there = recent_.queues().find(half.name_space, rule.check_queue) != kNoQueue;
-    return is_there || limit_of_names(half.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";
+    return limit_of_check(half.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";
 }
 
 // The check message about a half that is `half` when it is made. It holds what the half holds, so that the producer

@@ -67,6 +67,7 @@ TEST(TransactionsRoom, a_check_whose_queue_would_be_one_too_many_counts_and_is_n
     shard.turn(kAfter);
     EXPECT_EQ(state_of(shard, id), State::cancelled);
     EXPECT_EQ(shard.engine().counters().checks, 0u);
+    EXPECT_EQ(shard.engine().counters().quota_refusals, 0u) << "nobody has asked for anything";
 }
 
 TEST(TransactionsRoom, a_look_at_a_half_whose_check_waits_for_space_says_so) {
@@ -143,6 +144,17 @@ TEST(TransactionsRoom, what_a_batch_begins_counts_for_the_check_queue_of_a_half_
         ASSERT_TRUE(std::holds_alternative<Error>(answer.results[1])) << has_settings;
         EXPECT_EQ(std::get<Error>(answer.results[1]).field, "transaction.check_back.queue");
     }
+}
+
+TEST(TransactionsRoom, a_check_queue_that_the_batch_begins_is_there) {
+    EngineOptions options;
+    options.queues_max = 2;
+    TrialEngine shard(options);
+    PutBatchCommand both;
+    both.puts = {PutCommand{.queue = "checks"}, half(0, 2)};
+    const PutBatchAnswer answer = shard.ask<PutBatchAnswer>(both);
+    EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[0]));
+    EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[1]));
 }
 
 TEST(TransactionsRoom, a_look_at_a_half_that_expires_before_its_check_tells_of_no_wait) {

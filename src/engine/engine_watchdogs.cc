@@ -31,7 +31,7 @@ void Engine::begin_watchdogs(std::vector<WatchdogStart> all) {
 Error Engine::unknown_watchdog(const std::string& name_space, const std::string& name) const {
     std::string text =
         "there is no watchdog of this name: " + did_you_mean(name, watchdogs_.names_around(name_space, name)) +
-        "set it with a PUT, which feeds it in the same request";
+        "check the name, or set it first, which feeds it too";
     return {"unknown_watchdog", std::move(text), "watchdog"};
 }
 

@@ -116,6 +116,17 @@ class NamespaceTable {
         space.in_batch = true;
         in_batch_.push_back(&space);
     }
+    // It begins a queue in the namespace, too, of which there is none yet.
+    void begin_queue(Namespace& space, const std::string& queue) {
+        note_in_batch(space);
+        if (space.queues_in_batch.insert(queue).second) ++queues_in_batch_;
+    }
+    // The queue is there now.
+    void has_begun(Namespace& space, const std::string& queue) {
+        queues_in_batch_ -= space.queues_in_batch.erase(queue);
+    }
+    // How many it begins, in all namespaces.
+    std::uint64_t queues_in_batch() const { return queues_in_batch_; }
     // Another batch begins; what the one before added has been counted where it belongs.
     void begin_batch() {
         for (Namespace* space : in_batch_) {
@@ -125,6 +136,7 @@ class NamespaceTable {
             drop_if_idle(*space);
         }
         in_batch_.clear();
+        queues_in_batch_ = 0;
     }
 
     // Those that have settings. While there are none, nothing has to be asked.
@@ -143,6 +155,7 @@ class NamespaceTable {
   private:
     std::map<std::string, Namespace, std::less<>> by_name_;
     std::vector<Namespace*> in_batch_;
+    std::uint64_t queues_in_batch_ = 0;
 };
 
 }  // namespace duewheel

@@ -1,5 +1,6 @@
 #include "engine/schedule_plan.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "base/planted_bugs.h"
@@ -23,9 +24,9 @@ class Planner {
             const DueMs after_next = time_after_next(state, times_);
             PassedWhy why = PassedWhy::none;
             const Fate fate = fate_of(state.next_ms, after_next, why);
-            if (fate == Fate::merge && why == PassedWhy::missed && !has_room()) break;
+            if (fate == Fate::merge && !has_room()) break;
             if (fate == Fate::run && !run(state.next_ms, state.next_run)) break;
-            if (fate != Fate::run) pass(state.next_ms, fate, why);
+            if (fate != Fate::run) pass(state.next_ms, fate, why, state.last_ms);
             ++plan_.steps;
             state.last_ms = state.next_ms;
             state.last_offset_s = times_.offset_s(state.next_ms);
@@ -45,19 +46,28 @@ class Planner {
         return waits || plan_.runs.size() < limits_.runs_max;
     }
 
+    bool is_too_old(DueMs nominal) const {
+        const std::int64_t window_ms = plan_.after.rule.misfire_window_ms;
+        return window_ms != 0 && now_ - nominal > window_ms;
+    }
+
     // The run that waits for the end of the one before. False: it still does not go, and nothing behind it needs a run.
     bool run_waiting() {
         ScheduleState& state = plan_.after;
         if (state.rule.overlap != Overlap::allow && unfinished_) return true;
-        if (plan_.runs.size() >= limits_.runs_max) return false;
-        plan_.runs.push_back({state.waiting_ms, state.waiting_run});
+        if (is_too_old(state.waiting_ms)) {
+            pass_waiting(Fate::skip, PassedWhy::too_old);
+        } else {
+            if (plan_.runs.size() >= limits_.runs_max) return false;
+            plan_.runs.push_back({state.waiting_ms, state.waiting_run});
+            count_run(state.waiting_late);
+            state.last_run_ms = state.waiting_ms;
+            unfinished_ = true;
+        }
         ++plan_.steps;
-        count_run(state.waiting_late);
-        state.last_run_ms = state.waiting_ms;
         state.waiting_ms = 0;
         state.waiting_run = 0;
         state.waiting_late = false;
-        unfinished_ = true;
         return true;
     }
 
@@ -65,9 +75,7 @@ class Planner {
         const ScheduleState& state = plan_.after;
         const ScheduleRule& rule = state.rule;
         if (nominal < state.pass_until_ms) return why = PassedWhy::paused, Fate::skip;
-        if (rule.misfire_window_ms != 0 && now_ - nominal > rule.misfire_window_ms) {
-            return why = PassedWhy::too_old, Fate::skip;
-        }
+        if (is_too_old(nominal)) return why = PassedWhy::too_old, Fate::skip;
         if (is_late(nominal)) {
             why = PassedWhy::missed;
             if (rule.misfire == Misfire::skip) return Fate::skip;
@@ -80,8 +88,7 @@ class Planner {
         }
         if (!unfinished_ || rule.overlap == Overlap::allow) return Fate::run;
         if (must_skip_run()) return why = PassedWhy::overlap, Fate::skip;
-        if (state.waiting_ms == 0) return Fate::run;  // to wait
-        return why = PassedWhy::overlap, Fate::merge;
+        return Fate::run;  // to wait
     }
 
     // False: there is no room for it in this plan.
@@ -89,6 +96,7 @@ class Planner {
         ScheduleState& state = plan_.after;
         const bool late = is_late(nominal);
         if (unfinished_ && state.rule.overlap == Overlap::queue_one) {
+            if (state.waiting_ms != 0) pass_waiting(Fate::merge, PassedWhy::overlap);
             state.waiting_ms = nominal;
             state.waiting_run = number;
             state.waiting_late = late;
@@ -108,12 +116,21 @@ class Planner {
         if (late) plan_.after.late += 1;
     }
 
-    void pass(DueMs nominal, Fate fate, PassedWhy why) {
+    // Others may have been decided since it began to wait.
+    void pass_waiting(Fate fate, PassedWhy why) {
+        const ScheduleState& state = plan_.after;
+        const bool is_next =
+            state.passed_to_ms != 0 && times_.next(state.passed_to_ms, state.from_ms) == state.waiting_ms;
+        pass(state.waiting_ms, fate, why, is_next ? state.passed_to_ms : 0);
+    }
+
+    // `before`: the nominal time before it.
+    void pass(DueMs nominal, Fate fate, PassedWhy why, DueMs before) {
         ScheduleState& state = plan_.after;
         const bool counts = !planted(PlantedBug::skipped_run_not_recorded) || fate != Fate::skip;
         const bool twice = planted(PlantedBug::missed_times_counted_twice) && why == PassedWhy::missed;
         (fate == Fate::skip ? state.skipped : state.merged) += twice ? 2u : counts ? 1u : 0u;
-        const bool goes_on = state.passed_why == why && state.passed_to_ms != 0 && state.passed_to_ms == state.last_ms;
+        const bool goes_on = state.passed_why == why && state.passed_to_ms != 0 && state.passed_to_ms == before;
         if (!goes_on) {
             state.passed_from_ms = nominal;
             state.passed_count = 0;
@@ -121,8 +138,8 @@ class Planner {
         }
         state.passed_to_ms = nominal;
         state.passed_count += 1;
-        if (plan_.passed_from_ms == 0) plan_.passed_from_ms = nominal;
-        plan_.passed_to_ms = nominal;
+        plan_.passed_from_ms = plan_.passed_from_ms == 0 ? nominal : std::min(plan_.passed_from_ms, nominal);
+        plan_.passed_to_ms = std::max(plan_.passed_to_ms, nominal);
         if (why != PassedWhy::missed && why != PassedWhy::too_old) state.made_up = 0;
     }
 

@@ -10,7 +10,8 @@
 //
 // With a window what is older than it is skipped before all that, also what would be on time. An overlap policy then
 // looks at the run before: while that is unfinished, a run is skipped, with what would have been merged into it, or
-// waits for its end, and those that come while one waits are merged into it.
+// waits for its end. Of those that come while one waits the newest waits in its place, and the others are merged into
+// it; what is older than the window when it may go is skipped.
 //
 // Nothing is merged into a run that has no room: the whole row waits with it.
 //

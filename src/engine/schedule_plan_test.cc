@@ -164,11 +164,11 @@ TEST(SchedulePlan, what_would_be_merged_into_a_run_that_overlap_skips_is_skipped
     EXPECT_EQ(made.after.passed_count, 5u);
     // Those that a waiting run takes in are merged into it.
     const SchedulePlan waits = plan(every_minute(Misfire::once, Overlap::queue_one), 5 * kMinute + 2'000, busy);
-    EXPECT_EQ(waits.after.waiting_run, 4u);
+    EXPECT_EQ(waits.after.waiting_run, 5u);
     EXPECT_EQ(waits.after.merged, 4u);
 }
 
-TEST(SchedulePlan, queue_one_keeps_one_run_waiting_and_merges_the_rest) {
+TEST(SchedulePlan, queue_one_keeps_the_newest_run_waiting_and_merges_the_rest) {
     PlanLimits busy;
     busy.last_is_unfinished = true;
     const ScheduleState start = every_minute(Misfire::all, Overlap::queue_one);
@@ -177,19 +177,67 @@ TEST(SchedulePlan, queue_one_keeps_one_run_waiting_and_merges_the_rest) {
     EXPECT_EQ(waits.after.waiting_ms, kMinute);
     EXPECT_EQ(waits.after.waiting_run, 1u);
     EXPECT_EQ(waits.after.made, 0u);
-    const SchedulePlan merged = plan(waits.after, 2 * kMinute, busy);
+    const SchedulePlan merged = plan(plan(waits.after, 2 * kMinute, busy).after, 3 * kMinute, busy);
     EXPECT_TRUE(merged.runs.empty());
-    EXPECT_EQ(merged.after.merged, 1u);
-    EXPECT_TRUE(plan(merged.after, 2 * kMinute + 1, busy).changes_nothing());
-    const SchedulePlan goes = plan(merged.after, 2 * kMinute + 10);
-    EXPECT_EQ(goes.runs, (std::vector<PlannedRun>{{kMinute, 1}}));
+    EXPECT_EQ(merged.after.merged, 2u);
+    EXPECT_EQ(merged.after.waiting_run, 3u);
+    EXPECT_EQ(merged.after.passed_from_ms, kMinute);
+    EXPECT_EQ(merged.after.passed_to_ms, 2 * kMinute);
+    EXPECT_EQ(merged.after.passed_count, 2u);
+    EXPECT_EQ(merged.after.passed_why, PassedWhy::overlap);
+    EXPECT_TRUE(plan(merged.after, 3 * kMinute + 1, busy).changes_nothing());
+    const SchedulePlan goes = plan(merged.after, 3 * kMinute + 10);
+    EXPECT_EQ(goes.runs, (std::vector<PlannedRun>{{3 * kMinute, 3}}));
     EXPECT_EQ(goes.after.waiting_ms, 0);
     EXPECT_EQ(goes.after.made, 1u);
-    const SchedulePlan again = plan(goes.after, 3 * kMinute, busy);
-    EXPECT_EQ(again.after.waiting_run, 3u);
+    EXPECT_EQ(goes.after.last_run_ms, 3 * kMinute);
+    const SchedulePlan again = plan(goes.after, 4 * kMinute, busy);
+    EXPECT_EQ(again.after.waiting_run, 4u);
     ScheduleState relaxed = again.after;
     relaxed.rule.overlap = Overlap::allow;
-    EXPECT_EQ(numbers(plan(relaxed, 3 * kMinute, busy)), (Numbers{3})) << "the policy was changed while one waited";
+    EXPECT_EQ(numbers(plan(relaxed, 4 * kMinute, busy)), (Numbers{4})) << "the policy was changed while one waited";
+}
+
+// A run that waited kept the first time of all that were merged into it and was made however late: with `expires_in` it
+// had expired when it was made, although a minute ago another time had come.
+TEST(SchedulePlan, a_run_that_has_waited_longer_than_the_window_is_skipped) {
+    PlanLimits busy;
+    busy.last_is_unfinished = true;
+    ScheduleState state = every_minute(Misfire::once, Overlap::queue_one);
+    state.rule.misfire_window_ms = 10 * kMinute;
+    state.rule.times.times = 2;
+    state = plan(plan(state, kMinute, busy).after, 2 * kMinute, busy).after;
+    EXPECT_EQ(state.waiting_run, 2u);
+    EXPECT_TRUE(plan(state, 20 * kMinute, busy).changes_nothing()) << "it is judged when it may go";
+    PlanLimits no_room;
+    no_room.runs_max = 0;
+    for (const PlanLimits& limits : {PlanLimits{}, no_room}) {
+        const SchedulePlan gone = plan(state, 12 * kMinute + 1, limits);
+        EXPECT_TRUE(gone.runs.empty());
+        EXPECT_EQ(gone.after.skipped, 1u);
+        EXPECT_EQ(gone.after.merged, 1u);
+        EXPECT_EQ(gone.after.passed_from_ms, 2 * kMinute);
+        EXPECT_EQ(gone.after.passed_count, 1u) << "for another reason than the one before";
+        EXPECT_EQ(gone.after.passed_why, PassedWhy::too_old);
+        EXPECT_TRUE(gone.after.has_ended());
+    }
+    EXPECT_EQ(numbers(plan(state, 12 * kMinute)), (Numbers{2}));
+}
+
+// What waits may be older than what was passed over last.
+TEST(SchedulePlan, a_stretch_does_not_take_in_a_run_that_waited_beside_it) {
+    PlanLimits busy;
+    busy.last_is_unfinished = true;
+    ScheduleState state = plan(every_minute(Misfire::skip, Overlap::queue_one), kMinute, busy).after;
+    const SchedulePlan missed = plan(state, 3 * kMinute + 30'000, busy);
+    EXPECT_EQ(missed.after.skipped, 2u);
+    EXPECT_EQ(missed.after.waiting_run, 1u);
+    const SchedulePlan merged = plan(missed.after, 4 * kMinute, busy);
+    EXPECT_EQ(merged.after.waiting_run, 4u);
+    EXPECT_EQ(merged.after.passed_from_ms, kMinute);
+    EXPECT_EQ(merged.after.passed_to_ms, kMinute);
+    EXPECT_EQ(merged.passed_from_ms, kMinute);
+    EXPECT_EQ(merged.passed_to_ms, kMinute);
 }
 
 // The oracle of shares: however small the steps in which missed times are walked, the end is the same.
@@ -197,7 +245,7 @@ TEST(SchedulePlan, walked_in_shares_it_gives_the_same_as_in_one_go) {
     Random random(20261122);
     for (int round = 0; round < 400; ++round) {
         ScheduleState state =
-            every_minute(static_cast<Misfire>(random.below(3)), static_cast<Overlap>(random.below(2)));
+            every_minute(static_cast<Misfire>(random.below(3)), static_cast<Overlap>(random.below(3)));
         if (random.below(2) == 0) state.rule.misfire_window_ms = static_cast<std::int64_t>(random.below(20)) * kMinute;
         if (random.below(3) == 0) state.rule.times.times = 1 + random.below(30);
         if (random.below(3) == 0) state.pass_until_ms = static_cast<DueMs>(random.below(20)) * kMinute;

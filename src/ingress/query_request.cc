@@ -80,7 +80,8 @@ Result<std::optional<std::int64_t>> QueryRequest::integer(std::string_view name,
     const auto [stopped, failed] = std::from_chars(given->data(), end, number);
     if (failed != std::errc() || stopped != end || number < least || number > most) {
         return Error{"out_of_range",
-                     "this is a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+                     "`" + std::string(name) + "` is a whole number from " + std::to_string(least) + " to " +
+                         std::to_string(most),
                      std::string(name)};
     }
     return std::optional<std::int64_t>(number);

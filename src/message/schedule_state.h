@@ -37,7 +37,7 @@ enum class Misfire : std::uint8_t {
 enum class Overlap : std::uint8_t {
     allow = 0,
     skip = 1,       // no run while the one before is unfinished
-    queue_one = 2,  // one run waits for its end; further ones are merged into it
+    queue_one = 2,  // one run waits for its end, the newest; older ones are merged into it
 };
 // Why a nominal time was passed over.
 enum class PassedWhy : std::uint8_t { none = 0, missed = 1, too_old = 2, paused = 3, overlap = 4 };

@@ -153,6 +153,24 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
     return into;
 }
 
+namespace {
+
+// A rule of `every` is exported with its next time as its start: an earlier one a whole number of rests before it, of
+// an older export that was imported or of the rule itself, says the same from then on.
+bool begins_alike(const json::object& there, const json::object& wanted) {
+    const json::value* every[] = {there.if_contains("every"), wanted.if_contains("every")};
+    const json::value* start[] = {there.if_contains("start"), wanted.if_contains("start")};
+    const auto is_number = [](const json::value* value) { return value != nullptr && value->is_int64(); };
+    const auto is_text = [](const json::value* value) { return value != nullptr && value->is_string(); };
+    const bool may_be = is_number(every[0]) && is_number(every[1]) && is_text(start[0]) && is_text(start[1]);
+    if (!may_be || *every[0] != *every[1] || every[0]->get_int64() < 1) return false;
+    const auto begins = parse_instant(std::string(start[0]->get_string()));
+    const auto goes_on = parse_instant(std::string(start[1]->get_string()));
+    return begins && goes_on && *begins <= *goes_on && (*goes_on - *begins) % every[0]->get_int64() == 0;
+}
+
+}  // namespace
+
 Standing standing_of(const SettingsLine& line, int status, std::string_view answer) {
     json::error_code broken;
     const json::value value = json::parse({answer.data(), answer.size()}, broken);
@@ -163,7 +181,10 @@ Standing standing_of(const SettingsLine& line, int status, std::string_view answ
     const bool says_nothing = there.empty() || there == json::object{{"paused", false}};
     const bool may_say_nothing = line.kind == Kind::name_space || line.kind == Kind::queue;
     const json::object wanted = json::parse(line.body).get_object();
-    if (line.kind == Kind::schedule) there["paused"] = value.get_object().at("paused");
+    if (line.kind == Kind::schedule) {
+        there["paused"] = value.get_object().at("paused");
+        if (begins_alike(there, wanted)) there["start"] = wanted.at("start");
+    }
     if (there == wanted) return Standing::same;
     return may_say_nothing && says_nothing ? Standing::absent : Standing::other;
 }

@@ -81,5 +81,23 @@ TEST(SettingsLines, tell_whether_a_server_has_them_already) {
     EXPECT_EQ(standing_of(space, 200, R"({"namespace":"t","settings":{}})"), Standing::absent);
 }
 
+// The line has the next time as the start. With an export of an hour later, each schedule of `every` that had been
+// imported before was "set in another way".
+TEST(SettingsLines, a_start_some_rests_earlier_is_the_same_schedule) {
+    const SettingsLine line = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
+        "next_ms":1901064600000,"next_occurrence":4,"settings":{"queue":"q","every":600000}})");
+    const auto standing = [&](const std::string& every, const std::string& start) {
+        return standing_of(
+            line, 200,
+            R"({"paused":false,"settings":{"queue":"q","every":)" + every + R"(,"start":")" + start + R"("}})");
+    };
+    EXPECT_EQ(standing("600000", "2030-03-30T01:30:00.000Z"), Standing::same);
+    EXPECT_EQ(standing("600000", "2030-03-29T23:10:00.000Z"), Standing::same);
+    EXPECT_EQ(standing("600000", "2030-03-29T23:11:00.000Z"), Standing::other);
+    EXPECT_EQ(standing("600000", "2030-03-30T01:40:00.000Z"), Standing::other) << "it begins later";
+    EXPECT_EQ(standing("300000", "2030-03-30T01:30:00.000Z"), Standing::other);
+    EXPECT_EQ(standing_of(line, 200, R"({"paused":false,"settings":{"queue":"q","every":600000}})"), Standing::other);
+}
+
 }  // namespace
 }  // namespace duewheel::settings_line_test

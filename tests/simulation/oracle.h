@@ -309,6 +309,7 @@ class Oracle {
     // oracle_loops.cc
     void loop_submitted(MessageModel& fresh);
     bool is_bad_loop(const PutCommand& put, DueMs start_ms) const;
+    static bool is_loop_of_long_ago(const PutCommand& put, DueMs now);
     bool is_refused_loop(const Request& request, const MessageModel* about, std::string_view code) const;
     // How many it can have made by now, and how many of those nobody has met.
     std::uint64_t made_at_most(const MessageModel& loop) const;

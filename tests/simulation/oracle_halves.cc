@@ -367,10 +367,11 @@ void Oracle::queues_are_drained() {
     drained_ms_ = now_;
 }
 
-// Its default holds, and at the end consumers were there for each check.
+// Its default holds, and at the end consumers were there for each check. But where names of queues are short, the one
+// that a check needs may be one too many when it is to be made (seed 46878).
 void Oracle::check_asked(const MessageModel& about) {
     const HalfModel& half = *about.half;
-    if (!half.checks_before_alone || !is_unhurried(half.rule)) return;
+    if (!half.checks_before_alone || !is_unhurried(half.rule) || queues_.size() > options_.queues_max) return;
     for (std::uint64_t number = *half.checks_before_alone + 1; number <= half.rule.check_times; ++number) {
         if (half.checks.contains(number)) continue;
         return violate("C6", "its default holds, and its producer never met check " + std::to_string(number), &about);

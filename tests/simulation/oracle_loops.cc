@@ -12,6 +12,8 @@
 namespace duewheel {
 namespace {
 
+constexpr std::int64_t kLongestRestMs = 3660LL * 86'400'000;
+
 std::string name_of(const MessageModel& loop, std::uint64_t number) {
     return "occurrence " + std::to_string(number) + " of loop " + std::to_string(loop.id);
 }
@@ -26,13 +28,17 @@ bool Oracle::is_bad_loop(const PutCommand& put, DueMs start_ms) const {
     const auto is_outside = [](std::int64_t value, std::int64_t least, std::int64_t most) {
         return value < least || value > most;
     };
-    constexpr std::int64_t kLongestRestMs = 3660LL * 86'400'000;
     const bool grows = choice.factor_permille.value_or(1000) > 1000;
     if (is_outside(choice.every_ms, 1, kLongestRestMs)) return true;
     if (choice.times && is_outside(*choice.times, 1, static_cast<std::int64_t>(options_.repeat_times_max))) return true;
     if (choice.factor_permille && is_outside(*choice.factor_permille, 1000, 100'000)) return true;
     if (choice.most_ms && (!grows || is_outside(*choice.most_ms, choice.every_ms, kLongestRestMs))) return true;
     return choice.until_ms && *choice.until_ms < start_ms;
+}
+
+// Whether it would begin too long before `now`.
+bool Oracle::is_loop_of_long_ago(const PutCommand& put, DueMs now) {
+    return put.repeat && put.when.at_ms && *put.when.at_ms < now - kLongestRestMs;
 }
 
 void Oracle::loop_submitted(MessageModel& fresh) {
@@ -56,7 +62,8 @@ bool Oracle::is_refused_loop(const Request& request, const MessageModel* about, 
     if (put == nullptr || !put->repeat) return false;
     if (code == "conflicting_members") return put->expires && put->expires->at_ms;
     if (code == "expires_too_soon") return put->expires && put->expires->delay_ms < 1;
-    return code == "out_of_range" && is_bad_loop(*put, due_of(put->when, request.submitted_ms).high);
+    if (code != "out_of_range") return false;
+    return is_bad_loop(*put, due_of(put->when, request.submitted_ms).high) || is_loop_of_long_ago(*put, latest());
 }
 
 // ---- how far it has come

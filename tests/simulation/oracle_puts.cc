@@ -241,6 +241,9 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     if (put.repeat && (!about.is_loop() || has_no_expiry || is_bad_loop(put, answer.due_ms))) {
         return violate("C6", "a loop was accepted that makes no sense", &about);
     }
+    if (!answer.repeated && is_loop_of_long_ago(put, request.submitted_ms)) {
+        return violate("C6", "a loop was accepted that would begin long ago", &about);
+    }
     if (about.is_loop()) {
         rare_.met(Rare::loop_put);
         about.loop->start = exact;
@@ -292,6 +295,7 @@ bool Oracle::is_surely_taken(const MessageModel& about, const Request& request) 
                               !namespace_of(put.name_space).was_limited;
     if (put.transaction) return false;  // its default may end it unmet
     if (put.repeat && (put.repeat->until_ms || is_bad_loop(put, INT64_MIN))) return false;
+    if (is_loop_of_long_ago(put, latest())) return false;
     return !put.expires && ahead <= options_.delay_max_ms && has_no_limit && options_.queues_max > kQueuesAtMost;
 }
 

@@ -295,6 +295,9 @@ void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, 
         if (!times.back() && number < after.next_run) return;
     }
     const auto is_late = [&](DueMs nominal) { return latest() - nominal > options_.run_on_time_ms; };
+    const auto is_too_old = [&](DueMs nominal) {
+        return rule.misfire_window_ms != 0 && latest() - nominal > rule.misfire_window_ms;
+    };
     std::uint64_t may_be_late = 0;
     for (std::size_t i = 0; i + 1 < times.size(); ++i) may_be_late += is_late(*times[i]) ? 1 : 0;
     const bool runs_out = before.made_up + may_be_late > options_.runs_made_up_max;
@@ -303,15 +306,18 @@ void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, 
     for (std::size_t i = 0; i + 1 < times.size(); ++i) {
         const DueMs nominal = *times[i];
         const std::optional<DueMs> behind = times[i + 1];
-        const bool is_too_old = rule.misfire_window_ms != 0 && latest() - nominal > rule.misfire_window_ms;
         const bool by_misfire = rule.misfire == Misfire::skip || (rule.misfire == Misfire::all && runs_out);
-        if (nominal < after.pass_until_ms || is_too_old || (is_late(nominal) && by_misfire) ||
+        if (nominal < after.pass_until_ms || is_too_old(nominal) || (is_late(nominal) && by_misfire) ||
             rule.overlap == Overlap::skip) {
             ++may_skip;
         }
         const bool is_one_of_many =
             rule.misfire == Misfire::once && is_late(nominal) && behind.has_value() && is_late(*behind);
         if (is_one_of_many || rule.overlap == Overlap::queue_one) ++may_merge;
+    }
+    if (before.waiting_ms != 0) {
+        may_merge += rule.overlap == Overlap::queue_one ? 1 : 0;
+        may_skip += is_too_old(before.waiting_ms) ? 1 : 0;
     }
     // Where zone data changed in between, the one behind was another when it was decided.
     if (life.stretch_of(before.next_run) != life.stretch_of(after.next_run)) ++may_merge;
@@ -329,6 +335,12 @@ void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, 
     const bool makes_none = after.made == before.made && after.waiting_ms == before.waiting_ms;
     if (merged > 0 && rule.overlap != Overlap::queue_one && makes_none && is_one_walk) {
         return schedule_violates(model, "C6", "times were merged into a run that is none");
+    }
+    const bool has_newer = times.size() > 1 && after.waiting_run + 1 < after.next_run;
+    if (after.waiting_ms != 0 && has_newer && skipped == 0 && is_one_walk) {
+        return schedule_violates(model, "C6",
+                                 "run " + std::to_string(after.waiting_run) + " waits, though time " +
+                                     std::to_string(after.next_run - 1) + " came after it");
     }
     if (skipped <= may_skip && merged <= may_merge && late_made <= may_be_late + (before.waiting_ms != 0 ? 1 : 0)) {
         return;
