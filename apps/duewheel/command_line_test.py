@@ -783,6 +783,7 @@ class Worker(CommandLine):
                                (["--start", "2028-01-01T06:00+02:00", "--tz", "Europe/Oslo"], "2028-01-01T04:00:00.000Z")):
             self.output("schedule", "set", "bounded", "q", "x", "--cron", "0 6 * * *", *options, TZ="America/New_York")
             self.assertEqual(self.answer("schedule", "get", "bounded")["settings"]["start"], start)
+        self.output("schedule", "set", "bounded", "q", "x", "--cron", "0 6 * * *", "--start", "2028-01-01T06:00", TZDIR="/")
         wrong = ("schedule", "set", "bounded", "q", "x", "--cron", "0 6 * * *", "--end")
         twice = self.refusal(*wrong, "2027-10-31T02:30", "--tz", "Europe/Oslo", code=USAGE)
         self.assertIn("Write 2027-10-31T02:30:00+02:00 or 2027-10-31T02:30:00+01:00.", twice)

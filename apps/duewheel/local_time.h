@@ -20,8 +20,8 @@ namespace duewheel {
 // conflicting_members (an offset and a zone).
 Result<InstantMs> parse_local_instant(std::string_view text, const std::optional<std::string>& zone);
 
-// Likewise of a rule that has a zone, whatever the text says: an offset beside it is taken at its word, and no advice
-// is to leave the zone out. Codes: bad_instant, unknown_zone.
+// Likewise of a rule that has a zone: it is used only where the text has no offset, and no advice is to leave it out.
+// Codes: bad_instant, unknown_zone.
 Result<InstantMs> parse_instant_of_rule(std::string_view text, const std::string& zone);
 
 // The same text with the seconds that it leaves out: ":00". Any other text is as it was.

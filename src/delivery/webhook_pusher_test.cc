@@ -301,6 +301,23 @@ TEST(WebhookPusher, tries_a_target_that_does_not_work_now_and_then_without_using
     EXPECT_EQ(trial.sent.size(), 5u) << "as many as it may have";
 }
 
+// One that asked to be left alone for an hour when it was tried was said to rest for its failures.
+TEST(WebhookPusher, tells_what_it_is_that_a_target_rests_for) {
+    Trial trial;
+    trial.set_target("q", Trial::target("http://example.com/in", 5));
+    for (int i = 0; i < 50; ++i) trial.shard.put(0, std::to_string(i));
+    trial.run();
+    const auto seen = [&] { return trial.pusher->look_at({"default", "q"}, trial.shard.engine().now()); };
+    EXPECT_EQ(seen().state, TargetSeen::State::works);
+    while (!trial.sent.empty()) trial.end_first(Kind::unreachable);
+    EXPECT_EQ(seen().state, TargetSeen::State::failed);
+    for (int seconds = 0; seconds < 10 && trial.sent.empty(); ++seconds) trial.run(1'000);
+    ASSERT_EQ(trial.sent.size(), 1u);
+    trial.answer_first(429, 3'600);
+    EXPECT_EQ(seen().state, TargetSeen::State::asked);
+    EXPECT_EQ(seen().rests_until_ms, trial.shard.engine().now() + 3'600'000);
+}
+
 // Messages are leased while it works, and their bodies come late: its target failed and rested meanwhile, and is to be
 // tried again. All of them were posted at once.
 TEST(WebhookPusher, tries_with_one_alone_also_of_what_was_leased_before) {

@@ -232,7 +232,7 @@ void Engine::join_namespace(Queue& at, const QueueName& name) {
     at.space = &namespaces_.at(name.name_space);
     ++at.space->queues;
     at.space->pending += at.counts.pending;
-    namespaces_.has_begun(*at.space, name.queue);
+    at.put_on_its_way = namespaces_.has_begun(*at.space, name.queue);
 }
 
 void Engine::leave_namespace(Queue& at) {
@@ -246,6 +246,7 @@ void Engine::leave_namespace(Queue& at) {
 // A message of the queue enters or leaves this durable state.
 void Engine::count_in_queue(Queue& at, State state, bool enters) {
     const std::uint64_t before = at.counts.pending;
+    at.put_on_its_way = false;
     enters ? at.counts.enter(state) : at.counts.leave(state);
     at.space->pending += at.counts.pending - before;
 }
@@ -325,7 +326,7 @@ NamespaceAnswer Engine::describe(const Namespace& space) {
 
 void Engine::describe(const DescribeNamespaceCommand& command, ReplyToken token) {
     const Namespace* space = namespaces_.find(command.name_space);
-    if (space == nullptr) {
+    if (space == nullptr || !space->is_there()) {
         return reply(token, Error{"unknown_namespace",
                                   "nothing is in a namespace of this name and it has no settings: check the name, or "
                                   "begin it with a put or with settings",
@@ -341,11 +342,12 @@ void Engine::list_namespaces(const ListNamespacesCommand& command, ReplyToken to
     NamespaceListAnswer answer;
     std::string_view after = command.after;
     while (const Namespace* space = namespaces_.next(after)) {
+        after = *space->name;
+        if (!space->is_there()) continue;
         if (answer.namespaces.size() == command.limit) {
             answer.complete = false;
             break;
         }
-        after = *space->name;
         answer.namespaces.push_back(describe(*space));
     }
     reply(token, std::move(answer));

@@ -179,21 +179,33 @@ TEST(Namespaces, what_a_batch_begins_counts_for_the_queues_of_the_server) {
         EXPECT_EQ(std::get<Error>(answer.results[beyond]).code, "queue_limit") << beyond;
     }
     EXPECT_EQ(shard.engine().counters().queues, 3u);
-    // A consumer begins the name at once that a put has begun on its way.
-    TrialEngine other(options);
-    other.hold_commits = true;
-    const ReplyToken put = other.submit(put_to("b"));
-    other.turn();
-    const ReplyToken waits = other.submit(LeaseCommand{"default", "b", 1, 30'000, 1'000});
-    other.turn();
-    other.hold_commits = false;
-    other.settle();
-    other.turn();
-    EXPECT_NE(other.take<PutAnswer>(put).id, 0u);
-    EXPECT_EQ(other.take<LeaseAnswer>(waits).messages.size(), 1u);
-    other.put(0, "body", "c");
-    other.put(0, "body", "d");
-    EXPECT_EQ(other.ask<Error>(put_to("e")).code, "queue_limit");
+}
+
+// A consumer is there at once, and the put of the same name that is on its way takes no second name; nor does the name
+// go with that consumer.
+TEST(Namespaces, a_queue_that_is_on_its_way_counts_once_whoever_else_begins_it) {
+    EngineOptions options;
+    options.queues_max = 2;
+    TrialEngine shard(options);
+    shard.hold_commits = true;
+    const ReplyToken put = shard.submit(put_to("b"));
+    shard.turn();
+    EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"default"}).code, "unknown_namespace") << "it is not durable";
+    const ReplyToken waits = shard.submit(LeaseCommand{"default", "b", 1, 30'000, 1'000});
+    shard.turn();
+    shard.turn(1'000);
+    EXPECT_TRUE(shard.take<LeaseAnswer>(waits).messages.empty());
+    const ReplyToken other = shard.submit(LeaseCommand{"default", "c", 1, 30'000, 1'000});
+    shard.turn();
+    const ReplyToken beyond = shard.submit(LeaseCommand{"default", "d", 1, 30'000, 1'000});
+    shard.turn();
+    EXPECT_EQ(shard.take<Error>(beyond).code, "queue_limit");
+    shard.hold_commits = false;
+    shard.settle();
+    shard.turn(1'000);
+    EXPECT_NE(shard.take<PutAnswer>(put).id, 0u);
+    EXPECT_TRUE(shard.take<LeaseAnswer>(other).messages.empty());
+    EXPECT_EQ(look(shard).queues, 1u);
 }
 
 TEST(Namespaces, has_so_many_schedules_and_watchdogs) {

@@ -292,7 +292,7 @@ void Engine::release_names(SegmentNumber swept) {
 bool Engine::needs_name(const Queue& at) const {
     return !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() || at.has_backlog() ||
            at.lines_asking > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.target_changed ||
-           letting_go_;
+           at.put_on_its_way || letting_go_;
 }
 
 void Engine::release_name(QueueNumber number) {

@@ -86,9 +86,9 @@ struct Namespace {
         const std::uint64_t most = settings().pending_max;
         return most != 0 && pending + puts_in_batch + more > most;
     }
-    bool is_idle() const {
-        return !conf && !conf_in_batch && !in_batch && pending == 0 && queues == 0 && schedules == 0 && watchdogs == 0;
-    }
+    // Whether it has settings, or anything is in it. What is on its way to the disk is not.
+    bool is_there() const { return conf || pending != 0 || queues != 0 || schedules != 0 || watchdogs != 0; }
+    bool is_idle() const { return !is_there() && !conf_in_batch && !in_batch; }
 };
 
 class NamespaceTable {
@@ -121,9 +121,11 @@ class NamespaceTable {
         note_in_batch(space);
         if (space.queues_in_batch.insert(queue).second) ++queues_in_batch_;
     }
-    // The queue is there now.
-    void has_begun(Namespace& space, const std::string& queue) {
-        queues_in_batch_ -= space.queues_in_batch.erase(queue);
+    // The queue is there now. Whether the batch begins it, too.
+    bool has_begun(Namespace& space, const std::string& queue) {
+        const std::size_t begun = space.queues_in_batch.erase(queue);
+        queues_in_batch_ -= begun;
+        return begun != 0;
     }
     // How many it begins, in all namespaces.
     std::uint64_t queues_in_batch() const { return queues_in_batch_; }

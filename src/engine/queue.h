@@ -74,6 +74,7 @@ struct Queue {
 
     // What makes the name go again when nothing is in it (Engine::release_names).
     bool named = false;              // it stands in the list of names
+    bool put_on_its_way = false;     // the batch has begun it, and somebody else since then
     bool only_waited_for = false;    // no record ever named it: the name goes with the last consumer
     SegmentNumber last_segment = 0;  // of the newest record about the queue
 

@@ -19,7 +19,8 @@ class Planner {
 
     SchedulePlan plan() {
         ScheduleState& state = plan_.after;
-        if (state.waiting_ms != 0 && !run_waiting()) return std::move(plan_);
+        const bool waits = state.waiting_ms != 0 && state.rule.overlap == Overlap::queue_one;
+        if (state.waiting_ms != 0 && !waits && !run_waiting()) return std::move(plan_);
         while (state.next_ms != 0 && state.next_ms <= now_ && plan_.steps < limits_.steps_max) {
             const DueMs after_next = time_after_next(state, times_);
             PassedWhy why = PassedWhy::none;
@@ -33,6 +34,9 @@ class Planner {
             state.next_ms = after_next;
             state.next_run += 1;
         }
+        // What has come is newer, and waits in its place.
+        const bool is_newest = state.next_ms == 0 || state.next_ms > now_;
+        if (waits && is_newest) run_waiting();
         return std::move(plan_);
     }
 
@@ -40,18 +44,20 @@ class Planner {
     bool is_late(DueMs nominal) const { return now_ - nominal > limits_.on_time_ms; }
     bool must_skip_run() const { return unfinished_ && plan_.after.rule.overlap == Overlap::skip; }
 
-    // For the run that the next times are merged into; one that waits for another needs none yet.
-    bool has_room() const {
-        const bool waits = unfinished_ && plan_.after.rule.overlap == Overlap::queue_one;
-        return waits || plan_.runs.size() < limits_.runs_max;
+    // Whether a run has to wait, for the end of another or in the place of one that waits.
+    bool must_wait() const {
+        return plan_.after.rule.overlap == Overlap::queue_one && (unfinished_ || plan_.after.waiting_ms != 0);
     }
+
+    // For the run that the next times are merged into; one that waits needs none yet.
+    bool has_room() const { return must_wait() || plan_.runs.size() < limits_.runs_max; }
 
     bool is_too_old(DueMs nominal) const {
         const std::int64_t window_ms = plan_.after.rule.misfire_window_ms;
         return window_ms != 0 && now_ - nominal > window_ms;
     }
 
-    // The run that waits for the end of the one before. False: it still does not go, and nothing behind it needs a run.
+    // The run that waits for the end of the one before. False: there is no room for it, and nothing goes before it.
     bool run_waiting() {
         ScheduleState& state = plan_.after;
         if (state.rule.overlap != Overlap::allow && unfinished_) return true;
@@ -95,7 +101,7 @@ class Planner {
     bool run(DueMs nominal, std::uint64_t number) {
         ScheduleState& state = plan_.after;
         const bool late = is_late(nominal);
-        if (unfinished_ && state.rule.overlap == Overlap::queue_one) {
+        if (must_wait()) {
             if (state.waiting_ms != 0) pass_waiting(Fate::merge, PassedWhy::overlap);
             state.waiting_ms = nominal;
             state.waiting_run = number;
@@ -107,13 +113,13 @@ class Planner {
             state.last_run_ms = nominal;
             unfinished_ = true;
         }
-        state.made_up = late ? state.made_up + 1 : 0;
         return true;
     }
 
     void count_run(bool late) {
         plan_.after.made += 1;
         if (late) plan_.after.late += 1;
+        plan_.after.made_up = late ? plan_.after.made_up + 1 : 0;
     }
 
     // Others may have been decided since it began to wait.

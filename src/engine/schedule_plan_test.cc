@@ -224,6 +224,39 @@ TEST(SchedulePlan, a_run_that_has_waited_longer_than_the_window_is_skipped) {
     EXPECT_EQ(numbers(plan(state, 12 * kMinute)), (Numbers{2}));
 }
 
+// The queue had filled up when the one before ended. For as long as it stayed full the run that waited was the one that
+// had come first.
+TEST(SchedulePlan, the_newest_waits_also_where_it_waits_for_room_alone) {
+    PlanLimits busy;
+    busy.last_is_unfinished = true;
+    const ScheduleState waits = plan(every_minute(Misfire::once, Overlap::queue_one), kMinute, busy).after;
+    PlanLimits no_room;
+    no_room.runs_max = 0;
+    const SchedulePlan crowded = plan(waits, 60 * kMinute + 2'000, no_room);
+    EXPECT_TRUE(crowded.runs.empty());
+    EXPECT_EQ(crowded.after.waiting_run, 60u);
+    EXPECT_EQ(crowded.after.merged, 59u);
+    EXPECT_TRUE(plan(crowded.after, 60 * kMinute + 3'000, no_room).changes_nothing());
+    EXPECT_EQ(numbers(plan(crowded.after, 60 * kMinute + 3'000)), (Numbers{60}));
+    EXPECT_EQ(numbers(plan(waits, 60 * kMinute + 2'000)), (Numbers{60}));
+    PlanLimits few_steps;
+    few_steps.steps_max = 10;
+    EXPECT_TRUE(plan(waits, 60 * kMinute + 2'000, few_steps).runs.empty()) << "newer ones are to be looked at first";
+}
+
+// A run that only began to wait counted as made up for: with a limit of one the first of all that were missed waited,
+// and the others were skipped.
+TEST(SchedulePlan, what_waits_is_not_made_up_for_yet) {
+    PlanLimits busy;
+    busy.last_is_unfinished = true;
+    busy.made_up_max = 1;
+    const SchedulePlan waits = plan(every_minute(Misfire::all, Overlap::queue_one), 5 * kMinute + 30'000, busy);
+    EXPECT_EQ(waits.after.waiting_run, 5u);
+    EXPECT_EQ(waits.after.merged, 4u);
+    EXPECT_EQ(waits.after.skipped, 0u);
+    EXPECT_EQ(plan(waits.after, 5 * kMinute + 40'000).after.made_up, 1u);
+}
+
 // What waits may be older than what was passed over last.
 TEST(SchedulePlan, a_stretch_does_not_take_in_a_run_that_waited_beside_it) {
     PlanLimits busy;
@@ -249,6 +282,12 @@ TEST(SchedulePlan, walked_in_shares_it_gives_the_same_as_in_one_go) {
         if (random.below(2) == 0) state.rule.misfire_window_ms = static_cast<std::int64_t>(random.below(20)) * kMinute;
         if (random.below(3) == 0) state.rule.times.times = 1 + random.below(30);
         if (random.below(3) == 0) state.pass_until_ms = static_cast<DueMs>(random.below(20)) * kMinute;
+        if (state.rule.overlap == Overlap::queue_one && random.below(2) == 0) {
+            state.waiting_ms = state.last_ms = kMinute;
+            state.waiting_run = 1;
+            state.next_ms = 2 * kMinute;
+            state.next_run = 2;
+        }
         PlanLimits limits;
         limits.made_up_max = static_cast<std::uint32_t>(random.below(30));
         const DueMs now = static_cast<DueMs>(random.below(40)) * kMinute + static_cast<DueMs>(random.below(10'000));

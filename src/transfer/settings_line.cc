@@ -155,18 +155,32 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
 
 namespace {
 
-// A rule of `every` is exported with its next time as its start: an earlier one a whole number of rests before it, of
-// an older export that was imported or of the rule itself, says the same from then on.
-bool begins_alike(const json::object& there, const json::object& wanted) {
-    const json::value* every[] = {there.if_contains("every"), wanted.if_contains("every")};
-    const json::value* start[] = {there.if_contains("start"), wanted.if_contains("start")};
-    const auto is_number = [](const json::value* value) { return value != nullptr && value->is_int64(); };
-    const auto is_text = [](const json::value* value) { return value != nullptr && value->is_string(); };
-    const bool may_be = is_number(every[0]) && is_number(every[1]) && is_text(start[0]) && is_text(start[1]);
-    if (!may_be || *every[0] != *every[1] || every[0]->get_int64() < 1) return false;
-    const auto begins = parse_instant(std::string(start[0]->get_string()));
-    const auto goes_on = parse_instant(std::string(start[1]->get_string()));
-    return begins && goes_on && *begins <= *goes_on && (*goes_on - *begins) % every[0]->get_int64() == 0;
+// A rule of `every` is exported with its next time as its start, and with the times that are left. An earlier start and
+// more times, of an older export that was imported or of the rule itself, say the same where so many times have come
+// since, and what comes next is no earlier than the line says. `there`: the answer to a GET; `wanted`: the line's PUT.
+bool goes_on_alike(const json::object& there, const json::object& wanted) {
+    const json::object& settings = there.at("settings").get_object();
+    const auto number = [](const json::object& of, const char* member) {
+        const json::value* value = of.if_contains(member);
+        return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+    };
+    const auto start = [](const json::object& of) {
+        const json::value* value = of.if_contains("start");
+        const bool is_text = value != nullptr && value->is_string();
+        const auto instant = is_text ? parse_instant(std::string(value->get_string())) : Result<InstantMs>(Error{});
+        return instant ? std::optional(*instant) : std::nullopt;
+    };
+    const std::optional<InstantMs> begins = start(settings);
+    const std::optional<InstantMs> goes_on = start(wanted);
+    const std::int64_t every = number(settings, "every");
+    const std::int64_t next = number(there, "next_ms");
+    if (!begins || !goes_on || every < 1 || every != number(wanted, "every") || next < *goes_on) return false;
+    if ((*goes_on - *begins) % every != 0 || (next - *goes_on) % every != 0) return false;
+    if (!settings.contains("times") && !wanted.contains("times")) return true;
+    // On days without a run nobody sees here how many times there were.
+    if (settings.contains("closed")) return false;
+    const std::int64_t left = number(settings, "times") - (number(there, "next_occurrence") - 1);
+    return left == number(wanted, "times") - (next - *goes_on) / every;
 }
 
 }  // namespace
@@ -183,7 +197,10 @@ Standing standing_of(const SettingsLine& line, int status, std::string_view answ
     const json::object wanted = json::parse(line.body).get_object();
     if (line.kind == Kind::schedule) {
         there["paused"] = value.get_object().at("paused");
-        if (begins_alike(there, wanted)) there["start"] = wanted.at("start");
+        if (goes_on_alike(value.get_object(), wanted)) {
+            there["start"] = wanted.at("start");
+            if (wanted.contains("times")) there["times"] = wanted.at("times");
+        }
     }
     if (there == wanted) return Standing::same;
     return may_say_nothing && says_nothing ? Standing::absent : Standing::other;

@@ -81,22 +81,40 @@ TEST(SettingsLines, tell_whether_a_server_has_them_already) {
     EXPECT_EQ(standing_of(space, 200, R"({"namespace":"t","settings":{}})"), Standing::absent);
 }
 
-// The line has the next time as the start. With an export of an hour later, each schedule of `every` that had been
-// imported before was "set in another way".
-TEST(SettingsLines, a_start_some_rests_earlier_is_the_same_schedule) {
+// The line has the next time as the start, and the times that are left. With an export of an hour later each schedule
+// of `every` that had been imported before was "set in another way".
+TEST(SettingsLines, a_schedule_of_an_older_import_that_goes_on_alike_is_the_same) {
     const SettingsLine line = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
         "next_ms":1901064600000,"next_occurrence":4,"settings":{"queue":"q","every":600000}})");
-    const auto standing = [&](const std::string& every, const std::string& start) {
-        return standing_of(
-            line, 200,
-            R"({"paused":false,"settings":{"queue":"q","every":)" + every + R"(,"start":")" + start + R"("}})");
+    const auto standing = [&](const std::string& every, const std::string& start, const std::string& next_ms) {
+        return standing_of(line, 200,
+                           R"({"paused":false,"next_ms":)" + next_ms + R"(,"next_occurrence":9,)" +
+                               R"("settings":{"queue":"q","every":)" + every + R"(,"start":")" + start + R"("}})");
     };
-    EXPECT_EQ(standing("600000", "2030-03-30T01:30:00.000Z"), Standing::same);
-    EXPECT_EQ(standing("600000", "2030-03-29T23:10:00.000Z"), Standing::same);
-    EXPECT_EQ(standing("600000", "2030-03-29T23:11:00.000Z"), Standing::other);
-    EXPECT_EQ(standing("600000", "2030-03-30T01:40:00.000Z"), Standing::other) << "it begins later";
-    EXPECT_EQ(standing("300000", "2030-03-30T01:30:00.000Z"), Standing::other);
+    EXPECT_EQ(standing("600000", "2030-03-30T01:30:00.000Z", "1901064600000"), Standing::same);
+    EXPECT_EQ(standing("600000", "2030-03-29T23:10:00.000Z", "1901064600000"), Standing::same);
+    EXPECT_EQ(standing("600000", "2030-03-29T23:10:00.000Z", "1901066400000"), Standing::same);
+    EXPECT_EQ(standing("600000", "2030-03-29T23:11:00.000Z", "1901065260000"), Standing::other);
+    EXPECT_EQ(standing("600000", "2030-03-29T23:10:00.000Z", "1901064000000"), Standing::other) << "earlier ones come";
+    EXPECT_EQ(standing("300000", "2030-03-29T23:10:00.000Z", "1901064600000"), Standing::other);
     EXPECT_EQ(standing_of(line, 200, R"({"paused":false,"settings":{"queue":"q","every":600000}})"), Standing::other);
+}
+
+TEST(SettingsLines, a_schedule_of_an_older_import_has_as_many_times_left) {
+    const auto line_with = [](const std::string& more) {
+        return read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,"next_ms":1901064600000,)"
+                                    R"("next_occurrence":6,"settings":{"queue":"q","every":600000,"times":15)" +
+                                        more + "}}");
+    };
+    const auto standing = [&](const std::string& times, const std::string& more) {
+        return standing_of(line_with(more), 200,
+                           R"({"paused":false,"next_ms":1901065800000,"next_occurrence":8,"settings":{"queue":"q",)"
+                           R"("every":600000,"times":)" +
+                               times + R"(,"start":"2030-03-30T00:40:00.000Z")" + more + "}}");
+    };
+    EXPECT_EQ(standing("15", ""), Standing::same) << "ten are left at the first, and eight at the next two later";
+    EXPECT_EQ(standing("10", ""), Standing::other);
+    EXPECT_EQ(standing("15", R"(,"closed":"SAT")"), Standing::other);
 }
 
 }  // namespace

@@ -422,6 +422,7 @@ class Oracle {
     bool runs_may_wait(const ScheduleModel& model) const;
     bool run_may_have_vanished(const ScheduleModel& model, DueMs nominal_ms) const;
     void schedule_dues_ahead(std::vector<DueMs>& dues) const;
+    void runs_ahead(const ScheduleModel& model, const ScheduleLife& life, std::vector<DueMs>& dues) const;
     bool schedules_go_on() const;
     void check_runs(const ScheduleModel& model, const ScheduleLife& life);
 

@@ -16,6 +16,8 @@ namespace {
 
 using There = ScheduleModel::There;
 
+constexpr std::size_t kRunsAheadMost = 1000;
+
 }  // namespace
 
 // ---- what follows from what is known
@@ -95,7 +97,36 @@ bool Oracle::schedules_go_on() const {
     });
 }
 
-// When one comes next, and when runs fall due that were made and that nobody has met.
+// When runs fall due that were made and that nobody has met: from the newest on, as far back as jitter reaches. Of more
+// than can be waited for one by one, when the last of them is due at the latest.
+void Oracle::runs_ahead(const ScheduleModel& model, const ScheduleLife& life, std::vector<DueMs>& dues) const {
+    std::vector<const SchedulePut*> puts;
+    std::int64_t jitter_most = 0;
+    for (const std::uint64_t serial : model.puts) {
+        const SchedulePut& put = schedule_puts_[serial - 1];
+        if (put.was_never_taken()) continue;
+        puts.push_back(&put);
+        jitter_most = std::max(jitter_most, put.command.rule.jitter_ms);
+    }
+    const std::size_t before = dues.size();
+    DueMs latest = 0;
+    for (std::uint64_t number = life.newest()->next_run - 1; number > 0; --number) {
+        const RuleStretch* stretch = life.met.contains(number) ? nullptr : life.stretch_of(number);
+        const std::optional<DueMs> nominal = stretch == nullptr ? std::nullopt : stretch->time(number);
+        if (!nominal) continue;
+        latest = std::max(latest, *nominal + jitter_most);
+        if (*nominal + jitter_most <= now_) return;
+        for (const SchedulePut* put : puts) {
+            const DueMs due = due_of_run(*put, *nominal);
+            if (due > now_) dues.push_back(due);
+        }
+        if (dues.size() - before <= kRunsAheadMost) continue;
+        dues.resize(before);
+        return dues.push_back(latest);
+    }
+}
+
+// When one comes next, and when those fall due that were made.
 void Oracle::schedule_dues_ahead(std::vector<DueMs>& dues) const {
     for (const auto& [name, model] : schedules_) {
         const ScheduleState* state = model.surely();
@@ -105,20 +136,12 @@ void Oracle::schedule_dues_ahead(std::vector<DueMs>& dues) const {
         for (const ScheduleLife& life : model.lives) {
             if (life.was_lost) {  // it may have made runs before it went, by rules that nobody was told of
                 for (const std::uint64_t serial : model.puts) {
-                    const DueMs last = life.removed_ms + schedule_puts_[serial - 1].command.rule.jitter_ms;
-                    if (last > now_) dues.push_back(last);
+                    const SchedulePut& put = schedule_puts_[serial - 1];
+                    const DueMs last = life.removed_ms + put.command.rule.jitter_ms;
+                    if (last > now_ && !put.was_never_taken()) dues.push_back(last);
                 }
             }
-            if (life.newest() == nullptr || life.newest()->made <= life.met.size()) continue;
-            for (std::uint64_t number = 1; number < life.newest()->next_run; ++number) {
-                const RuleStretch* stretch = life.met.contains(number) ? nullptr : life.stretch_of(number);
-                const std::optional<DueMs> nominal = stretch == nullptr ? std::nullopt : stretch->time(number);
-                for (const std::uint64_t serial : model.puts) {
-                    if (!nominal) break;
-                    const DueMs due = due_of_run(schedule_puts_[serial - 1], *nominal);
-                    if (due > now_) dues.push_back(due);
-                }
-            }
+            if (life.newest() != nullptr && life.newest()->made > life.met.size()) runs_ahead(model, life, dues);
         }
     }
 }

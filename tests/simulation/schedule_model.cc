@@ -196,6 +196,10 @@ bool SchedulePut::has_time(DueMs at) const {
                        [at](const TimesModel& model) { return model.next(at - 1, at - 1) == at; });
 }
 
+bool SchedulePut::was_never_taken() const {
+    return std::all_of(tries.begin(), tries.end(), [](const Try& one) { return one.was_refused; });
+}
+
 bool SchedulePut::may_have_been_lost() const {
     return std::any_of(tries.begin(), tries.end(), [](const Try& one) { return one.was_lost; });
 }

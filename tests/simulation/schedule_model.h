@@ -126,6 +126,7 @@ struct SchedulePut {
 
     bool may_be_at(DueMs at) const;
     bool may_have_been_lost() const;
+    bool was_never_taken() const;
     bool has_time(DueMs at) const;
 };
 

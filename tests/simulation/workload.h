@@ -79,6 +79,7 @@ class Workload {
     PutWatchdogCommand draw_watchdog(const QueueOf& name, const WatchdogModel* known);
     Command draw_watchdog_command(const QueueOf& name, const WatchdogModel& known);
     void repeat(Command command);
+    bool has_end_far_ahead(const TimesRule& times) const;
     void put_schedule(const QueueOf& name, const ScheduleModel* known);
     Command draw_schedule_command(const QueueOf& name, const ScheduleModel& known);
     std::optional<PutScheduleCommand> draw_schedule(const QueueOf& name);
