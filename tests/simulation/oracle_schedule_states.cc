@@ -300,7 +300,8 @@ void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, 
     };
     std::uint64_t may_be_late = 0;
     for (std::size_t i = 0; i + 1 < times.size(); ++i) may_be_late += is_late(*times[i]) ? 1 : 0;
-    const bool runs_out = before.made_up + may_be_late > options_.runs_made_up_max;
+    const std::uint64_t waited = before.waiting_ms != 0 ? 1 : 0;
+    const bool runs_out = before.made_up + waited + may_be_late > options_.runs_made_up_max;
     std::uint64_t may_skip = 0;
     std::uint64_t may_merge = 0;
     for (std::size_t i = 0; i + 1 < times.size(); ++i) {
@@ -342,7 +343,7 @@ void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, 
                                  "run " + std::to_string(after.waiting_run) + " waits, though time " +
                                      std::to_string(after.next_run - 1) + " came after it");
     }
-    if (skipped <= may_skip && merged <= may_merge && late_made <= may_be_late + (before.waiting_ms != 0 ? 1 : 0)) {
+    if (skipped <= may_skip && merged <= may_merge && late_made <= may_be_late + waited) {
         return;
     }
     schedule_violates(model, "C6",
