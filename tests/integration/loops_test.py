@@ -92,6 +92,9 @@ class Interface(unittest.TestCase):
                 self.assertEqual((status, problem["code"], problem["field"]), (400, code, field), problem)
         status, problem = self.client.put("q", "x", expires="2100-01-01T00:00:00Z", repeat={"every": "1s"})
         self.assertEqual((problem["code"], problem["field"]), ("conflicting_members", "expires"))
+        # Seconds for milliseconds.
+        status, problem = self.client.put("q", "x", due=1_795_717_296, repeat={"every": "1m"})
+        self.assertEqual((status, problem["code"], problem["field"]), (400, "out_of_range", "due"), problem)
         status, problem = self.client.request_text(
             "POST", "/v1/queues/q/messages", "raw", {"Content-Type": "text/plain", "Duewheel-Repeat": "times=3"})
         self.assertEqual((problem["code"], problem["field"]), ("missing_member", "Duewheel-Repeat"))

@@ -127,8 +127,8 @@ Command Workload::draw_schedule_command(const QueueOf& name, const ScheduleModel
 // It was drawn before a server was put back to a backup, years ago, or when server time was: a rule of every 3 ms would
 // not end in the time that anybody has (seed 1001140).
 bool Workload::has_end_far_ahead(const TimesRule& times) const {
-    const DueMs rest_ms = times.kind == TimesKind::every ? std::max<DueMs>(times.every_ms, 1) : 1'000;
-    return times.times == 0 && times.end_ms - oracle_.now() > 10'000 * rest_ms;
+    const DueMs far_ms = times.kind == TimesKind::every ? 10'000 * times.every_ms : 400 * kDayMs;
+    return times.times == 0 && times.end_ms - oracle_.now() > far_ms;
 }
 
 // A new one, another one in its place, the same with other policies, or the same once more.
