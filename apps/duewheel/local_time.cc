@@ -125,6 +125,13 @@ Result<InstantMs> parsed(const std::string& text) {
     return Error{instant.error().code, instant.error().message + " Here, seconds and offset may be left out.", "--at"};
 }
 
+// `text` has no offset. Of `zone` and `advice` as to_instant() says.
+Result<InstantMs> of_local_time(std::string_view text, const std::string& zone, const std::string& advice) {
+    const Result<InstantMs> as_if_utc = parsed(with_seconds(text) + "Z");
+    if (!as_if_utc) return as_if_utc;
+    return to_instant(*as_if_utc, text, zone, advice);
+}
+
 }  // namespace
 
 std::string with_seconds(std::string_view text) {
@@ -144,18 +151,14 @@ Result<InstantMs> parse_local_instant(std::string_view text, const std::optional
         }
         return parsed(with_seconds(text));
     }
-    const Result<InstantMs> as_if_utc = parsed(with_seconds(text) + "Z");
-    if (!as_if_utc) return as_if_utc;
-    return to_instant(*as_if_utc, text, zone.value_or(""), zone ? ", without --tz." : ".");
+    return of_local_time(text, zone.value_or(""), zone ? ", without --tz." : ".");
 }
 
 Result<InstantMs> parse_instant_of_rule(std::string_view text, const std::string& zone) {
     if (has_offset(text)) return parsed(with_seconds(text));
     if (zone == "UTC") return parsed(with_seconds(text) + "Z");  // also on a machine without zone data
     if (Status known = check_zone(zone); !known) return std::move(known).error();
-    const Result<InstantMs> as_if_utc = parsed(with_seconds(text) + "Z");
-    if (!as_if_utc) return as_if_utc;
-    return to_instant(*as_if_utc, text, zone, ".");
+    return of_local_time(text, zone, ".");
 }
 
 std::string format_local(InstantMs instant) {

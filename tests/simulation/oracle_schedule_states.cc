@@ -343,9 +343,7 @@ void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, 
                                  "run " + std::to_string(after.waiting_run) + " waits, though time " +
                                      std::to_string(after.next_run - 1) + " came after it");
     }
-    if (skipped <= may_skip && merged <= may_merge && late_made <= may_be_late + waited) {
-        return;
-    }
+    if (skipped <= may_skip && merged <= may_merge && late_made <= may_be_late + waited) return;
     schedule_violates(model, "C6",
                       "of times " + std::to_string(before.next_run) + " to " + std::to_string(after.next_run - 1) +
                           " " + std::to_string(skipped) + " were skipped (at most " + std::to_string(may_skip) + "), " +

@@ -124,8 +124,8 @@ Command Workload::draw_schedule_command(const QueueOf& name, const ScheduleModel
     }
 }
 
-// It was drawn before a server was put back to a backup, years ago, or when server time was: a rule of every 3 ms would
-// not end in the time that anybody has (seed 1001140).
+// It may have been drawn when server time was years ahead, before the server was put back to a backup: then a rule of
+// every 3 ms would not end in the time that anybody has (seed 1001140).
 bool Workload::has_end_far_ahead(const TimesRule& times) const {
     const DueMs far_ms = times.kind == TimesKind::every ? 10'000 * times.every_ms : 400 * kDayMs;
     return times.times == 0 && times.end_ms - oracle_.now() > far_ms;
