@@ -6,8 +6,8 @@
 
 Seeds run in parts, each in a process of its own, as many at a time as --jobs says, until so many occurrences were simulated.
 Every tenth part is of long runs. A part that finds a violation ends the run: what it printed, with the line that replays it,
-stands in the log and on the terminal, and the exit code is 1. So it is where one of the rare states was never met, unless
---any-rare says that the run is too short for that.
+stands in the log and on the terminal, and the exit code is 1. A part that does not end in --part-seconds counts as one. So it
+is where one of the rare states was never met, unless --any-rare says that the run is too short for that.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import pathlib
 import platform
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,17 +60,25 @@ class Proof:
             with tempfile.NamedTemporaryFile(prefix="duewheel-proof-") as totals:
                 command = [self.options.sim, "--seed", seed, "--runs", runs, "--steps", steps, "--totals", totals.name]
                 command += ["--bug", self.options.bug, "--no-shrink"] if self.options.bug else []
-                ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace",
-                                       preexec_fn=limit_memory)
+                told, code = self.run_part([str(word) for word in command])
                 added = dict(line.split() for line in totals.read().decode().splitlines())
             with self.lock:
-                if ended.returncode != 0:
+                if code != 0:
                     # Who is killed says nothing.
-                    told = (ended.stdout + ended.stderr)[-6000:]
-                    self.violation = self.violation or f"{told}\nended with {ended.returncode}: {' '.join(map(str, command))}"
+                    self.violation = self.violation or f"{told[-6000:]}\nended with {code}: {' '.join(map(str, command))}"
                     return
                 for name, number in added.items():
                     self.totals[name] = self.totals.get(name, 0) + int(number)
+
+    # What it printed and its exit code. One that takes too long is told to abort: it then names the seed that it was at.
+    def run_part(self, command):
+        part = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                preexec_fn=limit_memory)
+        try:
+            return part.communicate(timeout=self.options.part_seconds)[0], part.returncode
+        except subprocess.TimeoutExpired:
+            part.send_signal(signal.SIGABRT)
+            return part.communicate()[0] + f"\nno end in {self.options.part_seconds} s", part.returncode
 
     def tell(self):
         while not self.stop:
@@ -149,6 +158,7 @@ def arguments():
     parser.add_argument("--occurrences", type=int, default=10_000_000, help="messages that are to be simulated")
     parser.add_argument("--seed", type=int, default=1, help="the first one")
     parser.add_argument("--jobs", type=int, default=1, help="processes at the same time")
+    parser.add_argument("--part-seconds", type=int, default=900, help="what a part may take; without a fault, some ten")
     parser.add_argument("--any-rare", action="store_true", help="rare states that are never met are no failure")
     parser.add_argument("--fuzz", type=pathlib.Path, help="the folder with the fuzz targets")
     parser.add_argument("--fuzz-runs", type=int, default=0, help="made-up inputs over all targets")

@@ -52,6 +52,15 @@ class Proof(unittest.TestCase):
         self.assertEqual(number("violations", log), 1)
         self.assertRegex(log, r"ended with -9: .* --seed 1 ")
 
+    # A run that went through a loop's very many times, one by one, took hours: the proof hung at its end, without a word of
+    # which seed it was.
+    def test_a_part_that_does_not_end_names_its_seed(self):
+        ended, log = prove("--sim", SIMULATOR, "--occurrences", "1000000000", "--part-seconds", "1", "--any-rare")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertEqual(number("violations", log), 1)
+        self.assertRegex(log, r"(?m)^replay: .* --seed \d+")
+        self.assertRegex(log, r"no end in 1 s\nended with -6: ")
+
     def test_states_that_were_never_met_are_a_failure(self):
         ended, log = prove("--sim", SIMULATOR, "--occurrences", "1")
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
