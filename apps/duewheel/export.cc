@@ -213,7 +213,7 @@ int export_all(Session& session, const ExportArguments& arguments) {
     print(output.is_stream() ? stderr : stdout, session, *report);
     if (report->secrets_left_out != 0) {
         std::fprintf(stderr,
-                     "duewheel: The secrets of %llu webhooks are not named in it: with --with-secrets they are.\n",
+                     "duewheel: Webhooks whose secrets are not named in it: %llu. With --with-secrets they are.\n",
                      static_cast<unsigned long long>(report->secrets_left_out));
     }
     return kExitDone;

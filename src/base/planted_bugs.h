@@ -125,6 +125,9 @@ enum class PlantedBug : std::uint8_t {
     slewed_too_fast = 76,
     stop_forgets_the_time = 77,
     doubted_clock_believed_at_start = 78,
+
+    // Backups, beside 71 and 72.
+    restored_makes_as_if_new = 79,
 };
 
 #ifdef DUEWHEEL_PLANTED_BUGS

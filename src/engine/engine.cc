@@ -24,6 +24,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       signer_(start.token_key),
       wheel_(static_cast<Tick>(start.totals.server_time_ms), options.crowd_messages),
       now_(start.totals.server_time_ms),
+      restored_until_ms_(start.past_until_ms),
       past_until_ms_(start.past_until_ms),
       ids_from_(start.ids_from),
       totals_(start.totals),
@@ -118,8 +119,7 @@ void Engine::advance_to(DueMs now) {
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;
-            const bool may_go_out = !entry.is_loop && entry.state != State::prepared;
-            entry.from_past = may_go_out && is_from_past(entry.id, entry.due_ms);
+            entry.from_past = is_from_past(entry);
             join_line(number);
         }
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {

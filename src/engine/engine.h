@@ -721,7 +721,10 @@ class Engine {
     Queue& queue(QueueNumber number);
     bool delivery_may_hide(const Entry& entry) const;
     bool is_from_past(MessageId id, DueMs due_ms) const;
-    bool is_from_past(MessageId id, const MessageState& state) const;
+    bool is_from_past(MessageId id, const MessageState& state) const;  // nobody is handed a loop, or here a half
+    bool is_from_past(const Entry& entry) const;
+    bool may_be_of_original(MessageId id, DueMs due_ms) const;
+    bool may_be_of_original(DueMs due_ms) const;
 
     // engine_moves.cc
     Verdict reschedule(Pending& pending, const RescheduleCommand& command);
@@ -810,7 +813,7 @@ class Engine {
     NameLimit limit_of_check(const std::string& name_space, const std::string& queue);
     bool can_be_asked(const std::string& name_space, const std::string& queue);
     std::string_view what_keeps_from_asking(const MessageState& half, const TransactionRule& rule);
-    Record check_of(MessageId id, const MessageState& half, const MessageContent& content) const;
+    Record check_of(const Entry& entry, const MessageState& half, const MessageContent& content) const;
 
     // engine_schedules.cc
     struct PassedTimes {
@@ -962,6 +965,7 @@ class Engine {
     LeaseSigner signer_;
     TimerLanes wheel_;
     DueMs now_ = 0;
+    DueMs restored_until_ms_ = 0;     // the original of a restored log may have gone on until then; 0: none
     DueMs past_until_ms_ = 0;         // an earlier run may have handed out what was due until then
     MessageId newest_id_before_ = 0;  // given out by an earlier run
     std::uint64_t ids_from_ = 0;      // ids have greater counters

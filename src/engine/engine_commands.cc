@@ -162,9 +162,27 @@ bool Engine::is_from_past(MessageId id, DueMs due_ms) const {
     return due_ms <= past_until_ms_ && id <= newest_id_before_;
 }
 
-// Nobody is handed a loop, or a half of a transaction.
 bool Engine::is_from_past(MessageId id, const MessageState& state) const {
-    return !state.is_loop() && state.state != State::prepared && is_from_past(id, state.due_ms);
+    if (state.is_loop()) return false;
+    return state.state == State::prepared ? may_be_of_original(id, state.nominal_due_ms)
+                                          : is_from_past(id, state.due_ms);
+}
+
+bool Engine::is_from_past(const Entry& entry) const {
+    if (entry.is_loop) return false;
+    return entry.state == State::prepared ? may_be_of_original(entry.id, entry.nominal_due_ms)
+                                          : is_from_past(entry.id, entry.due_ms);
+}
+
+// Whether the original of a restored log may have handed out what comes of message `id`, and is due at `due_ms`, though
+// in this log it is still to come: it may have got the commit of a half, or made the occurrence of a loop itself.
+bool Engine::may_be_of_original(MessageId id, DueMs due_ms) const {
+    return id <= ids_from_ * kShardsMax + options_.shard && may_be_of_original(due_ms);
+}
+
+// The same for what schedules and watchdogs make: those that are newer than the restore are due after it.
+bool Engine::may_be_of_original(DueMs due_ms) const {
+    return due_ms <= restored_until_ms_ && !planted(PlantedBug::restored_makes_as_if_new);
 }
 
 // A record that takes the message from what the log says to the next version; the caller sets what changes.

@@ -159,6 +159,7 @@ Record Engine::occurrence_of(MessageId id, const MessageState& loop, const Recor
     record.id = next_id();
     record.state.due_ms = record.state.nominal_due_ms = due;
     if (repeat.expires_after_ms != 0) record.state.expires_ms = due + repeat.expires_after_ms;
+    record.state.maybe_delivered = may_be_of_original(id, due);
     record.state.priority = loop.priority;
     record.state.retry = loop.retry;
     record.state.name_space = loop.name_space;

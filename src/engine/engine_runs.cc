@@ -242,6 +242,7 @@ Record Engine::message_by(const std::string& name_space, const Rule& rule, const
     record.state.due_ms = due_ms;
     record.state.nominal_due_ms = nominal_ms;
     if (rule.expires_after_ms != 0) record.state.expires_ms = due_ms + rule.expires_after_ms;
+    record.state.maybe_delivered = may_be_of_original(nominal_ms);
     record.state.priority = rule.priority;
     if (!rule.retry.is_empty()) {
         // It fitted when it was set; where the queue's rule has changed since and they do not go together any more, the

@@ -265,7 +265,7 @@ void Engine::add_overdue(EntryNumber number, const OverdueHalf& half) {
     next.state.transaction += planted(PlantedBug::check_not_counted) ? 0 : 1;
     next.state.due_ms = (planted(PlantedBug::checks_made_up_for) ? entry.due_ms : now_) + rule.check_after_ms;
     if (can_be_asked(next.state.name_space, rule.check_queue)) {
-        add(kNoEntry, check_of(half.id, next.state, whole->content), 0, Error{});
+        add(kNoEntry, check_of(entry, next.state, whole->content), 0, Error{});
     }
     add(number, std::move(next), 0, Error{});
 }
@@ -293,21 +293,22 @@ std::string_view Engine::what_keeps_from_asking(const MessageState& half, const 
     return limit_of_check(half.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";
 }
 
-// The check message about a half that is `half` when it is made. It holds what the half holds, so that the producer
-// knows by its own body and headers which of its transactions is meant.
-Record Engine::check_of(MessageId id, const MessageState& half, const MessageContent& content) const {
+// The check message about a half that is `entry`, and by it becomes `half`. It holds what the half holds, so that the
+// producer knows by its own body and headers which of its transactions is meant.
+Record Engine::check_of(const Entry& entry, const MessageState& half, const MessageContent& content) const {
     Record record;
     record.kind = RecordKind::spawn;
     record.cause = Cause::checked;
     record.id = next_id();
     record.state.due_ms = record.state.nominal_due_ms = now_;
     record.state.expires_ms = half.due_ms;
+    record.state.maybe_delivered = may_be_of_original(entry.id, entry.due_ms);
     record.state.priority = half.priority;
     record.state.name_space = half.name_space;
     record.state.queue = content.transaction->check_queue;
     record.content = content;
     record.content.put_ms = now_;
-    record.content.parent = id;
+    record.content.parent = entry.id;
     record.content.occurrence = half.checks();
     return record;
 }

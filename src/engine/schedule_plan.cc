@@ -136,6 +136,11 @@ class Planner {
         const bool counts = !planted(PlantedBug::skipped_run_not_recorded) || fate != Fate::skip;
         const bool twice = planted(PlantedBug::missed_times_counted_twice) && why == PassedWhy::missed;
         (fate == Fate::skip ? state.skipped : state.merged) += twice ? 2u : counts ? 1u : 0u;
+        plan_.passed_from_ms = plan_.passed_from_ms == 0 ? nominal : std::min(plan_.passed_from_ms, nominal);
+        plan_.passed_to_ms = std::max(plan_.passed_to_ms, nominal);
+        if (why != PassedWhy::missed && why != PassedWhy::too_old) state.made_up = 0;
+        // One that waited may be older than others that were passed over since: the newest stretch is theirs.
+        if (nominal < state.passed_to_ms) return;
         const bool goes_on = state.passed_why == why && state.passed_to_ms != 0 && state.passed_to_ms == before;
         if (!goes_on) {
             state.passed_from_ms = nominal;
@@ -144,9 +149,6 @@ class Planner {
         }
         state.passed_to_ms = nominal;
         state.passed_count += 1;
-        plan_.passed_from_ms = plan_.passed_from_ms == 0 ? nominal : std::min(plan_.passed_from_ms, nominal);
-        plan_.passed_to_ms = std::max(plan_.passed_to_ms, nominal);
-        if (why != PassedWhy::missed && why != PassedWhy::too_old) state.made_up = 0;
     }
 
     const ScheduleTimes& times_;

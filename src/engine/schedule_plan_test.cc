@@ -257,8 +257,9 @@ TEST(SchedulePlan, what_waits_is_not_made_up_for_yet) {
     EXPECT_EQ(plan(waits.after, 5 * kMinute + 40'000).after.made_up, 1u);
 }
 
-// What waits may be older than what was passed over last.
-TEST(SchedulePlan, a_stretch_does_not_take_in_a_run_that_waited_beside_it) {
+// What waits may be older than what was passed over last: it is counted, and the newest stretch stays what is told.
+// That of the run that had waited was.
+TEST(SchedulePlan, a_stretch_is_not_put_aside_by_a_run_that_waited_before_it) {
     PlanLimits busy;
     busy.last_is_unfinished = true;
     ScheduleState state = plan(every_minute(Misfire::skip, Overlap::queue_one), kMinute, busy).after;
@@ -267,8 +268,11 @@ TEST(SchedulePlan, a_stretch_does_not_take_in_a_run_that_waited_beside_it) {
     EXPECT_EQ(missed.after.waiting_run, 1u);
     const SchedulePlan merged = plan(missed.after, 4 * kMinute, busy);
     EXPECT_EQ(merged.after.waiting_run, 4u);
-    EXPECT_EQ(merged.after.passed_from_ms, kMinute);
-    EXPECT_EQ(merged.after.passed_to_ms, kMinute);
+    EXPECT_EQ(merged.after.merged, 1u);
+    EXPECT_EQ(merged.after.passed_from_ms, 2 * kMinute);
+    EXPECT_EQ(merged.after.passed_to_ms, 3 * kMinute);
+    EXPECT_EQ(merged.after.passed_count, 2u);
+    EXPECT_EQ(merged.after.passed_why, PassedWhy::missed);
     EXPECT_EQ(merged.passed_from_ms, kMinute);
     EXPECT_EQ(merged.passed_to_ms, kMinute);
 }

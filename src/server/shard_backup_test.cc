@@ -1,4 +1,7 @@
 // Backups of a shard that runs, and what a server makes of what is restored.
+#include <map>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "server/trial_owner.h"
@@ -118,6 +121,70 @@ TEST_F(ShardBackup, hands_out_what_the_original_may_have_handed_out_as_such) {
     const std::vector<Delivered> later = lease(again);
     ASSERT_EQ(later.size(), 1u);
     EXPECT_FALSE(later[0].maybe_delivered);
+}
+
+// Halves that the original may have committed, and what it may have made by rules, came again as if they were new: by
+// their ids they were not of before, or by their dues not of then.
+TEST_F(ShardBackup, marks_what_is_made_again_of_what_the_original_may_have_made) {
+    const auto named = [](std::string body, std::int64_t delay_ms) {
+        PutCommand put;
+        put.queue = TrialOwner::kQueue;
+        put.when.delay_ms = delay_ms;
+        put.body = std::move(body);
+        return put;
+    };
+    const auto half = [&](std::string body, std::int64_t delay_ms, std::int64_t check_after_ms) {
+        PutCommand put = named(std::move(body), delay_ms);
+        put.transaction = {.check_queue = TrialOwner::kQueue, .check_after_ms = check_after_ms, .check_times = 1};
+        return put;
+    };
+    const MessageId soon = owner.ask<PutAnswer>(half("half", 0, 100 * kHour)).id;
+    const MessageId later = owner.ask<PutAnswer>(half("later half", 3 * kHour, 100 * kHour)).id;
+    owner.ask<PutAnswer>(half("check", 0, kHour));
+    PutCommand loop = named("loop", kHour);
+    loop.repeat = RepeatChoice{.every_ms = kHour, .times = 3};
+    owner.ask<PutAnswer>(loop);
+    ScheduleRule rule;
+    rule.times = {.kind = TimesKind::every, .every_ms = kHour, .times = 3};
+    rule.misfire = Misfire::all;
+    rule.queue = TrialOwner::kQueue;
+    PutScheduleCommand schedule{.name = "s", .rule = rule, .times = *ScheduleTimes::make(rule.times, &Zone::load)};
+    schedule.body = "run";
+    owner.ask<ScheduleAnswer>(schedule);
+    PutWatchdogCommand watchdog{.name = "watchdog"};
+    watchdog.rule.timeout_ms = kHour;
+    watchdog.rule.queue = TrialOwner::kQueue;
+    watchdog.body = "watchdog";
+    owner.ask<WatchdogAnswer>(watchdog);
+    ASSERT_EQ(backed_up(), "done");
+    owner.now += 5 * kHour / 2;
+    ASSERT_EQ(restored(), "done");
+    ASSERT_NO_FATAL_FAILURE(start_restored());
+    again.close();
+    ASSERT_TRUE(again.open(other_rows).ok()) << "the mark holds for any later run too";
+    again.settle();
+    again.ask<SettleAnswer>(SettleCommand{"default", soon, true});
+    again.ask<SettleAnswer>(SettleCommand{"default", later, true});
+    again.put(0, "fresh");
+    const auto handed_out = [this] {
+        std::multimap<std::string, bool> maybe;
+        for (const Delivered& delivered : lease(again, 100)) {
+            maybe.emplace(delivered.body, delivered.maybe_delivered);
+            again.ask<LeaseEndAnswer>(AckCommand{delivered.lease});
+        }
+        return maybe;
+    };
+    EXPECT_EQ(handed_out(), (std::multimap<std::string, bool>{{"check", true},
+                                                              {"fresh", false},
+                                                              {"half", true},
+                                                              {"loop", true},
+                                                              {"loop", true},
+                                                              {"run", true},
+                                                              {"run", true},
+                                                              {"watchdog", true}}));
+    again.now += kHour;
+    again.settle();
+    EXPECT_EQ(handed_out(), (std::multimap<std::string, bool>{{"later half", false}, {"loop", false}, {"run", false}}));
 }
 
 TEST_F(ShardBackup, is_nothing_to_start_on_and_neither_is_half_a_restore) {

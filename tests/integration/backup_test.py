@@ -92,6 +92,16 @@ class Backups(unittest.TestCase):
         self.assertEqual(client.ack(after["lease"])[1]["outcome"], "done")
         self.assertEqual(self.client.ack(before["lease"])[1]["outcome"], "done", "the original knows nothing of it")
 
+    def test_a_half_that_the_original_committed_too_says_that_it_may_have_been_delivered(self):
+        _, half = self.client.request("POST", "/v1/queues/work/messages", {"body": "half", "transaction": {"check_back": {"after": "1h"}}})
+        self.back_up()
+        restored, _ = self.restore()
+        restored.start()
+        for client, maybe in ((self.client, False), (restored.client(), True)):
+            self.assertEqual(client.request("POST", f"/v1/messages/{half['id']}:commit")[0], 200)
+            taken = client.take("work", 1)[0]
+            self.assertEqual((taken["id"], taken["maybe_delivered"]), (half["id"], maybe))
+
     def test_the_first_start_alone_says_that_it_was_restored(self):
         """Each start that had not got past the time of the restore said it, and none of a backup that was ahead of it."""
         for ahead in ("1ms", "240h"):

@@ -99,6 +99,7 @@ constexpr Planted kPlanted[] = {
     DUEWHEEL_BUG(slewed_too_fast),
     DUEWHEEL_BUG(stop_forgets_the_time),
     DUEWHEEL_BUG(doubted_clock_believed_at_start),
+    DUEWHEEL_BUG(restored_makes_as_if_new),
 };
 #undef DUEWHEEL_BUG
 

@@ -235,6 +235,7 @@ namespace duewheel {
     X(backed_up_while_cleaning)           \
     X(restored)                           \
     X(restored_message_handed_out)        \
+    X(made_by_restored_and_handed_out)    \
     X(forecast_answered)                  \
     X(forecast_refused)                   \
     X(forecast_cut)                       \
