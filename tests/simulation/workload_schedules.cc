@@ -53,6 +53,18 @@ const Rule& pick_rule(Random& random, const Rule (&rules)[N], std::int64_t scale
     return *picked;
 }
 
+// About how long it is from one of the times to the next.
+DueMs rest_of(const TimesRule& times) {
+    if (times.kind == TimesKind::every) return times.every_ms;
+    for (const Rule& cron : kCrons) {
+        if (times.text == cron.text) return cron.rest_ms;
+    }
+    for (const Rule& period : kPeriods) {
+        if (times.kind == TimesKind::iso && times.text.ends_with("/" + std::string(period.text))) return period.rest_ms;
+    }
+    return kDayMs;
+}
+
 const Rule& pick_cron(Random& random, const SimOptions& options, std::int64_t scale_ms) {
     if (!options.follows_clocks || random.chance(400'000)) return pick_rule(random, kCrons, scale_ms);
     if (options.zones_change) return kOftenCrons[random.below(std::size(kOftenCrons))];
@@ -124,11 +136,11 @@ Command Workload::draw_schedule_command(const QueueOf& name, const ScheduleModel
     }
 }
 
-// It may have been drawn when server time was years ahead, before the server was put back to a backup: then a rule of
-// every 3 ms would not end in the time that anybody has (seed 1001140).
+// It may have been drawn when server time was months or years ahead, and the clock was set back since: then a rule of
+// every 3 ms would not end in the time that anybody has (seed 1001140), nor would one of every second that decides
+// three times a commit (seed 215007).
 bool Workload::has_end_far_ahead(const TimesRule& times) const {
-    const DueMs far_ms = times.kind == TimesKind::every ? 10'000 * times.every_ms : 400 * kDayMs;
-    return times.times == 0 && times.end_ms - oracle_.now() > far_ms;
+    return times.times == 0 && times.end_ms - oracle_.now() > 20'000 * rest_of(times);
 }
 
 // A new one, another one in its place, the same with other policies, or the same once more.
