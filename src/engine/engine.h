@@ -720,8 +720,8 @@ class Engine {
     void mark(QueueNumber number);
     Queue& queue(QueueNumber number);
     bool delivery_may_hide(const Entry& entry) const;
-    bool is_from_past(MessageId id, DueMs due_ms) const;
-    bool is_from_past(MessageId id, const MessageState& state) const;  // nobody is handed a loop, or here a half
+    bool is_from_past(MessageId id, State state, DueMs due_ms, DueMs nominal_ms) const;
+    bool is_from_past(MessageId id, const MessageState& state) const;
     bool is_from_past(const Entry& entry) const;
     bool may_be_of_original(MessageId id, DueMs due_ms) const;
     bool may_be_of_original(DueMs due_ms) const;

@@ -157,21 +157,19 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
 }
 
 // A message of an earlier run that was due before this one began may have been handed out without a trace. Its id
-// tells: its record may have been carried since.
-bool Engine::is_from_past(MessageId id, DueMs due_ms) const {
+// tells: its record may have been carried since. A half is handed out by nobody in this log.
+bool Engine::is_from_past(MessageId id, State state, DueMs due_ms, DueMs nominal_ms) const {
+    if (state == State::prepared) return may_be_of_original(id, nominal_ms);
     return due_ms <= past_until_ms_ && id <= newest_id_before_;
 }
 
+// Nobody is handed a loop.
 bool Engine::is_from_past(MessageId id, const MessageState& state) const {
-    if (state.is_loop()) return false;
-    return state.state == State::prepared ? may_be_of_original(id, state.nominal_due_ms)
-                                          : is_from_past(id, state.due_ms);
+    return !state.is_loop() && is_from_past(id, state.state, state.due_ms, state.nominal_due_ms);
 }
 
 bool Engine::is_from_past(const Entry& entry) const {
-    if (entry.is_loop) return false;
-    return entry.state == State::prepared ? may_be_of_original(entry.id, entry.nominal_due_ms)
-                                          : is_from_past(entry.id, entry.due_ms);
+    return !entry.is_loop && is_from_past(entry.id, entry.state, entry.due_ms, entry.nominal_due_ms);
 }
 
 // Whether the original of a restored log may have handed out what comes of message `id`, and is due at `due_ms`, though

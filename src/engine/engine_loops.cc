@@ -189,8 +189,8 @@ void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share
             break;
         if (!take_room(entry.queue, loop.state.name_space, loop.state.queue)) break;
         const bool is_skipped =
-            (splits && spawn.place == 0) ||
-            (planted(PlantedBug::occurrence_skipped_after_restart) && is_from_past(entry.id, *next));
+            (splits && spawn.place == 0) || (planted(PlantedBug::occurrence_skipped_after_restart) &&
+                                             is_from_past(entry.id, State::scheduled, *next, *next));
         if (!is_skipped) add(kNoEntry, occurrence_of(entry.id, loop.state, *whole, *next), 0, Error{});
         last = *next;
         next =

@@ -58,7 +58,7 @@ struct Entry {
     bool has_rare : 1 = false;        // what few messages have: in the side table
     bool in_batch : 1 = false;        // touched by the batch being built or in flight
     bool woken : 1 = false;           // its moment came while it was in a batch
-    bool from_past : 1 = false;       // was due before this process began: a crash may hide a delivery
+    bool from_past : 1 = false;       // the engine's: an earlier run may have handed it out without a trace
     bool in_fired : 1 = false;        // the engine's: has a key in its queue's list of what is due
     bool attempt_queued : 1 = false;  // an attempt record for the next batch is queued
     bool purging : 1 = false;         // the engine's: nothing happens to it any more but that a purge ends it

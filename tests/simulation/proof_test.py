@@ -52,7 +52,7 @@ class Proof(unittest.TestCase):
         self.assertEqual(number("violations", log), 1)
         self.assertRegex(log, r"ended with -9: .* --seed 1 ")
 
-    # A run that went through a loop's very many times, one by one, took hours: the proof hung at its end, without a word of
+    # A run that went through a schedule's very many times, one by one, took hours: the proof hung at its end, without a word of
     # which seed it was.
     def test_a_part_that_does_not_end_names_its_seed(self):
         ended, log = prove("--sim", SIMULATOR, "--occurrences", "1000000000", "--part-seconds", "1", "--any-rare")
