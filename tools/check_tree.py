@@ -351,6 +351,28 @@ def check_headers(tree):
                       f"{header} does not exist. Remove the row, or correct the name.")
 
 
+CODE_REFERENCE = re.compile(r"`((?:src|include|apps)/[\w/.-]+\.(?:h|cc)):((?:\w+::)*)(\w+)`")
+
+
+def check_references(tree):
+    """A page that names a function as `src/engine/engine_puts.cc:Engine::put` names one that the file contains."""
+    for path in tree.paths:
+        if not path.endswith(".md"):
+            continue
+        text = tree.text(path)
+        for match in CODE_REFERENCE.finditer(text):
+            file, scope, name = match.groups()
+            code = code_only(tree.text(file)) if file in tree.paths else ""
+            class_name = scope.removesuffix("::").split("::")[-1]
+            qualified = rf"\b{class_name}::{name}\s*\(" if scope else rf"(?<![\w.>]){name}\s*\("
+            in_class = rf"\b(?:class|struct)\s+{class_name}\b[^;]*?\{{.*(?<![\w.>:]){name}\s*\("
+            if re.search(qualified, code) or (scope and re.search(in_class, code, re.DOTALL)):
+                continue
+            fault = f"{file} contains no {scope}{name}()" if file in tree.paths else f"{file} does not exist"
+            yield Finding(path, line_of(text, match.start()), "references",
+                          f"{fault}. Name the file and function that do this step now.")
+
+
 def check_leftovers(tree):
     for path in tree.cpp(("src/", "include/", "apps/")):
         for match in re.finditer(r"\b(TODO|FIXME|XXX)\b", tree.text(path)):
@@ -367,7 +389,7 @@ def check_forbidden(tree):
 
 
 CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_headers,
-          check_leftovers, check_forbidden]
+          check_references, check_leftovers, check_forbidden]
 
 
 def findings(root):

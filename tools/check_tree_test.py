@@ -265,6 +265,21 @@ class CheckTree(unittest.TestCase):
         inner = {"include/duewheel/strip.h": "// What a slot holds.\n", "README.md": table + "| `duewheel/strip.h` | slots |\n"}
         self.assertEqual(found(inner), [])
 
+    def test_a_page_names_functions_that_exist(self):
+        code = {"src/engine/engine.cc": "void Engine::put(int x) {\n    forget(x);\n}\nint count() { return 1; }\n"
+                                        "// Engine::lost()\n",
+                "src/base/status.h": "// A status.\n#pragma once\nclass Status {\n  public:\n    int code() { return 0; }\n};\n"}
+
+        def found(reference):
+            return found_in({**code, "README.md": f"Duewheel\n`{reference}` puts it.\n"})
+
+        for reference in ("src/engine/engine.cc:Engine::put", "src/engine/engine.cc:count", "src/base/status.h:Status::code",
+                          "src/engine/engine.cc", "engine.cc:put"):
+            self.assertEqual(found(reference), [], reference)
+        for reference in ("src/engine/engine.cc:Engine::take", "src/engine/engine.cc:Engine::lost", "src/engine/engine.cc:pu",
+                          "src/engine/engine.cc:Queue::put", "src/base/status.h:Status::text", "src/engine/gone.cc:Engine::put"):
+            self.assertEqual(found(reference), ["README.md:2 [references]"], reference)
+
     def test_nothing_is_left_for_later(self):
         self.assert_rule("leftovers", line=2, refused=[
             ("src/base/table.h", f"\n// {word}: finish\n") for word in ("TODO", "FIXME", "XXX")
