@@ -1,6 +1,6 @@
 // The judge: a small model of what was promised, fed by nothing but what clients saw. It is told each request when it
 // is submitted, each reply when it comes, and each death of the process; it knows the server time as the process was
-// told it, and what a client of the metrics could read. What it finds wrong names the clause of the contract:
+// told it, and what a client of the metrics could read. A violation names the promise broken (docs/promises.md):
 //
 //     C1 what was answered survives        C6 due as asked, repeats      C10 fail-stop
 //     C2 never early                       C7 order, one of an order key C11 bounded
