@@ -373,6 +373,36 @@ def check_references(tree):
                           f"{fault}. Name the file and function that do this step now.")
 
 
+LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+
+
+def anchors(text):
+    """The anchors of the headings of a Markdown text, formed as GitHub does; one for each heading text."""
+    for heading in re.findall(r"^#+ +(.*?) *$", FENCED.sub("", text), re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        yield re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+
+
+def check_links(tree):
+    """Each relative link of a page leads to a file or folder of the tree, and to a heading if it names one."""
+    folders = {path[:end.start()] for path in tree.paths for end in re.finditer("/", path)} | {"."}
+    for path in tree.paths:
+        if not path.endswith(".md"):
+            continue
+        text = FENCED.sub(lambda block: re.sub(r"[^\n]", " ", block.group()), tree.text(path))
+        for match in LINK.finditer(text):
+            target, anchor = match.groups()
+            if re.match(r"[a-z]+:", target):
+                continue
+            file = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target else path
+            if file not in tree.paths and file not in folders:
+                yield Finding(path, line_of(text, match.start()), "links", f"'{target}' does not exist. Correct the path.")
+            elif anchor and file.endswith(".md") and anchor not in anchors(tree.text(file)):
+                yield Finding(path, line_of(text, match.start()), "links",
+                              f"{file} has no heading with the anchor '{anchor}'. Name one that it has.")
+
+
 def check_leftovers(tree):
     for path in tree.cpp(("src/", "include/", "apps/")):
         for match in re.finditer(r"\b(TODO|FIXME|XXX)\b", tree.text(path)):
@@ -389,7 +419,7 @@ def check_forbidden(tree):
 
 
 CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_headers,
-          check_references, check_leftovers, check_forbidden]
+          check_references, check_links, check_leftovers, check_forbidden]
 
 
 def findings(root):

@@ -280,6 +280,20 @@ class CheckTree(unittest.TestCase):
                           "src/engine/engine.cc:Queue::put", "src/base/status.h:Status::text", "src/engine/gone.cc:Engine::put"):
             self.assertEqual(found(reference), ["README.md:2 [references]"], reference)
 
+    def test_a_link_leads_to_a_file_and_to_a_heading(self):
+        pages = {"src/engine/notes.md": "# The engine: `put`, and *more*\n\n```\n# no heading\n```\n"}
+
+        def found(link):
+            return found_in({**pages, "README.md": f"Duewheel\nsee [it]({link})\n"})
+
+        for link in ("src/engine/notes.md", "src/engine", "./src/engine/", "src/engine/notes.md#the-engine-put-and-more",
+                     "https://example.org/x.md", "mailto:a@b", "src/engine/engine.cc#L1"):
+            self.assertEqual(found(link), [], link)
+        for link in ("src/engine/gone.md", "engine/notes.md", "src/engine/notes.md#no-heading", "#duewheel", "../README.md"):
+            self.assertEqual(found(link), ["README.md:2 [links]"], link)
+        self.assertEqual(found_in({"README.md": "# Top\n\n[up](#top)\n\n```\n[example](nowhere.md)\n```\n"}), [])
+        self.assertEqual(found_in({"src/engine/notes.md": "[up](../../README.md) [beside](engine.cc)\n"}), [])
+
     def test_nothing_is_left_for_later(self):
         self.assert_rule("leftovers", line=2, refused=[
             ("src/base/table.h", f"\n// {word}: finish\n") for word in ("TODO", "FIXME", "XXX")
