@@ -46,9 +46,10 @@ boost::json::string json_text(std::string_view text) {
     return boost::json::string(text.data(), text.size());
 }
 
-int show_change(const Session& session, const ServerAnswer& answer, std::string_view wanted, std::string_view waiting) {
+int show_change(const Session& session, const ServerAnswer& answer, std::string_view waiting) {
+    if (!answer.has_outcome()) return answer.exit_code;
     const std::string_view outcome = answer.word("outcome");
-    const bool done = outcome == wanted;
+    const bool done = static_cast<bool>(answer);
     const auto people = [&] {
         const std::string shown = printable(outcome);
         const std::int64_t attempts = answer.number("attempts");
@@ -63,7 +64,7 @@ int show_change(const Session& session, const ServerAnswer& answer, std::string_
         }
         std::printf("\n");
     };
-    return session.show(answer, people, done ? kExitDone : kExitRefused);
+    return session.show(answer, people, answer.exit_code);
 }
 
 }  // namespace duewheel

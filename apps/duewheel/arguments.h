@@ -51,9 +51,9 @@ struct WhenArguments {
 // A text as a member's value, whatever its type of string.
 boost::json::string json_text(std::string_view text);
 
-// For verbs that change a message: prints the outcome. Refused when it was too late.
+// For verbs that change a message: prints the outcome, also of a command that came too late, which is refused.
 // `waiting`: what it means that the message waits.
-int show_change(const Session& session, const ServerAnswer& answer, std::string_view wanted,
+int show_change(const Session& session, const ServerAnswer& answer,
                 std::string_view waiting = "there is nothing to bring back");
 
 }  // namespace duewheel

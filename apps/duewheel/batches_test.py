@@ -129,7 +129,8 @@ class Leases(CommandLine):
         first, second = self.leases(2)
         code, output, _ = self.run_program("--json", "ack", first, "nonsense", second)
         self.assertEqual(code, REFUSED)
-        self.assertEqual([result.get("outcome") for result in json.loads(output)["results"]], ["done", None, "done"])
+        self.assertEqual([(result.get("outcome"), result["status"]) for result in json.loads(output)["results"]],
+                         [("done", 200), (None, 400), ("done", 200)])
 
     def test_more_than_a_request_takes_is_refused_and_none_is_ended(self):
         lease = self.leases(1)[0]

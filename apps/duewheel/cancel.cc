@@ -11,7 +11,7 @@ struct CancelArguments {
 
 int cancel(Session& session, const CancelArguments& arguments) {
     const ServerAnswer answer = session.ask("DELETE", session.path("messages", arguments.id));
-    return answer ? show_change(session, answer, "cancelled") : answer.exit_code;
+    return show_change(session, answer);
 }
 
 }  // namespace

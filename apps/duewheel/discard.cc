@@ -11,8 +11,7 @@ struct DiscardArguments {
 
 int discard(Session& session, const DiscardArguments& arguments) {
     const ServerAnswer answer = session.ask("POST", session.path("messages", arguments.id, ":discard"));
-    return answer ? show_change(session, answer, "cancelled", "it is not dead; `cancel` takes it back")
-                  : answer.exit_code;
+    return show_change(session, answer, "it is not dead; `cancel` takes it back");
 }
 
 }  // namespace

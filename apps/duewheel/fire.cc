@@ -11,7 +11,7 @@ struct FireArguments {
 
 int fire(Session& session, const FireArguments& arguments) {
     const ServerAnswer answer = session.ask("POST", session.path("messages", arguments.id, ":fire"));
-    return answer ? show_change(session, answer, "fired") : answer.exit_code;
+    return show_change(session, answer);
 }
 
 }  // namespace

@@ -14,10 +14,10 @@ struct HoldArguments {
 int hold(Session& session, const HoldArguments& arguments) {
     if (!arguments.lease.empty()) {
         const ServerAnswer answer = session.ask("POST", session.lease_path(arguments.lease, ":hold"));
-        return answer ? show_lease_end(session, answer) : answer.exit_code;
+        return show_lease_end(session, answer);
     }
     const ServerAnswer answer = session.ask("POST", session.path("messages", arguments.id, ":hold"));
-    return answer ? show_change(session, answer, "held") : answer.exit_code;
+    return show_change(session, answer);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ struct KickArguments {
 
 int kick(Session& session, const KickArguments& arguments) {
     const ServerAnswer answer = session.ask("POST", session.path("messages", arguments.id, ":kick"));
-    return answer ? show_change(session, answer, "kicked") : answer.exit_code;
+    return show_change(session, answer);
 }
 
 }  // namespace

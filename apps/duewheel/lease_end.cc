@@ -67,7 +67,7 @@ int end_leases(Session& session, const std::vector<std::string>& leases, std::st
                boost::json::object members) {
     if (leases.size() == 1) {
         const ServerAnswer answer = session.ask("POST", session.lease_path(leases.front(), call), members);
-        return answer ? show_lease_end(session, answer) : answer.exit_code;
+        return show_lease_end(session, answer);
     }
     boost::json::array& all = members["leases"].emplace_array();
     for (const std::string& lease : leases) all.emplace_back(json_text(lease));
@@ -76,9 +76,9 @@ int end_leases(Session& session, const std::vector<std::string>& leases, std::st
 }
 
 int show_lease_end(const Session& session, const ServerAnswer& answer) {
+    if (!answer.has_outcome()) return answer.exit_code;
     return session.show(
-        answer, [&] { static_cast<void>(print_lease_end(answer.members)); },
-        is_done(answer.members) ? kExitDone : kExitRefused);
+        answer, [&] { static_cast<void>(print_lease_end(answer.members)); }, answer.exit_code);
 }
 
 }  // namespace duewheel

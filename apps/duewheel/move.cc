@@ -18,7 +18,7 @@ int move(Session& session, const MoveArguments& arguments) {
     boost::json::object request;
     if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     const ServerAnswer answer = session.ask("PATCH", session.path("messages", arguments.id), request);
-    return answer ? show_change(session, answer, "rescheduled") : answer.exit_code;
+    return show_change(session, answer);
 }
 
 }  // namespace

@@ -288,14 +288,16 @@ class CommandLineTest(unittest.TestCase):
                                  (REFUSED, "", "duewheel: No such message. (unknown_id, id)\n"))
 
     def test_too_late_exits_1_and_says_so(self):
-        self.stub.answer = (200, {"outcome": "in_flight", "attempts": 2, "maybe_delivered": True})
+        self.stub.answer = (409, {"code": "in_flight", "detail": "A consumer holds it.", "outcome": "in_flight", "attempts": 2,
+                                  "maybe_delivered": True})
         for arguments in (["cancel", "1"], ["move", "1", "--in", "1s"], ["fire", "1"]):
-            code, output, _ = self.run_program(*arguments)
-            self.assertEqual(code, REFUSED)
+            code, output, error = self.run_program(*arguments)
+            self.assertEqual((code, error), (REFUSED, ""))
             self.assertEqual(output, "too late: in_flight, 2 attempts, "
                                      "and a delivery may have begun before the server's last start\n")
-            self.assertEqual(self.run_program(*arguments, "--json")[0], REFUSED)
-        self.stub.answer = (200, {"outcome": "expired"})
+            code, output, error = self.run_program(*arguments, "--json")
+            self.assertEqual((code, json.loads(output), error), (REFUSED, self.stub.answer[1], ""))
+        self.stub.answer = (409, {"code": "lease_ended", "detail": "It had ended.", "outcome": "expired"})
         for verb in ("ack", "fail", "extend", "release"):
             code, output, _ = self.run_program(verb, "TOKEN")
             self.assertEqual(code, REFUSED)

@@ -118,7 +118,7 @@ ServerAnswer Session::not_a_server() const {
 ServerAnswer Session::refused(const HttpAnswer& refusal) {
     ServerAnswer answer;
     json::error_code broken;
-    const json::value value = json::parse(refusal.body, broken);
+    json::value value = json::parse(refusal.body, broken);
     const bool is_problem = !broken && value.is_object() && !word_of(value.get_object(), "code").empty();
     if (!is_problem) {
         const Error error{"bad_answer", "What answers at " + server + " is no Duewheel server (status " +
@@ -126,7 +126,13 @@ ServerAnswer Session::refused(const HttpAnswer& refusal) {
         answer.exit_code = complain(error, kExitUnreachable);
         return answer;
     }
-    const json::object& problem = value.get_object();
+    json::object& problem = value.get_object();
+    if (problem.contains("outcome")) {
+        answer.exit_code = kExitRefused;
+        answer.members = std::move(problem);
+        answer.text = refusal.body;
+        return answer;
+    }
     const std::string code(word_of(problem, "code"));
     const Error error{code, std::string(word_of(problem, "detail")), std::string(word_of(problem, "field"))};
     answer.exit_code = complain(error, kExitRefused);

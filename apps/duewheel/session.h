@@ -27,7 +27,8 @@ enum ExitCode : int {
     kExitUnreachable = 3,  // no server, or no answer that can be understood
 };
 
-// An answer that says yes. Without one, the reason has been printed and `exit_code` is what the program returns.
+// An answer that says yes. Without one, the reason has been printed and `exit_code` is what the program returns; but a
+// refusal that has an outcome is for the verb to show.
 struct ServerAnswer {
     int exit_code = kExitDone;
     boost::json::object members;
@@ -35,6 +36,8 @@ struct ServerAnswer {
     int status = 0;    // of HTTP, also where it says no; 0: no answer
 
     explicit operator bool() const { return exit_code == kExitDone; }
+    // Whether it says what had become of a message or a lease: also where the command came too late, which is refused.
+    bool has_outcome() const { return members.contains("outcome"); }
     // Empty or 0 where there is no such member or one of another type.
     std::string_view word(std::string_view member) const;
     std::int64_t number(std::string_view member) const;

@@ -198,7 +198,7 @@ class Job {
             if (!lost && monotonic_now() >= extend_at) {
                 const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, ":extend"),
                                                          {{"lease", length.count()}}, extend_every);
-                lost = answer && answer.word("outcome") == "expired";
+                lost = answer.word("outcome") == "expired";
                 extend_at = monotonic_now() + extend_every;
             }
             return progress_.signals > 1;
@@ -220,8 +220,8 @@ class Job {
         milliseconds pause = kPauseFirst;
         for (int tries = 0; tries < kEndTries; ++tries) {
             const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, how), members, kPatience);
-            if (answer) {
-                if (answer.word("outcome") != "expired") return void(++count);
+            if (answer) return void(++count);
+            if (answer.word("outcome") == "expired") {
                 // Behind a try without an answer nobody knows: that one may have ended the lease.
                 session_.complain({"expired", tries == 0 ? "The lease had ended before the work did: somebody else may "
                                                            "do it again. Lease for longer"

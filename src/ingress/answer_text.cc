@@ -5,6 +5,7 @@
 #include "ingress/content_text.h"
 #include "ingress/instant_member.h"
 #include "ingress/json_writer.h"
+#include "ingress/late_outcome.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/name_cursor.h"
@@ -120,12 +121,17 @@ HttpResponse write(const MessageAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+void write_members(JsonWriter& json, const ChangeAnswer& answer) {
+    json.text("outcome", change_outcome_name(answer.outcome)).number("attempts", answer.attempts);
+    json.boolean("maybe_delivered", answer.maybe_delivered);
+    if (answer.due_ms != 0) write_instant(json, "due", "due_ms", answer.due_ms);
+}
+
 HttpResponse write(const ChangeAnswer& answer) {
     std::string body;
     JsonWriter json(body);
-    json.open().text("outcome", change_outcome_name(answer.outcome)).number("attempts", answer.attempts);
-    json.boolean("maybe_delivered", answer.maybe_delivered);
-    if (answer.due_ms != 0) write_instant(json, "due", "due_ms", answer.due_ms);
+    json.open();
+    write_members(json, answer);
     json.close();
     return json_response(200, std::move(body));
 }
@@ -358,13 +364,20 @@ HttpResponse write(const CarryAnswer&) {
     return problem({"internal", "a reply went astray"});
 }
 
-void write_part(JsonWriter& json, const Reply& part, bool with_status) {
+void write_part(JsonWriter& json, const Reply& part) {
     if (const auto* error = std::get_if<Error>(&part)) return write_problem(json, *error);
     if (const auto* put = std::get_if<PutAnswer>(&part)) {
-        if (with_status) json.number("status", put_status(*put));
+        json.number("status", put_status(*put));
         return write_members(json, *put);
     }
-    if (const auto* end = std::get_if<LeaseEndAnswer>(&part)) return write_members(json, *end);
+    if (const auto* end = std::get_if<LeaseEndAnswer>(&part)) {
+        if (const std::optional<Error> late = refusal_of(*end)) {
+            write_problem(json, *late);
+        } else {
+            json.number("status", 200);
+        }
+        return write_members(json, *end);
+    }
     assert(false && "no part of a batch is answered like this");
 }
 
@@ -372,6 +385,13 @@ void write_part(JsonWriter& json, const Reply& part, bool with_status) {
 
 HttpResponse answer_text(const Reply& reply) {
     return std::visit([](const auto& answer) { return write(answer); }, reply);
+}
+
+HttpResponse late_refusal_text(const Error& refusal, const Reply& reply) {
+    return problem(refusal, [&](JsonWriter& json) {
+        if (const auto* change = std::get_if<ChangeAnswer>(&reply)) write_members(json, *change);
+        if (const auto* end = std::get_if<LeaseEndAnswer>(&reply)) write_members(json, *end);
+    });
 }
 
 HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
@@ -383,12 +403,12 @@ HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
         if (of_puts) {
             JsonWriter line(body);
             line.open();
-            write_part(line, part, true);
+            write_part(line, part);
             line.close();
             body += '\n';
         } else {
             json.open();
-            write_part(json, part, false);
+            write_part(json, part);
             json.close();
         }
     }

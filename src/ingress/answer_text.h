@@ -10,7 +10,9 @@
 namespace duewheel {
 
 HttpResponse answer_text(const Reply& reply);
-// Of a request with many parts: for puts one line of JSON each, with its status; else one array of results.
+// The problem document of a command that came too late (late_outcome.h), with the members of its reply.
+HttpResponse late_refusal_text(const Error& refusal, const Reply& reply);
+// Of a request with many parts, each with its status: for puts one line of JSON each, else one array of results.
 HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts);
 HttpResponse stats_text(std::string_view instance, const EngineCounters& counters,
                         const std::vector<Engine::QueueCounters>& queues, const LatenessLevels& lateness);

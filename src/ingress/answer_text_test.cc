@@ -119,14 +119,8 @@ TEST(AnswerText, of_a_redrive) {
 }
 
 TEST(AnswerText, of_a_change) {
-    for (const auto& [outcome, name] : {std::pair{ChangeOutcome::cancelled, "cancelled"},
-                                        {ChangeOutcome::held, "held"},
-                                        {ChangeOutcome::waiting, "waiting"},
-                                        {ChangeOutcome::in_flight, "in_flight"},
-                                        {ChangeOutcome::delivered, "delivered"},
-                                        {ChangeOutcome::dead, "dead"},
-                                        {ChangeOutcome::expired, "expired"},
-                                        {ChangeOutcome::gone, "gone"}}) {
+    for (const auto& [outcome, name] :
+         {std::pair{ChangeOutcome::cancelled, "cancelled"}, {ChangeOutcome::held, "held"}}) {
         expect_json(answer_text(ChangeAnswer{outcome, 3, true, 0}), 200,
                     R"({"outcome":")" + std::string(name) + R"(","attempts":3,"maybe_delivered":true})");
     }
@@ -142,7 +136,6 @@ TEST(AnswerText, of_a_change) {
 
 TEST(AnswerText, of_the_end_of_a_lease) {
     expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::done, 0, 0}), 200, R"({"outcome":"done"})");
-    expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::expired, 0, 0}), 200, R"({"outcome":"expired"})");
     expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::dead, 0, 0}), 200, R"({"outcome":"dead"})");
     expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::held, 0, 0}), 200, R"({"outcome":"held"})");
     expect_json(answer_text(LeaseEndAnswer{LeaseOutcome::retrying, kDue, 0}), 200,

@@ -145,12 +145,25 @@ TEST(BatchRequest, each_lease_is_a_command_and_a_result_of_its_own) {
     EXPECT_EQ(commands[0], "fail " + token_text(1024) + " reason=broken retry_in=2000");
     EXPECT_EQ(commands[1], "fail " + token_text(2048) + " reason=broken retry_in=2000");
     EXPECT_EQ(status_of(answer), 200);
-    const std::string one = R"({"outcome":"retrying","due":"2027-01-01T06:00:00.000Z","due_ms":1798783200000})";
+    const std::string one =
+        R"({"status":200,"outcome":"retrying","due":"2027-01-01T06:00:00.000Z","due_ms":1798783200000})";
     const std::string text(body_of(answer));
     EXPECT_EQ(text.rfind(R"({"results":[)" + one + R"(,{"type":"about:blank")", 0), 0u) << text;
     EXPECT_NE(text.find(R"("code":"bad_lease_token")"), std::string::npos);
     EXPECT_NE(text.find(R"("field":"leases[1]"},)" + one + "]}"), std::string::npos) << text;
     EXPECT_EQ(server.api().waiting(), 0u);
+}
+
+// An ack of a lease that had ended was one of the successes.
+TEST(BatchRequest, each_result_has_a_status_of_its_own) {
+    ApiServer server;
+    const std::string body = "{\"leases\":[\"" + token_text(1024) + "\"]}";
+    const std::string done = server.ask({"POST", "/v1/leases:ack", body}, LeaseEndAnswer{LeaseOutcome::done, 0, 0});
+    EXPECT_EQ(body_of(done), R"({"results":[{"status":200,"outcome":"done"}]})");
+    const std::string late = server.ask({"POST", "/v1/leases:ack", body}, LeaseEndAnswer{LeaseOutcome::expired, 0, 0});
+    EXPECT_EQ(status_of(late), 200);
+    EXPECT_NE(late.find(R"("status":409,"code":"lease_ended",)"), std::string::npos) << late;
+    EXPECT_NE(late.find(R"(,"outcome":"expired"}]})"), std::string::npos) << late;
 }
 
 // A token that only the server finds to be forged was named `lease`, one that is none by its place.

@@ -11,6 +11,7 @@
 #include "ingress/call_path.h"
 #include "ingress/clock_call.h"
 #include "ingress/json_writer.h"
+#include "ingress/late_outcome.h"
 #include "ingress/problem.h"
 #include "ingress/put_request.h"
 #include "ingress/query_request.h"
@@ -165,7 +166,8 @@ void HttpApi::submit(Command command, RequestNote note, HttpReply reply, bool ra
             port_.forget(token);
         });
     }
-    waiting_.emplace(token, Waiting{std::move(reply), std::move(note), nullptr, 0, raw_put});
+    const std::optional<ChangeOutcome> wanted = wanted_outcome(command);
+    waiting_.emplace(token, Waiting{std::move(reply), std::move(note), nullptr, 0, raw_put, wanted});
     port_.submit(std::move(command), token);
 }
 
@@ -179,7 +181,7 @@ void HttpApi::submit_batch(BatchRequest request, bool of_puts, RequestNote note,
     if (batch->missing == 0) return answer(std::move(batch->reply), batch->note, batch_text(batch->parts, of_puts));
     for (std::size_t i = 0; i < request.commands.size(); ++i) {
         const ReplyToken token = next_token_++;
-        waiting_.emplace(token, Waiting{std::nullopt, {}, batch, i, false});
+        waiting_.emplace(token, Waiting{std::nullopt, {}, batch, i});
         port_.submit(std::move(request.commands[i]), token);
     }
 }
@@ -191,6 +193,9 @@ void HttpApi::deliver(ReplyToken token, Reply reply) {
     if (who.batch) return deliver_part(*who.batch, who.part, std::move(reply));
     Error* error = std::get_if<Error>(&reply);
     if (error != nullptr && who.raw_put) error->field = std::string(raw_field_of(error->field));
+    if (const std::optional<Error> late = late_refusal(reply, who.wanted)) {
+        return answer(*std::move(who.single), who.note, late_refusal_text(*late, reply), late->code);
+    }
     answer(*std::move(who.single), who.note, answer_text(reply), error != nullptr ? error->code : std::string_view());
 }
 

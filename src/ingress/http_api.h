@@ -74,7 +74,8 @@ class HttpApi {
         RequestNote note;  // of a single request
         std::shared_ptr<Batch> batch;
         std::size_t part = 0;
-        bool raw_put = false;  // its members came as header fields
+        bool raw_put = false;                 // its members came as header fields
+        std::optional<ChangeOutcome> wanted;  // of a command on a message (late_outcome.h)
     };
 
     void submit_batch(BatchRequest request, bool of_puts, RequestNote note, HttpReply reply);

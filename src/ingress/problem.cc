@@ -8,8 +8,13 @@ namespace duewheel {
 namespace {
 
 constexpr ProblemKind kKinds[] = {
+    {"already_cancelled", 409, "Cancelled before"},
     {"already_committed", 409, "Committed before"},
+    {"already_dead", 409, "Attempts used up"},
+    {"already_delivered", 409, "Acknowledged before"},
+    {"already_expired", 409, "Expired before"},
     {"already_rolled_back", 409, "Rolled back before"},
+    {"already_waiting", 409, "Neither held nor dead"},
     {"bad_base64", 400, "Not base64"},
     {"bad_content_type", 400, "Not a media type"},
     {"bad_cron", 400, "Not a cron expression"},
@@ -54,9 +59,11 @@ constexpr ProblemKind kKinds[] = {
     {"header_too_large", 431, "Header too large"},
     {"headers_too_large", 400, "Message headers too large"},
     {"http_version", 505, "HTTP version not spoken"},
+    {"in_flight", 409, "With a consumer"},
     {"internal", 500, "A bug in the server"},
     {"is_loop", 409, "The message is a loop"},
     {"key_conflict", 409, "Key used with another request"},
+    {"lease_ended", 409, "Lease ended before"},
     {"lease_too_long", 400, "Lease too long"},
     {"lease_too_short", 400, "Lease too short"},
     {"method_not_allowed", 405, "Method not allowed"},
@@ -135,7 +142,7 @@ void write_problem(JsonWriter& json, const Error& error) {
     if (!error.field.empty()) json.text("field", as_utf8(error.field));
 }
 
-HttpResponse problem(const Error& error) {
+HttpResponse problem(const Error& error, const std::function<void(JsonWriter&)>& more) {
     const ProblemKind& kind = kind_of(error);
     HttpResponse response;
     response.status = kind.status;
@@ -143,6 +150,7 @@ HttpResponse problem(const Error& error) {
     JsonWriter json(response.body);
     json.open();
     write_problem(json, error);
+    if (more) more(json);
     json.close();
     // RFC 9110, 12.5.3: which codings would have been taken.
     if (kind.code == "unsupported_content_coding") response.headers.push_back({"Accept-Encoding", "identity"});

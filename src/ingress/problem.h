@@ -3,6 +3,7 @@
 // two together.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -30,7 +31,7 @@ constexpr bool says_when_to_come_again(int status) {
 
 // The members of a problem document: "type", "title", "status", "code", "detail", "field".
 void write_problem(JsonWriter& json, const Error& error);
-// As application/problem+json.
-HttpResponse problem(const Error& error);
+// As application/problem+json. `more` adds members of its own to those of write_problem().
+HttpResponse problem(const Error& error, const std::function<void(JsonWriter&)>& more = {});
 
 }  // namespace duewheel

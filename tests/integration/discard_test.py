@@ -57,7 +57,7 @@ class Discard(unittest.TestCase):
         status, begun = self.client.request("POST", "/v1/queues/q:discard")
         self.assertEqual((status, begun["dead"], begun["discard"]["discarded"]), (200, len(ids), 0))
         status, kicked = self.client.request("POST", f"/v1/messages/{ids[-2]}:kick")
-        self.assertEqual((status, kicked["outcome"]), (200, "cancelled"), "it was discarded already, by its answer")
+        self.assertEqual((status, kicked["code"], kicked["outcome"]), (409, "already_cancelled", "cancelled"), "it was discarded already, by its answer")
         later = self.die(1)[0]
         while (before := self.queue())["discard"]["discarded"] < BATCH:
             pass

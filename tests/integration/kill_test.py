@@ -49,6 +49,11 @@ class Worker:
         return answer
 
 
+    def change(self, method, path, value=None):
+        """Of a call that may come too late: the answer has an `outcome` all the same."""
+        return self.ask(method, path, value, expected=(200, 409, 410))
+
+
 class Producer(Worker):
     def work(self):
         mine = []
@@ -113,26 +118,26 @@ class Producer(Worker):
     def cancel(self, number):
         with self.ledger.lock:
             self.ledger.asked_cancel.add(number)
-        if self.ask("DELETE", f"/v1/messages/{number}")["outcome"] == "cancelled":
+        if self.change("DELETE", f"/v1/messages/{number}")["outcome"] == "cancelled":
             with self.ledger.lock:
                 self.ledger.cancelled.setdefault(number, time.monotonic())
 
     def move(self, number):
         with self.ledger.lock:
             self.ledger.moved.add(number)
-        self.ask("PATCH", f"/v1/messages/{number}", {"delay": self.random.choice([0, 700])}, expected=(200, 409))
+        self.ask("PATCH", f"/v1/messages/{number}", {"delay": self.random.choice([0, 700])}, expected=(200, 409, 410))
 
     def hold(self, number):
         with self.ledger.lock:
             self.ledger.asked_hold.add(number)
-        if self.ask("POST", f"/v1/messages/{number}:hold")["outcome"] == "held":
+        if self.change("POST", f"/v1/messages/{number}:hold")["outcome"] == "held":
             with self.ledger.lock:
                 self.ledger.held[number] = time.monotonic()
 
     def kick(self, number):
         with self.ledger.lock:
             self.ledger.asked_kick[number] = time.monotonic()
-        if self.ask("POST", f"/v1/messages/{number}:kick")["outcome"] == "kicked":
+        if self.change("POST", f"/v1/messages/{number}:kick")["outcome"] == "kicked":
             with self.ledger.lock:
                 self.ledger.kicked += 1
 
@@ -157,7 +162,7 @@ class Consumer(Worker):
     def ack(self, message):
         with self.ledger.lock:
             self.ledger.asked_ack.add(message["id"])
-        if self.ask("POST", f"/v1/leases/{message['lease']}:ack")["outcome"] == "done":
+        if self.change("POST", f"/v1/leases/{message['lease']}:ack")["outcome"] == "done":
             with self.ledger.lock:
                 self.ledger.done.add(message["id"])
 
@@ -166,7 +171,7 @@ class Consumer(Worker):
         asked_at = time.monotonic()
         with self.ledger.lock:
             self.ledger.asked_fail.add(number)
-        answer = self.ask("POST", f"/v1/leases/{message['lease']}:fail", {"reason": "no luck"})
+        answer = self.change("POST", f"/v1/leases/{message['lease']}:fail", {"reason": "no luck"})
         with self.ledger.lock:
             if answer["outcome"] == "retrying":
                 told = (message["attempt"], answer["due_ms"])
