@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Holds the rules of ARCHITECTURE.md that a compiler does not see: who may include whom, who may ask for the time,
-sleep or start threads, what files are called, and that every source is built. It reads text only, needs nothing but
+"""Checks the rules of ARCHITECTURE.md that a compiler does not see: which module may include which, where code may read
+the clock, sleep or start threads, how files are named, and that every source is built. It also checks pages: the code and
+files that they name exist, and those that are clean stay in plain English. It reads text only, needs nothing but
 Python's standard library, and takes seconds, so it runs as a test on every build.
 
     tools/check_tree.py [ROOT]      prints one line a finding, "path:line: [rule] what is wrong. What to do.", exits 1
 
 It is no parser of C++: it looks at #include lines and at words outside comments and strings. What it cannot see (a
 macro that hides a clock, a header that pulls in another) is left to review and to the tests. It knows no exceptions
-by comment: whoever needs one changes the tables below, where a reader sees all of them at once.
+by comment: an exception is a change of the tables below, where a reader sees all of them at once.
 """
 import os
 import posixpath
@@ -91,6 +92,33 @@ DRAWERS = {"util", "utils", "helper", "helpers", "common", "misc", "manager", "m
 SKIPPED_FOLDERS = {".git", "build", "duewheel-data", "__pycache__", "node_modules"}
 SOURCE_FOLDERS = ("src/", "apps/", "tests/", "bench/", "examples/")
 LINES_MAX = 600
+
+# Words that texts for readers do not use, as patterns, with what to write instead. Only words that are hardly ever right:
+# `loop`, `half`, `rest` and `place` have uses of their own.
+PHRASES = {
+    r"who(m|so)?ever": "the client, the consumer, the caller",
+    r"(no|some|every|any)body": "no client, a user, every consumer",
+    r"who (asks|gets|puts|sends)": "the client that, the consumer that",
+    r"(is|are) told": "receives, takes as an argument, is reported",
+    r"so many": "up to `max`, a number of",
+    r"a crowd": "a burst",
+    r"(let|lets|letting) go": "expire, release, remove",
+    r"(stand|stands|stood) still": "is invalid, waits, stops",
+    r"(leave|leaves|left|leaving) out": "omit, exclude",
+    r"(passes|passed|passing) over": "skip, ignore",
+    r"the dead(?! letter)|dead messages?": "dead letters",
+    r"(bring|brings|brought|bringing) back": "redrive, restore",
+    r"(hand|hands|handed|handing) out": "deliver, lease, assign",
+    r"(put|puts|set|sets) aside": "hold, held",
+    r"halves": "prepared messages",
+    r"growing rests?|(rests|rested) (after|between|until)": "backoff, interval, pause",
+    r"(begin|begins|begun|made|make|makes|built|written|counted) anew": "start again, rebuild",
+    r"reckon\w*": "calculate",
+}
+# The texts that are held to it: whole Markdown pages, and of C++ files the string literals. The list grows until it
+# holds every page, and the sources of help and error texts.
+PLAIN_TEXTS = re.compile(r"bench/README\.md$|docs/(decisions|learning)/[^/]+\.md$|docs/proof/README\.md$|"
+                         r"docs/(export_format|fuzzing|life_of_a_message|promises|simulation|storage_format)\.md$")
 
 # Paths of one machine, and hosts of package registries: the project names neither. Built from parts, so that this
 # file passes its own check.
@@ -403,6 +431,33 @@ def check_links(tree):
                               f"{file} has no heading with the anchor '{anchor}'. Name one that it has.")
 
 
+CODE_SPAN = re.compile(r"^```.*?^```|`[^`]*`", re.DOTALL | re.MULTILINE)
+STRING_LITERAL = re.compile(r'R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def words_for_readers(path, text):
+    """What of the file a person reads: a page without its code, or the string literals of a C++ file."""
+    if path.endswith(".md"):
+        return CODE_SPAN.sub(lambda code: re.sub(r"[^\n]", " ", code.group()), text)
+    literals = list(re.sub(r"[^\n]", " ", text))
+    for match in NOT_CODE.finditer(text):
+        if STRING_LITERAL.fullmatch(match.group()):
+            literals[match.start():match.end()] = match.group()
+    return "".join(literals)
+
+
+def check_plain_words(tree):
+    for path in tree.paths:
+        if not PLAIN_TEXTS.match(path):
+            continue
+        text = words_for_readers(path, tree.text(path))
+        for phrase, better in PHRASES.items():
+            pattern = r"\b(?:" + phrase.replace(" ", r"\s+") + r")(?!\w)"
+            for match in re.finditer(pattern, text, re.IGNORECASE):
+                yield Finding(path, line_of(text, match.start()), "plain words",
+                              f"'{' '.join(match.group().split())}' is not plain English here. Write: {better}.")
+
+
 def check_leftovers(tree):
     for path in tree.cpp(("src/", "include/", "apps/")):
         for match in re.finditer(r"\b(TODO|FIXME|XXX)\b", tree.text(path)):
@@ -419,7 +474,7 @@ def check_forbidden(tree):
 
 
 CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_headers,
-          check_references, check_links, check_leftovers, check_forbidden]
+          check_references, check_links, check_plain_words, check_leftovers, check_forbidden]
 
 
 def findings(root):

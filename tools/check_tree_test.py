@@ -294,6 +294,23 @@ class CheckTree(unittest.TestCase):
         self.assertEqual(found_in({"README.md": "# Top\n\n[up](#top)\n\n```\n[example](nowhere.md)\n```\n"}), [])
         self.assertEqual(found_in({"src/engine/notes.md": "[up](../../README.md) [beside](engine.cc)\n"}), [])
 
+    def test_pages_that_were_cleaned_stay_in_plain_words(self):
+        page, code = "docs/promises.md", "src/engine/refusal.cc"
+        tree = {"ARCHITECTURE.md": CLEAN["ARCHITECTURE.md"].replace("└── tools/", "├── docs/\n└── tools/")}
+
+        def found(text, path=page):
+            return found_in({**tree, page: "", path: "// A text.\n" + text})
+
+        for words in ("Whoever puts it", "nobody waits", "who asks for it", "it is told", "so many a second", "lets go of them",
+                      "it stands still", "left out of it", "is passed\nover", "the dead of a queue", "brought back later",
+                      "handed out", "set aside", "two halves", "rests until then", "is built anew", "reckoned"):
+            self.assertEqual(found(words + "\n"), [f"{page}:2 [plain words]"], words)
+        for words in ("the dead letters", "`nobody` owns it", "```\nnobody\n```", "half of it", "the rest after that", "handout",
+                      "who takes it"):
+            self.assertEqual(found(words + "\n"), [], words)
+        self.assertEqual(found_in({"src/engine/notes.md": "nobody\n", "README.md": "Whoever\n"}), [], "not cleaned yet")
+        self.assertEqual(check_tree.words_for_readers(code, 'f("nobody");  // nobody\n').split(), ['"nobody"'])
+
     def test_nothing_is_left_for_later(self):
         self.assert_rule("leftovers", line=2, refused=[
             ("src/base/table.h", f"\n// {word}: finish\n") for word in ("TODO", "FIXME", "XXX")
