@@ -2,9 +2,9 @@
 //
 //     duewheel_sim --seed N [--runs K] [--steps M] [--without a,b,...] [--verbose]
 //
-// runs K seeds from N on and tells what they added up to. On a violation it names the clause of the contract, tells the
-// history of the message concerned, makes the run smaller (unless --no-shrink) and prints the one command that replays
-// it; the exit code is then 1. More of it, for the tests:
+// runs K seeds, beginning with N, and prints their totals. For a violation it prints the promise that is broken (C1 to
+// C12, docs/promises.md) and the history of the message concerned, reduces the run (unless --no-shrink), prints the
+// command that replays it, and exits with 1. Further options, for the tests:
 //
 //     --seeds FILE         first runs the seeds and steps that stand in the file, "seed steps" a line
 //     --expect-rare        fails if one of the rare states was never met
