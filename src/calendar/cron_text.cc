@@ -2,7 +2,9 @@
 //
 //     field   = item *( "," item )          item = span [ "/" step ]          span = "*" | value [ "-" value ]
 //     day     = item also "L" [ "-" number ] [ "W" ] | number "W"
-//     weekday = item also value "L" | value "#" number; of Quartz also "L"
+//     weekday = item also value "L" | value [ "-" value ] "#" ( number | "L" ); of Quartz also "L"
+//
+// In Quartz's form a span may be left out before a step: "/5" is "*/5".
 //
 // A refusal names column and field and says what was probably meant, because a rule that is read in another way than it
 // was written fires on a wrong day, months later. Therefore nothing is guessed: what two other programs read in two
@@ -13,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/nearest_name.h"
+#include "calendar/duration.h"
 #include "calendar/month_days.h"
 #include "calendar/text_scanner.h"
 #include <duewheel/cron_rule.h>
@@ -30,7 +32,7 @@ struct FieldKind {
     unsigned last;
     unsigned
         last_of_all;  // where * and a step without an end stop: of Unix weekdays Saturday, before the second Sunday
-    unsigned step_most;
+    unsigned step_max;
     std::span<const std::string_view> names;  // of the numbers from `first` on
 };
 
@@ -46,6 +48,7 @@ constexpr FieldKind kYear{"year", kFirstYear, kLastYear, kLastYear, kLastYear - 
 struct Field {
     std::string_view text;
     std::size_t column;
+    CronForm form = CronForm::crontab;
 };
 
 Error refusal(std::size_t column, std::string_view field, std::string_view why) {
@@ -64,6 +67,7 @@ class FieldReader {
     FieldReader(Field field, const FieldKind& kind) : field_(field), kind_(kind), text_(field.text) {}
 
     const FieldKind& kind() const { return kind_; }
+    CronForm form() const { return field_.form; }
     bool at_end() const { return text_.at_end(); }
     bool sees_digit() const { return text_.sees_digit(); }
     bool take(char wanted) { return text_.take(wanted); }
@@ -91,7 +95,18 @@ class FieldReader {
         return static_cast<unsigned>(*number);
     }
 
-    // A number from `least` to `most` that is no value of the field: a step, a count of days or weeks.
+    // The number after a slash. A step may be as large as the field's last value; a larger one reaches no second value.
+    Result<unsigned> take_step() {
+        const std::size_t start = column();
+        if (!sees_digit()) return refuse("a step is missing here: a number");
+        const std::optional<std::int64_t> step = text_.take_number();
+        if (step && *step >= 1 && *step <= kind_.step_max) return static_cast<unsigned>(*step);
+        const std::string range =
+            "a step of " + std::string(kind_.name) + "s is 1 to " + std::to_string(kind_.step_max);
+        return refuse_at(start, step && *step == 0 ? range : "the step is larger than the field; " + range);
+    }
+
+    // A number from `least` to `most` that is no value of the field: a count of days or weeks.
     Result<unsigned> take_number(std::string_view what, unsigned least, unsigned most) {
         const std::size_t start = column();
         if (!sees_digit()) return refuse(std::string(what) + " is missing here: a number");
@@ -144,7 +159,7 @@ class FieldReader {
         if (sees('?')) return "? stands alone, as a whole day or weekday of Quartz's form";
         if (sees('*')) return "* stands at the beginning, alone or with a step, as in */5";
         if (sees('-')) return "a range begins with a value, as in 1-5";
-        if (sees('/')) return "a step follows *, a value or a range, as in */5";
+        if (sees('/')) return "a step follows *, a value or a range: write */5 for /5 of Quartz's form";
         if (!letters.empty()) return why_no_name(letters);
         return "this is no value; " + range();
     }
@@ -166,8 +181,12 @@ class FieldReader {
 
     std::string why_not_end() const {
         if (sees('-')) return "a range has two ends";
+        if (sees('#') && kind_.last == 7) return "# follows a weekday or a range of them, as in FRI#2 or MON-FRI#2";
         if (sees('#')) return "# counts weekdays: FRI#2 as a weekday is the second Friday of the month";
         if (sees_letter('W')) return "W belongs to the days: 15W is the working day nearest to the 15th";
+        if (sees_letter('L') && kind_.last == 7) {
+            return "L follows one weekday, as in FRIL; for the last of each weekday of a range write MON-FRI#L";
+        }
         if (sees_letter('L')) return "L belongs to the days: L or L-3 as a day, FRIL (the last Friday) as a weekday";
         if (sees('/')) return "an item has one step";
         return "the next item, after a comma, or the next field, after a space, is expected here";
@@ -178,14 +197,15 @@ class FieldReader {
     TextScanner text_;
 };
 
-// How an item begins: with a star or a value.
+// How an item begins: with a star or a value; in Quartz's form also with a slash, where a star is understood.
 struct Start {
     bool is_star;
     unsigned value;
 };
 
 Result<Start> take_start(FieldReader& reader) {
-    if (reader.take('*')) return Start{true, reader.kind().first};
+    const bool omits_star = reader.form() == CronForm::quartz && reader.sees('/');
+    if (omits_star || reader.take('*')) return Start{true, reader.kind().first};
     Result<unsigned> value = reader.take_value();
     if (!value) return std::move(value).error();
     return Start{false, *value};
@@ -197,6 +217,7 @@ struct Steps {
     unsigned from;
     unsigned to;
     unsigned step;
+    bool has_step = false;
 };
 
 // Reads what may follow the beginning of an item: the end of a range, a step.
@@ -210,9 +231,10 @@ Result<Steps> take_rest(FieldReader& reader, Start start) {
         steps.to = *to;
     }
     if (!reader.take('/')) return steps;
-    Result<unsigned> step = reader.take_number("a step", 1, kind.step_most);
+    Result<unsigned> step = reader.take_step();
     if (!step) return std::move(step).error();
     steps.step = *step;
+    steps.has_step = true;
     if (!is_range) {
         if (steps.from > kind.last_of_all) steps.from = kind.first;
         steps.to = kind.last_of_all;
@@ -315,6 +337,18 @@ void add_weekdays(Steps steps, const FieldKind& kind, std::uint8_t& weekdays) {
     for_each(steps, 0, 6, [&](unsigned weekday) { add_weekday(weekdays, weekday); });
 }
 
+// What follows a #: the number of the weekday in the month, or L for the last one. Adds it for each day of `named`.
+Status read_nth(FieldReader& reader, Steps named, CronFields& fields) {
+    if (reader.take_letter('L')) {
+        add_weekdays(named, reader.kind(), fields.last_weekdays);
+        return {};
+    }
+    Result<unsigned> nth = reader.take_number("the number after #", 1, 5);
+    if (!nth) return std::move(nth).error();
+    add_weekdays(named, reader.kind(), fields.nth_weekdays[*nth - 1]);
+    return {};
+}
+
 Status read_weekday(FieldReader& reader, CronFields& fields) {
     const FieldKind& kind = reader.kind();
     if (reader.sees_letter('L')) {
@@ -327,19 +361,13 @@ Status read_weekday(FieldReader& reader, CronFields& fields) {
     }
     Result<Start> start = take_start(reader);
     if (!start) return std::move(start).error();
-    const unsigned weekday = (start->value - kind.first) % 7;
     if (!start->is_star && reader.take_letter('L')) {
-        add_weekday(fields.last_weekdays, weekday);
-        return {};
-    }
-    if (!start->is_star && reader.take('#')) {
-        Result<unsigned> nth = reader.take_number("the number after #", 1, 5);
-        if (!nth) return std::move(nth).error();
-        add_weekday(fields.nth_weekdays[*nth - 1], weekday);
+        add_weekday(fields.last_weekdays, (start->value - kind.first) % 7);
         return {};
     }
     Result<Steps> steps = take_rest(reader, *start);
     if (!steps) return std::move(steps).error();
+    if (!start->is_star && !steps->has_step && reader.take('#')) return read_nth(reader, *steps, fields);
     add_weekdays(*steps, kind, fields.weekdays);
     return {};
 }
@@ -354,27 +382,33 @@ struct Nickname {
     std::string_view meaning;
 };
 
-constexpr Nickname kNicknames[] = {{"@yearly", "0 0 1 1 *"}, {"@annually", "0 0 1 1 *"}, {"@monthly", "0 0 1 * *"},
-                                   {"@weekly", "0 0 * * 0"}, {"@daily", "0 0 * * *"},    {"@midnight", "0 0 * * *"},
-                                   {"@hourly", "0 * * * *"}};
+constexpr Nickname kNicknames[] = {{"@YEARLY", "0 0 1 1 *"}, {"@ANNUALLY", "0 0 1 1 *"}, {"@MONTHLY", "0 0 1 * *"},
+                                   {"@WEEKLY", "0 0 * * 0"}, {"@DAILY", "0 0 * * *"},    {"@MIDNIGHT", "0 0 * * *"},
+                                   {"@HOURLY", "0 * * * *"}};
 
-Result<std::string_view> meaning_of(Field nickname) {
-    std::vector<std::string_view> known;
+// "@every 5m" of Go's cron libraries, with the duration that was given where it is one of ours.
+Error refuse_every(std::span<const Field> fields) {
+    const bool has_duration = fields.size() == 2 && parse_duration(fields[1].text).ok();
+    const std::string every = has_duration ? std::string(fields[1].text) : "10m";
+    return refusal(fields[0].column, "",
+                   "@every is a fixed interval, not a calendar rule; write \"every\": \"" + every +
+                       "\" instead of \"cron\", on the command line --every " + every);
+}
+
+Result<std::string_view> meaning_of(std::span<const Field> fields) {
+    const Field& nickname = fields[0];
     for (const Nickname& one : kNicknames) {
-        if (one.name == nickname.text) return one.meaning;
-        known.push_back(one.name);
+        if (!same_name(nickname.text, one.name)) continue;
+        if (fields.size() > 1) return refusal(fields[1].column, "", "nothing may follow a nickname");
+        return one.meaning;
     }
-    if (nickname.text == "@reboot") {
+    if (same_name(nickname.text, "@REBOOT")) {
         return refusal(nickname.column, "", "@reboot names no time; nothing here fires because of a start");
     }
-    if (nickname.text == "@every") {
-        return refusal(nickname.column, "",
-                       "@every is no calendar rule; use a fixed interval, such as "
-                       "R/2026-01-01T00:00:00Z/PT10M");
-    }
+    if (same_name(nickname.text, "@EVERY")) return refuse_every(fields);
     return refusal(nickname.column, "",
-                   "this nickname is not known; the nearest one is " +
-                       std::string(nearest_name(nickname.text.substr(0, 32), known)));
+                   "this nickname is not known; known are @yearly, @annually, @monthly, @weekly, @daily, @midnight and "
+                   "@hourly");
 }
 
 bool is_blank(char letter) {
@@ -488,13 +522,13 @@ Result<CronRule> CronRule::parse(std::string_view text) {
     if (Status framed = check_frame(text); !framed) return std::move(framed).error();
     std::vector<Field> fields = split(text);
     if (!fields.empty() && fields[0].text.starts_with('@')) {
-        Result<std::string_view> meaning = meaning_of(fields[0]);
+        Result<std::string_view> meaning = meaning_of(fields);
         if (!meaning) return std::move(meaning).error();
-        if (fields.size() > 1) return refusal(fields[1].column, "", "nothing may follow a nickname");
         fields = split(*meaning);
     }
     Result<CronForm> form = form_of(fields);
     if (!form) return std::move(form).error();
+    for (Field& field : fields) field.form = *form;
     Result<CronFields> read = read_fields(fields, *form);
     if (!read) return std::move(read).error();
     return CronRule(text, *form, *read);

@@ -50,6 +50,8 @@ TEST(CronText, one_rule_can_be_written_in_many_ways) {
     expect_same("0 0 * * *", "@daily");
     expect_same("0 0 * * *", "  @midnight\t");
     expect_same("0 * * * *", "@hourly");
+    expect_same("0 0 1 1 *", "@YEARLY");
+    expect_same("0 0 * * *", "@Daily");
     expect_same("0 9 * * *", "0 0 9 * * *");
     expect_same("0 9 * * *", "\t00  09   * *\t* ");
     expect_same("0 9 * * 1-5", "0 9 * * mon-Fri");
@@ -97,6 +99,34 @@ TEST(CronText, quartz_counts_weekdays_from_one) {
     EXPECT_EQ(CronRule::parse("0 0 9 * * 2")->form(), CronForm::crontab);
 }
 
+TEST(CronText, a_range_of_weekdays_may_be_counted_in_the_month) {
+    expect_same("0 9 * * FRI#L", "0 9 * * FRIL");
+    expect_same("0 9 * * 5#l", "0 9 * * FRIL");
+    expect_same("0 9 * * 7#L", "0 9 * * SUNL");
+    expect_same("0 9 * * MON-WED#2", "0 9 * * MON#2,TUE#2,WED#2");
+    expect_same("0 9 * * FRI-MON#1", "0 9 * * FRI#1,SAT#1,SUN#1,MON#1");
+    expect_same("0 9 * * MON-FRI#L", "0 9 * * 1L,2L,3L,4L,5L");
+    expect_same("0 9 * * 5-7#3,TUE", "0 9 * * FRI#3,SAT#3,SUN#3,TUE");
+    expect_same("0 0 9 ? * 2-6#L", "0 9 * * MON-FRI#L");
+}
+
+TEST(CronText, a_step_may_leave_one_value_of_the_field) {
+    expect_same("0 0 */31 * *", "0 0 1 * *");
+    expect_same("0 0 1 */12 *", "0 0 1 1 *");
+    expect_same("0 4-6/3 * * *", "0 4 * * *");
+    expect_same("*/59 * * * *", "0,59 * * * *");
+    expect_same("0 */23 * * *", "0 0,23 * * *");
+    expect_same("0 0 * * */7", "0 0 * * 0");
+}
+
+// In Unix form a day of /2 could be one that begins with a star or one that does not, which is another rule.
+TEST(CronText, a_step_stands_alone_in_quartz_form) {
+    expect_same("0 /5 * * * ?", "0 */5 * * * ?");
+    expect_same("/15 0 0,/6 ? * MON", "*/15 0 */6 ? * MON");
+    expect_same("0 0 0 /10 /2 ?", "0 0 0 */10 */2 ?");
+    expect_same("0 0 0 ? * /2", "0 0 0 ? * */2");
+}
+
 TEST(CronText, years_end_a_rule) {
     const LocalSecond from = local_days{std::chrono::year(2026) / 11 / 21};
     EXPECT_EQ(first_of("0 0 0 1 1 ? 2027,2030-2031", 9, from),
@@ -137,9 +167,14 @@ TEST(CronText, a_refusal_names_column_and_field_and_what_was_meant) {
              {"0 0 0 1 1 ? 1969", 13, "year", "years are 1970 to 2199"},
              {"0 0 0 1 1 ? 2031-2030", 13, "year", "does not go backward"},
              {"61 * * * * *", 1, "second", "no second 61"},
-             {"*/0 * * * *", 3, "minute", "a step of the field minute is 1 to 59"},
-             {"*/60 * * * *", 3, "minute", "a step of the field minute is 1 to 59"},
-             {"* */24 * * *", 5, "hour", "1 to 23"},
+             {"*/0 * * * *", 3, "minute", "a step of minutes is 1 to 59"},
+             {"*/60 * * * *", 3, "minute", "the step is larger than the field; a step of minutes is 1 to 59"},
+             {"* */24 * * *", 5, "hour", "larger than the field; a step of hours is 1 to 23"},
+             {"0 0 */32 * *", 7, "day", "larger than the field; a step of days is 1 to 31"},
+             {"0 0 1-2/32 * *", 9, "day", "larger than the field; a step of days is 1 to 31"},
+             {"0 0 1 */13 *", 9, "month", "larger than the field; a step of months is 1 to 12"},
+             {"0 0 * * */8", 11, "weekday", "larger than the field; a step of weekdays is 1 to 7"},
+             {"*/99999999999999999999 * * * *", 3, "minute", "larger than the field"},
              {"*/ * * * *", 3, "minute", "a step is missing"},
              {"1-5/2/2 * * * *", 6, "minute", "one step"},
              {"1-2-3 * * * *", 4, "minute", "two ends"},
@@ -149,7 +184,8 @@ TEST(CronText, a_refusal_names_column_and_field_and_what_was_meant) {
              {", * * * *", 1, "minute", "a value is missing"},
              {"1,,2 * * * *", 3, "minute", "a value is missing"},
              {"1, * * * *", 3, "minute", "a value is missing"},
-             {"/5 * * * *", 1, "minute", "a step follows"},
+             {"/5 * * * *", 1, "minute", "write */5 for /5 of Quartz's form"},
+             {"0 0 */2,/3 * MON", 9, "day", "write */5 for /5 of Quartz's form"},
              {"1* * * * *", 2, "minute", "next item"},
              {"1.5 * * * *", 2, "minute", "next item"},
              {"MON * * * *", 1, "minute", "a weekday's name"},
@@ -172,8 +208,13 @@ TEST(CronText, a_refusal_names_column_and_field_and_what_was_meant) {
              {"0 0 * * FRI#6", 13, "weekday", "1 to 5"},
              {"0 0 * * FRI#0", 13, "weekday", "1 to 5"},
              {"0 0 * * FRI#", 13, "weekday", "is missing"},
-             {"0 0 * * MON-FRI#2", 16, "weekday", "# counts"},
-             {"0 0 * * *L", 10, "weekday", "L belongs"},
+             {"0 0 * * FRI#LL", 14, "weekday", "L follows one weekday"},
+             {"0 0 * * MON-FRI#6", 17, "weekday", "1 to 5"},
+             {"0 0 * * MON-FRIL", 16, "weekday", "write MON-FRI#L"},
+             {"0 0 * * *#2", 10, "weekday", "# follows a weekday"},
+             {"0 0 * * MON-FRI/2#2", 18, "weekday", "# follows a weekday"},
+             {"0 0 * * MON/1#2", 14, "weekday", "# follows a weekday"},
+             {"0 0 * * *L", 10, "weekday", "L follows one weekday"},
              {"L * * * *", 1, "minute", "L belongs"},
              {"0 0 ? * MON", 5, "", "Quartz"},
              {"0 0 0 ? * ?", 11, "weekday", "cannot both"},
@@ -183,8 +224,11 @@ TEST(CronText, a_refusal_names_column_and_field_and_what_was_meant) {
              {"0 0 0 ? ? MON", 9, "month", "stands alone"},
              {"0 12 ? * MON-FRI *", 6, "hour", "Quartz's form"},
              {"@reboot", 1, "", "names no time"},
-             {"@every 5m", 1, "", "fixed interval"},
-             {"@hurly", 1, "", "@hourly"},
+             {"@every 5m", 1, "", R"(write "every": "5m" instead of "cron", on the command line --every 5m)"},
+             {"@Every 1h30m", 1, "", R"("every": "1h30m")"},
+             {"@every 1.5h", 1, "", R"("every": "10m")"},
+             {"@every", 1, "", R"("every": "10m")"},
+             {"@hurly", 1, "", "@midnight and @hourly"},
              {"@daily 5", 8, "", "nothing may follow"},
              {"TZ=UTC 0 0 * * *", 1, "", "zone"},
              {"CRON_TZ=UTC 0 0 * * *", 1, "", "zone"},

@@ -79,8 +79,11 @@ class SlowCron {
     }
 
     static Item item_of(const std::string& text, Limits limits) {
+        return text.find_first_of("LW#") != text.npos ? Item{text, limits} : plain_item_of(text, limits);
+    }
+
+    static Item plain_item_of(const std::string& text, Limits limits) {
         Item item{text, limits};
-        if (text.find_first_of("LW#") != text.npos) return item;
         const std::vector<std::string> parts = cut(text, '/');
         item.step = parts.size() > 1 ? std::stoi(parts[1]) : 1;
         item.begin = limits.first;
@@ -155,8 +158,10 @@ class SlowCron {
             const std::string& text = item.text;
             const std::size_t mark = text.find('#');
             if (mark != text.npos) {
-                const bool nth = (day - 1) / 7 + 1 == std::stoi(text.substr(mark + 1));
-                if (nth && value_of(text.substr(0, mark)) == weekday) return true;
+                const std::string which = text.substr(mark + 1);
+                const bool nth = which == "L" ? day + 7 > length_of(date) : (day - 1) / 7 + 1 == std::stoi(which);
+                const Item days = plain_item_of(text.substr(0, mark), {0, 6});
+                if (nth && names(days, weekday)) return true;
             } else if (text.back() == 'L') {
                 const bool last = day + 7 > length_of(date);
                 if (last && value_of(text.substr(0, text.size() - 1)) == weekday) return true;
@@ -208,8 +213,10 @@ inline std::string random_rule(Random& random) {
     const std::string a_day = number(1, 31);
     const std::string another_day = number(1, 31);
     const std::string before = number(0, 30);
-    const std::string name = std::vector<std::string>{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}[random.below(7)];
-    switch (random.below(8)) {
+    const std::vector<std::string> kNames = {"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"};
+    const std::string name = kNames[random.below(7)];
+    const std::string another_name = kNames[random.below(7)];
+    switch (random.below(9)) {
         case 0:
             day = plain ? "L" : "L-" + before;
             break;
@@ -224,6 +231,9 @@ inline std::string random_rule(Random& random) {
             break;
         case 4:
             weekday = name + "L," + number(0, 6) + "L";
+            break;
+        case 5:
+            weekday = name + "-" + another_name + "#" + (plain ? "L" : number(1, 5));
             break;
         default:
             break;
