@@ -84,9 +84,11 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     for (const std::string& left : app.remaining()) {
         const std::string name = left.substr(0, left.find('='));
         const bool flag = name.starts_with("-");
-        std::fprintf(stderr, "duewheeld: `%s` is no %s\n", name.c_str(),
-                     flag ? ("flag; the nearest is " + nearest_flag(name) + ", and --help lists all").c_str()
-                          : "argument that is known here: --help lists what is");
+        const std::string meant = flag ? nearest_flag(name) : "";
+        const std::string hint = meant.empty() ? "; " : "; the nearest is " + meant + ", and ";
+        std::fprintf(
+            stderr, "duewheeld: `%s` is no %s\n", name.c_str(),
+            flag ? ("flag" + hint + "--help lists all").c_str() : "argument that is known here: --help lists what is");
         return kExitUsage;
     }
     return std::nullopt;

@@ -1,47 +1,55 @@
 #include "base/nearest_name.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 #include <vector>
 
 namespace duewheel {
 namespace {
 
-constexpr std::size_t kBeginningLeast = 3;
+constexpr std::size_t kBeginningMin = 3;
 
 bool begins_with_it(std::string_view whole, std::string_view beginning) {
-    return beginning.size() >= kBeginningLeast && whole.starts_with(beginning);
+    return beginning.size() >= kBeginningMin && whole.starts_with(beginning);
 }
 
 }  // namespace
 
+// The distance of optimal string alignment, with the last three rows of its table.
 std::size_t edit_distance(std::string_view left, std::string_view right) {
+    std::vector<std::size_t> two_before;
+    std::vector<std::size_t> before;
     std::vector<std::size_t> row(right.size() + 1);
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = i;
     for (std::size_t i = 0; i < left.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
+        two_before = std::exchange(before, row);
+        row[0] = i + 1;
         for (std::size_t k = 0; k < right.size(); ++k) {
-            const std::size_t replaced = diagonal + (left[i] == right[k] ? 0 : 1);
-            diagonal = row[k + 1];
-            row[k + 1] = std::min({replaced, row[k] + 1, diagonal + 1});
+            const std::size_t replaced = before[k] + (left[i] == right[k] ? 0 : 1);
+            row[k + 1] = std::min({replaced, row[k] + 1, before[k + 1] + 1});
+            const bool swapped = i > 0 && k > 0 && left[i] == right[k - 1] && left[i - 1] == right[k];
+            if (swapped) row[k + 1] = std::min(row[k + 1], two_before[k - 1] + 1);
         }
     }
     return row.back();
 }
 
-std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
-    assert(!known.empty());
-    const auto apart = [&](std::string_view one) {
-        return std::pair(!begins_with_it(one, name), edit_distance(one, name));
-    };
-    return *std::min_element(known.begin(), known.end(),
-                             [&](std::string_view left, std::string_view right) { return apart(left) < apart(right); });
-}
-
 bool is_near(std::string_view name, std::string_view known) {
     return begins_with_it(known, name) || begins_with_it(name, known) ||
-           edit_distance(name, known) <= std::max<std::size_t>(1, std::max(name.size(), known.size()) / 2);
+           3 * edit_distance(name, known) <= std::max(name.size(), known.size());
+}
+
+std::optional<std::string_view> nearest_name(std::string_view name, std::span<const std::string_view> known) {
+    std::optional<std::string_view> nearest;
+    std::pair<bool, std::size_t> least;
+    for (const std::string_view each : known) {
+        if (!is_near(name, each)) continue;
+        const std::pair apart(!begins_with_it(each, name), edit_distance(each, name));
+        if (nearest && apart >= least) continue;
+        nearest = each;
+        least = apart;
+    }
+    return nearest;
 }
 
 }  // namespace duewheel

@@ -9,7 +9,7 @@
 #include <cctz/civil_time.h>
 #include <cctz/time_zone.h>
 
-#include "base/nearest_name.h"
+#include "calendar/zone_hint.h"
 #include "calendar/zone_rules.h"
 #include <duewheel/zone.h>
 
@@ -67,13 +67,6 @@ bool means_another_thing_elsewhere(std::string_view name) {
            name.starts_with("posix/");
 }
 
-bool is_fixed_offset(std::string_view name) {
-    for (const std::string_view front : {"UTC", "GMT", "Z"}) {
-        if (name.starts_with(front)) name.remove_prefix(front.size());
-    }
-    return name.size() > 1 && (name[0] == '+' || name[0] == '-') && name[1] >= '0' && name[1] <= '9';
-}
-
 Error refusal(std::string_view name, std::string_view why) {
     std::string shown(name.substr(0, kNameBytesMax));
     for (char& letter : shown) {
@@ -82,44 +75,13 @@ Error refusal(std::string_view name, std::string_view why) {
     return Error{"bad_zone", "There is no time zone \"" + shown + "\": " + std::string(why), {}};
 }
 
-std::string in_small_letters(std::string_view text) {
-    std::string small(text);
-    for (char& letter : small) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-    return small;
-}
-
-// At most three that are equally near, by the whole name or by its place alone: who writes "berlin" means
-// Europe/Berlin.
-std::string nearest_zones(std::string_view name, std::span<const std::string_view> known) {
-    const std::string wanted = in_small_letters(name);
-    std::size_t least = ~std::size_t{0};
-    std::vector<std::string_view> nearest;
-    for (const std::string_view one : known) {
-        const std::string whole = in_small_letters(one);
-        const std::string_view place = std::string_view(whole).substr(whole.rfind('/') + 1);
-        const std::size_t apart = std::min(edit_distance(wanted, whole), edit_distance(wanted, place));
-        if (apart < least) nearest.clear();
-        if (apart <= least) nearest.push_back(one);
-        least = std::min(least, apart);
-    }
-    std::string names(nearest.front());
-    for (std::size_t i = 1; i < std::min<std::size_t>(nearest.size(), 3); ++i) names.append(", or ").append(nearest[i]);
-    return names;
-}
-
 Error unknown(std::string_view name) {
-    if (is_fixed_offset(name)) {
-        return refusal(name,
-                       "a fixed offset is written Etc/GMT-2 for two hours ahead of UTC (the sign is turned around "
-                       "there). Better name a place, such as Europe/Oslo, whose clocks change as people expect.");
-    }
     const std::vector<std::string> names = all_names();
     const std::vector<std::string_view> known(names.begin(), names.end());
     if (known.empty()) {
         return refusal(name, "no zone data was found in " + database_folder() + ". Install the package tzdata.");
     }
-    return refusal(name, "names are those of the IANA database, such as Europe/Oslo. The nearest is " +
-                             nearest_zones(name.substr(0, kNameBytesMax), known) + ".");
+    return refusal(name, zone_hint(name, known));
 }
 
 std::vector<ZoneRules::Span> spans_of(const cctz::time_zone& zone) {

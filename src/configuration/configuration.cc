@@ -10,9 +10,19 @@ namespace duewheel {
 namespace {
 
 constexpr std::size_t kNameBytesShown = 100;
+constexpr std::size_t kSlipsMax = 3;
 // What the command line is told by, and where the daemon's file is: neither is a setting.
 constexpr std::string_view kOtherVariables[] = {"DUEWHEEL_SERVER", "DUEWHEEL_CONFIG"};
-constexpr std::size_t kSlipsMax = 3;
+
+// Flags of other servers for what is in one of ours.
+struct ForeignFlag {
+    std::string_view name;
+    std::string_view ours;
+};
+constexpr ForeignFlag kForeignFlags[] = {{"--port", "--http HOST:PORT"},   {"-p", "--http HOST:PORT"},
+                                         {"--host", "--http HOST:PORT"},   {"--bind", "--http HOST:PORT"},
+                                         {"--addr", "--http HOST:PORT"},   {"--address", "--http HOST:PORT"},
+                                         {"--listen", "--http HOST:PORT"}, {"--dir", "--data DIRECTORY"}};
 
 std::string quoted(std::string_view name) {
     return "`" + std::string(name.substr(0, kNameBytesShown)) + "`";
@@ -35,7 +45,7 @@ std::string one_line(std::string_view text) {
 
 std::string nearest(std::string_view name, const std::vector<std::string>& known) {
     const std::vector<std::string_view> names(known.begin(), known.end());
-    return std::string(nearest_name(name.substr(0, kNameBytesShown), names));
+    return std::string(nearest_name(name.substr(0, kNameBytesShown), names).value_or(""));
 }
 
 std::size_t place_of(const Setting& setting) {
@@ -56,8 +66,9 @@ std::string nearest_section(std::string_view name) {
 }
 
 std::string unknown_setting(std::string_view name) {
-    return quoted(name) + " is no setting; the nearest is " + quoted(nearest_setting(name)) +
-           ", and `duewheeld --help` lists all";
+    const std::string meant = nearest_setting(name);
+    const std::string hint = meant.empty() ? "; " : "; the nearest is " + quoted(meant) + ", and ";
+    return quoted(name) + " is no setting" + hint + "`duewheeld --help` lists all";
 }
 
 // A file says what it means by kinds: a number in quotes is none.
@@ -100,7 +111,10 @@ std::string nearest_setting(std::string_view name) {
 }
 
 std::string nearest_flag(std::string_view flag) {
-    // Whoever writes the setting's whole name means it, also where its flag is shorter.
+    for (const ForeignFlag& foreign : kForeignFlags) {
+        if (foreign.name == flag) return std::string(foreign.ours);
+    }
+    // The setting's whole name is meant also where its flag is shorter.
     for (const Setting& setting : settings()) {
         std::string whole = "--" + std::string(setting.name);
         std::replace_if(
@@ -168,8 +182,10 @@ void Configuration::take_entry(std::string_view file, const TomlEntry& entry) {
                                      "] on a line of its own, and its settings below it");
     }
     if (section) {
-        return refuse(key_place, quoted(entry.name) + " is no section; the nearest is [" + nearest_section(entry.name) +
-                                     "], and `duewheeld --help` lists all settings");
+        const std::string meant = nearest_section(entry.name);
+        const std::string hint = meant.empty() ? "; " : "; the nearest is [" + meant + "], and ";
+        return refuse(key_place,
+                      quoted(entry.name) + " is no section" + hint + "`duewheeld --help` lists all settings");
     }
     refuse(key_place, unknown_setting(entry.name));
 }
@@ -192,7 +208,7 @@ void Configuration::take_environment(std::span<const std::pair<std::string, std:
         }
         // Other programs of the project have variables of their own; only what looks like a slip is worth a word.
         const std::string meant = nearest(name, known);
-        if (edit_distance(name.substr(0, kNameBytesShown), meant) > kSlipsMax) continue;
+        if (meant.empty() || edit_distance(name.substr(0, kNameBytesShown), meant) > kSlipsMax) continue;
         warnings_.push_back(name.substr(0, kNameBytesShown) + " is no setting; the nearest is " + meant);
     }
 }

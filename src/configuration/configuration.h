@@ -55,7 +55,7 @@ class Configuration {
     std::vector<std::string> warnings_;
 };
 
-// The name of `known` that is nearest to what an operator wrote.
+// What an operator most likely meant; empty where nothing is near.
 std::string nearest_setting(std::string_view name);
 std::string nearest_flag(std::string_view flag);
 

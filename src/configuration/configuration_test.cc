@@ -65,6 +65,8 @@ TEST(Configuration, a_key_that_is_not_known_is_an_error_with_its_place_and_the_n
     EXPECT_EQ(errors_of("[http]\nidle_timout = \"1s\""),
               Lines{"f.toml:2:1: `http.idle_timout` is no setting; the nearest is `http.idle_timeout`, and `duewheeld "
                     "--help` lists all."});
+    EXPECT_EQ(errors_of("threads = 4"), Lines{"f.toml:1:1: `threads` is no setting; `duewheeld --help` lists all."});
+    EXPECT_EQ(errors_of("[kafka]"), Lines{"f.toml:1:2: `kafka` is no section; `duewheeld --help` lists all settings."});
     // Whoever leaves its section out.
     EXPECT_EQ(errors_of("segment_size = \"1MiB\""),
               Lines{"f.toml:1:1: `segment_size` is no setting; the nearest is `store.segment_size`, and `duewheeld "
@@ -157,6 +159,10 @@ TEST(Configuration, the_nearest_flag_is_found) {
     EXPECT_EQ(nearest_flag("--segment-size"), "--store-segment-size");
     EXPECT_EQ(nearest_flag("--htpt"), "--http");
     EXPECT_EQ(nearest_flag("--confg"), "--config");
+    EXPECT_EQ(nearest_flag("--port"), "--http HOST:PORT");
+    EXPECT_EQ(nearest_flag("-p"), "--http HOST:PORT");
+    EXPECT_EQ(nearest_flag("--data-dir"), "--data");
+    EXPECT_EQ(nearest_flag("--workers"), "") << "nothing is near";
 }
 
 // `--http-listen` was told of `--http-hosts`, and `[retry] factor` of `retry.first`: both take fewer changes than what

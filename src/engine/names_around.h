@@ -1,7 +1,8 @@
-// The hint for who misspelt a name. Names may be many, so only those are compared that lie around it in their order.
+// The hint for a misspelt name. Names may be many, so only those are compared that lie around it in their order.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,9 +36,8 @@ inline std::string did_you_mean(std::string_view name, std::vector<std::string_v
     constexpr std::size_t kBytesCompared = 64;
     if (name.size() > kBytesCompared) return {};
     std::erase_if(names, [](std::string_view each) { return each.size() > kBytesCompared; });
-    const std::string_view nearest = names.empty() ? std::string_view{} : nearest_name(name, names);
-    if (nearest.empty() || !is_near(name, nearest)) return {};
-    return "did you mean `" + std::string(nearest) + "`? If not, ";
+    const std::optional<std::string_view> nearest = nearest_name(name, names);
+    return nearest ? "did you mean `" + std::string(*nearest) + "`? If not, " : std::string();
 }
 
 }  // namespace duewheel

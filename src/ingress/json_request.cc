@@ -133,9 +133,8 @@ Error unknown_member(std::string_view name, const std::string& within, std::span
         detail += ": this call takes no members";
     } else {
         const std::string_view shown = cut_utf8(name, kNameBytesShown);
-        const std::string_view meant = nearest_name(shown, known);
-        if (is_near(shown, meant)) {
-            detail.append("; the nearest that is known is `").append(meant).append("`");
+        if (const std::optional<std::string_view> meant = nearest_name(shown, known)) {
+            detail.append("; the nearest that is known is `").append(*meant).append("`");
         } else {
             detail += "; known here:";
             for (const std::string_view each : known) {

@@ -159,6 +159,8 @@ class Refused(unittest.TestCase):
                      "--store-segment-size: `store.segment_size` is 1500KiB; choose 1MiB to 1GiB, a multiple of 1MiB."],
                     "--store-segment-size", "1500KiB", environment={"DUEWHEEL_LOG_LEVEL": "loud"})
         self.expect(["duewheeld: `--htpt` is no flag; the nearest is --http, and --help lists all"], "--htpt", "x")
+        self.expect(["duewheeld: `--port` is no flag; the nearest is --http HOST:PORT, and --help lists all"], "--port", "7420")
+        self.expect(["duewheeld: `--workers` is no flag; --help lists all"], "--workers", "4")
         self.expect(["duewheeld: `start` is no argument that is known here: --help lists what is"], "start")
 
     def test_settings_that_do_not_go_together(self):
