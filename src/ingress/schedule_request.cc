@@ -9,6 +9,7 @@
 #include "ingress/list_request.h"
 #include "ingress/name_cursor.h"
 #include "ingress/put_request.h"
+#include "ingress/quartz_misfire.h"
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
@@ -115,9 +116,19 @@ Status read_times(const JsonRequest& json, TimesRule& times) {
     return read;
 }
 
+Status read_misfire(const JsonRequest& json, Misfire& misfire) {
+    Status read = read_word(json, "misfire", {"once", "all", "skip"}, misfire);
+    if (read || read.error().code != "bad_policy") return read;
+    if (const auto ours = misfire_of_quartz(**json.text("misfire"))) {
+        return Error{"bad_policy",
+                     read.error().message + "; Quartz's instruction is \"" + std::string(*ours) + "\" here", "misfire"};
+    }
+    return read;
+}
+
 Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
     Status read = take(json.duration_ms("jitter"), rule.jitter_ms);
-    if (read) read = read_word(json, "misfire", {"once", "all", "skip"}, rule.misfire);
+    if (read) read = read_misfire(json, rule.misfire);
     std::optional<std::int64_t> window;
     if (read) read = take(json.duration_ms("misfire_window"), window);
     if (read && window && *window < 1) {

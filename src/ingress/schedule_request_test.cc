@@ -147,6 +147,35 @@ TEST(ScheduleRequest, what_else_is_wrong_is_named) {
     EXPECT_EQ(put(R"(, "every": "1h", "repeat": {})"), "unknown_member repeat");
 }
 
+TEST(ScheduleRequest, a_misfire_instruction_of_quartz_is_answered_with_ours) {
+    const auto message = [](const std::string& misfire) {
+        const Result<Command> command =
+            command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "every": "1h", "misfire": ")" + misfire + "\"}"});
+        EXPECT_EQ(command ? "taken" : std::string(command.error().code) + " " + command.error().field,
+                  "bad_policy misfire");
+        return command ? "" : command.error().message;
+    };
+    for (const auto& [quartz, ours] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"DO_NOTHING", "skip"},
+             {"FIRE_ONCE_NOW", "once"},
+             {"FIRE_NOW", "once"},
+             {"FIRE_AND_PROCEED", "once"},
+             {"IGNORE_MISFIRES", "all"},
+             {"IGNORE_MISFIRE_POLICY", "all"},
+             {"SMART_POLICY", "once"},
+             {"RESCHEDULE_NEXT_WITH_EXISTING_COUNT", "skip"},
+             {"RESCHEDULE_NEXT_WITH_REMAINING_COUNT", "skip"},
+             {"RESCHEDULE_NOW_WITH_EXISTING_REPEAT_COUNT", "once"},
+             {"RESCHEDULE_NOW_WITH_REMAINING_REPEAT_COUNT", "once"}}) {
+        const std::string wanted =
+            R"(`misfire` is one of "once", "all", "skip"; Quartz's instruction is ")" + std::string(ours) + R"(" here)";
+        EXPECT_EQ(message(quartz), wanted);
+        EXPECT_EQ(message(std::string("MISFIRE_INSTRUCTION_") + quartz), wanted);
+    }
+    EXPECT_EQ(message("NOW"), R"(`misfire` is one of "once", "all", "skip")");
+    EXPECT_EQ(message("MISFIRE_INSTRUCTION_"), R"(`misfire` is one of "once", "all", "skip")");
+}
+
 TEST(ScheduleRequest, an_unknown_zone_is_answered_with_the_nearest_one) {
     const Result<Command> command =
         command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "cron": "0 9 * * *", "zone": "Europe/Olso"})"});
