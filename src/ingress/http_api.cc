@@ -12,6 +12,7 @@
 #include "ingress/clock_call.h"
 #include "ingress/json_writer.h"
 #include "ingress/late_outcome.h"
+#include "ingress/nearest_call.h"
 #include "ingress/problem.h"
 #include "ingress/put_request.h"
 #include "ingress/query_request.h"
@@ -129,8 +130,10 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
     }
     const std::optional<CallPath> call = find_call(request.segments);
     if (!call) {
+        const std::string nearest = nearest_call(request.segments);
+        const std::string hint = nearest.empty() ? ": " : "; the nearest is " + nearest + ", and ";
         return refuse(std::move(reply), note,
-                      Error{"unknown_path", "there is no such call: docs/http_api.md lists the calls"});
+                      Error{"unknown_path", "there is no such call" + hint + "/openapi.json lists all"});
     }
     const std::string_view allowed = allowed_methods(*call);
     if (!allows(allowed, request.method)) return say(method_not_allowed(allowed), "method_not_allowed");
