@@ -1,17 +1,12 @@
 // The command line: parse, ask, show. docs/command_line.md describes it for its users.
-#include <algorithm>
-#include <cstddef>
 #include <cstdio>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
-#include "base/nearest_name.h"
-#include "plain_text.h"
 #include "session.h"
+#include "usage_error.h"
 #include "verbs.h"
 
 namespace {
@@ -22,65 +17,6 @@ constexpr char kExitCodes[] =
     "  duewheel put mail 'Hello' --in 10m\n"
     "  duewheel lease mail --wait 20s";
 
-struct Wrong {
-    std::string what;
-    std::string help;  // the command that says what would be right
-};
-
-// The first word that names no verb where one has to stand: `que` in `que list`, `shwo` in `clock shwo`.
-std::optional<Wrong> find_unknown_verb(const CLI::App& program, const std::vector<std::string>& words) {
-    const auto verbs_of = [](const CLI::App* app) {
-        return app->get_subcommands([](const CLI::App*) { return true; });
-    };
-    std::vector<const CLI::App*> verbs = verbs_of(&program);
-    std::string named_so_far = "duewheel";
-    for (std::size_t i = 0; i < words.size() && !verbs.empty(); ++i) {
-        const bool takes_the_next = words[i] == "--server" || words[i] == "--namespace";
-        if (takes_the_next) ++i;
-        if (takes_the_next || words[i].empty() || words[i].starts_with('-')) continue;
-        const std::string& word = words[i];
-        const auto named = [&](const CLI::App* verb) { return verb->get_name() == word; };
-        if (const auto found = std::find_if(verbs.begin(), verbs.end(), named); found != verbs.end()) {
-            verbs = verbs_of(*found);
-            named_so_far += " " + word;
-            continue;
-        }
-        constexpr std::size_t kLongestVerb = 16;
-        std::vector<std::string_view> names;
-        for (const CLI::App* verb : verbs) names.push_back(verb->get_name());
-        const std::string_view nearest = duewheel::nearest_name(word.substr(0, kLongestVerb), names);
-        const bool is_near = word.size() <= kLongestVerb && duewheel::is_near(word, nearest);
-        return Wrong{"There is no verb " + duewheel::printable(word) + " here" +
-                         (is_near ? "; did you mean " + std::string(nearest) + "?" : "."),
-                     named_so_far + " --help"};
-    }
-    return std::nullopt;
-}
-
-// The parser complains of what is missing before it looks at what is left over; but whoever wrote `--jsno` or `pt` is
-// helped by hearing of that.
-std::string what_is_wrong(const CLI::App& program, const CLI::Error& error) {
-    const std::vector<std::string> left_over = program.remaining(true);
-    const auto is_option = [](const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; };
-    const auto option = std::find_if(left_over.begin(), left_over.end(), is_option);
-    if (option != left_over.end()) return "There is no option " + duewheel::printable(*option) + " here.";
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ConversionError)) {
-        return duewheel::printable(error.what()) + ": a whole number is expected there, and not one too large.";
-    }
-    if (!program.get_subcommands().empty()) return duewheel::printable(error.what());
-    return "Say what to do: put, get, cancel, lease or another verb; `duewheel --help` lists them.";
-}
-
-// How to ask for the help of the verb that was named, or of the program where none was.
-std::string help_for(const CLI::App& program) {
-    std::string command = "duewheel";
-    for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
-        app = app->get_subcommands().front();
-        command += " " + app->get_name();
-    }
-    return command + " --help";
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -88,9 +24,8 @@ int main(int argc, char** argv) {
     CLI::App program{"duewheel hands messages to a Duewheel server, to be handed out when they are due.", "duewheel"};
     const std::vector<std::string> words(argv + 1, argv + argc);
     program.failure_message([&words](const CLI::App* parsed, const CLI::Error& error) {
-        const Wrong wrong =
-            find_unknown_verb(*parsed, words).value_or(Wrong{what_is_wrong(*parsed, error), help_for(*parsed)});
-        return "duewheel: " + wrong.what + "\nRun `" + wrong.help + "` for what it takes.\n";
+        const duewheel::UsageError wrong = duewheel::explain_usage_error(*parsed, error, words);
+        return "duewheel: " + wrong.what + "\nRun `" + wrong.help_command + "` for what it takes.\n";
     });
     program.set_version_flag("--version", DUEWHEEL_VERSION);
     program.add_option("--server", session.server, "Where the server is")

@@ -355,13 +355,20 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(self.run_program("stats", "--server", self.url, DUEWHEEL_SERVER="http://127.0.0.1:1")[0], 0)
 
     def test_the_word_that_is_wrong_is_named(self):
-        for arguments, named in ((["pt", "q", "b"], "There is no verb pt here; did you mean put?"), (["--jsno", "stats"], "no option --jsno here"),
-                                 (["put", "q", "b", "--prioritty", "3"], "no option --prioritty here"), ([], "Say what to do"),
-                                 (["pt\x1b"], "no verb pt\\x1b here"), (["que", "list"], "no verb que here; did you mean queue?"),
-                                 (["clock", "shwo"], "no verb shwo here; did you mean show?"), (["que", "list"], "Run `duewheel --help`"), (["clock", "shwo"], "Run `duewheel clock --help`"),
+        for arguments, named in ((["pt", "q", "b"], "Unknown command: pt. Did you mean put?"), (["--jsno", "stats"], "Unknown option: --jsno. Did you mean --json?"),
+                                 (["put", "q", "b", "--prioritty", "3"], "Unknown option: --prioritty. Did you mean --priority?"), ([], "Say what to do"),
+                                 (["pt\x1b"], "Unknown command: pt\\x1b"), (["que", "list"], "Unknown command: que. Did you mean queue?"),
+                                 (["clock", "shwo"], "Unknown command: shwo. Did you mean show?"), (["que", "list"], "Run `duewheel --help`"), (["clock", "shwo"], "Run `duewheel clock --help`"),
                                  (["--server", "http://x:1", "put"], "QUEUE is required"), (["--namespace", "team", "queue", "get"], "QUEUE is required"),
-                                 (["--server", "http://x:1", "queue", "lst"], "no verb lst here; did you mean list?"),
-                                 (["--server", "http://x:1", "list", "--jsn"], "no option --jsn here"), ([""], "Say what to do"), (["schedule", "fier", "a"], "did you mean fire?"), (["put", "q"], "Say what the message is: BODY"),
+                                 (["--server", "http://x:1", "queue", "lst"], "Unknown command: lst. Did you mean list?"),
+                                 (["--server", "http://x:1", "list", "--jsn"], "Unknown option: --jsn. Did you mean --json?"), ([""], "Say what to do"), (["schedule", "fier", "a"], "Did you mean fire?"), (["put", "q"], "Say what the message is: BODY"),
+                                 (["add", "q", "b"], "Unknown command: add. Did you mean put?"), (["schedule", "add", "q"], "Unknown command: add. Did you mean set?"),
+                                 (["nack", "lease"], "Did you mean fail?"), (["namespace", "get", "n"], "Did you mean show?"), (["queue", "delete", "q"], "Did you mean rm?"),
+                                 (["frobnicate"], "Unknown command: frobnicate.\n"), (["x"], "Unknown command: x.\n"),
+                                 (["schedule", "set", "nightly", "--queue", "reports", "Make it", "--cron", "0 9 * * *"],
+                                  "Unknown option: --queue. It is an argument without a name: duewheel schedule set NAME QUEUE BODY\n"),
+                                 (["put", "--queue=q", "b"], "an argument without a name: duewheel put QUEUE BODY"), (["put", "q", "b", "--delay", "10m"], "Did you mean --in?"),
+                                 (["stats", "--port", "7420"], "Did you mean --server?"), (["put", "q", "b", "-x"], "Unknown option: -x.\n"),
                                  (["put", "q", "b", "--priority", "x"], "--priority = x: a whole number")):
             with self.subTest(arguments=arguments):
                 code, output, error = self.run_program(*arguments)

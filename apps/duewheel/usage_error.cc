@@ -1,0 +1,150 @@
+#include "usage_error.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "base/nearest_name.h"
+#include "plain_text.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::size_t kBytesCompared = 32;
+
+struct Translation {
+    std::string_view foreign;
+    std::string_view ours;
+};
+
+// What other command lines call our verbs. A word stands here for each verb that it may mean; the first that is a verb
+// in its place is suggested: `add` is `put` alone and `set` behind `schedule`.
+constexpr Translation kVerbs[] = {
+    {"add", "put"},        {"add", "set"},          {"clear", "purge"},  {"complete", "ack"},  {"consume", "lease"},
+    {"create", "set"},     {"create", "put"},       {"delete", "rm"},    {"delete", "cancel"}, {"describe", "get"},
+    {"describe", "show"},  {"done", "ack"},         {"empty", "purge"},  {"enqueue", "put"},   {"get", "show"},
+    {"heartbeat", "feed"}, {"heartbeat", "extend"}, {"info", "stats"},   {"inspect", "get"},   {"ls", "list"},
+    {"nack", "fail"},      {"new", "set"},          {"next", "preview"}, {"peek", "list"},     {"ping", "feed"},
+    {"pop", "lease"},      {"publish", "put"},      {"push", "put"},     {"receive", "lease"}, {"reject", "fail"},
+    {"remove", "rm"},      {"remove", "cancel"},    {"renew", "extend"}, {"reserve", "lease"}, {"rm", "cancel"},
+    {"run", "fire"},       {"send", "put"},         {"show", "get"},     {"status", "stats"},  {"touch", "extend"},
+    {"trigger", "fire"},   {"unpause", "resume"},   {"update", "set"},
+};
+
+// And our options.
+constexpr Translation kOptions[] = {
+    {"--delay", "--in"},    {"--due", "--at"},      {"--host", "--server"}, {"--interval", "--every"},
+    {"--port", "--server"}, {"--timezone", "--tz"}, {"--url", "--server"},  {"--zone", "--tz"},
+};
+
+template <std::size_t size>
+std::optional<std::string_view> translate(std::string_view word, const Translation (&table)[size],
+                                          const std::vector<std::string_view>& known) {
+    for (const Translation& each : table) {
+        if (each.foreign == word && std::find(known.begin(), known.end(), each.ours) != known.end()) return each.ours;
+    }
+    if (word.size() > kBytesCompared) return std::nullopt;
+    return nearest_name(word, known);
+}
+
+std::string did_you_mean(std::optional<std::string_view> meant) {
+    return meant ? ". Did you mean " + std::string(*meant) + "?" : ".";
+}
+
+std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+// The program, then the verbs that were named.
+std::vector<const CLI::App*> named_verbs(const CLI::App& program) {
+    std::vector<const CLI::App*> apps = {&program};
+    while (!apps.back()->get_subcommands().empty()) apps.push_back(apps.back()->get_subcommands().front());
+    return apps;
+}
+
+std::string command_of(const std::vector<const CLI::App*>& apps) {
+    std::string command;
+    for (const CLI::App* app : apps) command += (command.empty() ? "" : " ") + app->get_name();
+    return command;
+}
+
+// The first word that names no verb where one has to stand: `que` in `que list`, `shwo` in `clock shwo`.
+std::optional<UsageError> find_unknown_verb(const CLI::App& program, const std::vector<std::string>& words) {
+    std::vector<const CLI::App*> verbs = verbs_of(program);
+    std::string named_so_far = program.get_name();
+    for (std::size_t i = 0; i < words.size() && !verbs.empty(); ++i) {
+        const bool takes_the_next = words[i] == "--server" || words[i] == "--namespace";
+        if (takes_the_next) ++i;
+        if (takes_the_next || words[i].empty() || words[i].starts_with('-')) continue;
+        const std::string& word = words[i];
+        const auto named = [&](const CLI::App* verb) { return verb->get_name() == word; };
+        if (const auto found = std::find_if(verbs.begin(), verbs.end(), named); found != verbs.end()) {
+            verbs = verbs_of(**found);
+            named_so_far += " " + word;
+            continue;
+        }
+        std::vector<std::string> names;
+        for (const CLI::App* verb : verbs) names.push_back(verb->get_name());
+        const std::vector<std::string_view> known(names.begin(), names.end());
+        return UsageError{"Unknown command: " + printable(word) + did_you_mean(translate(word, kVerbs, known)),
+                          named_so_far + " --help"};
+    }
+    return std::nullopt;
+}
+
+// "duewheel schedule set NAME QUEUE BODY" where `option` is one of these; else empty.
+std::string usage_with_argument(const std::vector<const CLI::App*>& apps, std::string_view option) {
+    bool has_it = false;
+    std::string usage = command_of(apps);
+    for (const CLI::Option* argument : apps.back()->get_options()) {
+        if (!argument->get_positional()) continue;
+        const std::string name = argument->get_name(true);
+        usage += " " + name;
+        has_it = has_it || CLI::detail::to_lower(name) == option;
+    }
+    return has_it ? usage : "";
+}
+
+std::string unknown_option(const CLI::App& program, const std::string& written) {
+    const std::string option = written.substr(0, written.find('='));
+    const std::vector<const CLI::App*> apps = named_verbs(program);
+    const std::string what = "Unknown option: " + printable(option);
+    const std::string_view bare = std::string_view(option).substr(option.find_first_not_of('-'));
+    if (const std::string usage = usage_with_argument(apps, bare); !usage.empty()) {
+        return what + ". It is an argument without a name: " + usage;
+    }
+    std::vector<std::string> names;
+    for (const CLI::App* app : apps) {
+        for (const CLI::Option* known : app->get_options()) {
+            for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+        }
+    }
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    return what + did_you_mean(translate(option, kOptions, known));
+}
+
+// The parser complains of what is missing before it looks at what is left over; but whoever wrote `--jsno` or `pt` is
+// helped by hearing of that.
+std::string what_is_wrong(const CLI::App& program, const CLI::Error& error) {
+    const std::vector<std::string> left_over = program.remaining(true);
+    const auto is_option = [](const std::string& argument) {
+        return argument.starts_with('-') && argument.find_first_not_of('-') != std::string::npos;
+    };
+    const auto option = std::find_if(left_over.begin(), left_over.end(), is_option);
+    if (option != left_over.end()) return unknown_option(program, *option);
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ConversionError)) {
+        return printable(error.what()) + ": a whole number is expected there, and not one too large.";
+    }
+    if (!program.get_subcommands().empty()) return printable(error.what());
+    return "Say what to do: put, get, cancel, lease or another verb; `duewheel --help` lists them.";
+}
+
+}  // namespace
+
+UsageError explain_usage_error(const CLI::App& program, const CLI::Error& error,
+                               const std::vector<std::string>& words) {
+    if (std::optional<UsageError> unknown = find_unknown_verb(program, words)) return *std::move(unknown);
+    return {what_is_wrong(program, error), command_of(named_verbs(program)) + " --help"};
+}
+
+}  // namespace duewheel
