@@ -253,15 +253,14 @@ TEST(HttpApi, refuses_paths_that_lead_nowhere) {
     expect_refusals(refusals);
 }
 
-TEST(HttpApi, names_the_methods_that_a_path_takes) {
-    TEST(HttpApi, answers_an_unknown_path_with_the_nearest_call_and_the_list_of_all) {
-        ApiServer server;
-        EXPECT_EQ(member_of(server.ask({"POST", "/v1/queues/q/lease"}), "detail"),
-                  "there is no such call; the nearest is /v1/queues/{queue}:lease, and /openapi.json lists all");
-        EXPECT_EQ(member_of(server.ask({"GET", "/nonsense"}), "detail"),
-                  "there is no such call: /openapi.json lists all");
-    }
+TEST(HttpApi, answers_an_unknown_path_with_the_nearest_call_and_the_list_of_all) {
+    ApiServer server;
+    EXPECT_EQ(member_of(server.ask({"POST", "/v1/queues/q/lease"}), "detail"),
+              "there is no such call; the nearest is /v1/queues/{queue}:lease, and /openapi.json lists all");
+    EXPECT_EQ(member_of(server.ask({"GET", "/nonsense"}), "detail"), "there is no such call: /openapi.json lists all");
+}
 
+TEST(HttpApi, names_the_methods_that_a_path_takes) {
     ApiServer server;
     for (const auto& [call, allow] :
          std::initializer_list<std::pair<Call, std::string>>{{{"PUT", "/v1/messages/1"}, "GET, HEAD, DELETE, PATCH"},
