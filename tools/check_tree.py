@@ -81,6 +81,8 @@ WORDS = [
     ("thread", r"\bstd\s*::\s*(j?thread\b(?!\s*::)|async\b)|\b(pthread_create|thrd_create)\b",
      r"(src|apps|tests)/", r"src/(timer|server)/|tests/integration/|.*_test\.cc$",
      "only src/timer and src/server start threads: make it a plain object whose blocking step the server runs"),
+    ("planted", r"\b(planted\s*\(|PlantedBug\b|DUEWHEEL_PLANTED_BUGS\b)", r"(src|apps|include|examples|tests/support)/", r"(?!)",
+     "the sources hold no planted bug: make it a patch of tests/simulation/bugs with tests/simulation/plant.py"),
 ]
 
 # What the opening of a public header says, and the public headers that others are made of, where no user begins.

@@ -189,6 +189,18 @@ class CheckTree(unittest.TestCase):
             ("tests/integration/crash.cc", "std::thread worker(run);\n"),
         ])
 
+    def test_planted_bugs_are_patches(self):
+        self.assert_rule("planted", refused=[
+            ("src/engine/window.cc", "if (planted(early)) return;\n"),
+            ("src/engine/window_test.cc", "run(PlantedBug::early);\n"),
+            ("include/duewheel/ring.h", "#ifdef DUEWHEEL_PLANTED_BUGS\n"),
+            ("apps/duewheel/top.cc", "const bool now = planted (bug);\n"),
+            ("tests/support/disk.cc", "if (planted(bug)) return;\n"),
+        ], allowed=[
+            ("src/engine/window.cc", "// planted(early)\nif (is_planted(tree)) return;\n"),
+            ("tests/simulation/hunt.cc", "if (planted(PlantedBug::early)) return;\n"),
+        ])
+
     def test_files_are_not_called_after_drawers(self):
         self.assert_rule("names", refused=[
             ("src/engine/time_util.h", ""), ("src/base/helpers.h", ""), ("src/engine/lease-manager.h", ""),

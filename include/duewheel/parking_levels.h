@@ -56,12 +56,6 @@
 
 namespace duewheel {
 
-#ifdef DUEWHEEL_PLANTED_BUGS
-// Bugs that can be switched on in builds made to see the tests find them; no such build is ever installed.
-inline bool planted_node_lost_when_demoted = false;
-inline bool planted_occupancy_cleared_with_node_left = false;
-#endif
-
 [[noreturn]] inline void fail_wheel_check(const char* what) {
     std::fprintf(stderr, "timing wheel check: %s\n", what);
     std::abort();
@@ -441,9 +435,6 @@ void ParkingLevels<Node>::close_slot(unsigned number) {
     const unsigned level = level_of(number);
     std::uint64_t& bits = occupied_[level][number / 64 % 2];
     bits &= ~(std::uint64_t{1} << number % 64);
-#ifdef DUEWHEEL_PLANTED_BUGS
-    if (planted_occupancy_cleared_with_node_left) bits = 0;
-#endif
     if ((occupied_[level][0] | occupied_[level][1]) == 0) occupied_levels_ &= ~(std::uint32_t{1} << level);
     --occupied_slots_;
 }
@@ -489,9 +480,6 @@ void ParkingLevels<Node>::read(Fire& fire, std::size_t& budget, std::size_t& fir
         const Tick deadline = node.deadline;
         const bool due = late ? is_late_of_this_turn(node) : deadline <= position_;
         if (belongs && !due) {
-#ifdef DUEWHEEL_PLANTED_BUGS
-            if (planted_node_lost_when_demoted && reading_.next + 1 != reading_.end) node.deadline = kNever;
-#endif
             // Before it is counted as read, as there may be no memory.
             late ? file_late_again(timer, node) : file_again(timer, node);
         }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/planted_bugs.h"
 #include "base/utf8.h"
 
 namespace duewheel {
@@ -405,10 +404,9 @@ bool WebhookPusher::begin_next(Share& share) {
 
 // What waited too long, or whose target may have nothing now, is given back.
 bool WebhookPusher::may_go(const Target& target, const Post& post) const {
-    const bool may = may_post(target) || (target.webhook && planted(PlantedBug::webhook_posted_though_paused));
-    if (!may || rests_until(target) > now_ || (target.breaker.is_open() && target.trying > 0)) return false;
-    return post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs ||
-           planted(PlantedBug::webhook_outlives_its_lease);
+    if (!may_post(target) || rests_until(target) > now_ || (target.breaker.is_open() && target.trying > 0))
+        return false;
+    return post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs;
 }
 
 void WebhookPusher::post(Post post, Delivered message) {
@@ -444,9 +442,7 @@ void WebhookPusher::give_back(const Post& post) {
 // ---- answers
 
 void WebhookPusher::take_answer(Arrived arrived) {
-    const bool leaks =
-        planted(PlantedBug::webhook_connection_leaks) && meaning_of(arrived.answer) == WebhookMeaning::not_sent;
-    if (!leaks) --under_way_;
+    --under_way_;
     Target& posted = *targets_.at(arrived.post.target);
     --posted.share->under_way;
     if (--posted.under_way == 0) --posted.share->begun;
@@ -501,14 +497,12 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
             break;
         case WebhookMeaning::no_answer:
             ++counters_.no_answer;
-            if (planted(PlantedBug::webhook_acknowledged_without_answer)) return end(post, AckCommand{post.lease});
             break;
         case WebhookMeaning::not_sent:
             ++counters_.not_sent;
             break;
     }
-    const std::int64_t rest_ms =
-        planted(PlantedBug::webhook_retry_after_forgotten) ? 0 : retry_after_ms(answer, options_.retry_after_max_ms);
+    const std::int64_t rest_ms = retry_after_ms(answer, options_.retry_after_max_ms);
     Target& target = *targets_.at(post.target);
     if (rest_ms > 0 && target.webhook && target.webhook->url == post.url) {
         if (rest_ms >= kLongRestMs && target.rests_until_ms <= now_) tell_of_rest(target, rest_ms, answer);
@@ -533,7 +527,6 @@ void WebhookPusher::tell_of_rest(const Target& target, std::int64_t rest_ms, con
 void WebhookPusher::pause_gone(const Post& post) {
     Target& target = *targets_.at(post.target);
     if (target.paused || !target.webhook || target.webhook->url != post.url) return;
-    if (planted(PlantedBug::webhook_posts_on_to_gone_target)) return;
     target.paused = true;
     target.gone_url = post.url;
     withdraw(target);

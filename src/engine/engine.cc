@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/planted_bugs.h"
 #include "engine/command_size.h"
 
 namespace duewheel {
@@ -56,7 +55,6 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         if (state.settings.revision == 0) continue;
         take_settings(number, state.settings, state.settings_place, state.settings_bytes);
     }
-    if (planted(PlantedBug::discard_forgotten_in_crash)) discards_.clear();
     zone_data_ = start.zone_data;
     begin_schedules(start.schedules);
     begin_watchdogs(start.watchdogs);
@@ -413,8 +411,7 @@ void Engine::check() const {
             case State::ready:
                 ++ready[entry.queue];
                 require(entry.due_ms <= now_, "a message is ready before it is due");
-                require(entry.in_batch || entry.purging || expires_on_wheel ||
-                            planted(PlantedBug::expired_message_delivered),
+                require(entry.in_batch || entry.purging || expires_on_wheel,
                         "a ready message is not on the wheel at its expiry");
                 break;
             case State::leased:

@@ -5,7 +5,6 @@
 #include <functional>
 #include <type_traits>
 
-#include "base/planted_bugs.h"
 #include "engine/command_size.h"
 #include "engine/engine.h"
 
@@ -116,7 +115,6 @@ void Engine::build_batch() {
 
 // An empty one, unless its segment is full: then the one that closes it says the time, too.
 bool Engine::save_time() {
-    if (planted(PlantedBug::stop_forgets_the_time)) return false;
     if (in_flight_ || !serving_ || log_stands_still() || totals_.server_time_ms >= now_) return false;
     confirm_at_ms_ = now_;
     build_batch();
@@ -267,7 +265,6 @@ void Engine::add_attempts() {
         }
         entry.attempt_queued = false;
         if (entry.begun == entry.attempts) continue;  // a change of the message wrote it along
-        if (planted(PlantedBug::attempt_count_lost_in_crash)) continue;
         add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
     }
     attempts_.resize(kept);
@@ -350,13 +347,6 @@ void Engine::hand_out(bool closes_segment) {
     in_flight_ = true;
     confirm_at_ms_ = kNoWakeup;
     effects_.commit = std::move(commit);
-    if (planted(PlantedBug::answer_before_sync)) {
-        for (Operation& operation : batch_->operations()) {
-            if (operation.record.kind == RecordKind::conf || operation.record.kind == RecordKind::rule)
-                continue;  // what it answers is known when it is applied
-            reply(std::exchange(operation.token, 0), operation.reply);
-        }
-    }
 }
 
 void Engine::committed() {
@@ -457,11 +447,9 @@ void Engine::apply(Operation& operation) {
     }
     bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::carry;
     bool woken = false;
-    std::uint32_t begun = 0;
     if (operation.entry != kNoEntry) {
         Entry& entry = recent_.entry(operation.entry);
         assert(entry.id == record.id && entry.in_batch);
-        begun = entry.begun;
         entry.in_batch = false;
         woken = entry.woken;
         entry.woken = false;
@@ -488,12 +476,6 @@ void Engine::apply(Operation& operation) {
     count(record);
     if (record.kind == RecordKind::end) wake_schedule(schedules_.ended(record.id));
     if (number != kNoEntry) {
-        if (planted(PlantedBug::attempt_count_lost_in_crash)) {
-            recent_.entry(number).begun = std::max(recent_.entry(number).begun, begun);
-        }
-        if (planted(PlantedBug::retry_counts_from_now) && record.cause == Cause::failed) {
-            recent_.entry(number).due_ms += now_ - record.time_ms;
-        }
         if (!keeps_live) {
             const Entry& entry = recent_.entry(number);
             Queue& at = queue(entry.queue);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "calendar/duration.h"
 #include "engine/engine.h"
 
@@ -80,7 +79,7 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
     if (known.entry != kNoEntry) {
         const Entry& entry = recent_.entry(known.entry);
         known.what = is_foreign(entry.queue) ? What::unknown : What::entry;
-        if (entry.in_batch && !planted(PlantedBug::second_command_in_batch_not_checked)) known.what = What::busy;
+        if (entry.in_batch) known.what = What::busy;
         return expire_or(known);
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
@@ -97,8 +96,7 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
         known.ended.lease_incarnation = outcome->lease_incarnation;
         return known;
     }
-    const bool fresh = pending.facts && (pending.facts_generation == generation_.load(std::memory_order_relaxed) ||
-                                         planted(PlantedBug::facts_of_older_generation_used));
+    const bool fresh = pending.facts && pending.facts_generation == generation_.load(std::memory_order_relaxed);
     if (!fresh) return known.what = What::ask, known;
     if (!*pending.facts) return known.what = What::gone, known;
     const MessageRow& row = **pending.facts;
@@ -180,7 +178,7 @@ bool Engine::may_be_of_original(MessageId id, DueMs due_ms) const {
 
 // The same for what schedules and watchdogs make: those that are newer than the restore are due after it.
 bool Engine::may_be_of_original(DueMs due_ms) const {
-    return due_ms <= restored_until_ms_ && !planted(PlantedBug::restored_makes_as_if_new);
+    return due_ms <= restored_until_ms_;
 }
 
 // A record that takes the message from what the log says to the next version; the caller sets what changes.
@@ -203,7 +201,7 @@ Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
         record.previous.nominal_due_ms = record.state.nominal_due_ms;
     }
     record.state.version += 1;
-    if (!planted(PlantedBug::attempt_count_lost_in_crash)) record.state.attempts = entry.begun;
+    record.state.attempts = entry.begun;
     record.state.maybe_delivered |= delivery_may_hide(entry);
     return record;
 }
@@ -275,7 +273,7 @@ Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
 
 // Finds the message that `lease` still holds. Otherwise answers, asks or defers, and says so.
 std::optional<Engine::Verdict> Engine::look_lease(Pending& pending, const LeaseToken& lease, Known& known) {
-    if (!signer_.is_genuine(lease) && !planted(PlantedBug::ack_without_token_check)) {
+    if (!signer_.is_genuine(lease)) {
         reply(pending.token,
               Error{"bad_lease_token", "this is not a lease token of this server: use the one that the lease answered",
                     "lease"});
@@ -305,7 +303,7 @@ std::optional<Engine::Verdict> Engine::look_lease(Pending& pending, const LeaseT
     const auto held = leases_.find(lease.id);
     const bool holds = held != leases_.end() && lease.incarnation == incarnation_ &&
                        held->second.attempt == lease.attempt && held->second.until_ms > now_;
-    if (holds || (planted(PlantedBug::ack_without_token_check) && held != leases_.end())) return std::nullopt;
+    if (holds) return std::nullopt;
     reply(pending.token, LeaseEndAnswer{});
     withdraw(known);
     return Verdict::settled;

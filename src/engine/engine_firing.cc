@@ -2,15 +2,13 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 
 namespace duewheel {
 
 void Engine::fire_due() {
-    const DueMs until = now_ + (planted(PlantedBug::fires_a_tick_early) ? 1 : 0);
     wheel_.advance_to(
-        static_cast<Tick>(until),
+        static_cast<Tick>(now_),
         [this](std::uint64_t cookie, Tick) {
             if ((cookie & kWaiterCookie) != 0) {
                 end_wait(cookie & ~kWaiterCookie);
@@ -29,12 +27,8 @@ void Engine::fire_due() {
 void Engine::wake(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (entry.in_batch) {
-        const bool passes = (entry.state == State::leased && planted(PlantedBug::lease_ends_twice)) ||
-                            (entry.state != State::leased && planted(PlantedBug::fire_during_cancel_in_flight));
-        if (!passes) {
-            entry.woken = true;
-            return;
-        }
+        entry.woken = true;
+        return;
     }
     if (entry.state == State::leased) {
         const DueMs until = leases_.at(entry.id).until_ms;
@@ -44,10 +38,6 @@ void Engine::wake(EntryNumber number) {
     }
     if (entry.spawning) return spawn_again(number);
     if (entry.unanswered) return look_at_half(number);
-    if (entry.state == State::ready && planted(PlantedBug::expired_message_delivered)) return;
-    if (waits_for_due(entry.state) && planted(PlantedBug::fires_with_changed_version) && !entry.is_loop) {
-        return make_ready(number);
-    }
     settle(number);
 }
 
@@ -55,7 +45,6 @@ void Engine::wake(EntryNumber number) {
 void Engine::settle(EntryNumber number) {
     if (take_for_purge(number) || recent_.entry(number).doomed || recent_.entry(number).spawning) return;
     Entry& entry = recent_.entry(number);
-    const bool early = planted(PlantedBug::fires_a_tick_early) && entry.due_ms == now_ + 1;
     if (has_expired(number)) return begin_expiry(number);
     if (entry.state == State::ready) return;
     if (entry.state == State::prepared) return settle_half(number);
@@ -63,7 +52,7 @@ void Engine::settle(EntryNumber number) {
         may_leave(number) ? drop(number) : arm_expiry(number);
     } else if (entry.due_ms <= now_ && entry.is_loop) {
         begin_spawn(number);
-    } else if (entry.due_ms <= now_ || (early && !entry.is_loop)) {
+    } else if (entry.due_ms <= now_) {
         make_ready(number);
     } else if (may_leave(number) && entry.due_ms >= loaded_until_ms_) {
         drop(number);
@@ -121,9 +110,7 @@ void Engine::list_ready(EntryNumber number) {
 void Engine::evict(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     ++counters_.evicted;
-    if (!planted(PlantedBug::slot_over_cap_drops_rest)) {
-        queue(entry.queue).lower_cursor({entry.due_ms, entry.id});
-    }
+    queue(entry.queue).lower_cursor({entry.due_ms, entry.id});
     drop(number, Leaving::to_queue);
 }
 
@@ -152,7 +139,7 @@ void Engine::end_lease(EntryNumber number) {
 // Takes an entry off everything that its live state had put it on; the record that follows says where it goes.
 void Engine::unlist(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    if (!planted(PlantedBug::fires_with_changed_version)) static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.attempt_queued = false;
     entry.doomed = false;
     if (entry.spawning) --loops_due_;
@@ -238,7 +225,7 @@ void Engine::serve_queues() {
 // Serves the consumer that has waited longest; returns how many messages it got, 0 when nobody could be served.
 std::size_t Engine::serve_next(QueueNumber number) {
     Queue& at = queue(number);
-    if (at.paused && !(planted(PlantedBug::pause_lets_one_through) && at.ready_count == 1)) return 0;
+    if (at.paused) return 0;
     while (!at.waiters.empty() && at.ready_count > 0) {
         const auto waiting = waiters_.find(at.waiters.front());
         if (waiting == waiters_.end()) {  // gave up
@@ -268,18 +255,15 @@ std::vector<ReadyKey> Engine::take_ready(QueueNumber number, const Waiter& waite
     std::size_t bytes = 0;
     const auto is_live = [&](const ReadyKey& key) {
         const Entry& entry = recent_.entry(key.entry);
-        const bool passes = planted(PlantedBug::fire_during_cancel_in_flight) ||
-                            (planted(PlantedBug::lease_ends_twice) && entry.begun > 0);
         return entry.id == key.position.id && entry.state == State::ready && entry.due_ms == key.position.due_ms &&
-               (!entry.in_batch || passes) && !is_purged(entry);
+               !entry.in_batch && !is_purged(entry);
     };
     while (taken.size() < waiter.max && leases_.size() + taken.size() < options_.leased_max) {
         const bool are_many = at.ready_count >= options_.streams_from || at.has_backlog();
         const ReadyKey* first = at.ready.first(at.ready_count, now_ - options_.fresh_ms, are_many, is_live);
         if (first == nullptr) break;
         Entry& entry = recent_.entry(first->entry);
-        if (has_expired(first->entry) &&
-            !planted(PlantedBug::expired_message_delivered)) {  // the wheel is behind the clock
+        if (has_expired(first->entry)) {  // the wheel is behind the clock
             begin_expiry(first->entry);
             continue;
         }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -61,16 +60,13 @@ DueMs Engine::next_load() const {
 void Engine::take_due_stretch(const Asked& asked, Stretch stretch, Generation generation) {
     loading_ = false;
     const bool stale = generation != generation_.load(std::memory_order_relaxed);
-    if (stale && !planted(PlantedBug::old_iterator_reinserts_cancelled)) return load();
+    if (stale) return load();
     assert(stretch.complete || !stretch.rows.empty());
-    if (planted(PlantedBug::loader_skips_last_key) && !stretch.rows.empty()) stretch.rows.pop_back();
     const bool is_overdue = asked.from.due_ms < overdue_until_ms_;
     (is_overdue ? overdue_to_ : loaded_to_) = stretch.complete ? DuePosition{asked.until_ms, 0} : stretch.next;
     if (!is_overdue) window_rows_ += stretch.rows.size();
     for (const MessageRow& row : stretch.rows) {
-        if (recent_.find(row.id) != kNoEntry) continue;
-        if (recent_.outcome(row.id) != nullptr && !planted(PlantedBug::merge_prefers_index)) continue;
-        if (recent_.outcome(row.id) != nullptr) recent_.forget_outcome(row.id);
+        if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
         if (is_ended(row.state.state)) continue;
         ++counters_.loaded;
         settle(admit(row));
@@ -112,11 +108,8 @@ void Engine::take_queue_stretch(const Asked& asked, Stretch stretch, Generation 
     --backlogs_reading_;
     mark(asked.queue);
     const bool stale = generation != generation_.load(std::memory_order_relaxed);
-    if (stale && !planted(PlantedBug::old_iterator_reinserts_cancelled)) return at.lower_cursor(asked.from);
-    if (!stretch.complete) {
-        at.lower_cursor(stretch.next);
-        if (planted(PlantedBug::queue_cursor_passes_unfinished)) stretch.rows.pop_back();
-    }
+    if (stale) return at.lower_cursor(asked.from);
+    if (!stretch.complete) at.lower_cursor(stretch.next);
     for (const MessageRow& row : stretch.rows) {
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
         if (!is_timed(row.state.state) || row.state.due_ms > now_) continue;

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -122,9 +121,7 @@ void Engine::add_spawns() {
             spawning_.push_back(std::move(spawn));
             continue;
         }
-        const bool ends_purged =
-            planted(PlantedBug::occurrence_outlives_purge) ? recent_.entry(number).purging : take_for_purge(number);
-        if (ends_purged) continue;
+        if (take_for_purge(number)) continue;
         if (!what_it_waits_for(number).empty()) {
             look_again(number);
             continue;
@@ -137,7 +134,6 @@ void Engine::add_spawns() {
 // made now would outlive it.
 bool Engine::must_wait(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
-    if (planted(PlantedBug::occurrence_outlives_purge)) return entry.in_batch;
     return entry.in_batch || queue(entry.queue).conf_in_batch;
 }
 
@@ -179,34 +175,18 @@ void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share
     if (!whole) return;
     const Entry& entry = recent_.entry(number);
     const RepeatRule& rule = whole->content.repeat->rule;
-    const bool splits = planted(PlantedBug::occurrence_number_reused);
     Record loop = changed(entry, RecordKind::change, Cause::spawned);
     if (!loop.state.key.empty() && loop.state.first_due_ms == 0) loop.state.first_due_ms = loop.state.nominal_due_ms;
     std::optional<DueMs> next = entry.due_ms;
-    DueMs last = *next;
-    for (std::uint32_t made = 0; next && *next <= now_ && made < (splits ? 1 : options_.spawn_chunk); ++made) {
+    for (std::uint32_t made = 0; next && *next <= now_ && made < options_.spawn_chunk; ++made) {
         if (made > 0 && (batch_->count() + 2 > share || !has_room(spawn.record_body.size() + 2 * kRecordOverheadMax)))
             break;
         if (!take_room(entry.queue, loop.state.name_space, loop.state.queue)) break;
-        const bool is_skipped =
-            (splits && spawn.place == 0) || (planted(PlantedBug::occurrence_skipped_after_restart) &&
-                                             is_from_past(entry.id, State::scheduled, *next, *next));
-        if (!is_skipped) add(kNoEntry, occurrence_of(entry.id, loop.state, *whole, *next), 0, Error{});
-        last = *next;
-        next =
-            next_occurrence_ms(rule, loop.state.next_occurrence, planted(PlantedBug::interval_drifts) ? now_ : *next);
+        add(kNoEntry, occurrence_of(entry.id, loop.state, *whole, *next), 0, Error{});
+        next = next_occurrence_ms(rule, loop.state.next_occurrence, *next);
         loop.state.next_occurrence += 1;
     }
-    if (splits && spawn.place != 0) {  // what the loop becomes goes with a later batch
-        spawn.place = 0;
-        return spawning_.push_back(std::move(spawn));
-    }
-    const bool was_last_before = loop.state.due_ms != loop.state.nominal_due_ms;
-    if (planted(PlantedBug::last_occurrence_fired_twice) && !next && !was_last_before) {
-        loop.state.next_occurrence -= 1;
-        loop.state.due_ms = last + 1;
-        loop.state.nominal_due_ms = last;
-    } else if (next) {
+    if (next) {
         loop.state.due_ms = loop.state.nominal_due_ms = *next;
     } else {
         assert(is_legal_move(entry.state, State::done));

@@ -7,7 +7,6 @@
 #include <cassert>
 #include <utility>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 #include "message/queue_settings.h"
@@ -94,9 +93,6 @@ Status Engine::check_settings(const NamespaceSettings& settings) const {
 Namespace* Engine::limited_space(QueueNumber number, std::string_view name_space) {
     if (namespaces_.with_settings == 0) return nullptr;
     Namespace* space = number < queues_.size() ? queues_[number]->space : namespaces_.find(name_space);
-    if (planted(PlantedBug::quota_hits_another_namespace) && (space == nullptr || !space->conf)) {
-        space = namespaces_.find(name_space == "default" ? "other" : "default");
-    }
     return space != nullptr && space->conf ? space : nullptr;
 }
 
@@ -153,7 +149,7 @@ void Engine::count_put(QueueNumber number, const std::string& name_space, const 
     Namespace* space = limited_space(number, name_space);
     if (space == nullptr) return;
     namespaces_.note_in_batch(*space);
-    if (!planted(PlantedBug::quota_forgets_puts_in_flight)) ++space->puts_in_batch;
+    ++space->puts_in_batch;
 }
 
 // Which limit keeps a queue of this name, which is not there, from being begun; where it is given, behind the queue

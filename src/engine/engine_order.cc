@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -31,7 +30,6 @@ std::string Engine::line_name(EntryNumber number) const {
 
 DuePosition Engine::place_in_line(const Entry& entry) {
     // A retry moves the due time and keeps the nominal one, and with it its place.
-    if (planted(PlantedBug::order_key_overtaken_by_retry)) return {entry.due_ms, entry.id};
     return {entry.nominal_due_ms, entry.id};
 }
 

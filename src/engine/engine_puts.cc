@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -17,28 +16,6 @@ std::string key_name(const PutCommand& put) {
     std::string name;
     name.reserve(put.name_space.size() + put.queue.size() + put.key.size() + 2);
     return name.append(put.name_space).append(1, '\0').append(put.queue).append(1, '\0').append(put.key);
-}
-
-// A planted bug leaves the second half of a batch for the next commit. What is put already stays in the command as what
-// it is answered: without a queue, which no other put is.
-bool is_answered(const PutCommand& put) {
-    return planted(PlantedBug::batch_split_over_two_commits) && put.queue.empty();
-}
-
-bool leaves_rest(PutBatchCommand& command, const PutBatchAnswer& answer) {
-    const std::size_t done = answer.results.size();
-    if (!planted(PlantedBug::batch_split_over_two_commits) || done != command.puts.size() / 2) return false;
-    if (done == 0 || is_answered(command.puts.front())) return false;
-    const bool is_refused = std::any_of(answer.results.begin(), answer.results.end(),
-                                        [](const PutResult& result) { return std::holds_alternative<Error>(result); });
-    for (std::size_t i = 0; i < done && !is_refused; ++i) {
-        const PutAnswer& made = std::get<PutAnswer>(answer.results[i]);
-        command.puts[i] = PutCommand{};
-        command.puts[i].request_hash = made.id;
-        command.puts[i].when.at_ms = made.due_ms;
-        command.puts[i].priority = made.repeated ? 1 : 0;
-    }
-    return !is_refused;
 }
 
 Error key_conflict() {
@@ -131,12 +108,6 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
     std::unordered_map<std::string, KeyFacts> held_here;  // by puts of this request
     for (std::size_t i = 0; i < command.puts.size(); ++i) {
         PutCommand& put = command.puts[i];
-        if (is_answered(put)) {
-            answer.results.emplace_back(
-                PutAnswer{put.request_hash, State::scheduled, *put.when.at_ms, put.priority != 0});
-            continue;
-        }
-        if (leaves_rest(command, answer)) return pending.key_facts.reset(), Verdict::deferred;
         std::string name = put.key.empty() ? std::string() : key_name(put);
         if (const auto held = held_here.find(name); !name.empty() && held != held_here.end()) holders[i] = held->second;
         const std::uint64_t hash = put.request_hash;
@@ -232,7 +203,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     // Nothing refuses it any more.
     count_put(queue, command.name_space, command.queue);
     if (!command.is_held && !command.transaction) take_second(queue, *due);
-    if (space != nullptr && !planted(PlantedBug::put_allowance_never_used_up)) space->puts.take();
+    if (space != nullptr) space->puts.take();
     if (!command.key.empty()) batch_->keys.insert(key_name(command));
     Record record;
     record.kind = RecordKind::put;

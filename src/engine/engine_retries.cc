@@ -11,7 +11,6 @@
 #include <cassert>
 #include <utility>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 
 namespace duewheel {

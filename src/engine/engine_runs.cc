@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 #include "engine/schedule_plan.h"
 #include <duewheel/jitter.h>
@@ -57,7 +56,7 @@ std::optional<bool> Engine::is_unfinished(MessageId id) const {
     if (const EntryNumber number = recent_.find(id); number != kNoEntry) {
         return !is_ended(recent_.entry(number).durable_state);
     }
-    if (recent_.outcome(id) != nullptr || planted(PlantedBug::overlap_looks_at_memory_alone)) return false;
+    if (recent_.outcome(id) != nullptr) return false;
     return std::nullopt;
 }
 
@@ -220,8 +219,7 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
 
 // Its nominal time and the jitter, which follows from the schedule's name and that time alone.
 DueMs Engine::due_of_run(const Schedule& schedule, DueMs nominal_ms) const {
-    const std::uint64_t seed = planted(PlantedBug::jitter_changes_with_restart) ? incarnation_ : 0;
-    const Jitter jitter{std::chrono::milliseconds(schedule.state.rule.jitter_ms), seed};
+    const Jitter jitter{std::chrono::milliseconds(schedule.state.rule.jitter_ms), 0};
     const std::string name = schedule.name_space + "/" + schedule.name;
     return with_jitter(Instant(std::chrono::milliseconds(nominal_ms)), name, jitter).time_since_epoch().count();
 }

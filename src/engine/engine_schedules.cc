@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "engine/engine.h"
@@ -64,12 +63,6 @@ void Engine::begin_schedules(std::vector<ScheduleStart> all) {
         schedule.record_bytes = start.record_bytes;
         schedule.times = std::move(start.times);
         keep_to_zone_data(schedule);
-        ScheduleState& state = schedule.state;
-        if (planted(PlantedBug::run_repeated_after_crash) && state.last_run_ms == state.last_ms && state.made > 0) {
-            state.next_ms = state.last_ms;
-            --state.next_run;
-            --state.made;
-        }
     }
 }
 
@@ -79,7 +72,7 @@ void Engine::keep_to_zone_data(Schedule& schedule) const {
     ScheduleState& state = schedule.state;
     if (!schedule.times || state.next_ms == 0) return;
     if (schedule.times->depends_on_zone()) {
-        const bool has_decided = state.last_ms > state.from_ms && !planted(PlantedBug::zone_change_fires_again);
+        const bool has_decided = state.last_ms > state.from_ms;
         const std::optional<DueMs> next =
             has_decided ? schedule.times->next_after_change(state.last_ms, state.last_offset_s, state.from_ms)
                         : schedule.times->next(std::max(state.last_ms, state.from_ms), state.from_ms);
@@ -211,7 +204,7 @@ Engine::Verdict Engine::tell_schedule(Pending& pending, TellScheduleCommand& com
             // What is paused makes no messages: a pause may always be written.
             if (refuse_for_space(pending, pauses ? Adds::end : Adds::change)) return Verdict::settled;
             next.paused = pauses;
-            if (!pauses && !planted(PlantedBug::resume_makes_up_for_pause)) next.pass_until_ms = now_;
+            if (!pauses) next.pass_until_ms = now_;
             add_rule(*schedule, std::move(next), nullptr, {}, pending.token, ScheduleAnswer{});
             return Verdict::settled;
         }

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "engine/engine.h"
@@ -136,7 +135,6 @@ Result<DueMs> Engine::place_in_second(QueueNumber queue, DueMs due, DueMs latest
 }
 
 void Engine::take_second(QueueNumber queue, DueMs due) {
-    if (planted(PlantedBug::second_forgets_puts_in_flight)) return;
     if (second_limit(queue) != 0) ++batch_->seconds[{queue, second_of(due)}];
 }
 

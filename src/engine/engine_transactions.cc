@@ -16,7 +16,6 @@
 #include <cassert>
 #include <utility>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -122,9 +121,7 @@ Engine::Verdict Engine::settle_transaction(Pending& pending, const SettleCommand
     }
     // A message has one at most, and nothing comes of it before: it is taken as long as ends are.
     if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
-    const bool commits =
-        command.commits || (planted(PlantedBug::rolled_back_transaction_delivered) && entry.unanswered);
-    add(known.entry, commits ? commitment_of(entry, Cause::committed) : rollback_of(entry, Cause::rolled_back),
+    add(known.entry, command.commits ? commitment_of(entry, Cause::committed) : rollback_of(entry, Cause::rolled_back),
         pending.token, std::move(answer));
     return Verdict::settled;
 }
@@ -134,7 +131,7 @@ Record Engine::commitment_of(const Entry& entry, Cause cause) const {
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     record.state.transaction = MessageState::kCommitted;
-    record.state.due_ms = planted(PlantedBug::commit_forgets_delay) ? now_ : std::max(entry.nominal_due_ms, now_);
+    record.state.due_ms = std::max(entry.nominal_due_ms, now_);
     return record;
 }
 
@@ -262,8 +259,8 @@ void Engine::add_overdue(EntryNumber number, const OverdueHalf& half) {
     }
     if (refuses_puts()) return arm(number, std::min(now_ + options_.spawn_again_ms, expiry(number)));
     assert(is_legal_move(entry.state, State::prepared));
-    next.state.transaction += planted(PlantedBug::check_not_counted) ? 0 : 1;
-    next.state.due_ms = (planted(PlantedBug::checks_made_up_for) ? entry.due_ms : now_) + rule.check_after_ms;
+    next.state.transaction += 1;
+    next.state.due_ms = now_ + rule.check_after_ms;
     if (can_be_asked(next.state.name_space, rule.check_queue)) {
         add(kNoEntry, check_of(entry, next.state, whole->content), 0, Error{});
     }

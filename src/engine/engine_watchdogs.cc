@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 
@@ -129,11 +128,6 @@ Engine::Verdict Engine::feed_watchdog(Pending& pending, const FeedWatchdogComman
     feed(next, now_);
     answer.due_ms = next.due_ms;
     answer.fired = next.fired;
-    if (planted(PlantedBug::watchdog_fires_after_lost_feed)) {  // memory alone knows of it
-        watchdog->state = std::move(next);
-        settle_watchdog(*watchdog);
-        return reply(pending.token, std::move(answer)), Verdict::settled;
-    }
     add_watchdog(*watchdog, std::move(next), nullptr, pending.token, std::move(answer));
     return Verdict::settled;
 }

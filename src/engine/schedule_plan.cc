@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
-
 namespace duewheel {
 namespace {
 
@@ -86,7 +84,7 @@ class Planner {
             why = PassedWhy::missed;
             if (rule.misfire == Misfire::skip) return Fate::skip;
             if (rule.misfire == Misfire::once && after_next != 0 && is_late(after_next)) {
-                if (!must_skip_run() || planted(PlantedBug::overlap_merges_into_no_run)) return Fate::merge;
+                if (!must_skip_run()) return Fate::merge;
                 return why = PassedWhy::overlap, Fate::skip;  // what it would be merged into is not made either
             }
             if (rule.misfire == Misfire::all && state.made_up >= limits_.made_up_max) return Fate::skip;
@@ -133,9 +131,7 @@ class Planner {
     // `before`: the nominal time before it.
     void pass(DueMs nominal, Fate fate, PassedWhy why, DueMs before) {
         ScheduleState& state = plan_.after;
-        const bool counts = !planted(PlantedBug::skipped_run_not_recorded) || fate != Fate::skip;
-        const bool twice = planted(PlantedBug::missed_times_counted_twice) && why == PassedWhy::missed;
-        (fate == Fate::skip ? state.skipped : state.merged) += twice ? 2u : counts ? 1u : 0u;
+        (fate == Fate::skip ? state.skipped : state.merged) += 1;
         plan_.passed_from_ms = plan_.passed_from_ms == 0 ? nominal : std::min(plan_.passed_from_ms, nominal);
         plan_.passed_to_ms = std::max(plan_.passed_to_ms, nominal);
         if (why != PassedWhy::missed && why != PassedWhy::too_old) state.made_up = 0;

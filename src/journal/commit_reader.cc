@@ -1,7 +1,5 @@
 #include "journal/commit_reader.h"
 
-#include "base/planted_bugs.h"
-
 namespace duewheel {
 namespace {
 
@@ -60,25 +58,18 @@ Status CommitReader::read_frames() {
 
 Result<CommitFooter> CommitReader::read_footer() {
     end_ = commit_end(position_ + frames_bytes_, header_.block_bytes);
-    for (;; end_ += header_.block_bytes) {
-        if (end_ > window_.limit()) return damaged_log(path_, position_, "the segment ends inside a commit");
-        const Result<std::string_view> commit = window_.from(position_, end_ - position_);
-        if (!commit) return commit.error();
-        if (commit->size() < end_ - position_) return damaged_log(path_, position_, "the file ends inside a commit");
-        Result<CommitFooter> footer = decode_footer(commit->substr(end_ - position_ - kFooterBytes, kFooterBytes));
-        if (footer) return footer;
-        if (footer.error().code == "newer_format") return newer_log(path_, end_ - kFooterBytes);
-        if (planted(PlantedBug::torn_tail_accepted) && !records_.empty()) {
-            return footer_that_fits(commit->substr(0, end_ - position_ - kFooterBytes));
-        }
-        if (!planted(PlantedBug::footer_not_checked)) break;
-    }
+    if (end_ > window_.limit()) return damaged_log(path_, position_, "the segment ends inside a commit");
+    const Result<std::string_view> commit = window_.from(position_, end_ - position_);
+    if (!commit) return commit.error();
+    if (commit->size() < end_ - position_) return damaged_log(path_, position_, "the file ends inside a commit");
+    Result<CommitFooter> footer = decode_footer(commit->substr(end_ - position_ - kFooterBytes, kFooterBytes));
+    if (footer) return footer;
+    if (footer.error().code == "newer_format") return newer_log(path_, end_ - kFooterBytes);
     return damaged_log(path_, position_,
                        records_.empty() ? "no commit stands here" : "no whole footer stands after the records");
 }
 
 std::string_view CommitReader::objection(const CommitFooter& footer, std::string_view area) const {
-    if (planted(PlantedBug::footer_not_checked)) return {};
     if (footer.identity_hash != identity_hash_) return "a commit belongs to another log";
     if (footer.totals.commit != totals_.commit + 1) return "a commit has not the number that comes next";
     if (footer.link != link_) return "a commit does not follow the one before it";
@@ -87,21 +78,6 @@ std::string_view CommitReader::objection(const CommitFooter& footer, std::string
     if (footer.totals.sequence != totals_.sequence + footer.count) return "a commit's count and sequence disagree";
     if (footer.area_hash != area_hash(area)) return "a commit's bytes do not match its hash";
     return {};
-}
-
-// What a footer would say of the records that were read. Only a planted bug believes it.
-CommitFooter CommitReader::footer_that_fits(std::string_view area) const {
-    CommitFooter footer;
-    footer.first_sequence = totals_.sequence + 1;
-    footer.count = static_cast<std::uint32_t>(records_.size());
-    footer.record_bytes = frames_bytes_;
-    footer.area_hash = area_hash(area);
-    footer.totals = totals_;
-    footer.totals.commit += 1;
-    footer.totals.sequence += footer.count;
-    footer.identity_hash = identity_hash_;
-    footer.link = link_;
-    return footer;
 }
 
 CommitInLog CommitReader::accept(const CommitFooter& footer, std::string_view area) {

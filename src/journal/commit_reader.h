@@ -60,7 +60,6 @@ class CommitReader {
     Result<CommitFooter> read_footer();
     // Why this footer does not close the commit that was read; empty: it does.
     std::string_view objection(const CommitFooter& footer, std::string_view area) const;
-    CommitFooter footer_that_fits(std::string_view area) const;
     CommitInLog accept(const CommitFooter& footer, std::string_view area);
 
     const std::string& path_;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
-
 namespace duewheel {
 
 LocalJournal::LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options,
@@ -112,7 +110,7 @@ Status LocalJournal::give_name(SpareSegment spare, SegmentHeader header) {
         spares_.give_back(std::move(spare));
         return done;
     }
-    if (done && !planted(PlantedBug::directory_not_synced)) done = files_.sync_directory(directory_);
+    if (done) done = files_.sync_directory(directory_);
     if (!done) return fail("begin segment " + path, done.error());
     const SegmentEnd end{header.before, header.link, kSegmentHeaderBytes, false};
     auto segment =

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/planted_bugs.h"
 #include "journal/newest_mark.h"
 #include "journal/recovery.h"
 
@@ -105,7 +104,6 @@ Result<LogCopy> copy_log(FileSystem& files, const std::string& from, const std::
                          const CopyProgress& progress) {
     Result<std::vector<Source>> sources = open_sources(files, from);
     if (!sources) return std::move(sources).error();
-    if (planted(PlantedBug::backup_lacks_the_newest_segment) && sources->size() > 1) sources->pop_back();
     LogCopy made;
     for (const Source& source : *sources) made.bytes += source.header.segment_bytes;
     Copy copy(made.bytes, progress);

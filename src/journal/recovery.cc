@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/planted_bugs.h"
 #include "journal/newest_mark.h"
 #include "journal/spare_segments.h"
 
@@ -152,7 +151,6 @@ Result<std::optional<Cut>> judge_end(const File& file, const std::string& path, 
 }
 
 Status write_zeros(File& file, const Cut& cut) {
-    if (planted(PlantedBug::cut_area_not_zeroed)) return {};
     const std::string zeros(std::min(kPieceBytes, cut.bytes), '\0');
     for (std::uint64_t done = 0; done < cut.bytes;) {
         const std::uint64_t piece = std::min<std::uint64_t>(zeros.size(), cut.bytes - done);
@@ -279,7 +277,6 @@ Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log) 
         if (!done) return done;
         newest.use_for_appending(std::move(*file));
     }
-    if (planted(PlantedBug::directory_not_synced)) return {};
     return files.sync_directory(directory);
 }
 

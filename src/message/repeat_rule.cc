@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/planted_bugs.h"
 #include "message/growing_rest.h"
 
 namespace duewheel {
@@ -53,8 +52,7 @@ std::int64_t rest_after_occurrence_ms(const RepeatRule& rule, std::uint64_t numb
 }
 
 std::optional<std::int64_t> next_occurrence_ms(const RepeatRule& rule, std::uint64_t number, std::int64_t due_ms) {
-    const std::uint64_t times = rule.times + (planted(PlantedBug::loop_count_off_by_one) ? 1 : 0);
-    if (rule.times != 0 && number >= times) return std::nullopt;
+    if (rule.times != 0 && number >= rule.times) return std::nullopt;
     const std::int64_t next = due_ms + rest_after_occurrence_ms(rule, number);
     if (rule.end_ms != 0 && next > rule.end_ms) return std::nullopt;
     return next;

@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/planted_bugs.h"
 #include "message/repeat_rule.h"
 
 namespace duewheel {
@@ -123,11 +122,6 @@ std::optional<DueMs> ScheduleTimes::next(DueMs after_ms, DueMs from_ms) const {
     for (int closed_days = 0; closed_days < kClosedDaysMost; ++closed_days) {
         const std::optional<DueMs> found = next_of_rule(after, from_ms);
         if (!found || (end_ms_ != 0 && *found > end_ms_) || *found >= ms_of(kCalendarEnd)) return std::nullopt;
-        if (planted(PlantedBug::dst_gap_fired_twice) && next_of_rule(after - 1, from_ms) == after &&
-            note(after) == ClockNote::shifted) {
-            const DueMs unshifted = after + 15 * 60 * 1000;  // what clocks show a quarter after the gap
-            if (unshifted < *found) return unshifted;
-        }
         if (closed_.empty() || !closed_.excludes(std::chrono::year_month_day(nominal_day(*found)))) return found;
         after = end_of_day(*found);
     }

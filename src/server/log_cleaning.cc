@@ -4,8 +4,6 @@
 #include <cassert>
 #include <utility>
 
-#include "base/planted_bugs.h"
-
 namespace duewheel {
 namespace {
 
@@ -145,9 +143,7 @@ LogCleaning::Step LogCleaning::next() {
     if (running_ || replies_awaited_ > 0 || stating_) return Step::none;
     Step step = Step::none;
     if (to_drop_) {
-        const bool may_drop =
-            !parts_.engine().awaits_answer_until(drop_after_ticket_) || planted(PlantedBug::segment_dropped_under_read);
-        if (may_drop) step = Step::drop;
+        if (!parts_.engine().awaits_answer_until(drop_after_ticket_)) step = Step::drop;
     } else if (is_enough_carried() && may_measure()) {
         step = Step::measure;
     } else {
@@ -183,7 +179,6 @@ Result<LogCleaning::Found> LogCleaning::run(Step step) const {
             if (!needed) return needed.error();
             Sequence first_needed = ~Sequence{0};
             for (const auto& [first, count] : *needed) {
-                if (planted(PlantedBug::segment_dropped_too_soon)) break;
                 if (count > 0) first_needed = std::min(first_needed, first);
             }
             for (const Carried& carried : carried_) {

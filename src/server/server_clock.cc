@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/planted_bugs.h"
-
 namespace duewheel {
 namespace {
 
@@ -52,13 +50,13 @@ ServerClock::ServerClock(ClockRules rules, ClockReading now, ClockStart start) :
     const std::int64_t latest_ns = kServerTimeMaxMs * kMs;
     const std::int64_t wall_ns = std::clamp<std::int64_t>(now.wall_ns, 0, latest_ns);
     const std::int64_t floor_ns = std::clamp<DueMs>(start.floor_ms, 0, kServerTimeMaxMs) * kMs;
-    server_ns_ = planted(PlantedBug::server_time_steps_back) ? wall_ns : std::max(wall_ns, floor_ns);
+    server_ns_ = std::max(wall_ns, floor_ns);
     if (rules_.test) {
         state_ = ClockState::test;
         return;
     }
     const bool holds = rules_.on_jump == ClockJump::hold;
-    if (start.goes_on_at_ms && !planted(PlantedBug::doubted_clock_believed_at_start)) {
+    if (start.goes_on_at_ms) {
         const std::int64_t known_ns = std::clamp<DueMs>(*start.goes_on_at_ms, floor_ns / kMs, kServerTimeMaxMs) * kMs;
         const std::int64_t ahead_ns = wall_ns - known_ns;
         if (ahead_ns > kCoarseNs) server_ns_ = known_ns;
@@ -114,7 +112,6 @@ bool ServerClock::observe(ClockReading now) {
 void ServerClock::steer(std::int64_t ahead_ns) {
     correction_ns_ = ahead_ns;
     ppm_ = std::abs(ahead_ns) <= kFineNs ? kFinePpm : kCoarsePpm;
-    if (planted(PlantedBug::slewed_too_fast)) ppm_ *= 2;
 }
 
 // What a wall clock that is set ahead makes of the state. One that is held may be so for days: it is watched anew only
@@ -128,8 +125,7 @@ ClockState ServerClock::watch(ClockReading now, std::int64_t ahead_ns) {
         watched_offset_ns_ = offset_ns;
         return ClockState::quarantine;
     }
-    const bool is_believed_at_once = planted(PlantedBug::wall_clock_believed_at_once);
-    if (now.boot_ns - watched_since_ns_ < kQuarantineNs && !is_believed_at_once) return ClockState::quarantine;
+    if (now.boot_ns - watched_since_ns_ < kQuarantineNs) return ClockState::quarantine;
     if (ahead_ns > kBelievedNs && rules_.on_jump == ClockJump::hold) return ClockState::held;
     jump_to(now.wall_ns);
     return ClockState::steady;

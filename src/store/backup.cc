@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/planted_bugs.h"
-
 namespace duewheel {
 namespace {
 
@@ -98,8 +96,7 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
     restored.past_until_ms = std::max(now_ms, report.mark.server_time_ms);
     const std::uint64_t known =
         *before ? std::max((*before)->ids_from, copy->totals.id_counter) : copy->totals.id_counter;
-    const bool begins_anew = planted(PlantedBug::restored_ids_begin_where_the_backup_ends);
-    restored.ids_from = begins_anew ? known : known + kIdsOfTheOriginal;
+    restored.ids_from = known + kIdsOfTheOriginal;
     restored.salt = salt;
     if (Status told = write_mark(files, data, restored); !told) {
         return as_of_backup(std::move(told).error(), backup, data);

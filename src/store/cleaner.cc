@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/planted_bugs.h"
 #include "message/outcome_rows.h"
 
 namespace duewheel {
@@ -44,7 +43,6 @@ Result<Cleanings> Cleaner::next(std::size_t most_bytes) {
         --needed_left_;
         found.candidates.push_back(std::move(candidate));
     }
-    if (planted(PlantedBug::segment_dropped_too_soon) && !found.candidates.empty()) found.candidates.pop_back();
     if (Status filled = read_bodies(found.candidates); !filled) return std::move(filled).error();
     if (Status filled = read_outcomes(outcomes, found.outcomes); !filled) return std::move(filled).error();
     return found;

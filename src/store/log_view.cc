@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/planted_bugs.h"
 #include "journal/recovery.h"
 #include "store/directory_marks.h"
 #include "store/index_proof.h"
@@ -48,7 +47,7 @@ Status LogView::build(FileSystem& files, const std::string& directory, const Vie
         Status sealed;
         if (end.closed) {
             sealed = seal_segment(*segment, segments_, *index_);
-        } else if (!is_empty && !planted(PlantedBug::view_lacks_open_segment)) {
+        } else if (!is_empty) {
             sealed = seal_open_segment(*segment, segments_, *index_);
         }
         if (!sealed) return sealed;

@@ -180,9 +180,6 @@ class RecentTier {
     // How messages ended, by the segment that says so, until it has been swept; in the order of time.
     const std::map<SegmentNumber, std::vector<EndInQueue>>& recent_ends() const { return ends_; }
 
-    // Forgets how a message ended before the index has it. Breaks the tier's promise: for a planted bug alone.
-    void forget_outcome(MessageId id) { outcomes_.erase(id); }
-
     // Verifies the invariants that tie the tables together; aborts with a message. For tests and the simulator.
     void check() const;
 

@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/planted_bugs.h"
 #include "message/outcome_rows.h"
 
 namespace duewheel {
@@ -194,7 +193,6 @@ class KeyRows {
         }
         const DueMs due_ms = rare.first_due_ms != 0 ? rare.first_due_ms : message.nominal_due_ms;
         std::optional<KeyHolder> holder = KeyHolder{message.id, rare.request_hash, due_ms, message.ended_ms};
-        if (planted(PlantedBug::key_forgotten_at_sealing) && is_ended(message.state)) holder.reset();
         rows_.push_back({key_key(name.name_space, name.queue, rare.key), holder});
         return {};
     }
@@ -276,21 +274,15 @@ enum class Fill { full, open };
 
 // The effect of all records, in one walk over the file. `end` is left at the last footer. Outcomes that were carried
 // out of a segment before `first_segment`, the index's first, are new to it; of all others it has taken in the ends.
-Result<SegmentEffect> read_effect(const SegmentFile& segment, std::uint64_t first_segment,
-                                  Sequence previous_first_sequence, Fill fill, Totals& end) {
+Result<SegmentEffect> read_effect(const SegmentFile& segment, std::uint64_t first_segment, Fill fill, Totals& end) {
     SegmentEffect effect(segment.end().totals.sequence - segment.header().before.sequence);
     bool closed = false;
     const Status scanned = segment.scan([&](const CommitInLog& commit) -> Status {
         for (const FramedRecord& framed : commit.records) {
             const Result<Record> record = decode_record(framed.kind, framed.body);
             if (!record) return record.error();
-            if (planted(PlantedBug::tombstone_lost_while_sealing) && framed.kind == RecordKind::end &&
-                record->place >= previous_first_sequence && record->place < segment.first_sequence()) {
-                continue;
-            }
             effect.add(*record, framed.sequence, framed.frame_bytes, commit.totals.server_time_ms);
             if (record->kind != RecordKind::outcomes || record->segment >= first_segment) continue;
-            if (planted(PlantedBug::carried_outcomes_forgotten)) continue;
             const Status added = for_each_outcome(record->value, [&](const Record& outcome) {
                 effect.add(outcome, framed.sequence, 0, commit.totals.server_time_ms);
                 return Status();
@@ -338,23 +330,16 @@ Status seal(const SegmentFile& segment, const SegmentCatalog& catalog, Fill fill
     }
     const std::vector<SegmentSummary> segments = catalog.list();
     std::vector<Sequence> first_sequences;
-    Sequence previous_first_sequence = segment.first_sequence();
     for (const SegmentSummary& summary : segments) {
-        if (summary.first_sequence < segment.first_sequence()) previous_first_sequence = summary.first_sequence;
         if (summary.first_sequence <= segment.first_sequence()) first_sequences.push_back(summary.first_sequence);
     }
     IndexPosition end;
     end.segment = segment.header().number;
     end.first_segment = before.segment == 0 ? end.segment : before.first_segment;
-    Result<SegmentEffect> effect = read_effect(segment, end.first_segment, previous_first_sequence, fill, end.totals);
+    Result<SegmentEffect> effect = read_effect(segment, end.first_segment, fill, end.totals);
     if (!effect) return std::move(effect).error();
     Result<SegmentTable> table = make_segment_table(*std::move(effect), end, first_sequences, index);
     if (!table) return std::move(table).error();
-    if (planted(PlantedBug::sealed_position_is_current_one)) {
-        const auto current = catalog.snapshot().back();
-        table->position.segment = current->header().number;
-        table->position.totals = current->end().totals;
-    }
     return index.take_in(*table);
 }
 

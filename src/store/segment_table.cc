@@ -4,8 +4,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "base/planted_bugs.h"
-
 namespace duewheel {
 namespace {
 
@@ -45,10 +43,8 @@ std::vector<Operation> in_key_order(std::vector<Operation> operations) {
 
 void write_due(const SegmentTable& table, TableBuilder& into) {
     const DueMs cursor_ms = table.position.load_cursor_ms;
-    DueMs erased_to_ms = cursor_ms;
-    if (planted(PlantedBug::range_delete_above_load_cursor)) erased_to_ms += 1000;
-    if (erased_to_ms > table.load_cursor_before_ms) {
-        into.erase_range(due_bound({table.load_cursor_before_ms, 0}), due_bound({erased_to_ms, 0}));
+    if (cursor_ms > table.load_cursor_before_ms) {
+        into.erase_range(due_bound({table.load_cursor_before_ms, 0}), due_bound({cursor_ms, 0}));
     }
     const std::vector<MessageEffect>& messages = table.effect.messages();
     std::vector<Operation> operations;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/hex.h"
-#include "base/planted_bugs.h"
 #include "ingress/content_text.h"
 #include "ingress/json_writer.h"
 #include "ingress/namespace_text.h"
@@ -186,8 +185,7 @@ class Export {
             ending_ = found == under_way_.end() ? UnderWay{} : found->second;
             bool has_ordered = false;
             Status done = write_unordered(of.queue, has_ordered);
-            if (done && has_ordered && !planted(PlantedBug::export_forgets_ordered_messages))
-                done = write_ordered(of.queue);
+            if (done && has_ordered) done = write_ordered(of.queue);
             if (done && options_.with_dead && of.counts.dead != 0) done = write_dead(of.queue);
             if (!done) return done;
         }

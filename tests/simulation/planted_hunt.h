@@ -1,22 +1,30 @@
-// The simulator must be able to fail: each bug that is planted has to be found. Only a build with DUEWHEEL_PLANTED_BUGS
-// has any; the functions are there in all.
+// The simulator must be able to fail: it has to find each planted bug. duewheel_sim_planted has them all, duewheel_sim
+// has none.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "base/planted_bugs.h"
+#include "simulation/planted_bug.h"
 
 namespace duewheel {
 
-// Switches this bug on, wherever it is planted.
-void plant(PlantedBug bug);
-// Switches a bug on by its name or its number, and says which; nothing where this build has none of that name.
-std::optional<PlantedBug> plant(const std::string& name_or_number);
+struct BugToHunt {
+    PlantedBug bug;
+    std::string name;
+    std::vector<std::string> without;  // operations that are switched off so that the bug is met soon
+};
 
-// Hunts each bug for at most so many CPU seconds, prints a table, and returns how the program is to end: 0 when all
-// were found.
+// The bugs of this program, by number.
+const std::vector<BugToHunt>& bugs_to_hunt();
+
+// The bug of this name or number; nothing where this program has none.
+std::optional<PlantedBug> bug_named(const std::string& name_or_number);
+
+// Hunts each bug for up to `cpu_seconds_each`, prints a table, and returns the exit code of the program: 0 if all were
+// found.
 int hunt_all(unsigned cpu_seconds_each, std::uint32_t steps);
 
 }  // namespace duewheel

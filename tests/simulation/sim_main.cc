@@ -11,7 +11,8 @@
 //     --expect-hash FILE   fails if the event hash is not the one in the file
 //     --record-hash FILE   writes it
 //     --totals FILE        writes what the runs added up to, a name and a number a line
-//     --bug NAME|NUMBER    switches a planted bug on     --bugs SECONDS   hunts each of them (planted build only)
+//     --bug NAME|NUMBER    turns a planted bug on        --bugs SECONDS   hunts each of them (duewheel_sim_planted
+//     only)
 #include <algorithm>
 #include <charconv>
 #include <csignal>
@@ -47,7 +48,7 @@ struct Arguments {
     std::string recorded_hash_file;
     std::string totals_file;
     std::optional<std::string> bug;
-    PlantedBug planted = PlantedBug::none;
+    PlantedBug planted = kNoBug;
     unsigned hunt_seconds = 0;
 };
 
@@ -264,9 +265,9 @@ int main(int argc, char** argv) {
     Arguments arguments = parse(argc, argv);
     if (arguments.hunt_seconds > 0) return hunt_all(arguments.hunt_seconds, arguments.steps);
     if (arguments.bug) {
-        const std::optional<PlantedBug> planted = plant(*arguments.bug);
-        if (!planted) usage("no bug " + *arguments.bug + " in this build");
-        arguments.planted = *planted;
+        const std::optional<PlantedBug> planted = bug_named(*arguments.bug);
+        if (!planted) usage("no bug " + *arguments.bug + " in this program");
+        arguments.planted = planted_bug = *planted;
     }
     return run_all(arguments);
 }

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "simulation/planted_hunt.h"
 #include "simulation/simulation.h"
 
 namespace duewheel {
@@ -76,7 +75,7 @@ Trial run_apart(std::uint64_t first, std::uint64_t count, std::uint32_t steps, c
         const rlimit cpu{cpu_seconds, cpu_seconds + 1};
         setrlimit(RLIMIT_CORE, &no_core);
         setrlimit(RLIMIT_CPU, &cpu);
-        plant(bug);
+        planted_bug = bug;
         hunt(*shared, first, count, steps, without);
     }
     int status = 0;

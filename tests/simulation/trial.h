@@ -1,5 +1,5 @@
 // Runs of the simulator in a process of their own, so that an assertion or an endless loop is a finding like any other:
-// for making a violation smaller, and for hunting bugs that were planted.
+// for making a violation smaller, and for hunting planted bugs.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/planted_bugs.h"
+#include "simulation/planted_bug.h"
 #include "simulation/sim_options.h"
 
 namespace duewheel {

@@ -1,0 +1,11 @@
+// duewheel_sim runs the sources as they are. Of duewheel_sim_planted, plant.py makes this function from the patches.
+#include "simulation/planted_hunt.h"
+
+namespace duewheel {
+
+const std::vector<BugToHunt>& bugs_to_hunt() {
+    static const std::vector<BugToHunt> none;
+    return none;
+}
+
+}  // namespace duewheel
