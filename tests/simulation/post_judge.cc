@@ -78,21 +78,22 @@ void PostJudge::ended(const Command& command) {
     }
     Held& held = found->second;
     if (std::exchange(held.is_ended, true)) return violate("C8", "a webhook's lease is ended twice", held);
-    const std::optional<WebhookMeaning> meaning = held.answer ? std::optional(meaning_of(*held.answer)) : std::nullopt;
-    if (held.is_posted && !meaning) return violate("C8", "a lease is ended while its post is under way", held);
+    const auto answered = [&held](WebhookMeaning what) { return held.answer && meaning_of(*held.answer) == what; };
+    if (held.is_posted && !held.answer) return violate("C8", "a lease is ended while its post is under way", held);
     if (std::holds_alternative<AckCommand>(command)) {
-        if (meaning == WebhookMeaning::delivered) return;
+        if (answered(WebhookMeaning::delivered)) return;
         return violate("C3", "acknowledged, but its target has not taken it", held);
     }
     if (const auto* fail = std::get_if<FailCommand>(&command)) {
-        const bool is_failure = meaning && *meaning != WebhookMeaning::delivered && *meaning != WebhookMeaning::gone;
+        const bool is_failure = held.answer && !answered(WebhookMeaning::delivered) && !answered(WebhookMeaning::gone);
         if (!is_failure) return violate("X", "failed, but its target did not say so", held);
         if (fail->rest_at_least_ms < retry_after_ms(*held.answer, options_.retry_after_max_ms)) {
             violate("X", "to be tried again before its target wants it", held);
         }
         return;
     }
-    if (meaning && *meaning != WebhookMeaning::gone) return violate("X", "given back although it was answered", held);
+    if (held.answer && !answered(WebhookMeaning::gone))
+        return violate("X", "given back although it was answered", held);
     rare_.met(Rare::webhook_given_back);
 }
 
