@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <utf8proc.h>
+
 #include "base/utf8.h"
 
 namespace duewheel {
@@ -33,10 +35,28 @@ std::string escaped(char c) {
     }
 }
 
-// Letters, not bytes. Wide letters count as one: their columns are then a little off, which is no harm.
+// The bytes of the letter at the front of a printable text, and the columns that it takes: 2 of a wide letter, 0 of a
+// mark that is shown on the letter before it.
+struct Letter {
+    std::size_t bytes;
+    std::size_t columns;
+};
+Letter first_letter(std::string_view text) {
+    utf8proc_int32_t letter = 0;
+    const utf8proc_ssize_t bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                                    static_cast<utf8proc_ssize_t>(text.size()), &letter);
+    if (bytes <= 0) return {1, 1};
+    return {static_cast<std::size_t>(bytes), static_cast<std::size_t>(utf8proc_charwidth(letter))};
+}
+
 std::size_t width(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+    std::size_t columns = 0;
+    while (!text.empty()) {
+        const Letter letter = first_letter(text);
+        columns += letter.columns;
+        text.remove_prefix(letter.bytes);
+    }
+    return columns;
 }
 
 bool is_number(std::string_view text) {
@@ -74,11 +94,13 @@ std::string aligned(const Rows& rows, const std::vector<bool>& right) {
 
 }  // namespace
 
-std::string_view cut_letters(std::string_view text, std::size_t letters_max) {
+std::string_view cut_to_width(std::string_view text, std::size_t columns_max) {
     std::size_t at = 0;
-    for (std::size_t letters = 0; at < text.size() && letters < letters_max; ++letters) {
-        ++at;
-        while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) ++at;
+    for (std::size_t columns = 0; at < text.size();) {
+        const Letter letter = first_letter(text.substr(at));
+        columns += letter.columns;
+        if (columns > columns_max) break;
+        at += letter.bytes;
     }
     return text.substr(0, at);
 }
@@ -121,16 +143,16 @@ std::string table(const Rows& rows) {
     return aligned(rows, right);
 }
 
-std::string table(Rows rows, std::size_t column, std::size_t letters_max) {
+std::string table(Rows rows, std::size_t column, std::size_t width_max) {
     constexpr std::size_t kLeast = 12;
     constexpr std::size_t kGap = 2;
     const std::vector<std::size_t> widths = widths_of(rows);
     std::size_t others = 0;
     for (std::size_t i = 0; i < widths.size(); ++i) others += i == column ? 0 : widths[i] + kGap;
-    const std::size_t most = std::max(letters_max - std::min(letters_max, others), kLeast);
+    const std::size_t most = std::max(width_max - std::min(width_max, others), kLeast);
     for (auto& row : rows) {
         if (width(row[column]) <= most) continue;
-        row[column] = std::string(cut_letters(row[column], most - kEllipsis.size())).append(kEllipsis);
+        row[column] = std::string(cut_to_width(row[column], most - kEllipsis.size())).append(kEllipsis);
     }
     return table(rows);
 }

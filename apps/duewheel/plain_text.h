@@ -21,11 +21,11 @@ std::string fields(const Rows& rows);
 
 // The same under a heading, the first row; columns of numbers stand right.
 std::string table(const Rows& rows);
-// The same with cells of one column cut, "..." at their ends, so that the lines have at most so many letters; but a
+// The same with cells of one column cut, "..." at their ends, so that no line takes more columns of the terminal; but a
 // cell keeps 12.
-std::string table(Rows rows, std::size_t column, std::size_t letters_max);
+std::string table(Rows rows, std::size_t column, std::size_t width_max);
 
-// The first letters of a text that is printable already.
-std::string_view cut_letters(std::string_view text, std::size_t letters_max);
+// The beginning of a text, which is printable already, that takes at most so many columns of the terminal.
+std::string_view cut_to_width(std::string_view text, std::size_t columns_max);
 
 }  // namespace duewheel

@@ -58,7 +58,7 @@ class Screen {
         for (std::size_t at = 0; at < frame.size() && left > 0; --left) {
             const std::size_t end = std::min(frame.find('\n', at), frame.size());
             const std::string_view line = std::string_view(frame).substr(at, end - at);
-            text.append(cut_letters(line, size.columns)).append("\x1b[K").append(left > 1 ? "\r\n" : "");
+            text.append(cut_to_width(line, size.columns)).append("\x1b[K").append(left > 1 ? "\r\n" : "");
             at = end + 1;
         }
         std::printf("%s\x1b[J", text.c_str());

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "net/http_message.h"
+#include "net/http_target.h"
 
 namespace duewheel {
 namespace {
@@ -27,6 +28,17 @@ bool is_passed_on(std::string_view name) {
     const auto begins = [&](std::string_view each) { return begins_with(name, each); };
     return std::none_of(std::begin(kNotPassedOn), std::end(kNotPassedOn), is_it) &&
            std::none_of(std::begin(kOwnBeginnings), std::end(kOwnBeginnings), begins);
+}
+
+// A name as a header value, which is ASCII: its other bytes are percent-encoded. No name has a percent sign, so that
+// percent-decoding gives back every name.
+std::string ascii_name(std::string_view name) {
+    std::string value;
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        const bool is_ascii = static_cast<unsigned char>(name[at]) < 0x80;
+        value += is_ascii ? std::string(1, name[at]) : percent_encode(name.substr(at, 1));
+    }
+    return value;
 }
 
 std::string named(WebhookAnswer::Kind kind) {
@@ -62,8 +74,8 @@ WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const Web
     if (attempt.signer.has_keys()) {
         say("webhook-signature", attempt.signer.sign(id, timestamp_s, message.body));
     }
-    if (attempt.name_space != kDefaultNamespace) say("duewheel-namespace", std::string(attempt.name_space));
-    say("duewheel-queue", std::string(attempt.queue));
+    if (attempt.name_space != kDefaultNamespace) say("duewheel-namespace", ascii_name(attempt.name_space));
+    say("duewheel-queue", ascii_name(attempt.queue));
     say("duewheel-attempt", std::to_string(message.attempt));
     say("duewheel-due-ms", std::to_string(message.due_ms));
     say("duewheel-lateness-ms", std::to_string(attempt.lateness_ms));
@@ -77,9 +89,9 @@ WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const Web
         say("duewheel-parent", std::to_string(message.parent));
     }
     if (message.occurrence != 0 && !message.check) say("duewheel-occurrence", std::to_string(message.occurrence));
-    if (!message.schedule.empty()) say("duewheel-schedule", message.schedule);
+    if (!message.schedule.empty()) say("duewheel-schedule", ascii_name(message.schedule));
     if (!message.watchdog.empty()) {
-        say("duewheel-watchdog", message.watchdog);
+        say("duewheel-watchdog", ascii_name(message.watchdog));
         say("duewheel-last-fed-ms", std::to_string(message.fed_ms));
     }
     if (!message.traceparent.empty()) say("traceparent", message.traceparent);

@@ -63,6 +63,19 @@ TEST(WebhookMessage, says_all_that_a_lease_would_tell) {
                   "X-Mine: 1\n");
 }
 
+TEST(WebhookMessage, names_are_percent_encoded_where_they_are_not_ascii) {
+    const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
+    Delivered message;
+    message.schedule = "nächtlich";
+    message.watchdog = "a/b;$(c)+注";
+    const std::string fields =
+        text_of(webhook_of(message, {}, {"équipe", "größe", url, WebhookSigner(), 1, 0, 0}).fields);
+    for (const char* line : {"duewheel-namespace: %C3%A9quipe\n", "duewheel-queue: gr%C3%B6%C3%9Fe\n",
+                             "duewheel-schedule: n%C3%A4chtlich\n", "duewheel-watchdog: a/b;$(c)+%E6%B3%A8\n"}) {
+        EXPECT_NE(fields.find(line), std::string::npos) << fields;
+    }
+}
+
 TEST(WebhookMessage, leaves_out_what_there_is_not) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
     Delivered message;

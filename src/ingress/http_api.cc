@@ -126,7 +126,7 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
         if (path == "/healthz") return say(plain(200, "text/plain", "ok\n"));
         if (path == "/readyz") return say(readiness_text(options_.readiness()));
         if (path == "/openapi.json") return say(plain(200, "application/json", options_.contract));
-        return say(plain(200, "text/plain; version=0.0.4", options_.metrics()));
+        return say(plain(200, "text/plain; version=0.0.4; charset=utf-8", options_.metrics()));
     }
     const std::optional<CallPath> call = find_call(request.segments);
     if (!call) {

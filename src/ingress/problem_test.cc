@@ -46,8 +46,9 @@ std::string code_at(std::string_view text) {
     return std::string(text.substr(1, end - 1));
 }
 
-// Where an error is made: `Error{"bad_id", ...`, `return {"bad_id", ...`, `problem({"bad_id", ...`, and of the HTTP
-// server `refuse(400, "bad_request", ...`, `refuse({408, "request_timeout", ...`, `format_error(500, "internal", ...`.
+// Where an error is made: `Error{"bad_id", ...`, `return {"bad_id", ...`, `problem({"bad_id", ...`,
+// `NameOwner{"bad_id", ...`, and of the HTTP server `refuse(400, "bad_request", ...`, `refuse({408, "request_timeout",
+// ...`, `format_error(500, "internal", ...`.
 std::set<std::string> codes_in(std::string_view source) {
     std::set<std::string> codes;
     const auto collect = [&](std::string_view opening, std::size_t skip) {
@@ -56,7 +57,8 @@ std::set<std::string> codes_in(std::string_view source) {
             if (!code.empty()) codes.insert(code);
         }
     };
-    for (const char* opening : {"Error{", "return {", "return Error{", "problem({", "Error("}) collect(opening, 0);
+    for (const char* opening : {"Error{", "return {", "return Error{", "problem({", "Error(", "NameOwner{"})
+        collect(opening, 0);
     for (const char* opening : {"refuse(", "refuse({", "format_error("}) collect(opening, 4);
     return codes;
 }
@@ -92,11 +94,12 @@ TEST(Problem, every_listed_code_is_made_somewhere) {
 
 TEST(Problem, codes_are_seen_in_every_form_that_makes_them) {
     EXPECT_EQ(
-        codes_in(R"(return Error{"one", "x"}; Error{)"
-                 "\n        "
-                 R"("two", y}; return {"three", z}; problem({"four", v}) refuse(400, "five", w); refuse({408, "six",)"
-                 R"( u}); f(500, "not"); {"nor", "this"}; Error{"Nor this", x}; only({"nor", "that"}))"),
-        (std::set<std::string>{"five", "four", "one", "six", "three", "two"}));
+        codes_in(
+            R"(return Error{"one", "x"}; Error{)"
+            "\n        "
+            R"("two", y}; return {"three", z}; problem({"four", v}) refuse(400, "five", w); refuse({408, "six",)"
+            R"( u}); f(500, "not"); NameOwner{"seven", t}; {"nor", "this"}; Error{"Nor this", x}; only({"nor", "that"}))"),
+        (std::set<std::string>{"five", "four", "one", "seven", "six", "three", "two"}));
 }
 
 TEST(Problem, every_listed_code_is_documented_with_its_status) {

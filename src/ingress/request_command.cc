@@ -1,7 +1,6 @@
 #include "ingress/request_command.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
 
@@ -9,6 +8,7 @@
 #include "ingress/json_request.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
+#include "ingress/name_rule.h"
 #include "ingress/namespace_request.h"
 #include "ingress/put_request.h"
 #include "ingress/queue_request.h"
@@ -27,30 +27,17 @@ constexpr std::string_view kExtendMembers[] = {"lease"};
 constexpr std::string_view kReleaseMembers[] = {"delay"};
 constexpr std::string_view kRedriveMembers[] = {"max"};
 
-constexpr std::array<bool, 256> kNameLetters = [] {
-    std::array<bool, 256> set{};
-    for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+/;$()-")) {
-        set[static_cast<unsigned char>(c)] = true;
-    }
-    return set;
-}();
-
-// "." and ".." are no names: clients take them for steps in a path and send another one.
-bool is_name(std::string_view name, std::size_t bytes_max) {
-    return name != "." && name != ".." && !name.empty() && name.size() <= bytes_max && name.front() != '-' &&
-           std::all_of(name.begin(), name.end(), [](char c) { return kNameLetters[static_cast<unsigned char>(c)]; });
-}
-
-std::string name_rule(std::string_view whose, std::size_t bytes_max) {
-    return std::string(whose) + " name has 1 to " + std::to_string(bytes_max) +
-           " letters, digits and . _ + / ; $ ( ) -, does not begin with -, and is not . or ..; in a path / is "
-           "written %2F";
-}
-
 Result<std::string> decode(std::string_view raw) {
     Result<std::string> decoded = percent_decode(raw);
     if (!decoded) return Error{"bad_path", "a percent sign in a path is followed by two hexadecimal digits"};
     return decoded;
+}
+
+Result<std::string> read_name(std::string_view raw, const HttpApiOptions& options, const NameOwner& owner) {
+    Result<std::string> name = decode(raw);
+    if (!name) return name;
+    if (Status fits = check_name(*name, options.queue_name_bytes_max, owner); !fits) return std::move(fits).error();
+    return name;
 }
 
 Result<MessageId> read_id(const CallPath& path) {
@@ -143,21 +130,16 @@ Result<MessageId> parse_message_id(std::string_view text) {
 }
 
 Result<std::string> check_queue_name(std::string name, const HttpApiOptions& options) {
-    if (is_name(name, options.queue_name_bytes_max)) return name;
-    return Error{"bad_queue_name", name_rule("a queue's", options.queue_name_bytes_max), "queue"};
-}
-
-Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options) {
-    Result<std::string> name = decode(path.name_space);
-    if (name && !is_name(*name, options.queue_name_bytes_max)) {
-        return Error{"bad_namespace", name_rule("a namespace's", options.queue_name_bytes_max), "namespace"};
-    }
+    if (Status fits = check_name(name, options.queue_name_bytes_max, kQueueName); !fits) return std::move(fits).error();
     return name;
 }
 
+Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options) {
+    return read_name(path.name_space, options, kNamespaceName);
+}
+
 Result<std::string> read_queue(const CallPath& path, const HttpApiOptions& options) {
-    Result<std::string> name = decode(path.name);
-    return name ? check_queue_name(*std::move(name), options) : name;
+    return read_name(path.name, options, kQueueName);
 }
 
 std::span<const std::string_view> lease_end_members(CallPath::What what) {
@@ -258,10 +240,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::resume_schedule:
         case CallPath::What::fire_schedule:
         case CallPath::What::preview_schedule: {
-            Result<std::string> name = decode(path.name);
-            if (name && !is_name(*name, options.queue_name_bytes_max)) {
-                return Error{"bad_schedule_name", name_rule("a schedule's", options.queue_name_bytes_max), "schedule"};
-            }
+            Result<std::string> name = read_name(path.name, options, kScheduleName);
             if (!name) return std::move(name).error();
             return read_schedule_call(request, path.what, *std::move(name_space), *std::move(name), options);
         }
@@ -269,10 +248,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             return read_watchdog_list(request, *std::move(name_space));
         case CallPath::What::watchdog:
         case CallPath::What::feed_watchdog: {
-            Result<std::string> name = decode(path.name);
-            if (name && !is_name(*name, options.queue_name_bytes_max)) {
-                return Error{"bad_watchdog_name", name_rule("a watchdog's", options.queue_name_bytes_max), "watchdog"};
-            }
+            Result<std::string> name = read_name(path.name, options, kWatchdogName);
             if (!name) return std::move(name).error();
             return read_watchdog_call(request, path.what, *std::move(name_space), *std::move(name), options);
         }

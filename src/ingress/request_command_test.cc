@@ -208,6 +208,30 @@ TEST(RequestCommand, queue_names_are_taken_up_to_their_limit) {
     }
 }
 
+TEST(RequestCommand, names_of_other_scripts_are_percent_encoded_in_paths_and_plain_in_json) {
+    const auto put = read({"POST", "/v1/namespaces/%C3%A9quipe/queues/%E6%B3%A8%E6%96%87/messages"});
+    ASSERT_TRUE(put) << put.error().message;
+    EXPECT_EQ(std::get<PutCommand>(*put).name_space, "équipe");
+    EXPECT_EQ(std::get<PutCommand>(*put).queue, "注文");
+    const auto schedule =
+        read({"PUT", "/v1/schedules/n%C3%A4chtlich", R"({"queue": "gr\u00f6\u00dfe", "every": "1h"})"});
+    ASSERT_TRUE(schedule) << schedule.error().message;
+    EXPECT_EQ(std::get<PutScheduleCommand>(*schedule).name, "nächtlich");
+    EXPECT_EQ(std::get<PutScheduleCommand>(*schedule).rule.queue, "größe");
+    const auto history = read({"GET", "/v1/history?queue=gr%C3%B6%C3%9Fe"});
+    ASSERT_TRUE(history) << history.error().message;
+    EXPECT_EQ(std::get<HistoryCommand>(*history).queue, "größe");
+    for (const auto& [call, code] : {std::pair{Call{"POST", "/v1/queues/cafe%CC%81:lease"}, "bad_queue_name"},
+                                     std::pair{Call{"GET", "/v1/schedules/cafe%CC%81"}, "bad_schedule_name"},
+                                     std::pair{Call{"GET", "/v1/watchdogs/cafe%CC%81"}, "bad_watchdog_name"},
+                                     std::pair{Call{"GET", "/v1/namespaces/cafe%CC%81"}, "bad_namespace"}}) {
+        const Result<Command> command = read(call);
+        ASSERT_FALSE(command) << code;
+        EXPECT_EQ(command.error().code, code);
+        EXPECT_NE(command.error().message.find("caf%C3%A9"), std::string::npos) << command.error().message;
+    }
+}
+
 TEST(RequestCommand, message_headers_are_such_as_http_can_pass_on) {
     const auto code = [](const std::string& headers) {
         const Result<Command> command = read({"POST", "/v1/queues/q/messages", "{\"headers\":" + headers + "}"});

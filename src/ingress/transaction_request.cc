@@ -8,6 +8,7 @@
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
 #include "ingress/rule_field.h"
+#include "net/http_target.h"
 
 namespace duewheel {
 namespace {
@@ -90,6 +91,10 @@ Result<TransactionRule> read_transaction_field(std::string_view text, std::strin
                                   {"times", Kind::whole, &said.times},
                                   {"otherwise", Kind::word, nullptr, &said.otherwise}};
     if (Status read = read_rule_field(text, field_name, members); !read) return std::move(read).error();
+    // A header field is ASCII, so that other letters of a name come percent-encoded. What is not encoded well is no
+    // name.
+    const Result<std::string> queue = percent_decode(said.queue.value_or(""));
+    if (said.queue && queue) said.queue = *queue;
     const std::string name(field_name);
     return chosen(said, {name, name, name}, options);
 }

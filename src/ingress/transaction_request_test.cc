@@ -37,6 +37,9 @@ TEST(TransactionRequest, both_forms_say_the_same) {
     EXPECT_EQ(told_of_field("otherwise = rollback ,after=60000,queue = a/b"), "a/b 60000 5 rollback");
     EXPECT_EQ(told_of(R"({"check_back":{"after":250}})"), " 250 0 rollback");
     EXPECT_EQ(told_of_field("after=250"), " 250 0 rollback");
+    EXPECT_EQ(told_of_field("after=1m, queue=pr%C3%BCfen"), "prüfen 60000 5 rollback");
+    EXPECT_EQ(told_of_field("after=1m, queue=pr%C3"), "bad_queue_name Duewheel-Transaction");
+    EXPECT_EQ(told_of_field("after=1m, queue=pr%zz"), "bad_queue_name Duewheel-Transaction");
     EXPECT_EQ(told_of(R"({"check_back":{"after":"1s","queue":"c"},"otherwise":"rollback"})"), "c 1000 5 rollback");
     EXPECT_FALSE(read_transaction(*JsonRequest::parse("{}"), kOptions)->has_value());
 }

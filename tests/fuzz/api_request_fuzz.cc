@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/utf8.h"
 #include "fuzz/fuzz_target.h"
 #include "ingress/batch_request.h"
 #include "ingress/call_path.h"
@@ -39,8 +40,9 @@ void judge_refusal(const Error& error) {
 }
 
 bool is_name(std::string_view name, std::size_t bytes_max) {
-    return !name.empty() && name.size() <= bytes_max && name.front() != '-' &&
-           std::none_of(name.begin(), name.end(), [](char c) { return c <= ' ' || c == '\x7f' || c == '%'; });
+    return !name.empty() && name.size() <= bytes_max && name.front() != '-' && is_utf8(name) &&
+           std::none_of(name.begin(), name.end(),
+                        [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' || c == '%'; });
 }
 
 void judge_put(const PutCommand& put, const HttpApiOptions& options) {
