@@ -13,7 +13,7 @@ change, and compiles the copies as duewheel_sim_planted. The sources themselves 
 
 A patch looks like this:
 
-    Breaks C7: a paused queue hands out its last ready message.
+    Breaks C7: a paused queue delivers its last ready message.
 
     --- src/engine/engine_firing.cc
     @@
@@ -21,7 +21,7 @@ A patch looks like this:
     +    if (at.paused && !(planted(PlantedBug::pause_lets_one_through) && at.ready_count == 1)) return 0;
 
 The head names the clause of the contract (docs/promises.md) that the bug breaks, or X for a promise that is documented elsewhere. A second
-line may name operations that the hunt leaves out so that the bug is met soon: `Hunt without: list, loop.`
+line may name operations that the hunt excludes so that the bug is met soon: `Hunt without: list, loop.`
 
 A hunk has no line numbers. Its lines that begin with a space or a minus must stand in the file exactly once, apart from
 indentation. Where they stand in several functions, the line `@@ first line of the function` says in which one to look;
@@ -169,7 +169,7 @@ def edits_of(patch, hunk, text, root):
     places = places_of(old, lines, hunk.function) if old else []
     if len(places) != 1:
         within = f", in `{hunk.function}`" if hunk.function else ""
-        raise PatchError(f"{BUGS}/{patch.file_name}: these lines stand {len(places) or 'no'} times in "
+        raise PatchError(f"{BUGS}/{patch.file_name}: these lines occur {len(places)} times in "
                          f"{hunk.path}{within}:\n" + "".join(f"        {line}\n" for line in old) +
                          advice(patch, hunk, bool(places), root))
     starts = [0]

@@ -19,7 +19,7 @@ int Queue::last() {
 }
 """
 PAUSE = """\
-Breaks C7: a paused queue hands out a message.
+Breaks C7: a paused queue delivers a message.
 Hunt without: list, loop.
 
 --- src/queue.cc
@@ -99,7 +99,7 @@ class Plant(unittest.TestCase):
         self.put_patches(pause=PAUSE, count=COUNT)
         self.put("src/queue.cc", QUEUE.replace("count_ + 1", "size() + 1"))
         self.put("src/list.cc", "    return count_ + 1;\n")
-        self.assert_refused("02_count.patch", "no times in src/queue.cc", "plant.py edit count", "src/list.cc:1")
+        self.assert_refused("02_count.patch", "0 times in src/queue.cc", "plant.py edit count", "src/list.cc:1")
 
     def test_an_ambiguous_place_is_refused(self):
         self.put_patches(pause=PAUSE.replace("@@ int Queue::last() {", "@@"))
@@ -107,7 +107,7 @@ class Plant(unittest.TestCase):
 
     def test_a_function_that_is_gone_is_refused(self):
         self.put_patches(pause=PAUSE.replace("last()", "middle()"))
-        self.assert_refused("01_pause.patch", "no times in src/queue.cc, in `int Queue::middle() {`")
+        self.assert_refused("01_pause.patch", "0 times in src/queue.cc, in `int Queue::middle() {`")
 
     def test_a_file_that_is_gone_is_refused_but_does_not_stop_the_configuration(self):
         self.put_patches(count=COUNT.replace("queue.cc", "gone.cc"))
@@ -153,7 +153,7 @@ class Plant(unittest.TestCase):
         planted = QUEUE.replace("last() {\n    if (paused_)", "last() {\n    if (paused_ && !planted(PlantedBug::pause))")
         copy.write_text(planted)
         self.assertIn("--breaks", self.plant("record", "pause").stderr)
-        ended = self.plant("record", "pause", "--breaks", "C7: a paused queue hands out a message.")
+        ended = self.plant("record", "pause", "--breaks", "C7: a paused queue delivers a message.")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("\n@@\n int Queue::last() {\n-    if (paused_) return 0;\n+    if (paused_ && !planted(PlantedBug::pause)) "
                       "return 0;\n", (self.root / "tests/simulation/bugs/02_pause.patch").read_text())
@@ -171,7 +171,7 @@ class Plant(unittest.TestCase):
         self.assertEqual(self.plant("edit", "pause").returncode, 0)
         self.assertEqual(self.plant("record", "pause").returncode, 0)
         self.assertTrue((self.root / "tests/simulation/bugs/01_pause.patch").read_text().startswith(
-            "Breaks C7: a paused queue hands out a message.\nHunt without: list, loop.\n\n--- src/queue.cc\n@@\n"))
+            "Breaks C7: a paused queue delivers a message.\nHunt without: list, loop.\n\n--- src/queue.cc\n@@\n"))
         self.assertEqual(self.plant("check").returncode, 0)
 
     def test_a_place_that_needs_too_many_lines_is_named_by_its_function(self):
