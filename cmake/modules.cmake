@@ -8,36 +8,53 @@ if(DUEWHEEL_WERROR)
 endif()
 target_include_directories(duewheel_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 
-# Where many files read the same large headers, a dozen of them are compiled as one, which takes a quarter of the time. Such
-# files must not name alike what is only theirs: tests have a namespace each, named like the file.
+# Sources of one target read the same large headers, so a dozen of them are compiled as one file, which takes a quarter of the
+# time. Such files must not give what is local to them the same name: tests have a namespace each, named like the file. The
+# fuzz build compiles one by one, as a change there should be found by file.
 function(duewheel_compile_together name)
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-endfunction()
-
-# duewheel_module(NAME SOURCES a.cc b.cc DEPS other modules and libraries [TOGETHER])
-function(duewheel_module name)
-  cmake_parse_arguments(arg "TOGETHER" "" "SOURCES;DEPS" ${ARGN})
-  add_library(duewheel_${name} STATIC ${arg_SOURCES})
-  target_link_libraries(duewheel_${name} PUBLIC duewheel_flags ${arg_DEPS})
-  if(arg_TOGETHER AND NOT DUEWHEEL_FUZZ)
-    duewheel_compile_together(duewheel_${name})
+  if(NOT DUEWHEEL_FUZZ)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    # A class of one .cc file may hold what is local to it; the compiler takes the file that includes it for a user.
+    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()
 
-# duewheel_test(NAME SOURCES a_test.cc DEPS libraries [TIMEOUT seconds] [TOGETHER]): one test program, run by ctest.
-function(duewheel_test name)
-  cmake_parse_arguments(arg "TOGETHER" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
-  if(NOT DUEWHEEL_TESTS)
-    return()
+# duewheel_module(NAME SOURCES a.cc b.cc DEPS other modules and libraries)
+function(duewheel_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(duewheel_${name} STATIC ${arg_SOURCES})
+  target_link_libraries(duewheel_${name} PUBLIC duewheel_flags ${arg_DEPS})
+  duewheel_compile_together(duewheel_${name})
+endfunction()
+
+# duewheel_add_test(NAME STAGE test|full COMMAND ... [COST seconds] [TIMEOUT seconds] [ENVIRONMENT a=b ...]): a test run by
+# ctest. Stage `test` is what `./dev test` runs and must stay within minutes; `full` is what `./dev test full` adds. Tests with
+# a COST start first, the longest before the others, so that none of them runs alone at the end.
+function(duewheel_add_test name)
+  cmake_parse_arguments(arg "" "STAGE;COST;TIMEOUT" "COMMAND;ENVIRONMENT" ${ARGN})
+  if(NOT arg_STAGE MATCHES "^(test|full)$")
+    message(FATAL_ERROR "test ${name} needs STAGE test or STAGE full: which command runs it, ./dev test or ./dev test full")
+  endif()
+  if(NOT arg_COST)
+    set(arg_COST 1)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 600)  # under the sanitizers, on a slow machine
   endif()
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_STAGE} COST ${arg_COST} TIMEOUT ${arg_TIMEOUT}
+    ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()
+
+# duewheel_test(NAME STAGE test|full SOURCES a_test.cc DEPS libraries [COST seconds] [TIMEOUT seconds]): one test program of
+# GoogleTest.
+function(duewheel_test name)
+  cmake_parse_arguments(arg "" "STAGE;COST;TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  if(NOT DUEWHEEL_TESTS)
+    return()
+  endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE duewheel_flags ${arg_DEPS} GTest::gtest_main)
-  if(arg_TOGETHER)
-    duewheel_compile_together(${name})
-  endif()
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  duewheel_compile_together(${name})
+  duewheel_add_test(${name} STAGE ${arg_STAGE} COST ${arg_COST} TIMEOUT ${arg_TIMEOUT} COMMAND ${name})
 endfunction()

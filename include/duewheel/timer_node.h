@@ -48,6 +48,9 @@ struct TimerNode : IntrusiveTimer {
     ~TimerNode() = default;
 
     static TimerStatus status_of(std::uint32_t word) { return static_cast<TimerStatus>(word & kStatusMask); }
+    static constexpr std::uint32_t with_status(std::uint32_t word, TimerStatus status) {
+        return (word & ~kStatusMask) | static_cast<std::uint32_t>(status);
+    }
     TimerStatus status() const { return status_of(word.load(std::memory_order_acquire)); }
 
     // What a cancel needs lies in the first 64 bytes, the beginning of the task included.

@@ -12,10 +12,6 @@ namespace {
 
 using Kind = SettingKind;
 
-std::string quoted(std::string_view name) {
-    return "`" + std::string(name) + "`";
-}
-
 // A basic string of TOML.
 std::string as_toml(std::string_view text) {
     std::string quoted_text = "\"";
@@ -34,7 +30,7 @@ std::string as_toml(std::string_view text) {
 }
 
 Error wrong_kind(const Setting& setting, std::string_view text) {
-    return {"bad_setting", quoted(setting.name) + " is " + kind_in_words(setting) + ", not \"" +
+    return {"bad_setting", "`" + std::string(setting.name) + "`" + " is " + kind_in_words(setting) + ", not \"" +
                                std::string(text.substr(0, 100)) + "\""};
 }
 
@@ -113,12 +109,12 @@ Result<SettingValue> parse_setting(const Setting& setting, std::string_view text
 Result<SettingValue> check_bounds(const Setting& setting, SettingValue value) {
     const std::string* text = std::get_if<std::string>(&value);
     if (text != nullptr && text->empty() && !setting.may_be_empty)
-        return Error{"bad_setting", quoted(setting.name) + " is empty; leave it out"};
+        return Error{"bad_setting", "`" + std::string(setting.name) + "`" + " is empty; leave it out"};
     if (!has_bounds(setting)) return value;
     const auto number = std::get<std::int64_t>(value);
     if (number >= setting.least && number <= setting.most && number % setting.multiple_of == 0) return value;
-    return Error{"bad_setting", quoted(setting.name) + " is " + number_as_text(setting, number) + "; choose " +
-                                    bounds_in_words(setting)};
+    return Error{"bad_setting", "`" + std::string(setting.name) + "`" + " is " + number_as_text(setting, number) +
+                                    "; choose " + bounds_in_words(setting)};
 }
 
 std::string format_setting(const Setting& setting, const SettingValue& value) {

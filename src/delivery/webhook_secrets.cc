@@ -18,16 +18,16 @@ Error bad(std::string message) {
     return Error{"bad_webhook_secret", std::move(message)};
 }
 
-struct Descriptor {
+struct OpenFile {
     const int fd;
-    ~Descriptor() {
+    ~OpenFile() {
         if (fd >= 0) ::close(fd);
     }
 };
 
 Result<Secret> read_file(const std::string& name, const std::string& path) {
     const std::string which = "the file " + path + " of the webhook secret " + name;
-    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    const OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat about {};
     if (file.fd < 0 || ::fstat(file.fd, &about) != 0 || !S_ISREG(about.st_mode)) {
         return bad(which + " cannot be read: look at its path and its permissions");

@@ -28,7 +28,7 @@ std::string_view text_of(const unsigned char* bytes, std::size_t size) {
     return {reinterpret_cast<const char*>(bytes), size};
 }
 
-Error refuse(std::string why) {
+Error refuse_secret(std::string why) {
     return {"bad_webhook_secret", std::move(why), "secret"};
 }
 
@@ -81,33 +81,34 @@ Result<std::unique_ptr<WebhookSigner::Key>> WebhookSigner::read(const Secret& te
     const std::string_view all = text.reveal();
     const bool is_symmetric = all.starts_with(kSymmetric);
     if (!is_symmetric && !all.starts_with(kPrivate)) {
-        return refuse("A secret begins with `whsec_`, or with `whsk_` for a key of ed25519.");
+        return refuse_secret("A secret begins with `whsec_`, or with `whsk_` for a key of ed25519.");
     }
     std::optional<std::string> decoded = parse_base64(all.substr(is_symmetric ? kSymmetric.size() : kPrivate.size()));
-    if (!decoded) return refuse("What follows the `_` of a secret is base64 with its padding, and nothing else.");
+    if (!decoded)
+        return refuse_secret("What follows the `_` of a secret is base64 with its padding, and nothing else.");
     Secret bytes(*std::move(decoded));
     const std::string_view raw = bytes.reveal();
     auto key = std::make_unique<Key>();
     if (is_symmetric) {
         if (raw.size() < kSymmetricBytesMin || raw.size() > kSymmetricBytesMax) {
-            return refuse("A `whsec_` secret is 24 to 64 bytes in base64.");
+            return refuse_secret("A `whsec_` secret is 24 to 64 bytes in base64.");
         }
         key->symmetric = std::move(bytes);
         return key;
     }
     if (raw.size() != kSeedBytes && raw.size() != kSeedBytes + kPublicBytes) {
-        return refuse("A `whsk_` key is 32 bytes in base64, or 64 with its public half.");
+        return refuse_secret("A `whsk_` key is 32 bytes in base64, or 64 with its public half.");
     }
     key->pair.reset(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(raw), kSeedBytes));
-    if (key->pair == nullptr) return refuse("A `whsk_` key was not taken by the cryptographic library.");
+    if (key->pair == nullptr) return refuse_secret("A `whsk_` key was not taken by the cryptographic library.");
     if (raw.size() > kSeedBytes && raw.substr(kSeedBytes) != key->public_half()) {
-        return refuse("The second half of a `whsk_` key is not the public one of the first.");
+        return refuse_secret("The second half of a `whsk_` key is not the public one of the first.");
     }
     return key;
 }
 
 Result<WebhookSigner> WebhookSigner::from(std::span<const Secret> keys) {
-    if (keys.size() > kKeysMax) return refuse("There are at most four secrets at a time.");
+    if (keys.size() > kKeysMax) return refuse_secret("There are at most four secrets at a time.");
     WebhookSigner signer;
     for (const Secret& text : keys) {
         Result<std::unique_ptr<Key>> key = read(text);

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kHostBytesMax = 253;
 constexpr std::size_t kLabelBytesMax = 63;
 
-Error refuse(const std::string& why) {
+Error refuse_url(const std::string& why) {
     return {"bad_webhook_url", why, "url"};
 }
 
@@ -34,11 +34,12 @@ bool may_stand_in_target(char c) {
 Status check_target(std::string_view target) {
     for (std::size_t at = 0; at < target.size(); ++at) {
         if (!may_stand_in_target(target[at])) {
-            return refuse("A path or query holds a byte that has to be escaped: write `%20` for a space, and so on.");
+            return refuse_url(
+                "A path or query holds a byte that has to be escaped: write `%20` for a space, and so on.");
         }
         const bool is_cut =
             at + 2 >= target.size() || !is_hexadecimal(target[at + 1]) || !is_hexadecimal(target[at + 2]);
-        if (target[at] == '%' && is_cut) return refuse("A `%` is followed by two hexadecimal digits.");
+        if (target[at] == '%' && is_cut) return refuse_url("A `%` is followed by two hexadecimal digits.");
     }
     return {};
 }
@@ -51,18 +52,19 @@ bool ends_in_a_number(std::string_view host) {
 }
 
 Status check_name(std::string_view host) {
-    if (host.empty()) return refuse("It names no host: write `https://example.com/path`.");
-    if (host.size() > kHostBytesMax) return refuse("Its host is longer than 253 bytes.");
+    if (host.empty()) return refuse_url("It names no host: write `https://example.com/path`.");
+    if (host.size() > kHostBytesMax) return refuse_url("Its host is longer than 253 bytes.");
     for (std::size_t begin = 0; begin <= host.size();) {
         const std::size_t end = std::min(host.find('.', begin), host.size());
         const std::string_view label = host.substr(begin, end - begin);
-        if (label.empty()) return refuse("Its host has an empty part: two dots, or one at its beginning or end.");
-        if (label.size() > kLabelBytesMax) return refuse("A part of its host is longer than 63 bytes.");
-        if (label.front() == '-' || label.back() == '-') return refuse("A part of its host begins or ends with `-`.");
+        if (label.empty()) return refuse_url("Its host has an empty part: two dots, or one at its beginning or end.");
+        if (label.size() > kLabelBytesMax) return refuse_url("A part of its host is longer than 63 bytes.");
+        if (label.front() == '-' || label.back() == '-')
+            return refuse_url("A part of its host begins or ends with `-`.");
         const bool fits = std::all_of(label.begin(), label.end(),
                                       [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
         if (!fits) {
-            return refuse(
+            return refuse_url(
                 "A host is letters, digits, `-`, `_` and dots; one in another script is written as `xn--...`.");
         }
         begin = end + 1;
@@ -74,7 +76,7 @@ Status read_host(std::string_view text, WebhookUrl& url) {
     if (!text.empty() && text.front() == '[') {
         url.address = IpAddress::from(text.substr(1, text.size() - 2));
         if (text.back() != ']' || !url.address || url.address->family != IpAddress::Family::v6) {
-            return refuse("What stands in brackets is no IPv6 address, or one with a zone.");
+            return refuse_url("What stands in brackets is no IPv6 address, or one with a zone.");
         }
         url.host = url.address->text();
         return {};
@@ -85,7 +87,7 @@ Status read_host(std::string_view text, WebhookUrl& url) {
     if (!ends_in_a_number(url.host)) return {};
     url.address = IpAddress::from(url.host);
     if (url.address) return {};
-    return refuse(
+    return refuse_url(
         "Its host ends in a number, so it has to be an address of four numbers without leading zeros, each up "
         "to 255.");
 }
@@ -94,12 +96,12 @@ Status read_port(std::string_view text, WebhookUrl& url) {
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), url.port);
     const bool is_number = problem == std::errc() && end == text.data() + text.size() && !text.empty();
     if (is_number && url.port != 0 && text.front() != '0') return {};
-    return refuse("A port is a number from 1 to 65535, without leading zeros.");
+    return refuse_url("A port is a number from 1 to 65535, without leading zeros.");
 }
 
 Status read_authority(std::string_view text, WebhookUrl& url) {
     if (text.find('@') != std::string_view::npos) {
-        return refuse("A URL with a name or a password in it is not taken: give the receiver a secret instead.");
+        return refuse_url("A URL with a name or a password in it is not taken: give the receiver a secret instead.");
     }
     const std::size_t bracket = text.rfind(']');
     const std::size_t colon = text.find(':', bracket == std::string_view::npos ? 0 : bracket);
@@ -111,23 +113,23 @@ Status read_authority(std::string_view text, WebhookUrl& url) {
 }  // namespace
 
 Result<WebhookUrl> WebhookUrl::from(std::string_view text) {
-    if (text.size() > kWebhookUrlBytesMax) return refuse("It is longer than 2048 bytes.");
+    if (text.size() > kWebhookUrlBytesMax) return refuse_url("It is longer than 2048 bytes.");
     const bool is_plain =
         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f && c != '\\'; });
     if (!is_plain) {
-        return refuse(
+        return refuse_url(
             "It holds a space, a backslash, a control byte or a byte that is not ASCII: escape what belongs to "
             "its path, and write a host in another script as `xn--...`.");
     }
     const std::size_t colon = text.find("://");
     std::string scheme(text.substr(0, colon == std::string_view::npos ? 0 : colon));
     std::transform(scheme.begin(), scheme.end(), scheme.begin(), small);
-    if (scheme != "http" && scheme != "https") return refuse("It has to begin with `https://` or `http://`.");
+    if (scheme != "http" && scheme != "https") return refuse_url("It has to begin with `https://` or `http://`.");
     WebhookUrl url;
     url.is_tls = scheme == "https";
     url.port = url.is_tls ? 443 : 80;
     const std::string_view rest = text.substr(colon + 3);
-    if (rest.find('#') != std::string_view::npos) return refuse("What follows a `#` is never sent: leave it out.");
+    if (rest.find('#') != std::string_view::npos) return refuse_url("What follows a `#` is never sent: leave it out.");
     const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
     if (Status authority = read_authority(rest.substr(0, end), url); !authority) return std::move(authority).error();
     url.target = rest.substr(end);

@@ -1,11 +1,7 @@
 #include "journal/commit_reader.h"
 
 namespace duewheel {
-namespace {
-
-constexpr std::uint64_t kPieceBytes = 1 << 20;
-
-}  // namespace
+namespace {}  // namespace
 
 CommitReader::CommitReader(const File& file, const std::string& path, const SegmentHeader& header, std::uint64_t limit)
     : path_(path),

@@ -10,6 +10,9 @@
 
 namespace duewheel {
 
+// How much of a file is read or written at once where nothing calls for another size.
+inline constexpr std::uint64_t kPieceBytes = 1 << 20;
+
 // For one thread. The file outlives it.
 class FileWindow {
   public:

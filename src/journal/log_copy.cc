@@ -5,13 +5,13 @@
 #include <optional>
 #include <vector>
 
+#include "journal/file_window.h"
 #include "journal/newest_mark.h"
 #include "journal/recovery.h"
 
 namespace duewheel {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 1 << 20;
 // The front moves once in seconds, and opening takes milliseconds.
 constexpr int kTries = 100;
 

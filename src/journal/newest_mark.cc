@@ -5,8 +5,8 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kNameStart = "newest-";
-constexpr std::size_t kNameDigits = 20;
+constexpr std::string_view kMarkNameStart = "newest-";
+constexpr std::size_t kMarkNameDigits = 20;
 
 }  // namespace
 
@@ -32,13 +32,13 @@ Status NewestMark::raise(std::uint64_t number) {
 
 std::string NewestMark::name_of(std::uint64_t number) {
     const std::string digits = std::to_string(number);
-    return std::string(kNameStart) + std::string(kNameDigits - digits.size(), '0') + digits;
+    return std::string(kMarkNameStart) + std::string(kMarkNameDigits - digits.size(), '0') + digits;
 }
 
 std::uint64_t NewestMark::number_of(std::string_view name) {
-    if (!name.starts_with(kNameStart)) return 0;
+    if (!name.starts_with(kMarkNameStart)) return 0;
     std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(name.data() + kNameStart.size(), name.data() + name.size(), number);
+    const auto [end, error] = std::from_chars(name.data() + kMarkNameStart.size(), name.data() + name.size(), number);
     return error == std::errc() && end == name.data() + name.size() && name_of(number) == name ? number : 0;
 }
 

@@ -9,8 +9,6 @@
 namespace duewheel {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 1 << 20;
-
 // One file that bears a segment's name.
 struct Candidate {
     std::string path;

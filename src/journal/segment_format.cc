@@ -16,9 +16,9 @@ constexpr std::string_view kFooterMagic = "duewhEND";
 constexpr std::uint16_t kClosesSegment = 1;
 constexpr std::size_t kMagicBytes = 8;
 constexpr std::size_t kCheckedFrom = 16;  // after magic and checksum
-constexpr std::string_view kNameStart = "seg-";
-constexpr std::string_view kNameEnd = ".log";
-constexpr std::size_t kNameDigits = 20;
+constexpr std::string_view kSegmentNameStart = "seg-";
+constexpr std::string_view kSegmentNameEnd = ".log";
+constexpr std::size_t kSegmentNameDigits = 20;
 
 static_assert(std::endian::native == std::endian::little, "integers are copied as they stand in memory");
 
@@ -205,16 +205,17 @@ std::uint64_t area_hash(std::string_view area) {
 
 std::string segment_name(Sequence first_sequence) {
     const std::string digits = std::to_string(first_sequence);
-    return std::string(kNameStart) + std::string(kNameDigits - digits.size(), '0') + digits + std::string(kNameEnd);
+    return std::string(kSegmentNameStart) + std::string(kSegmentNameDigits - digits.size(), '0') + digits +
+           std::string(kSegmentNameEnd);
 }
 
 Sequence sequence_of_segment_name(std::string_view name) {
-    if (name.size() != kNameStart.size() + kNameDigits + kNameEnd.size() || !name.starts_with(kNameStart) ||
-        !name.ends_with(kNameEnd)) {
+    if (name.size() != kSegmentNameStart.size() + kSegmentNameDigits + kSegmentNameEnd.size() ||
+        !name.starts_with(kSegmentNameStart) || !name.ends_with(kSegmentNameEnd)) {
         return 0;
     }
     Sequence sequence = 0;
-    for (const char c : name.substr(kNameStart.size(), kNameDigits)) {
+    for (const char c : name.substr(kSegmentNameStart.size(), kSegmentNameDigits)) {
         if (c < '0' || c > '9') return 0;
         sequence = sequence * 10 + static_cast<Sequence>(c - '0');
     }

@@ -7,13 +7,12 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kNameStart = "spare-";
+constexpr std::string_view kSpareNameStart = "spare-";
 constexpr std::string_view kFilling = ".filling";
-constexpr std::uint64_t kPieceBytes = 1 << 20;
 
 std::optional<std::uint64_t> number_of(std::string_view name) {
-    if (!name.starts_with(kNameStart)) return std::nullopt;
-    name.remove_prefix(kNameStart.size());
+    if (!name.starts_with(kSpareNameStart)) return std::nullopt;
+    name.remove_prefix(kSpareNameStart.size());
     if (name.ends_with(kFilling)) name.remove_suffix(kFilling.size());
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -152,7 +151,7 @@ Result<SpareSegment> SpareSegments::fill_new(std::uint64_t bytes) {
         return Error{"no_space", "a segment takes " + std::to_string(bytes) + " bytes, but the disk of " + directory_ +
                                      " has " + std::to_string(*free) + " left"};
     }
-    std::string name(kNameStart);
+    std::string name(kSpareNameStart);
     {
         const std::lock_guard lock(mutex_);
         name += std::to_string(next_number_++);

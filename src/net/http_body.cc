@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
+
 namespace duewheel {
 namespace {
 
 constexpr std::size_t kSizeLineBytesMax = 256;
 constexpr std::size_t kTrailerBytesMax = 8 * 1024;
 constexpr int kSizeDigitsMax = 15;  // more cannot be a size anyone means, and cannot overflow 64 bits
-
-int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
 
 bool is_line_character(char c) {
     return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != '\x7f');
@@ -106,7 +101,7 @@ BodyReader::State BodyReader::read_size_line(char c, std::size_t body_size) {
         remaining_ = 0;
         digits_ = 0;
     }
-    if (const int value = hex_value(c); value >= 0) {
+    if (const int value = hex_digit_value(c); value >= 0) {
         place_ = Place::size;
         remaining_ = remaining_ * 16 + static_cast<std::uint64_t>(value);
         return ++digits_ > kSizeDigitsMax ? State::malformed : State::need_more;

@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hex.h"
+
 namespace duewheel {
 namespace {
-
-int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
 
 bool is_unreserved(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
@@ -45,8 +40,8 @@ Result<std::string> percent_decode(std::string_view text) {
             decoded += text[i];
             continue;
         }
-        const int high = i + 1 < text.size() ? hex_value(text[i + 1]) : -1;
-        const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
+        const int high = i + 1 < text.size() ? hex_digit_value(text[i + 1]) : -1;
+        const int low = i + 2 < text.size() ? hex_digit_value(text[i + 2]) : -1;
         if (high < 0 || low < 0) {
             return Error{"bad_request",
                          "The address holds a '%' that is not followed by two hexadecimal digits; write a percent sign "

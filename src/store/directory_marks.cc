@@ -33,7 +33,7 @@ Status write(FileSystem& files, const std::string& directory, const std::string&
     return done;
 }
 
-Error damaged(const std::string& path) {
+Error damaged_mark(const std::string& path) {
     const bool says_little = path.ends_with(std::string("/") + kClockMark);
     return {"damaged_mark", path + " was changed or damaged: " +
                                 (says_little ? "the next start writes it anew, and doubts the wall clock"
@@ -46,19 +46,19 @@ Result<std::optional<Values>> read(FileSystem& files, const std::string& path) {
     if (!file) return std::move(file).error();
     const Result<std::uint64_t> size = (*file)->size();
     if (!size) return size.error();
-    if (*size > kMarkBytesMax) return damaged(path);
+    if (*size > kMarkBytesMax) return damaged_mark(path);
     std::string text(*size, '\0');
     const Result<std::size_t> got = (*file)->read_at(0, std::as_writable_bytes(std::span(text)));
     if (!got) return got.error();
     const std::size_t sum = text.rfind("checksum ");
-    if (*got != text.size() || !text.starts_with(kHead) || sum == std::string::npos) return damaged(path);
+    if (*got != text.size() || !text.starts_with(kHead) || sum == std::string::npos) return damaged_mark(path);
     const std::string_view checked = std::string_view(text).substr(0, sum);
-    if (text.substr(sum) != "checksum " + std::to_string(area_hash(checked)) + "\n") return damaged(path);
+    if (text.substr(sum) != "checksum " + std::to_string(area_hash(checked)) + "\n") return damaged_mark(path);
     Values values;
     for (std::size_t at = kHead.size(); at < sum;) {
         const std::size_t end = text.find('\n', at);
         const std::size_t space = text.find(' ', at);
-        if (space > end) return damaged(path);
+        if (space > end) return damaged_mark(path);
         values[text.substr(at, space - at)] = text.substr(space + 1, end - space - 1);
         at = end + 1;
     }
@@ -102,7 +102,7 @@ Result<std::optional<Mark>> read_as(FileSystem& files, const std::string& direct
     if (!values) return values.error();
     if (!*values) return std::optional<Mark>();
     Mark mark;
-    if (!fill(**values, mark)) return damaged(path);
+    if (!fill(**values, mark)) return damaged_mark(path);
     return std::optional(std::move(mark));
 }
 

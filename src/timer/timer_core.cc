@@ -16,10 +16,6 @@ constexpr Word bits(TimerStatus status) {
     return static_cast<Word>(status);
 }
 
-constexpr Word with_status(Word word, TimerStatus status) {
-    return (word & ~TimerNode::kStatusMask) | bits(status);
-}
-
 }  // namespace
 
 TimerCore::TimerCore(TimerOptions options, const TimerClock& clock)
@@ -253,9 +249,9 @@ CancelOutcome TimerCore::cancel(TimerNode& node) {
                     word = node.word.load(std::memory_order_acquire);
                     continue;
                 }
-                if (node.word.compare_exchange_weak(word,
-                                                    with_status(word, TimerStatus::cancelled) | TimerNode::kPosted,
-                                                    std::memory_order_acq_rel)) {
+                if (node.word.compare_exchange_weak(
+                        word, TimerNode::with_status(word, TimerStatus::cancelled) | TimerNode::kPosted,
+                        std::memory_order_acq_rel)) {
                     // Gone as this returns, and with it, maybe, the handle by which we came: so the node is left first.
                     const TimerTask task = std::move(node.task);
                     leave();
@@ -264,7 +260,8 @@ CancelOutcome TimerCore::cancel(TimerNode& node) {
                 }
                 continue;
             case TimerStatus::handed:
-                if (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::cancelled))) continue;
+                if (!node.word.compare_exchange_weak(word, TimerNode::with_status(word, TimerStatus::cancelled)))
+                    continue;
                 return CancelOutcome::removed;
             case TimerStatus::running: {
                 const bool here = RunningTask::is_here(node);
@@ -286,8 +283,9 @@ bool TimerCore::cancel_here(TimerNode& node) {
         const DriverLock lock(baton_);
         Word word = node.word.load(std::memory_order_relaxed);
         if (TimerNode::status_of(word) != TimerStatus::pending || (word & TimerNode::kPosted) != 0) return false;
-        if (!node.word.compare_exchange_strong(word, with_status(word, TimerStatus::cancelled) - TimerNode::kReference,
-                                               std::memory_order_acq_rel)) {
+        if (!node.word.compare_exchange_strong(
+                word, TimerNode::with_status(word, TimerStatus::cancelled) - TimerNode::kReference,
+                std::memory_order_acq_rel)) {
             return false;
         }
         unlink(node);
@@ -358,7 +356,7 @@ bool TimerCore::withdraw(TimerNode& node) {
         if (status == TimerStatus::cancelled && (word & TimerNode::kStopped) != 0) return withdraw_stopping(node);
         if (status != TimerStatus::pending) return true;
         // What lies in the mailbox loses its reference where it is taken out.
-        cancelled = with_status(word, TimerStatus::cancelled);
+        cancelled = TimerNode::with_status(word, TimerStatus::cancelled);
         if ((word & TimerNode::kPosted) == 0) cancelled -= TimerNode::kReference;
     } while (!node.word.compare_exchange_weak(word, cancelled, std::memory_order_acq_rel));
     leave();
@@ -387,8 +385,9 @@ std::vector<Timeout> TimerCore::stop() {
         Word word = node.word.load(std::memory_order_relaxed);
         do {
             if (TimerNode::status_of(word) != TimerStatus::pending) return;
-        } while (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::cancelled) | TimerNode::kStopped,
-                                                  std::memory_order_acq_rel));
+        } while (!node.word.compare_exchange_weak(
+            word, TimerNode::with_status(word, TimerStatus::cancelled) | TimerNode::kStopped,
+            std::memory_order_acq_rel));
         ++cancelled_;
         leave();
         if ((word & TimerNode::kEmbedded) == 0) {

@@ -13,10 +13,6 @@ namespace {
 
 using Word = std::uint32_t;
 
-constexpr Word with_status(Word word, TimerStatus status) {
-    return (word & ~TimerNode::kStatusMask) | static_cast<Word>(status);
-}
-
 // How many timers the wheel touches before others may have the baton.
 constexpr std::size_t kTouchedAtOnce = 1024;
 
@@ -69,7 +65,7 @@ class TimerCore::HandedRun : public Handed {
         Word word = mine.node_->word.load(std::memory_order_acquire);
         do {
             if (TimerNode::status_of(word) != TimerStatus::handed) return;  // and is ended
-        } while (!mine.node_->word.compare_exchange_weak(word, with_status(word, TimerStatus::running)));
+        } while (!mine.node_->word.compare_exchange_weak(word, TimerNode::with_status(word, TimerStatus::running)));
         mine.core_->run(*std::exchange(mine.node_, nullptr));
     }
 
@@ -194,7 +190,7 @@ void TimerCore::fire(TimerNode& node) {
             return;
         }
         const bool hands_over = options_.executor && (word & TimerNode::kEmbedded) == 0;
-        taken = with_status(word, hands_over ? TimerStatus::handed : TimerStatus::running);
+        taken = TimerNode::with_status(word, hands_over ? TimerStatus::handed : TimerStatus::running);
     } while (!node.word.compare_exchange_weak(word, taken, std::memory_order_acq_rel));
     if (at_wall) unlink_at_wall(node);
     if (repeats(node)) node.repeat->begun = instant_of(wheel_.now());
@@ -223,7 +219,7 @@ void TimerCore::start(TimerNode& node) {
 void TimerCore::run_embedded(TimerNode& node) {
     TimerTask task = std::move(node.task);
     const Word word = node.word.load(std::memory_order_relaxed);
-    node.word.store(with_status(word & (TimerNode::kEmbedded | TimerNode::kStopped), TimerStatus::running),
+    node.word.store(TimerNode::with_status(word & (TimerNode::kEmbedded | TimerNode::kStopped), TimerStatus::running),
                     std::memory_order_release);
     call(task);
 }
@@ -302,7 +298,7 @@ void TimerCore::finish(TimerNode& node) {
     node.task.reset();
     interleaving_point();
     if (node.word.load(std::memory_order_acquire) ==
-        with_status(TimerNode::kReference, TimerStatus::running)) {  // nobody else knows it
+        TimerNode::with_status(TimerNode::kReference, TimerStatus::running)) {  // nobody else knows it
         node.word.store(0, std::memory_order_relaxed);
         give_node(node);
         return;
@@ -331,18 +327,19 @@ bool TimerCore::arm_again(TimerNode& node) {
         const DriverLock lock(baton_);
         do {
             if (stopped_ || (word & TimerNode::kLast) != 0) return leave(), false;
-        } while (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::pending)));
+        } while (!node.word.compare_exchange_weak(word, TimerNode::with_status(word, TimerStatus::pending)));
         file(node, deadline);
     } else {
         do {
             if ((word & TimerNode::kLast) != 0) return leave(), false;
-        } while (!node.word.compare_exchange_weak(word, with_status(word, TimerStatus::pending) | TimerNode::kPosted));
+        } while (!node.word.compare_exchange_weak(
+            word, TimerNode::with_status(word, TimerStatus::pending) | TimerNode::kPosted));
         if (!post(node)) {
             word = node.word.load(std::memory_order_acquire);
             do {  // who cancels it finds it posted, and leaves all but its task to us
                 if (TimerNode::status_of(word) != TimerStatus::pending) return post_cancelled(node), true;
-            } while (!node.word.compare_exchange_weak(word,
-                                                      with_status(word, TimerStatus::cancelled) & ~TimerNode::kPosted));
+            } while (!node.word.compare_exchange_weak(
+                word, TimerNode::with_status(word, TimerStatus::cancelled) & ~TimerNode::kPosted));
             return leave(), false;
         }
     }
@@ -365,7 +362,7 @@ void TimerCore::end(TimerNode& node, TimerStatus status) {
     take_apart(node);
     Word word = node.word.load(std::memory_order_acquire);
     interleaving_point();
-    while (!node.word.compare_exchange_weak(word, with_status(word, status), std::memory_order_acq_rel)) {
+    while (!node.word.compare_exchange_weak(word, TimerNode::with_status(word, status), std::memory_order_acq_rel)) {
     }
     if ((word & TimerNode::kWaited) != 0) node.word.notify_all();
     drop(node);

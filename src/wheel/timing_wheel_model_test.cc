@@ -351,8 +351,8 @@ void run_history(std::uint64_t seed) {
 template <class Front>
 class WheelModel : public testing::Test {};
 
-using Fronts = testing::Types<TimingWheel, IdFront, IntrusiveFront>;
-TYPED_TEST_SUITE(WheelModel, Fronts);
+using ModelFronts = testing::Types<TimingWheel, IdFront, IntrusiveFront>;
+TYPED_TEST_SUITE(WheelModel, ModelFronts);
 
 TYPED_TEST(WheelModel, agrees_over_random_histories) {
     if (const char* seed = std::getenv("DUEWHEEL_SEED")) {

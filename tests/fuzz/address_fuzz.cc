@@ -7,7 +7,7 @@
 #include "ingress/call_path.h"
 #include "net/http_target.h"
 
-namespace duewheel {
+namespace duewheel::address_fuzz {
 namespace {
 
 void judge_base64(std::string_view input) {
@@ -65,4 +65,4 @@ void fuzz(std::string_view input) {
     judge_base64(input);
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::address_fuzz

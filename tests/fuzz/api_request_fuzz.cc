@@ -15,7 +15,7 @@
 #include "ingress/request_command.h"
 #include "net/request_parser.h"
 
-namespace duewheel {
+namespace duewheel::api_request_fuzz {
 namespace {
 
 HttpApiOptions small_options() {
@@ -130,4 +130,4 @@ void fuzz(std::string_view input) {
     }
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::api_request_fuzz

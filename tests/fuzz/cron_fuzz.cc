@@ -8,7 +8,7 @@
 #include "fuzz/input_script.h"
 #include <duewheel/cron_schedule.h>
 
-namespace duewheel {
+namespace duewheel::cron_fuzz {
 namespace {
 
 using namespace std::chrono_literals;
@@ -113,4 +113,4 @@ void fuzz(std::string_view input) {
     judge_rule(*rule, InputScript(input.substr(std::min(end + 1, input.size()))));
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::cron_fuzz

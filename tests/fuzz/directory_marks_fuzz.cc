@@ -11,7 +11,7 @@
 #include "store/directory_marks.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::directory_marks_fuzz {
 namespace {
 
 constexpr const char* kDirectory = "/data";
@@ -66,4 +66,4 @@ void fuzz(std::string_view input) {
     }
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::directory_marks_fuzz

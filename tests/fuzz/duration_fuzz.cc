@@ -6,7 +6,7 @@
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
 
-namespace duewheel {
+namespace duewheel::duration_fuzz {
 namespace {
 
 // The plain form alone, "3d12h": numbers with units, added up without regard to their order. Nothing where it is
@@ -71,4 +71,4 @@ void fuzz(std::string_view input) {
     require(again.ok() && *again == number, "a number is another after writing", format_duration(number));
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::duration_fuzz

@@ -20,7 +20,7 @@
 #include "store/memory_rows.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::engine_fuzz {
 namespace {
 
 constexpr DueMs kStart = 1'700'000'000'000;
@@ -521,4 +521,4 @@ void fuzz(std::string_view input) {
     Trial(input).run();
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::engine_fuzz

@@ -14,7 +14,7 @@
 #include <duewheel/cron_schedule.h>
 #include <duewheel/exclusion_calendar.h>
 
-namespace duewheel {
+namespace duewheel::exclusion_fuzz {
 namespace {
 
 using std::chrono::days;
@@ -166,4 +166,4 @@ void fuzz(std::string_view input) {
     }
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::exclusion_fuzz

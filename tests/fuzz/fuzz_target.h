@@ -1,10 +1,12 @@
-// What a fuzz target is: one function that takes bytes as they may come from outside, and judges what comes of them.
+// What a fuzz target is: a file NAME_fuzz.cc with a function `void fuzz(std::string_view input)` in the namespace
+// duewheel::NAME_fuzz, which takes bytes as they may come from outside and checks what the code makes of them. The
+// bytes are gone when it returns.
 //
-// Each target is a file of its own with one definition of fuzz(). Around it stands either libFuzzer, which makes up the
-// bytes (libfuzzer_entry.cc), or a program that plays recorded ones again (replay_main.cc). That nothing crashes is the
-// least that is asked; require() says what else has to hold. docs/fuzzing.md lists what is asked of each surface.
+// The function is called either by libFuzzer, which makes up the bytes (libfuzzer_entry.cc, one program a target), or
+// by a program that replays recorded ones (replay_main.cc, one program for all). Not crashing is the least that is
+// expected; require() states what else must hold. docs/fuzzing.md lists what is checked of each surface.
 //
-// A target keeps nothing between two calls: the same bytes give the same verdict.
+// A target keeps nothing between two calls: the same bytes give the same result.
 #pragma once
 
 #include <cstdio>
@@ -13,9 +15,6 @@
 #include <string_view>
 
 namespace duewheel {
-
-// Treats one input. The bytes are gone when it returns.
-void fuzz(std::string_view input);
 
 // Ends the process, in every build, where something does not hold.
 inline void require(bool holds, std::string_view what, std::string_view detail = "") {

@@ -6,7 +6,7 @@
 #include "fuzz/fuzz_target.h"
 #include "net/answer_parser.h"
 
-namespace duewheel {
+namespace duewheel::http_answer_fuzz {
 namespace {
 
 constexpr std::size_t kCutsMax = 64;
@@ -100,4 +100,4 @@ void fuzz(std::string_view input) {
     }
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::http_answer_fuzz

@@ -10,7 +10,7 @@
 #include "fuzz/fuzz_target.h"
 #include "net/request_parser.h"
 
-namespace duewheel {
+namespace duewheel::http_request_fuzz {
 namespace {
 
 constexpr std::size_t kCutsMax = 64;
@@ -127,4 +127,4 @@ void fuzz(std::string_view input) {
     require(listen(input, everywhere) == whole, "byte by byte it is something else");
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::http_request_fuzz

@@ -11,7 +11,7 @@
 #include "transfer/line_options.h"
 #include "transfer/put_of_line.h"
 
-namespace duewheel {
+namespace duewheel::import_line_fuzz {
 namespace {
 
 constexpr std::string_view kInstance = "0123456789abcdef0123456789abcdef";
@@ -95,4 +95,4 @@ void fuzz(std::string_view input) {
     read_all(after_header, input);
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::import_line_fuzz

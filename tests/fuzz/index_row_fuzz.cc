@@ -8,7 +8,7 @@
 #include "store/history.h"
 #include "store/key_layout.h"
 
-namespace duewheel {
+namespace duewheel::index_row_fuzz {
 namespace {
 
 std::int64_t draw_instant(InputScript& script) {
@@ -170,4 +170,4 @@ void fuzz(std::string_view input) {
     judge_order(one, other);
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::index_row_fuzz

@@ -9,7 +9,7 @@
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
 
-namespace duewheel {
+namespace duewheel::instant_fuzz {
 namespace {
 
 int number_at(std::string_view text, std::size_t at, std::size_t digits) {
@@ -70,4 +70,4 @@ void fuzz(std::string_view input) {
     require(*parse_instant_or_ms(std::to_string(number)) == number, "milliseconds are not themselves");
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::instant_fuzz

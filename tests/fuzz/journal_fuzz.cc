@@ -15,7 +15,7 @@
 #include "journal/local_journal.h"
 #include "support/sim_disk.h"
 
-namespace duewheel {
+namespace duewheel::journal_fuzz {
 namespace {
 
 constexpr const char* kDirectory = "/journal";
@@ -248,4 +248,4 @@ void fuzz(std::string_view input) {
     Trial(input).run();
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::journal_fuzz

@@ -7,7 +7,7 @@
 #include "fuzz/fuzz_target.h"
 #include "ingress/json_number.h"
 
-namespace duewheel {
+namespace duewheel::json_number_fuzz {
 namespace {
 
 constexpr int kExponentMost = 400;  // beyond, the obvious way below takes too long
@@ -81,4 +81,4 @@ void fuzz(std::string_view input) {
             std::to_string(number.value));
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::json_number_fuzz

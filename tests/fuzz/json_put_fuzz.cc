@@ -13,7 +13,7 @@
 #include "ingress/problem.h"
 #include "ingress/put_request.h"
 
-namespace duewheel {
+namespace duewheel::json_put_fuzz {
 namespace {
 
 namespace json = boost::json;
@@ -142,4 +142,4 @@ void fuzz(std::string_view input) {
     require(second.ok() && say_the_same(*put, *second), "a put is another after writing:", again);
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::json_put_fuzz

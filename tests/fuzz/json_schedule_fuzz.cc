@@ -12,7 +12,7 @@
 #include "ingress/schedule_text.h"
 #include "message/zone_shelf.h"
 
-namespace duewheel {
+namespace duewheel::json_schedule_fuzz {
 namespace {
 
 namespace json = boost::json;
@@ -94,4 +94,4 @@ void fuzz(std::string_view input) {
     require(same == put->rule, "the policies are others after they were shown:", settings);
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::json_schedule_fuzz

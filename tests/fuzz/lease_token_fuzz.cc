@@ -7,7 +7,7 @@
 #include "fuzz/input_script.h"
 #include "ingress/lease_text.h"
 
-namespace duewheel {
+namespace duewheel::lease_token_fuzz {
 namespace {
 
 constexpr TokenKey kKey = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
@@ -39,4 +39,4 @@ void fuzz(std::string_view input) {
     require(!forged || !signer.is_genuine(*forged), "a changed token is genuine", changed);
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::lease_token_fuzz

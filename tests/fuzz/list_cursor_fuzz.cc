@@ -9,7 +9,7 @@
 #include "ingress/list_request.h"
 #include "ingress/problem.h"
 
-namespace duewheel {
+namespace duewheel::list_cursor_fuzz {
 namespace {
 
 void judge_refusal(const Error& error) {
@@ -69,4 +69,4 @@ void fuzz(std::string_view input) {
     }
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::list_cursor_fuzz

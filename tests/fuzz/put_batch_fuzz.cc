@@ -7,7 +7,7 @@
 #include "ingress/problem.h"
 #include "ingress/put_request.h"
 
-namespace duewheel {
+namespace duewheel::put_batch_fuzz {
 namespace {
 
 constexpr std::size_t kLinesMax = 8;
@@ -76,4 +76,4 @@ void fuzz(std::string_view input) {
     require(next == puts.size(), "a put came from nowhere");
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::put_batch_fuzz

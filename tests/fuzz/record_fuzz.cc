@@ -7,7 +7,7 @@
 #include "fuzz/fuzz_target.h"
 #include "message/record.h"
 
-namespace duewheel {
+namespace duewheel::record_fuzz {
 namespace {
 
 void judge_frame(std::string_view bytes) {
@@ -59,4 +59,4 @@ void fuzz(std::string_view input) {
     require(!read_frame(std::string_view(written).substr(0, size - 1)).ok(), "a torn frame was taken");
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::record_fuzz

@@ -10,7 +10,7 @@
 #include "fuzz/input_script.h"
 #include <duewheel/repeating_interval.h>
 
-namespace duewheel {
+namespace duewheel::repeating_interval_fuzz {
 namespace {
 
 using std::chrono::days;
@@ -120,4 +120,4 @@ void fuzz(std::string_view input) {
     }
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::repeating_interval_fuzz

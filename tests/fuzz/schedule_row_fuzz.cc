@@ -9,7 +9,7 @@
 #include "message/schedule_times.h"
 #include "message/zone_shelf.h"
 
-namespace duewheel {
+namespace duewheel::schedule_row_fuzz {
 namespace {
 
 constexpr DueMs kInstantMost = 10'000'000'000'000;  // in the year 2286
@@ -67,4 +67,4 @@ void fuzz(std::string_view input) {
     if (times && is_due && is_of_this_world(*state)) judge_plan(*state, *times);
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::schedule_row_fuzz

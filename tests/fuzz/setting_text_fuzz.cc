@@ -10,7 +10,7 @@
 #include "configuration/setting_text.h"
 #include "fuzz/fuzz_target.h"
 
-namespace duewheel {
+namespace duewheel::setting_text_fuzz {
 namespace {
 
 void judge_byte_size(std::string_view text) {
@@ -58,4 +58,4 @@ void fuzz(std::string_view input) {
     require(by_file.of(setting).value == *value, "a setting is another after writing:", line);
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::setting_text_fuzz

@@ -7,7 +7,7 @@
 #include "configuration/configuration_text.h"
 #include "fuzz/fuzz_target.h"
 
-namespace duewheel {
+namespace duewheel::settings_fuzz {
 namespace {
 
 void judge_errors(const Configuration& configuration) {
@@ -39,4 +39,4 @@ void fuzz(std::string_view input) {
     }
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::settings_fuzz

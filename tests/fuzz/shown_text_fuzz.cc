@@ -13,7 +13,7 @@
 #include "fuzz/input_script.h"
 #include "server/json_log_line.h"
 
-namespace duewheel {
+namespace duewheel::shown_text_fuzz {
 namespace {
 
 // By the definition: letters of 1 to 4 bytes, the shortest form of each, no surrogates, none beyond U+10FFFF.
@@ -81,4 +81,4 @@ void fuzz(std::string_view input) {
     judge_json(json_log_line(LogLevel::warning, "event", message, fields), message);
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::shown_text_fuzz

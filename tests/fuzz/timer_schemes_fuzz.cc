@@ -10,17 +10,17 @@
 #include "wheel/schemes/history_trial.h"
 #include "wheel/schemes/tested_schemes.h"
 
-namespace duewheel {
+namespace duewheel::timer_schemes_fuzz {
 namespace {
 
 constexpr std::size_t kStepsMax = 150;
 constexpr unsigned kSinksMax = 8;
 
 // The number of bytes that an amount takes is chosen too, so that small ones, which are the usual ones, are short.
-Operation draw_operation(InputScript& script) {
-    Operation operation;
-    operation.kind = static_cast<Operation::Kind>(script.below(Operation::kKinds));
-    operation.shape = script.below(Operation::kShapes);
+TimerOperation draw_operation(InputScript& script) {
+    TimerOperation operation;
+    operation.kind = static_cast<TimerOperation::Kind>(script.below(TimerOperation::kKinds));
+    operation.shape = script.below(TimerOperation::kShapes);
     for (unsigned bytes = script.one_of({1U, 1U, 2U, 8U}); bytes > 0; --bytes) {
         operation.amount = operation.amount << 8 | script.byte();
     }
@@ -32,7 +32,7 @@ History draw_history(InputScript& script) {
     History history;
     history.start = script.chance(4) ? script.number() : script.byte();
     for (unsigned sinks = script.below(kSinksMax); sinks > 0; --sinks) {
-        std::vector<Operation> sink;
+        std::vector<TimerOperation> sink;
         for (unsigned operations = script.below(4); operations > 0; --operations)
             sink.push_back(draw_operation(script));
         history.sinks.push_back(sink);
@@ -54,4 +54,4 @@ void fuzz(std::string_view input) {
     }
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::timer_schemes_fuzz

@@ -11,7 +11,7 @@
 #include "fuzz/input_script.h"
 #include <duewheel/timing_wheel.h>
 
-namespace duewheel {
+namespace duewheel::timing_wheel_fuzz {
 namespace {
 
 constexpr std::size_t kTimersMax = 64;
@@ -174,4 +174,4 @@ void fuzz(std::string_view input) {
     Trial(input).run();
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::timing_wheel_fuzz

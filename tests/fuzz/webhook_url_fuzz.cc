@@ -10,7 +10,7 @@
 #include "delivery/webhook_url.h"
 #include "fuzz/fuzz_target.h"
 
-namespace duewheel {
+namespace duewheel::webhook_url_fuzz {
 
 void fuzz(std::string_view input) {
     static_cast<void>(IpBlock::from(input));
@@ -35,4 +35,4 @@ void fuzz(std::string_view input) {
     }
 }
 
-}  // namespace duewheel
+}  // namespace duewheel::webhook_url_fuzz

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace duewheel {
+namespace duewheel::sim_disk_test {
 namespace {
 
 ConstBytes bytes_of(std::string_view text) {
@@ -448,4 +448,4 @@ TEST(SimDisk, the_same_seed_loses_the_same) {
 }
 
 }  // namespace
-}  // namespace duewheel
+}  // namespace duewheel::sim_disk_test

@@ -25,7 +25,7 @@
 
 namespace duewheel {
 
-void showValue(const Operation& operation, std::ostream& out) {
+void showValue(const TimerOperation& operation, std::ostream& out) {
     static constexpr const char* kNames[] = {"schedule",
                                              "cancel",
                                              "reschedule",
@@ -35,40 +35,40 @@ void showValue(const Operation& operation, std::ostream& out) {
                                              "advance_with_budget",
                                              "advance_to_next",
                                              "clear"};
-    static_assert(std::size(kNames) == Operation::kKinds);
+    static_assert(std::size(kNames) == TimerOperation::kKinds);
     out << "{" << kNames[static_cast<std::size_t>(operation.kind)] << ", shape " << operation.shape << ", amount "
         << operation.amount << ", which " << operation.which << "}";
 }
 
 void showValue(const History& history, std::ostream& out) {
     out << "start " << history.start << "\n";
-    for (const Operation& step : history.steps) showValue(step, out << "  "), out << "\n";
-    for (const std::vector<Operation>& sink : history.sinks) {
+    for (const TimerOperation& step : history.steps) showValue(step, out << "  "), out << "\n";
+    for (const std::vector<TimerOperation>& sink : history.sinks) {
         out << "  a sink:\n";
-        for (const Operation& operation : sink) showValue(operation, out << "    "), out << "\n";
+        for (const TimerOperation& operation : sink) showValue(operation, out << "    "), out << "\n";
     }
 }
 
 namespace {
 
-rc::Gen<Operation> operations() {
+rc::Gen<TimerOperation> operations() {
     // Half of all operations make timers, or there would be none to do something with.
-    const auto kinds = rc::gen::weightedElement<Operation::Kind>({{6, Operation::Kind::schedule},
-                                                                  {2, Operation::Kind::cancel},
-                                                                  {2, Operation::Kind::reschedule},
-                                                                  {2, Operation::Kind::reschedule_firing},
-                                                                  {1, Operation::Kind::refuse_dead_handle},
-                                                                  {2, Operation::Kind::advance},
-                                                                  {2, Operation::Kind::advance_with_budget},
-                                                                  {2, Operation::Kind::advance_to_next},
-                                                                  {1, Operation::Kind::clear}});
+    const auto kinds = rc::gen::weightedElement<TimerOperation::Kind>({{6, TimerOperation::Kind::schedule},
+                                                                       {2, TimerOperation::Kind::cancel},
+                                                                       {2, TimerOperation::Kind::reschedule},
+                                                                       {2, TimerOperation::Kind::reschedule_firing},
+                                                                       {1, TimerOperation::Kind::refuse_dead_handle},
+                                                                       {2, TimerOperation::Kind::advance},
+                                                                       {2, TimerOperation::Kind::advance_with_budget},
+                                                                       {2, TimerOperation::Kind::advance_to_next},
+                                                                       {1, TimerOperation::Kind::clear}});
     const auto amounts = rc::gen::resize(
         200, rc::gen::oneOf(rc::gen::inRange<std::uint64_t>(0, 1 << 16), rc::gen::arbitrary<std::uint64_t>()));
-    return rc::gen::build<Operation>(
-        rc::gen::set(&Operation::kind, kinds),
-        rc::gen::set(&Operation::shape, rc::gen::inRange<std::uint64_t>(0, Operation::kShapes)),
-        rc::gen::set(&Operation::amount, amounts),
-        rc::gen::set(&Operation::which, rc::gen::inRange<std::uint64_t>(0, 64)));
+    return rc::gen::build<TimerOperation>(
+        rc::gen::set(&TimerOperation::kind, kinds),
+        rc::gen::set(&TimerOperation::shape, rc::gen::inRange<std::uint64_t>(0, TimerOperation::kShapes)),
+        rc::gen::set(&TimerOperation::amount, amounts),
+        rc::gen::set(&TimerOperation::which, rc::gen::inRange<std::uint64_t>(0, 64)));
 }
 
 rc::Gen<Tick> starts() {
@@ -81,9 +81,9 @@ rc::Gen<Tick> starts() {
 rc::Gen<History> histories() {
     return rc::gen::build<History>(
         rc::gen::set(&History::start, starts()),
-        rc::gen::set(&History::steps, rc::gen::container<std::vector<Operation>>(operations())),
-        rc::gen::set(&History::sinks, rc::gen::container<std::vector<std::vector<Operation>>>(rc::gen::resize(
-                                          4, rc::gen::container<std::vector<Operation>>(operations())))));
+        rc::gen::set(&History::steps, rc::gen::container<std::vector<TimerOperation>>(operations())),
+        rc::gen::set(&History::sinks, rc::gen::container<std::vector<std::vector<TimerOperation>>>(rc::gen::resize(
+                                          4, rc::gen::container<std::vector<TimerOperation>>(operations())))));
 }
 
 class TimerQueueDifferential : public testing::TestWithParam<TestedScheme> {};

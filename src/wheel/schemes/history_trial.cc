@@ -18,7 +18,7 @@ class HistoryTrial {
 
     // Throws Disagreement.
     void run() {
-        for (const Operation& step : history_.steps) {
+        for (const TimerOperation& step : history_.steps) {
             carry_out(step);
             compare();
         }
@@ -44,7 +44,7 @@ class HistoryTrial {
     }
 
     // Near and far, at the edges of slots of every size in use, and at the end of time.
-    Tick draw_time(const Operation& operation) const {
+    Tick draw_time(const TimerOperation& operation) const {
         static constexpr Tick kSlotSizes[] = {3,
                                               4,
                                               8,
@@ -68,7 +68,7 @@ class HistoryTrial {
                                               Tick{1} << 60,
                                               31'536'000};
         const Tick amount = operation.amount;
-        switch (operation.shape % Operation::kShapes) {
+        switch (operation.shape % TimerOperation::kShapes) {
             case 0:
                 return now_ - std::min(now_, amount % 100);
             case 1:
@@ -106,8 +106,8 @@ class HistoryTrial {
         return std::next(judged_.begin(), static_cast<std::ptrdiff_t>(which % judged_.size()));
     }
 
-    void carry_out(const Operation& operation) {
-        using Kind = Operation::Kind;
+    void carry_out(const TimerOperation& operation) {
+        using Kind = TimerOperation::Kind;
         switch (operation.kind) {
             case Kind::schedule:
                 return schedule(draw_time(operation));
@@ -132,10 +132,10 @@ class HistoryTrial {
         }
     }
 
-    void pass_time(const Operation& operation) {
-        if (operation.kind == Operation::Kind::advance_to_next) {
+    void pass_time(const TimerOperation& operation) {
+        if (operation.kind == TimerOperation::Kind::advance_to_next) {
             advance_to_next();
-        } else if (operation.kind == Operation::Kind::advance_with_budget) {
+        } else if (operation.kind == TimerOperation::Kind::advance_with_budget) {
             advance(draw_time(operation), operation.which % 6);
         } else {
             advance(draw_time(operation), AnyTimerQueue::kUnlimited);
@@ -182,7 +182,7 @@ class HistoryTrial {
         if (taken) arm(firing_, firing_handle_, deadline);
     }
 
-    void refuse_dead_handle(const Operation& operation) {
+    void refuse_dead_handle(const TimerOperation& operation) {
         if (dead_.empty()) return;
         const TimerHandle handle = dead_[operation.which % dead_.size()];
         expect(!queue_.cancel(handle), "the handle of a timer that has ended could be cancelled");
@@ -267,7 +267,7 @@ class HistoryTrial {
         expect(!queue_.cancel(timer.handle), "a timer could be cancelled while it fired");
         expect(!queue_.deadline_of(timer.handle), "a timer was pending while it fired");
         if (firings_ < history_.sinks.size()) {
-            for (const Operation& operation : history_.sinks[firings_]) {
+            for (const TimerOperation& operation : history_.sinks[firings_]) {
                 carry_out(operation);
                 queue_.check();
             }

@@ -18,7 +18,7 @@
 
 namespace duewheel {
 
-struct Operation {
+struct TimerOperation {
     enum class Kind : std::uint8_t {
         schedule,
         cancel,
@@ -41,8 +41,8 @@ struct Operation {
 
 struct History {
     Tick start = 0;
-    std::vector<Operation> steps;
-    std::vector<std::vector<Operation>> sinks;  // what the first, second, ... firing does; later ones do nothing
+    std::vector<TimerOperation> steps;
+    std::vector<std::vector<TimerOperation>> sinks;  // what the first, second, ... firing does; later ones do nothing
 };
 
 // What a queue did that it must not do, or did not do.
