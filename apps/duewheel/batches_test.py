@@ -45,10 +45,10 @@ class Puts(CommandLine):
         self.assertEqual(self.bodies("q", 2), ["a", "c"])
 
     def test_json_shows_the_servers_lines(self):
-        code, output, _ = self.run_program("--json", "put", "q", "--ndjson", "-", stdin=lines_of({"key": "k"}, {"x": 1}))
+        code, output, _ = self.run_program("--json", "put", "q", "--ndjson", "-", stdin=lines_of({"body": "", "key": "k"}, {"x": 1}))
         self.assertEqual(code, REFUSED)
         self.assertEqual([json.loads(line)["status"] for line in output.splitlines()], [201, 400])
-        again = self.output("--json", "put", "q", "--ndjson", "-", stdin=lines_of({"key": "k"}))
+        again = self.output("--json", "put", "q", "--ndjson", "-", stdin=lines_of({"body": "", "key": "k"}))
         self.assertEqual(json.loads(again)["status"], 200)
 
     def test_a_long_file_goes_in_several_requests_and_loses_nothing(self):
@@ -72,7 +72,7 @@ class Puts(CommandLine):
         self.assertEqual(self.run_program("queue", "get", "q")[0], REFUSED, "nothing is in it")
 
     def test_a_server_that_is_not_there_is_exit_3(self):
-        code, output, error = self.run_program("put", "q", "--ndjson", "-", stdin=lines_of({}),
+        code, output, error = self.run_program("put", "q", "--ndjson", "-", stdin=lines_of({"body": ""}),
                                                DUEWHEEL_SERVER="http://127.0.0.1:1")
         self.assertEqual((code, output), (UNREACHABLE, ""))
         self.assertIn("lines 1 to 1: nobody knows whether they were put", error)

@@ -215,7 +215,7 @@ class Verbs(CommandLine):
         put = self.answer("put", "q", "Fragile", "--retry-attempts", "2", "--retry-first", "1ms", "--retry-factor", "1.5",
                           "--retry-most", "1m", "--retry-jitter", "0")
         shown = self.answer("get", put["id"])
-        self.assertEqual(shown["retry"], {"attempts": 2, "first": 1, "factor": 1.5, "most": 60000, "jitter": 0})
+        self.assertEqual(shown["retry"], {"attempts": 2, "first_ms": 1, "factor": 1.5, "most_ms": 60000, "jitter": 0})
         self.assertRegex(self.output("fail", self.lease_one("q")["lease"], "--reason", "dropped"), f"^retrying, due {WHEN}")
         self.assertRegex(self.output("fail", self.lease_one("q")["lease"], "--reason", "dropped again"), "^dead: ")
         shown = self.output("get", put["id"])
@@ -518,7 +518,7 @@ class Listing(CommandLine):
 
     def test_many_pages_are_one_list(self):
         client = self.daemon.client()
-        expected = [client.put("q", "x", due=1_800_000_000_000 + (i * 7919) % 500)[1] for i in range(2300)]
+        expected = [client.put("q", "x", due_ms=1_800_000_000_000 + (i * 7919) % 500)[1] for i in range(2300)]
         expected = [message["id"] for message in sorted(expected, key=lambda m: (m["due_ms"], int(m["id"])))]
         listed = [json.loads(line)["id"] for line in self.output("--json", "list", "q", "--limit", "5000").splitlines()]
         self.assertEqual(listed, expected)
@@ -553,8 +553,8 @@ class Listing(CommandLine):
         first = now // minute * minute + 10 * minute
         for due, count in ((first, 10), (first + minute, 4), (first + 2 * minute, 1)):
             for _ in range(count):
-                client.put("mail", "x", due=due)
-        client.put("other", "x", due=first, repeat={"every": "1h"})
+                client.put("mail", "x", due_ms=due)
+        client.put("other", "x", due_ms=first, repeat={"every": "1h"})
         lines = self.output("forecast", "mail", "--minutes", "20").splitlines()
         rows = [line for line in lines if "#" in line]
         self.assertEqual([line.split()[-2:] for line in rows], [["10", "#" * 60], ["4", "#" * 24], ["1", "#" * 6]])

@@ -18,14 +18,14 @@ namespace json = boost::json;
 std::string shown(std::string_view member, const json::value& value) {
     if (value.is_string()) return printable({value.get_string().data(), value.get_string().size()});
     if (value.is_bool()) return value.get_bool() ? "yes" : "no";
+    if (member == "expires_in_ms" && value.is_int64()) return format_span(value.get_int64());
     if (member.ends_with("_ms") && value.is_int64()) return format_when(value.get_int64());
     return printable(json::serialize(value));
 }
 
 // "lease_until_ms" -> "lease until"
 std::string label(std::string_view member) {
-    if (member.ends_with("_ms")) member.remove_suffix(3);
-    std::string words(member);
+    std::string words = setting_name(member);
     for (char& c : words) c = c == '_' ? ' ' : c;
     return words;
 }

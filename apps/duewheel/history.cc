@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "arguments.h"
+#include "calendar/instant_text.h"
 #include "local_time.h"
 #include "pages.h"
 #include "plain_text.h"
@@ -39,7 +40,7 @@ int history(Session& session, const HistoryArguments& arguments) {
         if (!text) continue;
         const Result<InstantMs> instant = arguments.stretch.instant(*text);
         if (!instant) return session.complain(instant.error(), kExitUsage);
-        add_parameter(path, name, std::to_string(*instant));
+        add_parameter(path, name, format_instant(*instant));
     }
     Rows rows = {{"id", "outcome", "cause", "ended", "late", "tries"}};
     const PagesShown shown =

@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "base/system_clock.h"
+#include "calendar/instant_text.h"
 #include "local_time.h"
 #include "pages.h"
 #include "plain_text.h"
@@ -44,7 +45,7 @@ int list(Session& session, const ListArguments& arguments) {
         if (!text) continue;
         const Result<InstantMs> instant = arguments.stretch.instant(*text);
         if (!instant) return session.complain(instant.error(), kExitUsage);
-        add_parameter(path, name, std::to_string(*instant));
+        add_parameter(path, name, format_instant(*instant));
     }
     const bool dead = states == "dead";
     Rows rows = {{"id", "state", "due", "", "tries", "prio"}};

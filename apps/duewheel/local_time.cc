@@ -127,6 +127,8 @@ Result<InstantMs> parsed(const std::string& text) {
 
 // `text` has no offset. Of `zone` and `advice` as to_instant() says.
 Result<InstantMs> of_local_time(std::string_view text, const std::string& zone, const std::string& advice) {
+    // A number has no unit, and is refused as one: not for what is missing behind it.
+    if (text.find_first_not_of("0123456789") == std::string_view::npos) return parsed(std::string(text));
     const Result<InstantMs> as_if_utc = parsed(with_seconds(text) + "Z");
     if (!as_if_utc) return as_if_utc;
     return to_instant(*as_if_utc, text, zone, advice);

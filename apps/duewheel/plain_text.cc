@@ -94,6 +94,11 @@ std::string aligned(const Rows& rows, const std::vector<bool>& right) {
 
 }  // namespace
 
+std::string setting_name(std::string_view member) {
+    if (member.ends_with("_ms")) member.remove_suffix(3);
+    return std::string(member);
+}
+
 std::string_view cut_to_width(std::string_view text, std::size_t columns_max) {
     std::size_t at = 0;
     for (std::size_t columns = 0; at < text.size();) {

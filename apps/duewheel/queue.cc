@@ -65,7 +65,7 @@ void print_target(const json::object& target, Rows& rows) {
     if (const json::value* secrets = webhook->if_contains("secrets")) {
         rows.push_back({"signed with", printable(json::serialize(*secrets))});
     }
-    if (const std::int64_t timeout_ms = number_of(*webhook, "timeout"); timeout_ms != 0) {
+    if (const std::int64_t timeout_ms = number_of(*webhook, "timeout_ms"); timeout_ms != 0) {
         rows.push_back({"answer within", format_span(timeout_ms)});
     }
     if (webhook->contains("concurrency")) rows.push_back({"posted at a time", count(*webhook, "concurrency")});
@@ -106,7 +106,7 @@ void print(const json::object& queue) {
     }
     if (const json::object* webhook = object_of(queue, "webhook")) rows.push_back({"target", doing(*webhook)});
     if (const json::object* settings = object_of(queue, "settings")) {
-        if (const std::int64_t lease_ms = number_of(*settings, "lease"); lease_ms != 0) {
+        if (const std::int64_t lease_ms = number_of(*settings, "lease_ms"); lease_ms != 0) {
             rows.push_back({"lease", format_span(lease_ms)});
         }
         if (const json::object* retry = object_of(*settings, "retry")) {

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "arguments.h"
+#include "calendar/instant_text.h"
 #include "local_time.h"
 #include "pages.h"
 #include "queue_verbs.h"
@@ -19,7 +20,7 @@ int discard(Session& session, const DiscardArguments& arguments) {
     if (arguments.stretch.to) {
         const Result<InstantMs> before = arguments.stretch.instant(*arguments.stretch.to);
         if (!before) return session.complain(before.error(), kExitUsage);
-        request["died_before"] = *before;
+        request["died_before"] = format_instant(*before);
     }
     const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, ":discard"), request);
     if (!answer) return answer.exit_code;

@@ -195,7 +195,7 @@ class CommandLineTest(unittest.TestCase):
         fed_ms, due_ms = (int(time.time() * 1000) + step for step in (-60_000, 600_000))
         watchdog = {"watchdog": "w", "state": "armed", "due_ms": due_ms, "last_fed_ms": fed_ms, "feeds": 7, "fired": 2, "merged": 1,
                     "last_fired": {"id": "9", "due_ms": fed_ms}, "owed": {"due_ms": fed_ms},
-                    "settings": {"queue": "q", "timeout": 30_000, "most": 300_000, "again": 3_600_000, "body": "x"}}
+                    "settings": {"queue": "q", "timeout_ms": 30_000, "most_ms": 300_000, "again_ms": 3_600_000, "body": "x"}}
         for arguments, answer, request, said in (
                 (["set", "w", "q", "x", "--timeout", "30s"], watchdog, ("PUT", "/v1/watchdogs/w", {"queue": "q", "timeout": "30s", "body": "x"}),
                  ["30s after its last feed, 5m after the first at most, then every 1h", "2; 1 merged", "9 of", "the one of"]),

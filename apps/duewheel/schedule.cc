@@ -59,7 +59,7 @@ std::string times_of(const json::object& schedule) {
         const std::string_view text = word_of(*settings, kind);
         if (!text.empty()) words = std::string(kind) + " " + printable(text);
     }
-    if (const std::int64_t every_ms = number_of(*settings, "every"); every_ms != 0) {
+    if (const std::int64_t every_ms = number_of(*settings, "every_ms"); every_ms != 0) {
         words = "every " + format_span(every_ms);
     }
     const std::string_view zone = word_of(*settings, "zone");
@@ -73,9 +73,7 @@ std::string next_of(const json::object& schedule) {
 
 // Durations and instants as they are written elsewhere.
 std::string setting_text(const json::object& settings, const std::string& member, const json::value& value) {
-    if (member == "jitter" || member == "misfire_window" || member == "expires_in") {
-        return format_span(number_of(settings, member));
-    }
+    if (member.ends_with("_ms")) return format_span(number_of(settings, member));
     if (member == "start" || member == "end") {
         const Result<InstantMs> instant = parse_instant(word_of(settings, member));
         if (instant) return format_when(*instant);
@@ -113,9 +111,9 @@ void print(const json::object& schedule) {
     if (const json::object* settings = object_of(schedule, "settings")) {
         for (const auto& [key, value] : *settings) {
             const std::string member(key.data(), key.size());
-            if (member == "cron" || member == "every" || member == "iso" || member == "at" || member == "zone")
+            if (member == "cron" || member == "every_ms" || member == "iso" || member == "at" || member == "zone")
                 continue;
-            rows.push_back({member, printable(setting_text(*settings, member, value))});
+            rows.push_back({setting_name(member), printable(setting_text(*settings, member, value))});
         }
     }
     std::printf("%s", fields(rows).c_str());

@@ -47,11 +47,11 @@ std::string when_of(const json::object& object, std::string_view member) {
 
 // "30s after its last feed, 5m after the first at most, then every 1h"
 std::string times_of(const json::object& settings) {
-    std::string words = format_span(number_of(settings, "timeout")) + " after its last feed";
-    if (const std::int64_t most = number_of(settings, "most"); most != 0) {
+    std::string words = format_span(number_of(settings, "timeout_ms")) + " after its last feed";
+    if (const std::int64_t most = number_of(settings, "most_ms"); most != 0) {
         words += ", " + format_span(most) + " after the first at most";
     }
-    if (const std::int64_t again = number_of(settings, "again"); again != 0) {
+    if (const std::int64_t again = number_of(settings, "again_ms"); again != 0) {
         words += ", then every " + format_span(again);
     }
     return words;
@@ -78,10 +78,11 @@ void print(const json::object& watchdog) {
     if (settings != nullptr) {
         for (const auto& [key, value] : *settings) {
             const std::string member(key.data(), key.size());
-            if (member == "timeout" || member == "most" || member == "again") continue;
-            const std::string text =
-                value.is_string() ? std::string(word_of(*settings, member)) : json::serialize(value);
-            rows.push_back({member, printable(text)});
+            if (member == "timeout_ms" || member == "most_ms" || member == "again_ms") continue;
+            const std::string text = member.ends_with("_ms") ? format_span(number_of(*settings, member))
+                                     : value.is_string()     ? std::string(word_of(*settings, member))
+                                                             : json::serialize(value);
+            rows.push_back({setting_name(member), printable(text)});
         }
     }
     std::printf("%s", fields(rows).c_str());

@@ -197,7 +197,7 @@ class Job {
         const ChildEnd ended = child.wait(body, [&] {
             if (!lost && monotonic_now() >= extend_at) {
                 const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, ":extend"),
-                                                         {{"lease", length.count()}}, extend_every);
+                                                         {{"lease_ms", length.count()}}, extend_every);
                 lost = answer.word("outcome") == "expired";
                 extend_at = monotonic_now() + extend_every;
             }

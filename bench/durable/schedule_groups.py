@@ -21,7 +21,7 @@ def put_schedules(server, count, start_ms, threads=32):
     def put(first):
         connection = HTTPConnection(server.address.split("//")[1])
         for number in range(first, count, threads):
-            body = {"queue": f"runs{number % 20}", "cron": "* * * * *", "zone": ZONES[number % len(ZONES)], "start": start_ms, "times": MINUTES,
+            body = {"queue": f"runs{number % 20}", "cron": "* * * * *", "zone": ZONES[number % len(ZONES)], "start_ms": start_ms, "times": MINUTES,
                     "misfire": "all", "body": "x" * 100}
             connection.request("PUT", f"/v1/schedules/job{number}", json.dumps(body), {"Content-Type": "application/json"})
             answer = connection.getresponse()

@@ -106,7 +106,7 @@ def paced(server, seconds):
         began = time.monotonic()
         for number in range(19):
             due = int(time.time() * 1000) + 1000
-            lines = "".join(f'{{"body":"x","due":{due + 10 * each}}}\n' for each in range(100))
+            lines = "".join(f'{{"body":"x","due_ms":{due + 10 * each}}}\n' for each in range(100))
             connection.request("POST", f"/v1/queues/works{number}/messages:batch", lines, {"Content-Type": "application/x-ndjson"})
             answer = connection.getresponse()
             answer.read()

@@ -187,18 +187,6 @@ Result<std::int64_t> parse_duration(std::string_view text) {
     return parse_compact(scanner);
 }
 
-Result<std::int64_t> duration_from_ms(std::int64_t milliseconds) {
-    if (milliseconds < 0) return Error{"bad_duration", "A duration in milliseconds cannot be negative.", {}};
-    return milliseconds;
-}
-
-Result<std::int64_t> parse_duration_or_ms(std::string_view text) {
-    if (!is_number(text)) return parse_duration(text);
-    const std::optional<std::int64_t> number = TextScanner(text).take_number();
-    if (!number) return refusal(1, kTooLong);
-    return *number;
-}
-
 std::string format_duration(std::int64_t milliseconds) {
     std::string text(milliseconds < 0 ? "-" : "");
     // Negated as unsigned, because the least number has no positive twin.

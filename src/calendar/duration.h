@@ -20,12 +20,6 @@ namespace duewheel {
 // The duration in milliseconds, 0 or more. O(length of the text).
 Result<std::int64_t> parse_duration(std::string_view text);
 
-// For a place where the unit is given to be milliseconds, such as a number in JSON. Refuses negative ones.
-Result<std::int64_t> duration_from_ms(std::int64_t milliseconds);
-
-// As parse_duration(); a text of digits alone is milliseconds. For a place that has only text, such as a query string.
-Result<std::int64_t> parse_duration_or_ms(std::string_view text);
-
 // The exact duration, each unit from the largest as often as it fits: "3d12h", "1m500ms", "0ms". Whole weeks are weeks
 // ("2w"), others days ("15d"). parse_duration() gives the same number back; a negative one has a minus in front, which
 // is for reading only.

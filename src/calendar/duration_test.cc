@@ -133,19 +133,6 @@ TEST(Duration, refuses_with_the_column_and_what_is_accepted) {
     }
 }
 
-TEST(Duration, numbers_without_a_unit_are_milliseconds_only_where_that_is_said) {
-    EXPECT_EQ(duration_from_ms(0).value(), 0);
-    EXPECT_EQ(duration_from_ms(kMost).value(), kMost);
-    EXPECT_EQ(duration_from_ms(-1).error().code, "bad_duration");
-    EXPECT_EQ(parse_duration_or_ms("1500").value(), 1500);
-    EXPECT_EQ(parse_duration_or_ms("1500s").value(), 1'500'000);
-    EXPECT_EQ(parse_duration_or_ms("PT1S").value(), 1000);
-    EXPECT_EQ(parse_duration_or_ms("9223372036854775807").value(), kMost);
-    EXPECT_EQ(parse_duration_or_ms("9223372036854775808").error().code, "bad_duration");
-    EXPECT_EQ(parse_duration_or_ms("-5").error().code, "bad_duration");
-    EXPECT_EQ(parse_duration_or_ms("").error().code, "bad_duration");
-}
-
 TEST(Duration, prints_the_largest_units_first) {
     EXPECT_EQ(format_duration(0), "0ms");
     EXPECT_EQ(format_duration(250), "250ms");

@@ -126,6 +126,7 @@ void append_padded(std::string& text, std::uint64_t number, std::size_t length) 
 Result<InstantMs> parse_instant(std::string_view whole) {
     TextScanner text(whole);
     if (text.at_end()) return refusal(1, "the instant is empty");
+    if (is_number(whole)) return refusal(1, "a number has no unit and may be seconds or milliseconds");
     const Result<std::int64_t> date = parse_date(text);
     if (!date) return date.error();
     if (!text.take('T') && !text.take('t') && !text.take(' ')) {
@@ -156,11 +157,6 @@ Result<InstantMs> instant_from_ms(std::int64_t milliseconds) {
                      {}};
     }
     return milliseconds;
-}
-
-Result<InstantMs> parse_instant_or_ms(std::string_view text) {
-    if (!is_number(text)) return parse_instant(text);
-    return instant_from_ms(TextScanner(text).take_number().value_or(-1));
 }
 
 std::string format_instant(InstantMs instant) {

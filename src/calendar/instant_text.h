@@ -23,12 +23,9 @@ inline constexpr InstantMs kLastInstant = 253'402'300'799'999;
 // An RFC 3339 text. O(length of the text).
 Result<InstantMs> parse_instant(std::string_view text);
 
-// For a place where the unit is given to be milliseconds since 1970, such as a number in JSON. Refuses what lies
-// outside 0 .. kLastInstant.
+// For a place where the unit is given to be milliseconds since 1970, such as a number that a program has reckoned.
+// Refuses what lies outside 0 .. kLastInstant.
 Result<InstantMs> instant_from_ms(std::int64_t milliseconds);
-
-// As parse_instant(); a text of digits alone is milliseconds since 1970.
-Result<InstantMs> parse_instant_or_ms(std::string_view text);
 
 // "2027-01-01T06:00:00.000Z": always UTC and three digits, so that texts sort as instants do. Outside 0 ..
 // kLastInstant, where RFC 3339 ends, the plain number of milliseconds.

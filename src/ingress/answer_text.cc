@@ -97,7 +97,7 @@ HttpResponse write(const MessageAnswer& answer) {
     if (!answer.waits_for.empty()) json.text("waits_for", answer.waits_for);
     if (answer.row.state.retry) write_retry(json, *answer.row.state.retry);
     if (answer.repeat) write_repeat(json, *answer.repeat);
-    if (answer.expires_in_ms != 0) json.number("expires_in", answer.expires_in_ms);
+    if (answer.expires_in_ms != 0) json.number("expires_in_ms", answer.expires_in_ms);
     const bool is_check = answer.transaction && answer.parent != 0;
     if (answer.transaction) {
         is_check ? write_check(json, answer.parent, answer.occurrence, *answer.transaction)

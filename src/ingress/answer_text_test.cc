@@ -109,7 +109,7 @@ TEST(AnswerText, of_a_dead_message_with_a_rule_of_its_own) {
     expect_json(answer_text(dead), 200,
                 R"({"id":"1024","queue":"mail","state":"dead","due":"2027-01-01T06:00:00.250Z",)"
                 R"("due_ms":1798783200250,"priority":0,"attempts":3,"maybe_delivered":false,)"
-                R"("retry":{"attempts":3,"first":1000,"factor":1.5,"most":3600000,"jitter":0.005},)"
+                R"("retry":{"attempts":3,"first_ms":1000,"factor":1.5,"most_ms":3600000,"jitter":0.005},)"
                 R"("ended":"2027-01-01T06:00:00.300Z","ended_ms":1798783200300,)"
                 R"("reason":"the \"printer\" is on fire","body":"x"})");
 }

@@ -27,8 +27,9 @@ TEST(BatchRequest, lines_become_one_command_and_are_answered_in_order) {
     ApiServer server;
     PutBatchAnswer reply;
     reply.results = {put_answer(1024), Error{"delay_too_long", "too far", "delay"}, put_answer(2048, true)};
-    const std::string answer =
-        server.ask(puts("{\"body\":\"a\",\"delay\":5}\r\n{\"body\":7}\r\n{\"body\":\"b\"}\n\n{\"key\":\"k\"}"), reply);
+    const std::string answer = server.ask(
+        puts("{\"body\":\"a\",\"delay_ms\":5}\r\n{\"body\":7}\r\n{\"body\":\"b\"}\n\n{\"body\":\"\",\"key\":\"k\"}"),
+        reply);
     EXPECT_EQ(server.command(),
               "batch\nput default q delay=5 priority=0 body=a type= headers= trace=\n"
               "put default q delay=0 priority=0 body=b type= headers= trace=\n"
@@ -56,7 +57,7 @@ TEST(BatchRequest, a_line_that_is_no_json_is_named_by_its_number) {
     ApiServer server;
     PutBatchAnswer reply;
     reply.results = {put_answer(1024)};
-    const std::string answer = server.ask(puts("{}\n{\"body\":}\n\n \t\n{"), reply);
+    const std::string answer = server.ask(puts("{\"body\":\"\"}\n{\"body\":}\n\n \t\n{"), reply);
     EXPECT_NE(answer.find("at line 2, column 9\""), std::string::npos) << answer;
     EXPECT_NE(answer.find("\"line 3 is empty: each"), std::string::npos) << answer;
     EXPECT_NE(answer.find("\"line 4 is empty: each"), std::string::npos) << answer;
@@ -72,7 +73,8 @@ TEST(BatchRequest, how_a_line_ends_makes_no_other_message_of_it) {
     HttpRequest request;
     request.method = "POST";
     request.fields = {{"Content-Type", kNdjson}};
-    const std::string body = "{\"key\":\"k\"}\r\n{\"key\":\"k\"}\n{\"key\":\"k\"}\r";
+    const std::string body =
+        "{\"body\":\"\",\"key\":\"k\"}\r\n{\"body\":\"\",\"key\":\"k\"}\n{\"body\":\"\",\"key\":\"k\"}\r";
     request.body = body;
     const Result<BatchRequest> batch = read_batch(request, path, {});
     ASSERT_TRUE(batch);
@@ -84,7 +86,7 @@ TEST(BatchRequest, how_a_line_ends_makes_no_other_message_of_it) {
 
 TEST(BatchRequest, what_the_engine_refuses_as_a_whole_is_one_problem) {
     ApiServer server;
-    const std::string answer = server.ask(puts("{}\n{}\n"), Error{"too_busy", "try again"});
+    const std::string answer = server.ask(puts("{\"body\":\"\"}\n{}\n"), Error{"too_busy", "try again"});
     EXPECT_EQ(status_of(answer), 503);
     EXPECT_EQ(member_of(answer, "code"), "too_busy");
 }
@@ -101,8 +103,8 @@ TEST(BatchRequest, limits_hold_at_their_value_and_beyond_it_nothing_is_done) {
     ApiServer server({.batch_max = 3});
     PutBatchAnswer reply;
     reply.results = {put_answer(1024), put_answer(2048), put_answer(3072)};
-    EXPECT_EQ(status_of(server.ask(puts("{}\n{}\n{}\n"), reply)), 200);
-    EXPECT_EQ(member_of(server.ask(puts("{}\n{}\n{}\n{}")), "code"), "batch_too_large");
+    EXPECT_EQ(status_of(server.ask(puts("{\"body\":\"\"}\n{\"body\":\"\"}\n{\"body\":\"\"}\n"), reply)), 200);
+    EXPECT_EQ(member_of(server.ask(puts("{\"body\":\"\"}\n{}\n{}\n{}")), "code"), "batch_too_large");
     EXPECT_EQ(server.command(), "");
     std::string four = token_text(1);
     for (std::uint64_t id = 2; id <= 4; ++id) four += "\",\"" + token_text(id);
@@ -180,11 +182,11 @@ TEST(BatchRequest, a_lease_that_is_refused_is_named_by_its_place) {
 TEST(BatchRequest, puts_carry_a_trace_that_is_given_once) {
     const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     ApiServer once;
-    static_cast<void>(once.ask(puts("{}", {{"traceparent", trace}}), PutBatchAnswer{{put_answer(1024)}}));
+    static_cast<void>(once.ask(puts(R"({"body":""})", {{"traceparent", trace}}), PutBatchAnswer{{put_answer(1024)}}));
     EXPECT_NE(once.command().find("trace=" + trace), std::string::npos) << once.command();
     ApiServer twice;
-    static_cast<void>(
-        twice.ask(puts("{}", {{"traceparent", trace}, {"traceparent", trace}}), PutBatchAnswer{{put_answer(1024)}}));
+    static_cast<void>(twice.ask(puts(R"({"body":""})", {{"traceparent", trace}, {"traceparent", trace}}),
+                                PutBatchAnswer{{put_answer(1024)}}));
     EXPECT_EQ(twice.command().find(trace), std::string::npos) << twice.command();
 }
 

@@ -12,7 +12,7 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kAdvanceMembers[] = {"by", "to"};
+constexpr std::string_view kAdvanceMembers[] = {"by", "by_ms", "to", "to_ms"};
 
 HttpResponse clock_text(const ClockStatus& status) {
     HttpResponse response;
@@ -29,13 +29,13 @@ HttpResponse clock_text(const ClockStatus& status) {
 
 // How far a test wants to go.
 Result<std::int64_t> read_advance(const JsonRequest& json, const ClockStatus& now) {
-    if (json.has("by") && json.has("to")) {
+    if (json.has_time("by") && json.has_time("to")) {
         return Error{"conflicting_members", "give either `by`, how far to go, or `to`, the instant to go to", "to"};
     }
-    if (!json.has("by") && !json.has("to")) {
+    if (!json.has_time("by") && !json.has_time("to")) {
         return Error{"missing_member", "say how far: `by`, such as 1h, or `to`, such as 2027-01-01T06:00:00Z", "by"};
     }
-    const bool to = json.has("to");
+    const bool to = json.has_time("to");
     const Result<std::optional<std::int64_t>> read = to ? json.instant_ms("to") : json.duration_ms("by");
     if (!read) return read.error();
     const std::int64_t left = kServerTimeMaxMs - now.server_ms;

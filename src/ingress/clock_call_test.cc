@@ -48,7 +48,7 @@ TEST_F(ClockCall, a_jump_is_accepted_once_and_only_where_one_is_held) {
         EXPECT_EQ(member_of(server_.ask({"POST", "/v1/clock:accept"}), "state"), "steady");
         EXPECT_EQ(code(server_.ask({"POST", "/v1/clock:accept"})), "clock_not_held");
     }
-    EXPECT_EQ(code(server_.ask({"POST", "/v1/clock:accept", R"({"by":1})"})), "unknown_member");
+    EXPECT_EQ(code(server_.ask({"POST", "/v1/clock:accept", R"({"by_ms":1})"})), "unknown_member");
     EXPECT_EQ(code(server_.ask({"GET", "/v1/clock:accept"})), "method_not_allowed");
 }
 
@@ -56,15 +56,15 @@ TEST_F(ClockCall, a_tests_clock_goes_as_far_as_it_is_told) {
     told({.server_ms = kNow, .state = ClockState::test});
     EXPECT_EQ(member_of(advance(R"({"by":"90s"})"), "server_time_ms"), std::to_string(kNow + 90'000));
     EXPECT_EQ(member_of(advance(R"({"to":"2027-02-01T00:00:00Z"})"), "server_time"), "2027-02-01T00:00:00.000Z");
-    EXPECT_EQ(member_of(advance(R"({"by":0})"), "server_time"), "2027-02-01T00:00:00.000Z");
+    EXPECT_EQ(member_of(advance(R"({"by_ms":0})"), "server_time"), "2027-02-01T00:00:00.000Z");
 }
 
 // Whatever is refused has moved nothing.
 TEST_F(ClockCall, what_is_no_way_ahead_is_refused) {
     told({.server_ms = kNow, .state = ClockState::test});
     EXPECT_EQ(code(advance("")), "missing_member");
-    EXPECT_EQ(code(advance(R"({"by":1,"to":1})")), "conflicting_members");
-    EXPECT_EQ(code(advance(R"({"by":-1})")), "negative_duration");
+    EXPECT_EQ(code(advance(R"({"by_ms":1,"to_ms":1})")), "conflicting_members");
+    EXPECT_EQ(code(advance(R"({"by_ms":-1})")), "negative_duration");
     EXPECT_EQ(code(advance(R"({"by":"soon"})")), "bad_duration");
     EXPECT_EQ(code(advance(R"({"to":"tomorrow"})")), "bad_instant");
     EXPECT_EQ(code(advance(R"({"to":"2027-01-01T06:00:00Z"})")), "out_of_range") << "a quarter of a second ago";

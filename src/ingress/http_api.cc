@@ -75,6 +75,11 @@ Status check_content_coding(const HttpRequest& request) {
     return {};
 }
 
+HttpApiOptions with_clock_of(CommandPort& port, HttpApiOptions options) {
+    options.server_ms = [&port] { return port.clock().server_ms; };
+    return options;
+}
+
 HttpResponse readiness_text(const Readiness& readiness) {
     std::string body;
     JsonWriter json(body);
@@ -91,7 +96,7 @@ HttpResponse readiness_text(const Readiness& readiness) {
 }  // namespace
 
 HttpApi::HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log)
-    : port_(port), options_(std::move(options)), log_(log, options_.requests) {}
+    : port_(port), options_(with_clock_of(port, std::move(options))), log_(log, options_.requests) {}
 
 void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     RequestNote note = RequestLog::note(request, monotonic_now_ns());

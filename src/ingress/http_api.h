@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/instant.h"
 #include "base/log.h"
 #include "ingress/caller.h"
 #include "ingress/command_port.h"
@@ -33,6 +34,8 @@ struct HttpApiOptions {
     std::size_t headers_max = 32;
     std::size_t headers_bytes_max = 8u << 10;
     FindZone find_zone = &Zone::load;  // for schedules
+    // Server time, by which an instant in a number is told from a slip. HttpApi sets it to that of its port.
+    std::function<InstantMs()> server_ms = [] { return InstantMs{0}; };
     // Whether a queue may have this webhook; gives its URL one form.
     std::function<Status(WebhookTarget&)> check_webhook = [](WebhookTarget&) { return Status(); };
     CallerRules callers;

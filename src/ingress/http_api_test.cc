@@ -12,6 +12,7 @@ namespace {
 const std::string kLease = lease_text({1024, 1, 2, 3});
 const std::string kPut = "/v1/queues/q/messages";
 const std::string kTake = "/v1/queues/q:lease";
+const std::string kEmpty = R"({"body":""})";
 
 Call put(const std::string& body) {
     return {"POST", kPut, body};
@@ -58,8 +59,8 @@ TEST(HttpApi, refuses_json_that_is_none) {
         {put("{} {}"), 400, "bad_json", "", "line 1, column 4"},
         {put("{\"delay\":NaN}"), 400, "bad_json", "", "line 1, column 10"},
         {put("{\"delay\":Infinity}"), 400, "bad_json", ""},
-        {put("{\"delay\":01}"), 400, "bad_json", ""},
-        {put("{\"delay\":1,}"), 400, "bad_json", ""},
+        {put("{\"delay_ms\":01}"), 400, "bad_json", ""},
+        {put("{\"delay_ms\":1,}"), 400, "bad_json", ""},
         {put("{'body':'x'}"), 400, "bad_json", ""},
         {put("{\"body\":\"a\nb\"}"), 400, "bad_json", ""},
         {put("{\"body\":\"\\ud800\"}"), 400, "bad_json", ""},
@@ -87,22 +88,22 @@ TEST(HttpApi, refuses_members_that_it_does_not_know_or_knows_twice) {
         {put(R"({"":""})"), 400, "unknown_member", ""},
         {{"POST", kTake, R"({"wiat":"1s"})"}, 400, "unknown_member", "wiat", "`wait`"},
         {{"PATCH", "/v1/messages/1", R"({"dew":1})"}, 400, "unknown_member", "dew", "`due`"},
-        {{"PATCH", "/v1/messages/1", R"({"delay":1,"priority":1})"}, 400, "unknown_member", "priority"},
+        {{"PATCH", "/v1/messages/1", R"({"delay_ms":1,"priority":1})"}, 400, "unknown_member", "priority"},
         {{"POST", "/v1/messages/1:fire", R"({"x":1})"}, 400, "unknown_member", "x", "no members"},
         {{"POST", "/v1/leases/" + kLease + ":ack", R"({"x":1})"}, 400, "unknown_member", "x"},
-        {{"POST", "/v1/leases/" + kLease + ":fail", R"({"delay":1})"}, 400, "unknown_member", "delay"},
-        {{"POST", "/v1/leases/" + kLease + ":extend", R"({"delay":1})"}, 400, "unknown_member", "delay"},
-        {{"POST", "/v1/leases/" + kLease + ":release", R"({"lease":1})"}, 400, "unknown_member", "lease"},
+        {{"POST", "/v1/leases/" + kLease + ":fail", R"({"delay_ms":1})"}, 400, "unknown_member", "delay_ms"},
+        {{"POST", "/v1/leases/" + kLease + ":extend", R"({"delay_ms":1})"}, 400, "unknown_member", "delay_ms"},
+        {{"POST", "/v1/leases/" + kLease + ":release", R"({"lease_ms":1})"}, 400, "unknown_member", "lease_ms"},
         {put(R"({"body":"x","body":"y"})"), 400, "duplicate_member", "body"},
         {put(R"({"body":"x","\u0062ody":"y"})"), 400, "duplicate_member", "body"},
         {put(R"({"headers":{"a":"1","b":"2","a":"1"}})"), 400, "duplicate_member", "headers.a"},
         {put(R"({"headers":{"Trace":"1","trace":"2"}})"), 400, "duplicate_member", "headers.trace"},
         {put(R"({"body":"x","body_base64":""})"), 400, "conflicting_members", "body_base64"},
-        {put(R"({"delay":1,"due":1})"), 400, "conflicting_members", "due"},
+        {put(R"({"delay_ms":1,"due_ms":1})"), 400, "conflicting_members", "due"},
         {put(R"({"held":true,"transaction":{"check_back":{"after":"1m"}}})"), 400, "conflicting_members", "held"},
         {raw({{"Duewheel-Held", "true"}, {"Duewheel-Transaction", "after=1m"}}), 400, "conflicting_members",
          "Duewheel-Held"},
-        {{"PATCH", "/v1/messages/1", R"({"delay":1,"due":1})"}, 400, "conflicting_members", "due"},
+        {{"PATCH", "/v1/messages/1", R"({"delay_ms":1,"due_ms":1})"}, 400, "conflicting_members", "due"},
         {{"PATCH", "/v1/messages/1", "{}"}, 400, "missing_member", "delay"},
         {{"PATCH", "/v1/messages/1"}, 400, "missing_member", "delay"},
         {raw({{"Duewheel-Delay", "1s"}, {"Duewheel-Due", "1"}}), 400, "conflicting_members", "Duewheel-Due"},
@@ -144,23 +145,152 @@ TEST(HttpApi, refuses_values_of_the_wrong_type_naming_both) {
     });
 }
 
+// Seconds to Celery and beanstalkd, milliseconds to BullMQ: 600 was 0.6 s, and Unix seconds were a day in 1970.
+TEST(HttpApi, refuses_numbers_without_a_unit_and_says_both_ways_out) {
+    const std::string watchdog = "/v1/watchdogs/w";
+    const std::string schedule = "/v1/schedules/s";
+    const std::string queue = "/v1/queues/mail";
+    const auto with = [](const char* before, const char* after = "}") {
+        return [before, after](const std::string& value) { return before + value + after; };
+    };
+    struct Surface {
+        Call call;
+        std::string member;
+        std::function<std::string(const std::string&)> body;
+    };
+    const std::vector<Surface> durations = {
+        {{"POST", kPut}, "delay", with(R"({"delay":)")},
+        {{"POST", kPut}, "flex", with(R"({"flex":)")},
+        {{"POST", kPut}, "expires_in", with(R"({"expires_in":)")},
+        {{"POST", kPut}, "repeat.every", with(R"({"repeat":{"every":)", "}}")},
+        {{"POST", kPut}, "repeat.most", with(R"({"repeat":{"every":"1s","most":)", "}}")},
+        {{"POST", kPut}, "retry.first", with(R"({"retry":{"first":)", "}}")},
+        {{"POST", kPut}, "retry.most", with(R"({"retry":{"most":)", "}}")},
+        {{"POST", kPut}, "transaction.check_back.after", with(R"({"transaction":{"check_back":{"after":)", "}}}")},
+        {{"PATCH", "/v1/messages/1"}, "delay", with(R"({"delay":)")},
+        {{"POST", kTake}, "lease", with(R"({"lease":)")},
+        {{"POST", kTake}, "wait", with(R"({"wait":)")},
+        {{"POST", "/v1/leases/" + kLease + ":fail"}, "retry_in", with(R"({"retry_in":)")},
+        {{"POST", "/v1/leases/" + kLease + ":extend"}, "lease", with(R"({"lease":)")},
+        {{"POST", "/v1/leases/" + kLease + ":release"}, "delay", with(R"({"delay":)")},
+        {{"POST", "/v1/leases:release"}, "delay", with(R"({"leases":[],"delay":)")},
+        {{"PUT", queue}, "lease", with(R"({"lease":)")},
+        {{"PUT", queue}, "retry.first", with(R"({"retry":{"first":)", "}}")},
+        {{"PUT", queue},
+         "target.webhook.timeout",
+         with(R"({"target":{"webhook":{"url":"https://example.com","timeout":)", "}}}")},
+        {{"PUT", schedule}, "every", with(R"({"queue":"q","every":)")},
+        {{"PUT", schedule}, "jitter", with(R"({"queue":"q","every":"1h","jitter":)")},
+        {{"PUT", schedule}, "misfire_window", with(R"({"queue":"q","every":"1h","misfire_window":)")},
+        {{"PUT", schedule}, "expires_in", with(R"({"queue":"q","every":"1h","expires_in":)")},
+        {{"PUT", watchdog}, "timeout", with(R"({"queue":"q","timeout":)")},
+        {{"PUT", watchdog}, "most", with(R"({"queue":"q","timeout":"1h","most":)")},
+        {{"PUT", watchdog}, "again", with(R"({"queue":"q","timeout":"1h","again":)")},
+        {{"PUT", watchdog}, "expires_in", with(R"({"queue":"q","timeout":"1h","expires_in":)")},
+        {{"POST", "/v1/clock:advance"}, "by", with(R"({"by":)")},
+    };
+    const std::vector<Surface> instants = {
+        {{"POST", kPut}, "due", with(R"({"due":)")},
+        {{"POST", kPut}, "expires", with(R"({"expires":)")},
+        {{"POST", kPut}, "repeat.until", with(R"({"repeat":{"every":"1s","until":)", "}}")},
+        {{"PATCH", "/v1/messages/1"}, "due", with(R"({"due":)")},
+        {{"PUT", schedule}, "start", with(R"({"queue":"q","every":"1h","start":)")},
+        {{"PUT", schedule}, "end", with(R"({"queue":"q","every":"1h","end":)")},
+        {{"POST", queue + ":discard"}, "died_before", with(R"({"died_before":)")},
+        {{"POST", "/v1/clock:advance"}, "to", with(R"({"to":)")},
+    };
+    std::vector<Refusal> refusals;
+    for (const auto* surfaces : {&durations, &instants}) {
+        const bool is_duration = surfaces == &durations;
+        for (const Surface& surface : *surfaces) {
+            for (const char* value : {"600", "\"600\""}) {
+                Refusal refusal{surface.call, 400, is_duration ? "bad_duration" : "bad_instant", surface.member};
+                refusal.call.body = surface.body(value);
+                refusal.says = is_duration ? "write it as a text, such as \"10m\", or give milliseconds as `" +
+                                                 surface.member + "_ms`"
+                                           : "write it as a text, such as \"2027-01-01T06:00:00Z\", or give "
+                                             "milliseconds since 1970 as `" +
+                                                 surface.member + "_ms`";
+                refusals.push_back(refusal);
+            }
+        }
+    }
+    expect_refusals(refusals);
+}
+
+TEST(HttpApi, refuses_numbers_without_a_unit_in_texts_alone) {
+    const std::string list = "/v1/queues/mail/messages";
+    expect_refusals({
+        {raw({{"Duewheel-Delay", "600"}}), 400, "bad_duration", "Duewheel-Delay", "a unit is missing"},
+        {raw({{"Duewheel-Flex", "600"}}), 400, "bad_duration", "Duewheel-Flex", "a unit is missing"},
+        {raw({{"Duewheel-Expires-In", "600"}}), 400, "bad_duration", "Duewheel-Expires-In", "a unit is missing"},
+        {raw({{"Duewheel-Due", "1798783200"}}), 400, "bad_instant", "Duewheel-Due", "a number has no unit"},
+        {raw({{"Duewheel-Expires", "1798783200000"}}), 400, "bad_instant", "Duewheel-Expires", "a number has no unit"},
+        {raw({{"Duewheel-Retry", "first=5"}}), 400, "bad_duration", "Duewheel-Retry", "a unit is missing"},
+        {raw({{"Duewheel-Repeat", "every=60"}}), 400, "bad_duration", "Duewheel-Repeat", "a unit is missing"},
+        {raw({{"Duewheel-Transaction", "after=60"}}), 400, "bad_duration", "Duewheel-Transaction", "a unit is missing"},
+        {{"GET", list + "?due_after=1798783200"}, 400, "bad_instant", "due_after", "a number has no unit"},
+        {{"GET", list + "?due_before=1798783200000"}, 400, "bad_instant", "due_before", "a number has no unit"},
+        {{"GET", "/v1/history?queue=q&from=5"}, 400, "bad_instant", "from", "a number has no unit"},
+        {{"GET", "/v1/history?queue=q&to=5"}, 400, "bad_instant", "to", "a number has no unit"},
+        {{"GET", "/v1/schedules/s:preview?from=5"}, 400, "bad_instant", "from", "a number has no unit"},
+    });
+}
+
+TEST(HttpApi, a_member_that_names_its_unit_takes_a_number_alone) {
+    expect_refusals({
+        {put(R"({"delay_ms":"10m"})"), 400, "wrong_type", "delay_ms", "a text such as \"10m\" goes into `delay`"},
+        {put(R"({"delay_ms":"600"})"), 400, "wrong_type", "delay_ms"},
+        {put(R"({"due_ms":"2027-01-01T06:00:00Z"})"), 400, "wrong_type", "due_ms", "goes into `due`"},
+        {put(R"({"delay":"1s","delay_ms":1000})"), 400, "conflicting_members", "delay_ms", "`delay` or `delay_ms`"},
+        {put(R"({"delay_ms":1,"due":"2027-01-01T06:00:00Z"})"), 400, "conflicting_members", "due"},
+        {put(R"({"retry":{"first":"1s","first_ms":1}})"), 400, "conflicting_members", "retry.first_ms"},
+        {{"PATCH", "/v1/messages/1", R"({"flex_ms":1})"}, 400, "missing_member", "delay"},
+    });
+}
+
+// Unix seconds in a place for milliseconds are a day in January 1970, and what is meant of long ago is a text.
+TEST(HttpApi, refuses_instants_by_number_that_cannot_be_meant) {
+    constexpr InstantMs kNow = 1'798'783'200'000;  // 2027-01-01T06:00:00Z
+    ApiServer server;
+    server.server().on_loop([&] { server.shard().clock_status.server_ms = kNow; });
+    const auto told = [&](const std::string& body) {
+        const std::string answer = server.ask(put(body));
+        const std::string code = member_of(answer, "code");
+        return server.command().empty() ? code + " " + member_of(answer, "field") : "taken";
+    };
+    EXPECT_EQ(told(R"({"body":"x","due_ms":1798783200})"), "bad_instant due_ms");
+    EXPECT_EQ(told(R"({"body":"x","due_ms":946684799999})"), "bad_instant due_ms");
+    EXPECT_EQ(told(R"({"body":"x","expires_ms":946684799999})"), "bad_instant expires_ms");
+    EXPECT_EQ(told(R"({"body":"x","expires_ms":946684800000})"), "taken") << "the engine knows what it may be";
+    EXPECT_EQ(told(R"({"body":"x","repeat":{"every":"1s","until_ms":0}})"), "bad_instant repeat.until_ms");
+    constexpr InstantMs kYear = std::int64_t{365} * 86'400'000;
+    EXPECT_EQ(told(R"({"body":"x","due_ms":)" + std::to_string(kNow - kYear - 1) + "}"), "bad_instant due_ms");
+    EXPECT_EQ(told(R"({"body":"x","due_ms":)" + std::to_string(kNow - kYear) + "}"), "taken");
+    EXPECT_EQ(told(R"({"body":"x","due":"1970-01-21T19:39:43Z"})"), "taken");
+    EXPECT_EQ(told(R"({"body":"x","due":"2000-01-01T00:00:00Z"})"), "taken");
+    const std::string move = server.ask({"PATCH", "/v1/messages/1", R"({"due_ms":1000000000000})"});
+    EXPECT_EQ(member_of(move, "field"), "due_ms");
+    EXPECT_NE(member_of(move, "detail").find("more than a year ago"), std::string::npos) << body_of(move);
+}
+
 TEST(HttpApi, refuses_durations_instants_and_numbers_that_are_none) {
     std::vector<Refusal> refusals = {
-        {put(R"({"delay":-1})"), 400, "negative_duration", "delay"},
+        {put(R"({"delay_ms":-1})"), 400, "negative_duration", "delay_ms"},
         {put(R"({"delay":"-1s"})"), 400, "negative_duration", "delay"},
         {put(R"({"flex":"-1s"})"), 400, "negative_duration", "flex"},
-        {{"PATCH", "/v1/messages/1", R"({"delay":1,"flex":"x"})"}, 400, "bad_duration", "flex"},
-        {{"PATCH", "/v1/messages/1", R"({"flex":1})"}, 400, "missing_member", "delay"},
+        {{"PATCH", "/v1/messages/1", R"({"delay_ms":1,"flex":"x"})"}, 400, "bad_duration", "flex"},
+        {{"PATCH", "/v1/messages/1", R"({"flex_ms":1})"}, 400, "missing_member", "delay"},
         {raw({{"Duewheel-Flex", "soon"}}), 400, "bad_duration", "Duewheel-Flex"},
-        {put(R"({"delay":1.5})"), 400, "bad_duration", "delay"},
-        {put(R"({"delay":1e400})"), 400, "bad_duration", "delay"},
-        {put(R"({"delay":9223372036854775808})"), 400, "bad_duration", "delay"},
-        {put(R"({"due":-1})"), 400, "bad_instant", "due"},
-        {put(R"({"due":253402300800000})"), 400, "bad_instant", "due"},
-        {put(R"({"due":1.5})"), 400, "bad_instant", "due"},
-        {put(R"({"expires_in":-1})"), 400, "negative_duration", "expires_in"},
+        {put(R"({"delay_ms":1.5})"), 400, "bad_duration", "delay_ms"},
+        {put(R"({"delay_ms":1e400})"), 400, "bad_duration", "delay_ms"},
+        {put(R"({"delay_ms":9223372036854775808})"), 400, "bad_duration", "delay_ms"},
+        {put(R"({"due_ms":-1})"), 400, "bad_instant", "due_ms"},
+        {put(R"({"due_ms":253402300800000})"), 400, "bad_instant", "due_ms"},
+        {put(R"({"due_ms":1.5})"), 400, "bad_instant", "due_ms"},
+        {put(R"({"expires_in_ms":-1})"), 400, "negative_duration", "expires_in_ms"},
         {put(R"({"expires":"soon"})"), 400, "bad_instant", "expires"},
-        {put(R"({"expires":1,"expires_in":1})"), 400, "conflicting_members", "expires"},
+        {put(R"({"expires_ms":1,"expires_in_ms":1})"), 400, "conflicting_members", "expires"},
         {put(R"({"order_key":""})"), 400, "bad_order_key", "order_key"},
         {put(R"({"order_key":"a\nb"})"), 400, "bad_order_key", "order_key"},
         {put(R"({"order_key":")" + std::string(257, 'k') + R"("})"), 400, "bad_order_key", "order_key"},
@@ -169,10 +299,10 @@ TEST(HttpApi, refuses_durations_instants_and_numbers_that_are_none) {
         {put(R"({"priority":-2147483649})"), 400, "out_of_range", "priority"},
         {put(R"({"priority":0.5})"), 400, "wrong_type", "priority", "a fraction"},
         {put(R"({"priority":1e400})"), 400, "out_of_range", "priority"},
-        {put(R"({"delay":1e99999999999})"), 400, "out_of_range", "delay", "without one"},
+        {put(R"({"delay_ms":1e99999999999})"), 400, "out_of_range", "delay_ms", "without one"},
         {{"POST", kTake, R"({"max":1.5})"}, 400, "wrong_type", "max"},
         {{"POST", kTake, R"({"lease":"long"})"}, 400, "bad_duration", "lease"},
-        {{"POST", kTake, R"({"wait":-1})"}, 400, "negative_duration", "wait"},
+        {{"POST", kTake, R"({"wait_ms":-1})"}, 400, "negative_duration", "wait_ms"},
         {{"POST", "/v1/leases/" + kLease + ":fail", R"({"retry_in":"1y"})"}, 400, "bad_duration", "retry_in"},
         {{"POST", "/v1/leases/" + kLease + ":extend", R"({"lease":""})"}, 400, "bad_duration", "lease"},
         {{"POST", "/v1/leases/" + kLease + ":release", R"({"delay":"x"})"}, 400, "bad_duration", "delay"},
@@ -323,7 +453,7 @@ TEST(HttpApi, hands_the_shards_answer_on) {
     EXPECT_EQ(server.command(), "cancel default 1024");
     const std::string missing = server.ask({"GET", "/v1/messages/1024"}, Error{"unknown_id", "No such message.", "id"});
     EXPECT_EQ(status_of(missing), 404);
-    const std::string busy = server.ask(put("{}"), Error{"too_busy", "Later."});
+    const std::string busy = server.ask(put(kEmpty), Error{"too_busy", "Later."});
     EXPECT_EQ(status_of(busy), 503);
     EXPECT_NE(busy.find("\r\nRetry-After: 1\r\n"), std::string::npos);
     EXPECT_EQ(status_of(server.ask({"POST", "/v1/messages/1:fire"}, Error{"not_waiting", "It is held."})), 409);
@@ -422,7 +552,7 @@ TEST(HttpApi, numbers_beyond_every_limit_reach_the_engine_beyond_it) {
     for (const char* code : {"lease_too_short", "lease_too_long", "wait_too_long"}) {
         EXPECT_EQ(status_of(server.ask({"POST", kTake}, Error{code, "No."})), 400) << code;
     }
-    const std::string most = R"({"lease":9007199254740992,"wait":9007199254740992})";
+    const std::string most = R"({"lease_ms":9007199254740992,"wait_ms":9007199254740992})";
     EXPECT_EQ(status_of(server.ask({"POST", kTake, most}, Error{"lease_too_long", "No."})), 400);
     EXPECT_EQ(server.command(), "lease default q max=1 lease=9007199254740992 wait=9007199254740992");
 }
@@ -479,7 +609,7 @@ TEST(HttpApi, is_called_by_names_of_the_server_alone_where_these_are_known) {
     HttpApiOptions options;
     options.callers = {true, {"y"}, {}};
     ApiServer server(std::move(options));
-    for (const Call& call : {Call{"GET", "/healthz"}, Call{"GET", "/v1/stats"}, put("{}"), Call{"GET", "/nowhere"}}) {
+    for (const Call& call : {Call{"GET", "/healthz"}, Call{"GET", "/v1/stats"}, put(kEmpty), Call{"GET", "/nowhere"}}) {
         const std::string answer = server.ask(call);
         EXPECT_EQ(status_of(answer), 403) << call.target;
         EXPECT_EQ(member_of(answer, "code"), "foreign_host");
@@ -492,7 +622,7 @@ TEST(HttpApi, a_page_of_another_host_changes_nothing_whatever_it_sends) {
     ApiServer server;
     const std::vector<std::pair<std::string, std::string>> evil{{"Origin", "http://evil.example"}};
     for (const Call& call :
-         {Call{"POST", kPut, "{}", "", evil}, Call{"POST", kPut, "x", "text/plain", evil},
+         {Call{"POST", kPut, kEmpty, "", evil}, Call{"POST", kPut, "x", "text/plain", evil},
           Call{"POST", kPut, "a=b", "application/x-www-form-urlencoded", evil}, Call{"POST", kTake, "", "", evil},
           Call{"DELETE", "/v1/messages/1", "", "", evil}, Call{"PATCH", "/v1/messages/1", "{}", "", evil},
           Call{"POST", "/v1/leases/" + kLease + ":ack", "", "", evil}, Call{"OPTIONS", kPut, "", "", evil}}) {
@@ -503,7 +633,7 @@ TEST(HttpApi, a_page_of_another_host_changes_nothing_whatever_it_sends) {
         EXPECT_EQ(server.command(), "");
         EXPECT_EQ(answer.find("Access-Control"), std::string::npos);
     }
-    server.ask({"POST", kPut, "{}", "", {{"Origin", "http://x"}}});
+    server.ask({"POST", kPut, kEmpty, "", {{"Origin", "http://x"}}});
     EXPECT_NE(server.command(), "") << "its own page";
     server.ask({"GET", "/v1/messages/1", "", "", evil});
     EXPECT_NE(server.command(), "") << "reading, of which the page is shown nothing";
@@ -513,7 +643,7 @@ TEST(HttpApi, an_answer_carries_the_trace_of_its_request) {
     const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     ApiServer server;
     const std::vector<std::pair<std::string, std::string>> traced{{"Traceparent", trace}};
-    for (const Call& call : {Call{"POST", kPut, "{}", "", traced}, Call{"POST", kPut, "{", "", traced},
+    for (const Call& call : {Call{"POST", kPut, kEmpty, "", traced}, Call{"POST", kPut, "{", "", traced},
                              Call{"GET", "/healthz", "", "", traced}, Call{"GET", "/nowhere", "", "", traced}}) {
         EXPECT_NE(server.ask(call).find("\r\ntraceparent: " + trace + "\r\n"), std::string::npos) << call.target;
     }
@@ -550,16 +680,16 @@ TEST(HttpApi, pipelined_calls_act_as_if_sent_one_after_the_other) {
     const Call take{"POST", kTake, "{}"};
     const Call look{"GET", "/v1/messages/1"};
     const Call cancel{"DELETE", "/v1/messages/1"};
-    const Call move{"PATCH", "/v1/messages/1", R"({"delay":1})"};
+    const Call move{"PATCH", "/v1/messages/1", R"({"delay_ms":1})"};
     const Call ack{"POST", "/v1/leases/" + kLease + ":ack"};
     const Call release{"POST", "/v1/leases/" + kLease + ":release"};
-    const Call puts{"POST", kPut + ":batch", "{}\n", "application/x-ndjson"};
+    const Call puts{"POST", kPut + ":batch", kEmpty + "\n", "application/x-ndjson"};
     // How many of each sequence may be submitted before the first is answered.
     const std::vector<std::pair<std::vector<Call>, std::size_t>> sequences{
-        {{put("{}"), take}, 1},      {{cancel, look}, 1},   {{put("{}"), put("{}"), puts, take}, 3},
-        {{put("{}"), cancel}, 1},    {{put("{}"), ack}, 1}, {{ack, release, ack, take}, 3},
-        {{cancel, cancel, move}, 2}, {{move, move}, 1},     {{take, take}, 1},
-        {{take, put("{}")}, 1},      {{ack, put("{}")}, 1}, {{look, look, put("{}"), look}, 2},
+        {{put(kEmpty), take}, 1},    {{cancel, look}, 1},     {{put(kEmpty), put(kEmpty), puts, take}, 3},
+        {{put(kEmpty), cancel}, 1},  {{put(kEmpty), ack}, 1}, {{ack, release, ack, take}, 3},
+        {{cancel, cancel, move}, 2}, {{move, move}, 1},       {{take, take}, 1},
+        {{take, put(kEmpty)}, 1},    {{ack, put(kEmpty)}, 1}, {{look, look, put(kEmpty), look}, 2},
     };
     for (const auto& [calls, together] : sequences) {
         std::string requests;

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
+#include "calendar/text_scanner.h"
 #include "ingress/json_number.h"
 
 namespace duewheel {
@@ -21,6 +22,9 @@ namespace json = boost::json;
 
 constexpr std::size_t kNameBytesShown = 64;
 constexpr std::size_t kListedDepth = 4;
+constexpr std::string_view kDurationExample = "\"10m\"";
+constexpr std::string_view kInstantExample = "\"2027-01-01T06:00:00Z\"";
+constexpr InstantMs kFirstInstantByNumber = 946'684'800'000;  // 2000-01-01T00:00:00Z
 
 }  // namespace
 
@@ -207,6 +211,16 @@ const JsonRequest::Member* JsonRequest::find(std::string_view member) const {
     return nullptr;
 }
 
+const JsonRequest::Member* JsonRequest::find_ms(std::string_view member) const {
+    constexpr std::string_view kUnit = "_ms";
+    for (const Member& each : members_) {
+        const bool fits = each.depth == 0 && each.name.size() == member.size() + kUnit.size() &&
+                          each.name.starts_with(member) && each.name.ends_with(kUnit);
+        if (fits) return &each;
+    }
+    return nullptr;
+}
+
 std::string_view JsonRequest::kind_name(Kind kind) {
     switch (kind) {
         case Kind::null:
@@ -249,13 +263,13 @@ Error negative_duration(std::string_view name) {
 
 Result<std::int64_t> read_duration(std::string_view text, std::string_view name) {
     if (text.starts_with('-')) return negative_duration(name);
-    Result<std::int64_t> parsed = parse_duration_or_ms(text);
+    Result<std::int64_t> parsed = parse_duration(text);
     if (!parsed) return about(std::move(parsed).error(), name);
     return parsed;
 }
 
 Result<std::int64_t> read_instant(std::string_view text, std::string_view name) {
-    Result<InstantMs> parsed = parse_instant_or_ms(text);
+    Result<InstantMs> parsed = parse_instant(text);
     if (!parsed) return about(std::move(parsed).error(), name);
     return parsed;
 }
@@ -309,50 +323,78 @@ Result<std::optional<std::int64_t>> JsonRequest::thousandths(std::string_view me
                  full_name(member)};
 }
 
+Result<JsonRequest::Time> JsonRequest::find_time(std::string_view member, std::string_view such_as) const {
+    const Time time{find(member), find_ms(member)};
+    if (time.text == nullptr && time.number == nullptr) return time;
+    const std::string name = full_name(member);
+    const std::string name_ms = name + "_ms";
+    if (time.text != nullptr && time.number != nullptr) {
+        return Error{"conflicting_members", "give `" + name + "` or `" + name_ms + "`, not both", name_ms};
+    }
+    if (time.number != nullptr && time.number->kind != Kind::number) {
+        return wrong_type(
+            std::string(member) + "_ms",
+            "a number of milliseconds; a text such as " + std::string(such_as) + " goes into `" + name + "`",
+            time.number->kind);
+    }
+    if (time.text == nullptr || (time.text->kind == Kind::text && !is_number(time.text->text))) return time;
+    if (time.text->kind != Kind::number && time.text->kind != Kind::text) {
+        return wrong_type(member, "a text such as " + std::string(such_as), time.text->kind);
+    }
+    const bool is_duration = such_as == kDurationExample;
+    return Error{is_duration ? "bad_duration" : "bad_instant",
+                 "`" + name + "` is a number without a unit: write it as a text, such as " + std::string(such_as) +
+                     ", or give milliseconds" + (is_duration ? "" : " since 1970") + " as `" + name_ms + "`",
+                 name};
+}
+
 Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view member) const {
-    const Member* found = find(member);
-    if (found == nullptr) return std::optional<std::int64_t>();
-    if (found->kind == Kind::text) {
-        // Digits in a text have no unit; only a number is milliseconds.
-        if (found->text.starts_with('-')) return negative_duration(full_name(member));
-        Result<std::int64_t> parsed = parse_duration(found->text);
-        if (!parsed) return about(std::move(parsed).error(), full_name(member));
-        return std::optional(*parsed);
+    const Result<Time> time = find_time(member, kDurationExample);
+    if (!time) return time.error();
+    if (time->text != nullptr) {
+        const Result<std::int64_t> read = read_duration(time->text->text, full_name(member));
+        if (!read) return read.error();
+        return std::optional(*read);
     }
-    if (found->kind != Kind::number) {
-        return wrong_type(member, "a duration such as \"10m\", or milliseconds", found->kind);
-    }
-    const JsonNumber number = read_json_number(found->text);
-    if (found->text.starts_with('-') && !(number.whole && number.value == 0))
-        return negative_duration(full_name(member));
-    if (!number.whole || number.beyond) {
-        return Error{"bad_duration",
-                     "`" + full_name(member) + "` as a number is " +
-                         (number.whole ? "milliseconds, and this is more than can be counted"
-                                       : "whole milliseconds, and this has a fraction"),
-                     full_name(member)};
-    }
-    return std::optional(number.value);
+    if (time->number == nullptr) return std::optional<std::int64_t>();
+    const std::string name = full_name(member) + "_ms";
+    const JsonNumber number = read_json_number(time->number->text);
+    if (time->number->text.starts_with('-') && !(number.whole && number.value == 0)) return negative_duration(name);
+    if (number.whole && !number.beyond) return std::optional(number.value);
+    return Error{"bad_duration",
+                 "`" + name + "` is " +
+                     (number.whole ? "milliseconds, and this is more than can be counted"
+                                   : "whole milliseconds, and this has a fraction"),
+                 name};
 }
 
 Result<std::optional<std::int64_t>> JsonRequest::instant_ms(std::string_view member) const {
+    const Result<Time> time = find_time(member, kInstantExample);
+    if (!time) return time.error();
+    if (time->text != nullptr) {
+        const Result<std::int64_t> read = read_instant(time->text->text, full_name(member));
+        if (!read) return read.error();
+        return std::optional(*read);
+    }
+    if (time->number == nullptr) return std::optional<std::int64_t>();
+    const Result<std::optional<std::int64_t>> read = epoch_ms(time->number->name);
+    if (!read || **read >= kFirstInstantByNumber) return read;
+    const std::string name = full_name(member);
+    return Error{"bad_instant",
+                 "`" + name + "_ms` is " + format_instant(**read) +
+                     ": give milliseconds since 1970, not seconds; an instant before 2000 goes as a text into `" +
+                     name + "`",
+                 name + "_ms"};
+}
+
+Result<std::optional<std::int64_t>> JsonRequest::epoch_ms(std::string_view member) const {
     const Member* found = find(member);
     if (found == nullptr) return std::optional<std::int64_t>();
-    if (found->kind == Kind::text) {
-        Result<InstantMs> parsed = parse_instant(found->text);
-        if (!parsed) return about(std::move(parsed).error(), full_name(member));
-        return std::optional<std::int64_t>(*parsed);
-    }
-    if (found->kind != Kind::number) {
-        return wrong_type(member, "an instant such as \"2027-01-01T06:00:00Z\"", found->kind);
-    }
+    if (found->kind != Kind::number) return wrong_type(member, "a number of milliseconds since 1970", found->kind);
     const JsonNumber number = read_json_number(found->text);
-    if (!number.whole || number.value < 0 || number.value > kLastInstant) {
-        return Error{"bad_instant",
-                     "`" + full_name(member) + "` as a number is whole milliseconds from 1970 to the year 9999",
-                     full_name(member)};
-    }
-    return std::optional(number.value);
+    if (number.whole && number.value >= 0 && number.value <= kLastInstant) return std::optional(number.value);
+    return Error{"bad_instant", "`" + full_name(member) + "` is whole milliseconds from 1970 to the year 9999",
+                 full_name(member)};
 }
 
 Result<JsonRequest::Texts> JsonRequest::texts(std::string_view member) const {

@@ -42,14 +42,22 @@ class JsonRequest {
     Result<std::optional<std::int64_t>> integer(std::string_view member) const;
     // A number of at most three decimals, in thousandths.
     Result<std::optional<std::int64_t>> thousandths(std::string_view member) const;
-    // "10m", ISO 8601, or milliseconds as a number. Codes: bad_duration, negative_duration.
+    // A duration has two members: `member` takes a text with its units ("10m", ISO 8601), and the one whose name ends
+    // in
+    // `_ms` a number. A number without a unit is refused: it would be seconds to one client and milliseconds to
+    // another. Codes: bad_duration, negative_duration; conflicting_members where both are given.
     Result<std::optional<std::int64_t>> duration_ms(std::string_view member) const;
     Result<std::optional<bool>> boolean(std::string_view member) const;
     // An object directly in this one, whose members are read as this one's are; errors name them `member.name`. Lives
     // no longer than this.
     Result<std::optional<JsonRequest>> object(std::string_view member) const;
-    // RFC 3339, or milliseconds since 1970 as a number. Code: bad_instant.
+    // An instant likewise: RFC 3339 in `member`, or milliseconds since 1970 in the one that ends in `_ms`, from the
+    // year 2000 on, because an earlier number is most likely one of seconds. Codes: bad_instant, conflicting_members.
     Result<std::optional<std::int64_t>> instant_ms(std::string_view member) const;
+    // Whether a duration or an instant is given, in either of its members.
+    bool has_time(std::string_view member) const { return has(member) || find_ms(member) != nullptr; }
+    // A number of milliseconds since 1970, as a server writes it: any from 1970 to 9999. Code: bad_instant.
+    Result<std::optional<std::int64_t>> epoch_ms(std::string_view member) const;
     // An object whose values are all texts, in its order, names that stand twice included.
     using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
     Result<Texts> texts(std::string_view member) const;
@@ -71,6 +79,14 @@ class JsonRequest {
     // What errors call a member.
     std::string full_name(std::string_view member) const { return within_ + std::string(member); }
     const Member* find(std::string_view member) const;
+    // The one whose name is `member` and `_ms`.
+    const Member* find_ms(std::string_view member) const;
+    // The text of the first of the two members of a time, the number of the second; neither where none is given.
+    struct Time {
+        const Member* text = nullptr;
+        const Member* number = nullptr;
+    };
+    Result<Time> find_time(std::string_view member, std::string_view such_as) const;
 
     std::string prefix_;  // "retry." in the object of that name
     std::vector<Member> members_;
@@ -78,7 +94,8 @@ class JsonRequest {
     std::string within_;         // "limits." where this is the object of that name
 };
 
-// As JsonRequest's members, for texts that come in header fields. `name` is what errors call the value.
+// As JsonRequest's members, for a text that comes in a header field or a parameter. `name` is what errors call the
+// value.
 Result<std::int64_t> read_duration(std::string_view text, std::string_view name);
 Result<std::int64_t> read_instant(std::string_view text, std::string_view name);
 

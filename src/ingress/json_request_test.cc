@@ -22,8 +22,8 @@ std::string parsed(const std::string& body) {
 
 // One member, as the call that reads it gets it.
 template <class Reader>
-std::string read(const std::string& value, Reader reader) {
-    const std::string body = "{\"m\":" + value + "}";
+std::string read(const std::string& value, Reader reader, const std::string& name = "m") {
+    const std::string body = "{\"" + name + "\":" + value + "}";
     const Result<JsonRequest> request = JsonRequest::parse(body);
     if (!request) return code_of(request.error());
     const auto member = reader(*request);
@@ -38,6 +38,14 @@ std::string duration(const std::string& value) {
 }
 std::string instant(const std::string& value) {
     return read(value, [](const JsonRequest& request) { return request.instant_ms("m"); });
+}
+std::string duration_of_number(const std::string& value) {
+    return read(
+        value, [](const JsonRequest& request) { return request.duration_ms("m"); }, "m_ms");
+}
+std::string instant_of_number(const std::string& value) {
+    return read(
+        value, [](const JsonRequest& request) { return request.instant_ms("m"); }, "m_ms");
 }
 
 TEST(JsonRequest, understands_numbers_exactly) {
@@ -103,21 +111,27 @@ TEST(JsonRequest, random_numbers_in_any_notation_come_back) {
 }
 
 TEST(JsonRequest, reads_durations) {
-    const std::pair<const char*, const char*> durations[] = {
+    const std::pair<const char*, const char*> numbers[] = {
         {"0", "0"},
         {"-0", "0"},
         {"250", "250"},
         {"1.5e3", "1500"},
+        {"9223372036854775807", "9223372036854775807"},
+        {"9223372036854775808", "bad_duration m_ms"},
+        {"1e400", "bad_duration m_ms"},
+        {"1.5", "bad_duration m_ms"},
+        {"-1", "negative_duration m_ms"},
+        {"-0.5", "negative_duration m_ms"},
+        {"-1e400", "negative_duration m_ms"},
+    };
+    for (const auto& [text, value] : numbers) {
+        EXPECT_EQ(duration_of_number(text), value) << text;
+        EXPECT_EQ(duration(text), "bad_duration m") << text << ", which has no unit";
+    }
+    const std::pair<const char*, const char*> texts[] = {
         {"\"10m\"", "600000"},
         {"\"PT1.5S\"", "1500"},
         {"\"\\u0031s\"", "1000"},
-        {"9223372036854775807", "9223372036854775807"},
-        {"9223372036854775808", "bad_duration m"},
-        {"1e400", "bad_duration m"},
-        {"1.5", "bad_duration m"},
-        {"-1", "negative_duration m"},
-        {"-0.5", "negative_duration m"},
-        {"-1e400", "negative_duration m"},
         {"\"-1s\"", "negative_duration m"},
         {"\"-PT1S\"", "negative_duration m"},
         {"\"10\"", "bad_duration m"},
@@ -126,25 +140,34 @@ TEST(JsonRequest, reads_durations) {
         {"true", "wrong_type m"},
         {"[]", "wrong_type m"},
     };
-    for (const auto& [text, value] : durations) EXPECT_EQ(duration(text), value) << text;
+    for (const auto& [text, value] : texts) EXPECT_EQ(duration(text), value) << text;
+    EXPECT_EQ(duration_of_number("\"10m\""), "wrong_type m_ms");
 }
 
 TEST(JsonRequest, reads_instants) {
     const std::string last = std::to_string(kLastInstant);
-    const std::pair<std::string, std::string> instants[] = {
-        {"0", "0"},
+    const std::pair<std::string, std::string> numbers[] = {
+        {"946684800000", "946684800000"},
+        {"946684799999", "bad_instant m_ms"},
+        {"0", "bad_instant m_ms"},
         {last, last},
-        {std::to_string(kLastInstant + 1), "bad_instant m"},
-        {"1e400", "bad_instant m"},
-        {"-1", "bad_instant m"},
-        {"0.5", "bad_instant m"},
+        {std::to_string(kLastInstant + 1), "bad_instant m_ms"},
+        {"1e400", "bad_instant m_ms"},
+        {"-1", "bad_instant m_ms"},
+        {"0.5", "bad_instant m_ms"},
+    };
+    for (const auto& [text, value] : numbers) {
+        EXPECT_EQ(instant_of_number(text), value) << text;
+        EXPECT_EQ(instant(text), "bad_instant m") << text << ", which has no unit";
+    }
+    const std::pair<std::string, std::string> texts[] = {
         {"\"1970-01-01T00:00:00Z\"", "0"},
         {"\"2027-01-01T06:00:00.25Z\"", "1798783200250"},
         {"\"2027-01-01T06:00:00\"", "bad_instant m"},
         {"\"1798783200250\"", "bad_instant m"},
         {"{}", "wrong_type m"},
     };
-    for (const auto& [text, value] : instants) EXPECT_EQ(instant(text), value) << text;
+    for (const auto& [text, value] : texts) EXPECT_EQ(instant(text), value) << text;
 }
 
 TEST(JsonRequest, texts_come_with_their_escapes_undone) {
@@ -209,7 +232,7 @@ TEST(JsonRequest, knows_members_once) {
     EXPECT_EQ(only(R"({"delay":1,"body":1})"), "fine");
     EXPECT_EQ(only(R"({"body":1,"delay":1,"body":1})"), "duplicate_member body");
     EXPECT_EQ(only(R"({"body":1,"\u0062ody":1})"), "duplicate_member body");
-    EXPECT_EQ(only(R"({"body":{"body":1},"delay":[{"delay":1}]})"), "fine");
+    EXPECT_EQ(only(R"({"body":{"body":1},"delay":[{"delay_ms":1}]})"), "fine");
     EXPECT_EQ(only(R"({"body":1,"body\u0000":1})"), std::string("unknown_member body\0", 20));
     EXPECT_EQ(only(R"({"Body":1})"), "unknown_member Body");
     EXPECT_EQ(JsonRequest::parse(R"({"dealy":1})")->only({"body", "delay"}).error().message,

@@ -40,7 +40,7 @@ TEST(ListRequest, without_parameters_all_that_is_unfinished_is_asked_for) {
 TEST(ListRequest, parameters_narrow_it) {
     const ListCommand list = list_of(
         "/v1/queues/mail/messages?state=ready,leased&due_after=2027-01-01T07%3A00%3A00%2B01:00"
-        "&due_before=1798783200001&limit=1000");
+        "&due_before=2027-01-01T06:00:00.001Z&limit=1000");
     EXPECT_EQ(list.states, (StateSet{State::ready, State::leased}));
     EXPECT_EQ(list.from, (DuePosition{1'798'783'200'000, 0}));
     EXPECT_EQ(list.until_ms, 1'798'783'200'001);
@@ -114,7 +114,8 @@ TEST(HistoryRequest, needs_a_queue_and_takes_the_rest) {
     EXPECT_EQ(read("/v1/history/x?queue=mail").error().code, "unknown_path");
     EXPECT_EQ(history_of("/v1/history?queue=mail").outcomes, kEndedStates);
     EXPECT_EQ(history_of("/v1/namespaces/team/history?queue=mail").name_space, "team");
-    const HistoryCommand history = history_of("/v1/history?queue=a%2Fb&from=5&to=9&outcome=done,dead&limit=7");
+    const HistoryCommand history = history_of(
+        "/v1/history?queue=a%2Fb&from=1970-01-01T00:00:00.005Z&to=1970-01-01T00:00:00.009Z&outcome=done,dead&limit=7");
     EXPECT_EQ(history.queue, "a/b");
     EXPECT_EQ(history.outcomes, (StateSet{State::done, State::dead}));
     EXPECT_EQ(history.from, (DuePosition{5, 0}));
@@ -149,7 +150,8 @@ TEST(ListCursor, is_refused_in_any_other_listing) {
     for (const std::string other :
          {"/v1/queues/mail/messages?", "/v1/queues/mail/messages?state=ready,held&",
           "/v1/queues/mai/messages?state=ready&", "/v1/namespaces/x/queues/mail/messages?state=ready&",
-          "/v1/queues/mail/messages?state=ready&due_after=5&", "/v1/queues/mail/messages?state=ready&due_before=5&"}) {
+          "/v1/queues/mail/messages?state=ready&due_after=2027-01-01T06:00:00Z&",
+          "/v1/queues/mail/messages?state=ready&due_before=2027-01-01T06:00:00Z&"}) {
         const Result<Command> command = read(other + "cursor=" + cursor);
         ASSERT_FALSE(command) << other;
         EXPECT_EQ(command.error().code, "bad_cursor") << other;

@@ -20,6 +20,11 @@
 namespace duewheel {
 namespace {
 
+constexpr std::string_view kPutMembers[] = {
+    "body",    "body_base64", "delay",         "delay_ms", "due",        "due_ms",       "flex",
+    "flex_ms", "expires_in",  "expires_in_ms", "expires",  "expires_ms", "order_key",    "priority",
+    "repeat",  "retry",       "held",          "headers",  "key",        "content_type", "transaction"};
+
 // What a put's header fields say.
 struct PutFields {
     std::optional<std::string_view> content_type, delay, due, flex, expires_in, expires, order_key, priority, key,
@@ -219,10 +224,10 @@ Status read_json_order_key(const JsonRequest& request, std::string& into) {
 }
 
 Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
-    if (request.has("expires_in") && request.has("expires")) {
+    if (request.has_time("expires_in") && request.has_time("expires")) {
         return Error{"conflicting_members", "give `expires_in` or `expires`, not both: they name two times", "expires"};
     }
-    if (!request.has("expires_in") && !request.has("expires")) return {};
+    if (!request.has_time("expires_in") && !request.has_time("expires")) return {};
     When& expires = into.emplace();
     if (Status read = take(request.duration_ms("expires_in"), expires.delay_ms); !read) return read;
     return take(request.instant_ms("expires"), expires.at_ms);
@@ -439,9 +444,8 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
                                  std::size_t line) {
     const Result<JsonRequest> json = JsonRequest::parse(text, line);
     if (!json) return json.error();
-    Status read = json->only({"body", "body_base64", "delay", "due", "flex", "expires_in", "expires", "order_key",
-                              "priority", "repeat", "retry", "transaction", "held", "headers", "content_type", "key"});
-    if (read) read = read_when(*json, put.when);
+    Status read = json->only(kPutMembers);
+    if (read) read = read_when(*json, options, put.when);
     if (read) read = read_flex(*json, put.flex_ms);
     if (read) read = read_expiry(*json, put.expires);
     if (read) read = take(read_repeat(*json), put.repeat);

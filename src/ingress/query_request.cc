@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "calendar/instant_text.h"
+#include "ingress/json_request.h"
 
 namespace duewheel {
 namespace {
@@ -63,12 +63,11 @@ std::optional<std::string_view> QueryRequest::text(std::string_view name) const 
 Result<std::optional<std::int64_t>> QueryRequest::instant_ms(std::string_view name) const {
     const std::optional<std::string_view> given = text(name);
     if (!given) return std::optional<std::int64_t>();
-    const Result<InstantMs> instant = parse_instant_or_ms(*given);
+    Result<std::int64_t> instant = read_instant(*given, name);
     if (instant) return std::optional<std::int64_t>(*instant);
-    const bool plus = given->find(' ') != given->npos;
-    return Error{instant.error().code,
-                 instant.error().message + (plus ? " In an address the + of an offset is written %2B." : ""),
-                 std::string(name)};
+    Error error = std::move(instant).error();
+    if (given->find(' ') != given->npos) error.message += " In an address the + of an offset is written %2B.";
+    return error;
 }
 
 Result<std::optional<std::int64_t>> QueryRequest::integer(std::string_view name, std::int64_t least,

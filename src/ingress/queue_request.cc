@@ -14,8 +14,8 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kSettingsMembers[] = {"target", "paused", "lease", "retry", "limits"};
-constexpr std::string_view kDiscardMembers[] = {"died_before"};
+constexpr std::string_view kSettingsMembers[] = {"target", "paused", "lease", "lease_ms", "retry", "limits"};
+constexpr std::string_view kDiscardMembers[] = {"died_before", "died_before_ms"};
 
 // A number that is at least 1 where it is given; what is the most is the server's to say.
 template <class Number>
@@ -34,7 +34,8 @@ Status read_positive(const Result<std::optional<std::int64_t>>& read, const char
 }
 
 Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, WebhookTarget& webhook) {
-    if (Status known = json.only({"url", "secrets", "timeout", "concurrency", "rate"}); !known) return known;
+    if (Status known = json.only({"url", "secrets", "timeout", "timeout_ms", "concurrency", "rate"}); !known)
+        return known;
     if (!json.has("url")) {
         return Error{"missing_member", "`target.webhook.url` is missing: say where the messages are posted",
                      "target.webhook.url"};

@@ -29,7 +29,7 @@ TEST(QueueRequest, each_call_becomes_its_command) {
     EXPECT_EQ(read({"POST", "/v1/namespaces/team/queues/mail:resume"}), "resume queue team mail pending=0 lease=0");
     EXPECT_EQ(read({"POST", "/v1/queues/mail:purge"}), "purge queue default mail pending=0 lease=0");
     EXPECT_EQ(read({"POST", "/v1/queues/mail:discard"}), "discard queue default mail pending=0 lease=0");
-    EXPECT_EQ(read({"POST", "/v1/queues/mail:discard", R"({"died_before": 77})"}),
+    EXPECT_EQ(read({"POST", "/v1/queues/mail:discard", R"({"died_before": "1970-01-01T00:00:00.077Z"})"}),
               "discard queue default mail pending=0 lease=0 before=77");
     EXPECT_EQ(read({"GET", "/v1/queues"}), "list queues default after= limit=100");
     EXPECT_EQ(read({"GET", "/v1/namespaces/team/queues"}), "list queues team after= limit=100");
@@ -53,7 +53,7 @@ TEST(QueueRequest, settings_are_read_whole) {
               "set queue default mail paused pending=1000 lease=120000");
     EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"limits": {"per_second": 20}})"}),
               "set queue default mail as paused pending=0 lease=0 per_second=20");
-    EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"limits": {}, "lease": 5000})"}),
+    EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"limits": {}, "lease_ms": 5000})"}),
               "set queue default mail as paused pending=0 lease=5000");
 }
 
@@ -102,12 +102,13 @@ TEST(QueueRequest, what_is_wrong_with_settings_is_named) {
               "unknown_member target.webhook.secret");
     EXPECT_EQ(put(R"({"target": {"webhook": {"url": "x", "secrets": "a"}}})"), "wrong_type target.webhook.secrets");
     EXPECT_EQ(put(R"({"target": {"webhook": {"url": "x", "secrets": [1]}}})"), "wrong_type target.webhook.secrets[0]");
-    for (const char* member : {"timeout", "concurrency", "rate"}) {
-        EXPECT_EQ(put(std::string(R"({"target": {"webhook": {"url": "x", ")") + member + R"(": 0}}})"),
-                  std::string("out_of_range target.webhook.") + member);
+    for (const char* member : {"timeout_ms", "concurrency", "rate"}) {
+        EXPECT_EQ(
+            put(std::string(R"({"target": {"webhook": {"url": "x", ")") + member + R"(": 0}}})"),
+            "out_of_range target.webhook." + std::string(member == std::string("timeout_ms") ? "timeout" : member));
     }
     EXPECT_EQ(put(R"({"target": "kafka"})"), "unsupported_target target");
-    EXPECT_EQ(put(R"({"lease": 0})"), "lease_too_short lease");
+    EXPECT_EQ(put(R"({"lease_ms": 0})"), "lease_too_short lease");
     EXPECT_EQ(put(R"({"lease": "soon"})"), "bad_duration lease");
     EXPECT_EQ(put(R"({"limits": 5})"), "wrong_type limits");
     EXPECT_EQ(put(R"({"limits": {"pendign": 5}})"), "unknown_member limits.pendign");
@@ -118,7 +119,7 @@ TEST(QueueRequest, what_is_wrong_with_settings_is_named) {
     EXPECT_EQ(read({"POST", "/v1/queues/mail:pause", R"({"for": "1h"})"}), "unknown_member for");
     EXPECT_EQ(read({"POST", "/v1/queues/mail:discard", R"({"died_before": "soon"})"}), "bad_instant died_before");
     EXPECT_EQ(read({"POST", "/v1/queues/mail:discard", R"({"before": 5})"}), "unknown_member before");
-    EXPECT_EQ(read({"POST", "/v1/queues/mail:purge", R"({"died_before": 5})"}), "unknown_member died_before");
+    EXPECT_EQ(read({"POST", "/v1/queues/mail:purge", R"({"died_before_ms": 5})"}), "unknown_member died_before_ms");
     EXPECT_EQ(read({"DELETE", "/v1/queues/-x"}), "bad_queue_name queue");
 }
 
@@ -152,7 +153,7 @@ TEST(QueueText, of_a_queue) {
         answer_text(purged).body,
         R"({"namespace":"team","queue":"mail","paused":true,"pending":10,"scheduled":4,"prepared":0,"ready":3,"leased":1,)"
         R"("held":2,"dead":1,"waiters":4,"backlog_on_disk":true,"purge":{"started":"2027-01-01T06:00:00.250Z",)"
-        R"("started_ms":1798783200250,"purged":7},"settings":{"paused":true,"lease":5000,"limits":)"
+        R"("started_ms":1798783200250,"purged":7},"settings":{"paused":true,"lease_ms":5000,"limits":)"
         R"({"pending":100,"per_second":20}}})");
     QueueAnswer discarded = busy_queue();
     discarded.settings.discard_started_ms = 1'798'783'200'250;
@@ -172,7 +173,7 @@ TEST(QueueText, of_a_queue) {
         answer_text(posted).body,
         R"({"queue":"mail","paused":true,"paused_by":"target","pending":10,"scheduled":4,"prepared":0,"ready":3,"leased":1,)"
         R"("held":2,"dead":1,"waiters":4,"backlog_on_disk":false,"settings":{"target":{"webhook":{"url":)"
-        R"("https://example.com/in","secrets":["new","old"],"timeout":5000,"concurrency":8,"rate":100}},"paused":true}})");
+        R"("https://example.com/in","secrets":["new","old"],"timeout_ms":5000,"concurrency":8,"rate":100}},"paused":true}})");
     posted.settings.webhook = {"https://example.com/in", {}, 0, 0, 0};
     EXPECT_NE(answer_text(posted).body.find(R"({"target":{"webhook":{"url":"https://example.com/in"}},)"),
               std::string::npos);

@@ -19,7 +19,7 @@ void write_target(JsonWriter& json, const WebhookTarget& target) {
         for (const std::string& name : target.secrets) json.element(name);
         json.close_array();
     }
-    if (target.timeout_ms != 0) json.number("timeout", target.timeout_ms);
+    if (target.timeout_ms != 0) json.number("timeout_ms", target.timeout_ms);
     if (target.concurrency != 0) json.number("concurrency", target.concurrency);
     if (target.rate != 0) json.number("rate", target.rate);
     json.close().close();
@@ -31,7 +31,7 @@ void write_settings(JsonWriter& json, const QueueSettings& settings) {
     json.open("settings");
     if (settings.webhook) write_target(json, *settings.webhook);
     json.boolean("paused", settings.paused);
-    if (settings.lease_ms != 0) json.number("lease", settings.lease_ms);
+    if (settings.lease_ms != 0) json.number("lease_ms", settings.lease_ms);
     write_retry(json, settings.retry);
     if (settings.pending_max != 0 || settings.per_second != 0) {
         json.open("limits");

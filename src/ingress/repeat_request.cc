@@ -23,7 +23,7 @@ Result<std::optional<RepeatChoice>> read_repeat(const JsonRequest& request) {
     const JsonRequest& repeat = **object;
     RepeatChoice choice;
     std::optional<std::int64_t> every;
-    Status read = repeat.only({"every", "times", "factor", "most", "until"});
+    Status read = repeat.only({"every", "every_ms", "times", "factor", "most", "most_ms", "until", "until_ms"});
     if (read) read = take(repeat.duration_ms("every"), every);
     if (read) read = take(repeat.integer("times"), choice.times);
     if (read) read = take(repeat.thousandths("factor"), choice.factor_permille);

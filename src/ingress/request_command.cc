@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/utf8.h"
+#include "calendar/instant_text.h"
 #include "ingress/json_request.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
@@ -20,12 +21,15 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kLeaseMembers[] = {"max", "lease", "wait"};
-constexpr std::string_view kMoveMembers[] = {"delay", "due", "flex"};
-constexpr std::string_view kFailMembers[] = {"reason", "retry_in"};
-constexpr std::string_view kExtendMembers[] = {"lease"};
-constexpr std::string_view kReleaseMembers[] = {"delay"};
+constexpr std::string_view kLeaseMembers[] = {"max", "lease", "lease_ms", "wait", "wait_ms"};
+constexpr std::string_view kMoveMembers[] = {"delay", "delay_ms", "due", "due_ms", "flex", "flex_ms"};
+constexpr std::string_view kFailMembers[] = {"reason", "retry_in", "retry_in_ms"};
+constexpr std::string_view kExtendMembers[] = {"lease", "lease_ms"};
+constexpr std::string_view kReleaseMembers[] = {"delay", "delay_ms"};
 constexpr std::string_view kRedriveMembers[] = {"max"};
+
+// An instant by number that lies further back is taken for a slip.
+constexpr std::int64_t kPastByNumberMs = std::int64_t{365} * 86'400'000;
 
 Result<std::string> decode(std::string_view raw) {
     Result<std::string> decoded = percent_decode(raw);
@@ -77,23 +81,27 @@ Result<Command> read_redrive(const HttpRequest& request, RedriveCommand redrive)
     return Command(std::move(redrive));
 }
 
-Result<Command> read_reschedule(const HttpRequest& request, RescheduleCommand reschedule) {
+Result<Command> read_reschedule(const HttpRequest& request, const HttpApiOptions& options,
+                                RescheduleCommand reschedule) {
     const Result<JsonRequest> json = read_members(request, kMoveMembers);
     if (!json) return json.error();
-    if (!json->has("delay") && !json->has("due")) {
+    if (!json->has_time("delay") && !json->has_time("due")) {
         return Error{"missing_member", "give `delay` (such as \"10m\") or `due` (such as \"2027-01-01T06:00:00Z\")",
                      "delay"};
     }
-    if (Status read = read_when(*json, reschedule.when); !read) return std::move(read).error();
+    if (Status read = read_when(*json, options, reschedule.when); !read) return std::move(read).error();
     if (Status read = read_flex(*json, reschedule.flex_ms); !read) return std::move(read).error();
     return Command(std::move(reschedule));
 }
 
-Result<Command> read_message_call(const HttpRequest& request, const CallPath& path, std::string name_space) {
+Result<Command> read_message_call(const HttpRequest& request, const CallPath& path, std::string name_space,
+                                  const HttpApiOptions& options) {
     const Result<MessageId> id = read_id(path);
     if (!id) return id.error();
     const bool looks = path.what == CallPath::What::message;
-    if (looks && request.method == "PATCH") return read_reschedule(request, {std::move(name_space), *id, {}, 0});
+    if (looks && request.method == "PATCH") {
+        return read_reschedule(request, options, {std::move(name_space), *id, {}, 0});
+    }
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     if (path.what == CallPath::What::fire) return Command(FireCommand{std::move(name_space), *id});
     if (path.what == CallPath::What::commit || path.what == CallPath::What::roll_back) {
@@ -209,12 +217,20 @@ Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std
     return json;
 }
 
-Status read_when(const JsonRequest& request, When& into) {
-    if (request.has("delay") && request.has("due")) {
+Status read_when(const JsonRequest& request, const HttpApiOptions& options, When& into) {
+    if (request.has_time("delay") && request.has_time("due")) {
         return Error{"conflicting_members", "give `delay` or `due`, not both: they name two times", "due"};
     }
     if (Status read = take(request.duration_ms("delay"), into.delay_ms); !read) return read;
-    return take(request.instant_ms("due"), into.at_ms);
+    const Result<std::optional<std::int64_t>> due = request.instant_ms("due");
+    if (!due) return due.error();
+    if (!*due) return {};
+    into.at_ms = **due;
+    if (request.has("due") || **due >= options.server_ms() - kPastByNumberMs) return {};
+    return Error{"bad_instant",
+                 "`due_ms` is " + format_instant(**due) +
+                     ", more than a year ago: check its unit; if you mean it, give it as a text in `due`",
+                 "due_ms"};
 }
 
 Status read_flex(const JsonRequest& request, std::int64_t& into_ms) {
@@ -297,7 +313,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::discard_message:
         case CallPath::What::commit:
         case CallPath::What::roll_back:
-            return read_message_call(request, path, *std::move(name_space));
+            return read_message_call(request, path, *std::move(name_space), options);
         default:
             return read_one_lease_end(request, path);
     }

@@ -44,26 +44,28 @@ TEST(RequestCommand, every_call_has_its_command) {
          R"(put default mail at=1798783200250 priority=-2147483648 body=x type=text/plain headers={"b":"1","a":"\"\t"} trace=)"},
         {{"POST", "/v1/queues/mail/messages", R"({"body_base64":"/wA="})"},
          std::string("put default mail delay=0 priority=0 body=\xff\0 type= headers= trace=", 65)},
-        {{"POST", "/v1/queues/mail/messages"}, "put default mail delay=0 priority=0 body= type= headers= trace="},
-        {{"POST", "/v1/queues/mail/messages", "{}"}, "put default mail delay=0 priority=0 body= type= headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", R"({"body_base64":""})"},
+         "put default mail delay=0 priority=0 body= type= headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", R"({"body":""})"},
+         "put default mail delay=0 priority=0 body= type= headers= trace="},
         {{"POST", "/v1/queues/mail/messages", "raw \xff", "image/png"},
          "put default mail delay=0 priority=0 body=raw \xff type=image/png headers= trace="},
         {{"POST",
           "/v1/queues/mail/messages",
           "raw",
           "text/plain",
-          {{"duewheel-delay", "1500"}, {"DUEWHEEL-PRIORITY", "-7"}}},
+          {{"duewheel-delay", "1500ms"}, {"DUEWHEEL-PRIORITY", "-7"}}},
          "put default mail delay=1500 priority=-7 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Due", "2027-01-01T06:00:00Z"}}},
          "put default mail at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
-        {{"POST", "/v1/queues/mail/messages", R"({"delay":5,"flex":"10m"})"},
+        {{"POST", "/v1/queues/mail/messages", R"({"body":"","delay_ms":5,"flex":"10m"})"},
          "put default mail delay=5 flex=600000 priority=0 body= type= headers= trace="},
-        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Flex", "1500"}}},
+        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Flex", "1500ms"}}},
          "put default mail delay=0 flex=1500 priority=0 body=raw type=text/plain headers= trace="},
-        {{"PATCH", "/v1/messages/1024", R"({"delay":5,"flex":"1s"})"}, "reschedule default 1024 delay=5 flex=1000"},
-        {{"POST", "/v1/queues/mail/messages", R"({"expires_in":"1h","order_key":"ann å"})"},
+        {{"PATCH", "/v1/messages/1024", R"({"delay_ms":5,"flex":"1s"})"}, "reschedule default 1024 delay=5 flex=1000"},
+        {{"POST", "/v1/queues/mail/messages", R"({"body":"","expires_in":"1h","order_key":"ann å"})"},
          "put default mail delay=0 expires: delay=3600000 order_key=ann å priority=0 body= type= headers= trace="},
-        {{"POST", "/v1/queues/mail/messages", R"({"delay":5,"expires":"2027-01-01T06:00:00Z"})"},
+        {{"POST", "/v1/queues/mail/messages", R"({"body":"","delay_ms":5,"expires":"2027-01-01T06:00:00Z"})"},
          "put default mail delay=5 expires: at=1798783200000 priority=0 body= type= headers= trace="},
         {{"POST",
           "/v1/queues/mail/messages",
@@ -72,17 +74,18 @@ TEST(RequestCommand, every_call_has_its_command) {
           {{"Duewheel-Expires-In", "1h"}, {"Duewheel-Order-Key", "ann"}}},
          "put default mail delay=0 expires: delay=3600000 order_key=ann priority=0 body=raw type=text/plain headers= "
          "trace="},
-        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Expires", "1798783200000"}}},
+        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Expires", "2027-01-01T06:00:00Z"}}},
          "put default mail delay=0 expires: at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/queues/mail/messages",
-          R"({"retry":{"attempts":5,"first":"1s","factor":1.5,"most":250,"jitter":0.2}})"},
+          R"({"body":"","retry":{"attempts":5,"first":"1s","factor":1.5,"most_ms":250,"jitter":0.2}})"},
          "put default mail delay=0 priority=0 body= type= headers= trace= attempts=5 first=1000 factor=1500 most=250 "
          "jitter=200"},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Retry", "attempts=1"}}},
          "put default mail delay=0 priority=0 body=raw type=text/plain headers= trace= attempts=1"},
-        {{"POST", "/v1/queues/mail/messages", R"({"held":true,"delay":5})"},
+        {{"POST", "/v1/queues/mail/messages", R"({"body":"","held":true,"delay_ms":5})"},
          "put default mail delay=5 priority=0 body= type= headers= trace= held"},
-        {{"POST", "/v1/queues/mail/messages", R"({"held":false,"transaction":{"check_back":{"after":5}}})"},
+        {{"POST", "/v1/queues/mail/messages",
+          R"({"body":"","held":false,"transaction":{"check_back":{"after_ms":5}}})"},
          "put default mail delay=0 priority=0 body= type= headers= trace= transaction=,5,0,rollback"},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Held", "true"}}},
          "put default mail delay=0 priority=0 body=raw type=text/plain headers= trace= held"},
@@ -97,8 +100,9 @@ TEST(RequestCommand, every_call_has_its_command) {
         {{"GET", "/v1/messages/1024"}, "get default 1024"},
         {{"GET", "/v1/namespaces/team/messages/9007199254740991"}, "get team 9007199254740991"},
         {{"DELETE", "/v1/messages/1024"}, "cancel default 1024"},
-        {{"PATCH", "/v1/messages/1024", R"({"delay":250})"}, "reschedule default 1024 delay=250"},
-        {{"PATCH", "/v1/messages/1024", R"({"due":0})"}, "reschedule default 1024 at=0"},
+        {{"PATCH", "/v1/messages/1024", R"({"delay_ms":250})"}, "reschedule default 1024 delay=250"},
+        {{"PATCH", "/v1/messages/1024", R"({"due":"1970-01-01T00:00:00Z"})"}, "reschedule default 1024 at=0"},
+        {{"PATCH", "/v1/messages/1024", R"({"due_ms":1798783200000})"}, "reschedule default 1024 at=1798783200000"},
         {{"POST", "/v1/messages/1024:fire"}, "fire default 1024"},
         {{"POST", "/v1/messages/1024:fire", "{}"}, "fire default 1024"},
         {{"POST", "/v1/queues/mail:lease"}, "lease default mail max=1 lease=- wait=0"},
@@ -107,7 +111,7 @@ TEST(RequestCommand, every_call_has_its_command) {
         {{"POST", "/v1/namespaces/a%2Fb/queues/%24%28c%29:lease"}, "lease a/b $(c) max=1 lease=- wait=0"},
         {{"POST", "/v1/leases/" + kLease + ":ack"}, "ack " + kLease},
         {{"POST", "/v1/leases/" + kLease + ":fail"}, "fail " + kLease + " reason= retry_in=-"},
-        {{"POST", "/v1/leases/" + kLease + ":fail", R"({"reason":"no","retry_in":0})"},
+        {{"POST", "/v1/leases/" + kLease + ":fail", R"({"reason":"no","retry_in_ms":0})"},
          "fail " + kLease + " reason=no retry_in=0"},
         {{"POST", "/v1/leases/" + kLease + ":extend", R"({"lease":"1m"})"}, "extend " + kLease + " lease=60000"},
         {{"POST", "/v1/leases/" + kLease + ":extend"}, "extend " + kLease + " lease=-"},
@@ -131,7 +135,8 @@ TEST(RequestCommand, media_types_are_compared_as_such) {
 TEST(RequestCommand, a_trace_is_kept_only_if_it_is_one) {
     const std::string good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const auto trace_of = [](const std::string& text) {
-        const std::string command = understood({"POST", "/v1/queues/q/messages", "{}", "", {{"traceparent", text}}});
+        const std::string command =
+            understood({"POST", "/v1/queues/q/messages", R"({"body":""})", "", {{"traceparent", text}}});
         return command.substr(command.find("trace=") + 6);
     };
     EXPECT_EQ(trace_of(good), good);
@@ -148,7 +153,8 @@ TEST(RequestCommand, a_trace_is_kept_only_if_it_is_one) {
           std::string("00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01")}) {
         EXPECT_EQ(trace_of(text), "") << text;
     }
-    const Call two{"POST", "/v1/queues/q/messages", "{}", "", {{"traceparent", good}, {"Traceparent", good}}};
+    const Call two{
+        "POST", "/v1/queues/q/messages", R"({"body":""})", "", {{"traceparent", good}, {"Traceparent", good}}};
     EXPECT_TRUE(understood(two).ends_with("trace="));
 }
 
@@ -177,7 +183,8 @@ TEST(RequestCommand, message_headers_are_taken_up_to_their_limits) {
             const std::size_t size = i + 1 < count ? 1 : bytes - (count - 1) * 5 - 4;
             pairs += (i > 0 ? ",\"" : "\"") + name + "\":\"" + std::string(size, 'v') + "\"";
         }
-        const Result<Command> command = read({"POST", "/v1/queues/q/messages", R"({"headers":{)" + pairs + "}}"});
+        const Result<Command> command =
+            read({"POST", "/v1/queues/q/messages", R"({"body":"","headers":{)" + pairs + "}}"});
         return command ? std::string("taken") : std::string(command.error().code) + " " + command.error().field;
     };
     for (const std::size_t bytes : {std::size_t{400}, std::size_t{8191}, std::size_t{8192}}) {
@@ -200,7 +207,8 @@ TEST(RequestCommand, queue_names_are_taken_up_to_their_limit) {
         const std::string name = {'q', static_cast<char>(c)};
         const bool good = std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+/;$()-")
                               .find(static_cast<char>(c)) != std::string_view::npos;
-        const Result<Command> command = read({"POST", "/v1/queues/" + percent_encode(name) + "/messages"});
+        const Result<Command> command =
+            read({"POST", "/v1/queues/" + percent_encode(name) + "/messages", R"({"body":""})"});
         EXPECT_EQ(command.ok(), good) << c;
         if (!command) {
             EXPECT_EQ(command.error().code, "bad_queue_name") << c;
@@ -234,7 +242,8 @@ TEST(RequestCommand, names_of_other_scripts_are_percent_encoded_in_paths_and_pla
 
 TEST(RequestCommand, message_headers_are_such_as_http_can_pass_on) {
     const auto code = [](const std::string& headers) {
-        const Result<Command> command = read({"POST", "/v1/queues/q/messages", "{\"headers\":" + headers + "}"});
+        const Result<Command> command =
+            read({"POST", "/v1/queues/q/messages", "{\"body\":\"\",\"headers\":" + headers + "}"});
         return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
     };
     EXPECT_EQ(code("{}"), "taken");
@@ -252,7 +261,8 @@ TEST(RequestCommand, message_headers_are_such_as_http_can_pass_on) {
 
 TEST(RequestCommand, content_types_are_media_types) {
     const auto code = [](const std::string& type) {
-        const Result<Command> command = read({"POST", "/v1/queues/q/messages", "{\"content_type\":\"" + type + "\"}"});
+        const Result<Command> command =
+            read({"POST", "/v1/queues/q/messages", "{\"body\":\"\",\"content_type\":\"" + type + "\"}"});
         return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
     };
     const auto raw_code = [](const std::string& type) {
@@ -307,11 +317,11 @@ PutCommand put_of(Call call) {
 
 TEST(RequestCommand, a_key_comes_as_a_field_or_as_a_member) {
     const std::string path = "/v1/queues/q/messages";
-    EXPECT_EQ(put_of({"POST", path, R"({"key":"order 7"})"}).key, "order 7");
-    EXPECT_EQ(put_of({"POST", path, "{}", "", {{"Idempotency-Key", "order 7"}}}).key, "order 7");
+    EXPECT_EQ(put_of({"POST", path, R"({"body":"","key":"order 7"})"}).key, "order 7");
+    EXPECT_EQ(put_of({"POST", path, R"({"body":""})", "", {{"Idempotency-Key", "order 7"}}}).key, "order 7");
     EXPECT_EQ(put_of({"POST", path, "x", "text/plain", {{"Idempotency-Key", "\"order 7\""}}}).key, "order 7");
-    EXPECT_EQ(put_of({"POST", path, R"({"key":"k"})", "", {{"Idempotency-Key", "k"}}}).key, "k");
-    EXPECT_EQ(put_of({"POST", path, R"({"key":")" + std::string(256, 'k') + "\"}"}).key.size(), 256u);
+    EXPECT_EQ(put_of({"POST", path, R"({"body":"","key":"k"})", "", {{"Idempotency-Key", "k"}}}).key, "k");
+    EXPECT_EQ(put_of({"POST", path, R"({"body":"","key":")" + std::string(256, 'k') + "\"}"}).key.size(), 256u);
     const auto code = [&](const std::string& body, std::vector<std::pair<std::string, std::string>> fields) {
         const Result<Command> command = read({"POST", path, body, "application/json", std::move(fields)});
         return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
@@ -340,11 +350,11 @@ TEST(RequestCommand, requests_with_a_key_are_told_apart_by_what_was_sent) {
     EXPECT_NE(hash("x", "text/plain"), hash("x", "text/plain", {{"Duewheel-Flex", "2s"}}));
     EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Retry", "attempts=3"}}),
               hash("x", "text/plain", {{"Duewheel-Retry", "attempts=2"}}));
-    EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1"}}),
-              hash("x", "text/plain", {{"Duewheel-Priority", "1"}}));
+    EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1s"}}),
+              hash("x", "text/plain", {{"Duewheel-Order-Key", "1s"}}));
     // A trace is of one try, not of the request.
     EXPECT_EQ(hash("x", "text/plain", {{"traceparent", "a"}}), hash("x", "text/plain", {{"traceparent", "b"}}));
-    EXPECT_EQ(put_of({"POST", path, "{}"}).request_hash, 0u);
+    EXPECT_EQ(put_of({"POST", path, R"({"body":""})"}).request_hash, 0u);
 }
 
 // A reason is for people: cut where a letter ends, not refused.
@@ -360,6 +370,8 @@ TEST(RequestCommand, a_long_reason_is_cut_between_letters) {
 }
 
 // ---- random puts
+
+constexpr std::int64_t kFirstByNumber = 946'684'800'000;  // 2000-01-01T00:00:00Z
 
 std::string random_text(Random& random, std::size_t letters_max) {
     static constexpr const char* kLetters[] = {"a",    "Z", "0", "\"", "\\", "/", "\n",      "\x01",
@@ -390,20 +402,21 @@ RandomPut random_put(Random& random) {
     if (random.chance(500'000)) {
         put.body = random_text(random, 30);
         object["body"] = put.body;
-    } else if (random.chance(800'000)) {
+    } else {
         for (std::uint64_t i = random.below(40); i > 0; --i) put.body += static_cast<char>(random.next());
         object["body_base64"] = base64(put.body);
     }
     const std::int64_t number = static_cast<std::int64_t>(random.next() >> random.between(14, 63));
     switch (random.below(5)) {
         case 0:
-            put.when.delay_ms = number, object["delay"] = number;
+            put.when.delay_ms = number, object["delay_ms"] = number;
             break;
         case 1:
             put.when.delay_ms = number, object["delay"] = std::to_string(number) + "ms";
             break;
         case 2:
-            put.when.at_ms = number % kLastInstant, object["due"] = *put.when.at_ms;
+            put.when.at_ms = kFirstByNumber + number % (kLastInstant - kFirstByNumber);
+            object["due_ms"] = *put.when.at_ms;
             break;
         case 3:
             put.when.at_ms = number % kLastInstant, object["due"] = format_instant(*put.when.at_ms);
@@ -414,7 +427,7 @@ RandomPut random_put(Random& random) {
     if (random.chance(300'000)) object["order_key"] = put.order_key = "k" + std::to_string(random.below(100));
     if (random.chance(200'000)) {
         put.expires = When{std::nullopt, number / 2};
-        object["expires_in"] = number / 2;
+        object["expires_in_ms"] = number / 2;
     } else if (random.chance(200'000)) {
         put.expires = When{number % kLastInstant, 0};
         object["expires"] = format_instant(number % kLastInstant);
@@ -432,7 +445,7 @@ RandomPut random_put(Random& random) {
     if (random.chance(300'000)) {
         json::object retry;
         if (random.chance(500'000)) retry["attempts"] = *(put.retry.attempts = number % 1'000'000);
-        if (random.chance(500'000)) retry["first"] = *(put.retry.first_ms = number);
+        if (random.chance(500'000)) retry["first_ms"] = *(put.retry.first_ms = number);
         if (random.chance(500'000)) {
             put.retry.factor_permille = 1000 + static_cast<std::int64_t>(random.below(8)) * 125;
             retry["factor"] = static_cast<double>(*put.retry.factor_permille) / 1000;
@@ -573,7 +586,7 @@ TEST(RequestCommand, names_the_header_field_where_the_engine_refuses_a_raw_put) 
     EXPECT_EQ(field(raw, "retry.first"), "Duewheel-Retry");
     EXPECT_EQ(field(raw, "key"), "Idempotency-Key");
     EXPECT_EQ(field(raw, "body"), "body");
-    EXPECT_EQ(field(Call{"POST", "/v1/queues/q/messages", "{}"}, "expires_in"), "expires_in");
+    EXPECT_EQ(field(Call{"POST", "/v1/queues/q/messages", R"({"body":""})"}, "expires_in"), "expires_in");
 }
 
 }  // namespace

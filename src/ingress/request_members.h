@@ -41,8 +41,9 @@ void set_lease(Command& command, const LeaseToken& lease);
 // The members that it takes beside the token.
 std::span<const std::string_view> lease_end_members(CallPath::What what);
 
-// `delay` or `due`; `conflicting_members` where both are given. An instant in the past is due now.
-Status read_when(const JsonRequest& request, When& into);
+// `delay` or `due`; `conflicting_members` where both are given. An instant in the past is due now; one by number that
+// is more than a year ago is refused (`bad_instant`).
+Status read_when(const JsonRequest& request, const HttpApiOptions& options, When& into);
 // The member `flex`: how much later than that it may be. Codes of durations.
 Status read_flex(const JsonRequest& request, std::int64_t& into_ms);
 

@@ -11,7 +11,7 @@ Result<RetryChoice> read_retry(const JsonRequest& request) {
     if (!object) return object.error();
     if (!*object) return choice;
     const JsonRequest& retry = **object;
-    Status read = retry.only({"attempts", "first", "factor", "most", "jitter"});
+    Status read = retry.only({"attempts", "first", "first_ms", "factor", "most", "most_ms", "jitter"});
     if (read) read = take(retry.integer("attempts"), choice.attempts);
     if (read) read = take(retry.duration_ms("first"), choice.first_ms);
     if (read) read = take(retry.thousandths("factor"), choice.factor_permille);

@@ -22,12 +22,12 @@ std::string told_of_field(std::string_view text) {
 
 TEST(RetryRequest, both_forms_say_the_same) {
     const Result<JsonRequest> request = JsonRequest::parse(
-        R"({"retry":{"attempts":5,"first":"1s","factor":1.25,"most":"1h","jitter":2e-1},"delay":1})");
+        R"({"retry":{"attempts":5,"first":"1s","factor":1.25,"most":"1h","jitter":2e-1},"delay_ms":1})");
     const RetryChoice wanted{5, 1'000, 1'250, 3'600'000, 200};
     ASSERT_TRUE(request);
     EXPECT_EQ(*read_retry(*request), wanted);
     EXPECT_EQ(*read_retry_field("attempts=5, first=1s, factor=1.25, most=1h, jitter=0.2", "f"), wanted);
-    EXPECT_EQ(*read_retry_field(" jitter = 0.200,most=3600000 , first=1s,factor=1.25,attempts=5", "f"), wanted);
+    EXPECT_EQ(*read_retry_field(" jitter = 0.200,most=3600000ms , first=1s,factor=1.25,attempts=5", "f"), wanted);
     EXPECT_EQ(*read_retry_field("attempts=5", "f"), (RetryChoice{5, {}, {}, {}, {}}));
     EXPECT_TRUE(read_retry(*JsonRequest::parse("{}"))->is_empty());
     EXPECT_TRUE(read_retry(*JsonRequest::parse(R"({"retry":{}})"))->is_empty());
@@ -43,7 +43,7 @@ TEST(RetryRequest, what_is_wrong_is_named) {
     EXPECT_EQ(told_of(R"({"attempts":"5"})"), "wrong_type retry.attempts");
     EXPECT_EQ(told_of(R"({"attempts":{"max":5}})"), "wrong_type retry.attempts");
     EXPECT_EQ(told_of(R"({"first":"1 fortnight"})"), "bad_duration retry.first");
-    EXPECT_EQ(told_of(R"({"most":-1})"), "negative_duration retry.most");
+    EXPECT_EQ(told_of(R"({"most_ms":-1})"), "negative_duration retry.most_ms");
     EXPECT_EQ(told_of(R"({"factor":1.2345})"), "wrong_type retry.factor");
     EXPECT_EQ(told_of(R"({"jitter":true})"), "wrong_type retry.jitter");
     EXPECT_EQ(told_of(R"({"jitter":-0.1})"), "understood") << "its range is judged with the rest of the rule";

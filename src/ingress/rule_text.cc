@@ -22,9 +22,9 @@ void write_retry(JsonWriter& json, const RetryChoice& choice) {
     if (choice.is_empty()) return;
     json.open("retry");
     if (choice.attempts) json.number("attempts", *choice.attempts);
-    if (choice.first_ms) json.number("first", *choice.first_ms);
+    if (choice.first_ms) json.number("first_ms", *choice.first_ms);
     if (choice.factor_permille) json.json("factor", decimal(*choice.factor_permille));
-    if (choice.most_ms) json.number("most", *choice.most_ms);
+    if (choice.most_ms) json.number("most_ms", *choice.most_ms);
     if (choice.jitter_permille) json.json("jitter", decimal(*choice.jitter_permille));
     json.close();
 }
@@ -37,17 +37,17 @@ void write_retry(JsonWriter& json, const RetryRule& rule) {
 void write_transaction(JsonWriter& json, const TransactionRule& rule) {
     json.open("transaction").open("check_back");
     if (!rule.check_queue.empty()) json.text("queue", rule.check_queue);
-    json.number("after", rule.check_after_ms);
+    json.number("after_ms", rule.check_after_ms);
     if (!rule.check_queue.empty()) json.number("times", rule.check_times);
     json.close().text("otherwise", rule.otherwise_commit ? "commit" : "rollback").close();
 }
 
 void write_repeat(JsonWriter& json, const RepeatRule& rule) {
     json.open("repeat");
-    json.number("every", rule.every_ms);
+    json.number("every_ms", rule.every_ms);
     if (rule.times != 0) json.number("times", rule.times);
     if (rule.factor_permille > kRepeatFactorMin) {
-        json.json("factor", decimal(rule.factor_permille)).number("most", rule.most_ms);
+        json.json("factor", decimal(rule.factor_permille)).number("most_ms", rule.most_ms);
     }
     if (rule.end_ms != 0) json.text("until", format_instant(rule.end_ms));
     json.close();

@@ -20,10 +20,13 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kScheduleMembers[] = {
-    "queue",          "cron",      "every",      "iso",   "at",          "zone",    "dst",
-    "dst_repeat",     "start",     "end",        "times", "closed",      "jitter",  "misfire",
-    "misfire_window", "overlap",   "paused",     "body",  "body_base64", "headers", "content_type",
-    "priority",       "order_key", "expires_in", "retry"};
+    "queue",       "cron",       "every",         "every_ms",       "iso",
+    "at",          "zone",       "dst",           "start",          "start_ms",
+    "end",         "end_ms",     "times",         "closed",         "jitter",
+    "jitter_ms",   "misfire",    "dst_repeat",    "misfire_window", "misfire_window_ms",
+    "overlap",     "paused",     "body",          "body_base64",    "headers",
+    "priority",    "expires_in", "expires_in_ms", "retry",          "order_key",
+    "content_type"};
 
 // A member that is one of a few words; `names` are those of the values from 0 on.
 template <class T>
@@ -46,7 +49,7 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
     std::string_view given;
     for (const TimesKind kind : {TimesKind::cron, TimesKind::every, TimesKind::iso, TimesKind::at}) {
         const std::string_view name = times_kind_name(kind);
-        if (!json.has(name)) continue;
+        if (!(kind == TimesKind::every ? json.has_time(name) : json.has(name))) continue;
         if (!given.empty()) {
             return Error{"conflicting_members",
                          "give `" + std::string(given) + "` or `" + std::string(name) +
@@ -102,8 +105,8 @@ Status read_times(const JsonRequest& json, TimesRule& times) {
     if (read) read = take(json.instant_ms("start"), times.start_ms);
     if (read) read = take(json.instant_ms("end"), times.end_ms);
     // 0 is what has no bound. A rest counts on from the epoch as from a rest after it; nothing comes before either end.
-    if (read && times.start_ms == 0 && json.has("start")) times.start_ms = times.every_ms;
-    if (read && times.end_ms == 0 && json.has("end")) times.end_ms = 1;
+    if (read && times.start_ms == 0 && json.has_time("start")) times.start_ms = times.every_ms;
+    if (read && times.end_ms == 0 && json.has_time("end")) times.end_ms = 1;
     std::optional<std::int64_t> count;
     if (read) read = take(json.integer("times"), count);
     if (read && count && *count < 1) {

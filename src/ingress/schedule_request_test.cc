@@ -35,7 +35,7 @@ TEST(ScheduleRequest, a_put_is_read_whole) {
                                                 "/v1/namespaces/team/schedules/a%2Fb",
                                                 R"({
         "queue": "q", "cron": "30 2 * * *", "zone": "Europe/Oslo", "dst": "skip", "dst_repeat": "both",
-        "closed": "SAT SUN", "start": "2027-01-01T00:00:00Z", "end": 1830000000000, "times": 9, "jitter": "30s",
+        "closed": "SAT SUN", "start": "2027-01-01T00:00:00Z", "end_ms": 1830000000000, "times": 9, "jitter": "30s",
         "misfire": "all", "misfire_window": "1h", "overlap": "queue_one", "paused": true, "body": "go",
         "headers": {"a": "b"}, "content_type": "text/plain", "priority": -1, "order_key": "k", "expires_in": "5m",
         "retry": {"attempts": 2}})",
@@ -84,8 +84,8 @@ TEST(ScheduleRequest, other_calls_become_their_commands) {
     EXPECT_EQ(told({"POST", "/v1/schedules/s:fire"}), What::fire);
     EXPECT_EQ(told({"DELETE", "/v1/schedules/s"}), What::remove);
     EXPECT_EQ(std::get<DescribeScheduleCommand>(*command_of({"GET", "/v1/schedules/s"})).name, "s");
-    const auto preview =
-        std::get<PreviewScheduleCommand>(*command_of({"GET", "/v1/schedules/s:preview?count=3&from=77"}));
+    const auto preview = std::get<PreviewScheduleCommand>(
+        *command_of({"GET", "/v1/schedules/s:preview?count=3&from=1970-01-01T00:00:00.077Z"}));
     EXPECT_EQ(preview.count, 3u);
     EXPECT_EQ(preview.from_ms, 77);
     const std::string cursor = name_cursor(NameList::schedules, "default", "a/b");
@@ -109,7 +109,7 @@ TEST(ScheduleRequest, what_is_wrong_is_named) {
     EXPECT_EQ(put(""), "missing_member cron");
     EXPECT_EQ(put(R"(, "cron": "* * * * *", "every": "1h")"), "conflicting_members every");
     EXPECT_EQ(put(R"(, "cron": "0 24 * * *")"), "bad_cron cron");
-    EXPECT_EQ(put(R"(, "every": 0)"), "out_of_range every");
+    EXPECT_EQ(put(R"(, "every_ms": 0)"), "out_of_range every");
     EXPECT_EQ(put(R"(, "every": "often")"), "bad_duration every");
     EXPECT_EQ(put(R"(, "iso": "R5/PT1H")"), "bad_interval iso");
     EXPECT_EQ(put(R"(, "iso": ")" + std::string(201, '1') + R"(")"), "bad_interval iso");
@@ -134,15 +134,16 @@ TEST(ScheduleRequest, the_epoch_is_a_bound_like_any_other) {
     };
     constexpr DueMs kHour = 3'600'000;
     constexpr DueMs kNow = 500'000 * kHour + 1;
-    EXPECT_EQ(times(R"(, "start": 0)").next(kNow, kNow), 500'001 * kHour) << "the hours are whole ones";
+    EXPECT_EQ(times(R"(, "start": "1970-01-01T00:00:00Z")").next(kNow, kNow), 500'001 * kHour)
+        << "the hours are whole ones";
     EXPECT_EQ(times(R"(, "end": "1970-01-01T00:00:00Z")").next(kNow, kNow), std::nullopt);
 }
 
 TEST(ScheduleRequest, what_else_is_wrong_is_named) {
     EXPECT_EQ(put(R"(, "every": "1h", "misfire": "some")"), "bad_policy misfire");
     EXPECT_EQ(put(R"(, "every": "1h", "overlap": 1)"), "wrong_type overlap");
-    EXPECT_EQ(put(R"(, "every": "1h", "misfire_window": 0)"), "out_of_range misfire_window");
-    EXPECT_EQ(put(R"(, "every": "1h", "expires_in": 0)"), "out_of_range expires_in");
+    EXPECT_EQ(put(R"(, "every": "1h", "misfire_window_ms": 0)"), "out_of_range misfire_window");
+    EXPECT_EQ(put(R"(, "every": "1h", "expires_in_ms": 0)"), "out_of_range expires_in");
     EXPECT_EQ(put(R"(, "every": "1h", "body": "a", "body_base64": "YQ==")"), "conflicting_members body_base64");
     EXPECT_EQ(put(R"(, "every": "1h", "repeat": {})"), "unknown_member repeat");
 }

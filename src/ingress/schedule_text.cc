@@ -14,7 +14,7 @@ void write_times(JsonWriter& json, const TimesRule& times) {
             json.text("cron", times.text);
             break;
         case TimesKind::every:
-            json.number("every", times.every_ms);
+            json.number("every_ms", times.every_ms);
             break;
         case TimesKind::iso:
             json.text("iso", times.text);
@@ -43,13 +43,13 @@ std::string_view state_of(const ScheduleAnswer& answer) {
 void write_rule(JsonWriter& json, const ScheduleRule& rule) {
     json.text("queue", rule.queue);
     write_times(json, rule.times);
-    if (rule.jitter_ms != 0) json.number("jitter", rule.jitter_ms);
+    if (rule.jitter_ms != 0) json.number("jitter_ms", rule.jitter_ms);
     json.text("misfire", misfire_name(rule.misfire));
-    if (rule.misfire_window_ms != 0) json.number("misfire_window", rule.misfire_window_ms);
+    if (rule.misfire_window_ms != 0) json.number("misfire_window_ms", rule.misfire_window_ms);
     json.text("overlap", overlap_name(rule.overlap));
     if (rule.priority != 0) json.number("priority", rule.priority);
     if (!rule.order_key.empty()) json.text("order_key", rule.order_key);
-    if (rule.expires_after_ms != 0) json.number("expires_in", rule.expires_after_ms);
+    if (rule.expires_after_ms != 0) json.number("expires_in_ms", rule.expires_after_ms);
     write_retry(json, rule.retry);
 }
 

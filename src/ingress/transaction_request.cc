@@ -70,7 +70,7 @@ Result<std::optional<TransactionRule>> read_transaction(const JsonRequest& reque
     const Result<std::optional<JsonRequest>> check = transaction.object("check_back");
     if (!check) return check.error();
     if (*check) {
-        read = (*check)->only({"queue", "after", "times"});
+        read = (*check)->only({"queue", "after", "after_ms", "times"});
         if (read) read = take((*check)->text("queue"), said.queue);
         if (read) read = take((*check)->duration_ms("after"), said.after_ms);
         if (read) read = take((*check)->integer("times"), said.times);

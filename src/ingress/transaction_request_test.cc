@@ -34,9 +34,9 @@ TEST(TransactionRequest, both_forms_say_the_same) {
     EXPECT_EQ(told_of(R"({"check_back":{"queue":"checks","after":"1m","times":3},"otherwise":"commit"})"),
               "checks 60000 3 commit");
     EXPECT_EQ(told_of_field("queue=checks, after=1m, times=3, otherwise=commit"), "checks 60000 3 commit");
-    EXPECT_EQ(told_of_field("otherwise = rollback ,after=60000,queue = a/b"), "a/b 60000 5 rollback");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":250}})"), " 250 0 rollback");
-    EXPECT_EQ(told_of_field("after=250"), " 250 0 rollback");
+    EXPECT_EQ(told_of_field("otherwise = rollback ,after=60000ms,queue = a/b"), "a/b 60000 5 rollback");
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":250}})"), " 250 0 rollback");
+    EXPECT_EQ(told_of_field("after=250ms"), " 250 0 rollback");
     EXPECT_EQ(told_of_field("after=1m, queue=pr%C3%BCfen"), "prüfen 60000 5 rollback");
     EXPECT_EQ(told_of_field("after=1m, queue=pr%C3"), "bad_queue_name Duewheel-Transaction");
     EXPECT_EQ(told_of_field("after=1m, queue=pr%zz"), "bad_queue_name Duewheel-Transaction");
@@ -50,27 +50,29 @@ TEST(TransactionRequest, what_is_wrong_is_named) {
     EXPECT_EQ(told_of("1"), "wrong_type transaction");
     EXPECT_EQ(told_of(R"({"check_back":"1m"})"), "wrong_type transaction.check_back");
     EXPECT_EQ(told_of(R"({"check_back":{"after":[1]}})"), "wrong_type transaction.check_back.after");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":-1}})"), "negative_duration transaction.check_back.after");
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":-1}})"), "negative_duration transaction.check_back.after_ms");
     EXPECT_EQ(told_of(R"({"check_back":{"after":"soon"}})"), "bad_duration transaction.check_back.after");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"queue":"-q"}})"), "bad_queue_name transaction.check_back.queue");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"queue":""}})"), "bad_queue_name transaction.check_back.queue");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"times":0.5}})"), "wrong_type transaction.check_back.times");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":1},"otherwise":"forget"})"), "bad_policy transaction.otherwise");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":1},"else":"commit"})"), "unknown_member transaction.else");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"webhook":"http://x"}})"),
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":1,"queue":"-q"}})"), "bad_queue_name transaction.check_back.queue");
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":1,"queue":""}})"), "bad_queue_name transaction.check_back.queue");
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":1,"times":0.5}})"), "wrong_type transaction.check_back.times");
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":1},"otherwise":"forget"})"), "bad_policy transaction.otherwise");
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":1},"else":"commit"})"), "unknown_member transaction.else");
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":1,"webhook":"http://x"}})"),
               "unknown_member transaction.check_back.webhook");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"after":2}})"), "duplicate_member transaction.check_back.after");
-    for (const char* text : {"", "times=1", "after=1,queue=", "after=1,queue=-q", "after=1,otherwise=",
-                             "after=1,after=2", "after=1,queue=a,queue=b", "after=1,nonsense=1", "after=1,times=-1"}) {
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":1,"after_ms":2}})"),
+              "duplicate_member transaction.check_back.after_ms");
+    for (const char* text :
+         {"", "times=1", "after=1s,queue=", "after=1s,queue=-q", "after=1s,otherwise=", "after=1s,after=2s",
+          "after=1s,queue=a,queue=b", "after=1s,nonsense=1", "after=1s,times=-1"}) {
         EXPECT_TRUE(told_of_field(text).ends_with(" Duewheel-Transaction")) << text << ": " << told_of_field(text);
     }
 }
 
 // What the type cannot hold is for the engine to refuse, not to be cut to something that it takes.
 TEST(TransactionRequest, numbers_out_of_range_stay_out_of_range) {
-    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"queue":"c","times":-1}})"), "c 1 4294967295 rollback");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"queue":"c","times":4294967297}})"), "c 1 4294967295 rollback");
-    EXPECT_EQ(told_of(R"({"check_back":{"after":1,"queue":"c","times":0}})"), "c 1 4294967295 rollback");
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":1,"queue":"c","times":-1}})"), "c 1 4294967295 rollback");
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":1,"queue":"c","times":4294967297}})"), "c 1 4294967295 rollback");
+    EXPECT_EQ(told_of(R"({"check_back":{"after_ms":1,"queue":"c","times":0}})"), "c 1 4294967295 rollback");
 }
 
 TEST(TransactionRequest, a_put_takes_it_in_either_form_and_not_in_both) {
@@ -127,7 +129,7 @@ TEST(TransactionRequest, a_half_and_a_check_are_told_as_such) {
     EXPECT_EQ(member_of(told, "checks"), "2");
     EXPECT_EQ(member_of(told, "nominal_due_ms"), "");
     EXPECT_EQ(member_of(told, "transaction"),
-              R"({"check_back":{"queue":"checks","after":4000,"times":3},"otherwise":"commit"})");
+              R"({"check_back":{"queue":"checks","after_ms":4000,"times":3},"otherwise":"commit"})");
     LeaseAnswer lease;
     lease.queue = "checks";
     Delivered check;

@@ -16,9 +16,9 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kWatchdogMembers[] = {"queue",     "timeout",     "most",    "again",        "feed",
-                                                 "body",      "body_base64", "headers", "content_type", "priority",
-                                                 "order_key", "expires_in",  "retry"};
+constexpr std::string_view kWatchdogMembers[] = {
+    "queue",       "timeout", "timeout_ms",   "most",     "most_ms",   "again",      "again_ms",      "feed", "body",
+    "body_base64", "headers", "content_type", "priority", "order_key", "expires_in", "expires_in_ms", "retry"};
 
 // A duration that must be above 0 where it is given; 0 stands for one that is not.
 Status read_above_zero(const JsonRequest& json, std::string_view member, std::string_view what, std::int64_t& into) {
@@ -34,7 +34,7 @@ Status read_above_zero(const JsonRequest& json, std::string_view member, std::st
 }
 
 Status read_times(const JsonRequest& json, WatchdogRule& rule) {
-    if (!json.has("timeout")) {
+    if (!json.has_time("timeout")) {
         return Error{"missing_member",
                      "say how long after its last feed it makes a message: `timeout` (\"25h\", or \"30s\")", "timeout"};
     }

@@ -90,9 +90,9 @@ TEST(WatchdogRequest, what_is_wrong_is_named) {
     EXPECT_EQ(refusal({"PUT", "/v1/watchdogs/w", R"({"queue": "-q", "timeout": "1h"})"}), "bad_queue_name queue");
     EXPECT_EQ(put(""), "missing_member timeout");
     EXPECT_EQ(put(R"(, "timeout": "soon")"), "bad_duration timeout");
-    EXPECT_EQ(put(R"(, "timeout": "1h", "most": 0)"), "out_of_range most");
+    EXPECT_EQ(put(R"(, "timeout": "1h", "most_ms": 0)"), "out_of_range most");
     EXPECT_EQ(put(R"(, "timeout": "1h", "again": "0s")"), "out_of_range again");
-    EXPECT_EQ(put(R"(, "timeout": "1h", "expires_in": 0)"), "out_of_range expires_in");
+    EXPECT_EQ(put(R"(, "timeout": "1h", "expires_in_ms": 0)"), "out_of_range expires_in");
     EXPECT_EQ(put(R"(, "timeout": "1h", "feed": 1)"), "wrong_type feed");
     EXPECT_EQ(put(R"(, "timeout": "1h", "body": "a", "body_base64": "YQ==")"), "conflicting_members body_base64");
     EXPECT_EQ(put(R"(, "timeout": "1h", "delay": "1h")"), "unknown_member delay");

@@ -17,12 +17,12 @@ void open_named(JsonWriter& json, const Answer& answer) {
 }  // namespace
 
 void write_rule(JsonWriter& json, const WatchdogRule& rule) {
-    json.text("queue", rule.queue).number("timeout", rule.timeout_ms);
-    if (rule.most_ms != 0) json.number("most", rule.most_ms);
-    if (rule.again_ms != 0) json.number("again", rule.again_ms);
+    json.text("queue", rule.queue).number("timeout_ms", rule.timeout_ms);
+    if (rule.most_ms != 0) json.number("most_ms", rule.most_ms);
+    if (rule.again_ms != 0) json.number("again_ms", rule.again_ms);
     if (rule.priority != 0) json.number("priority", rule.priority);
     if (!rule.order_key.empty()) json.text("order_key", rule.order_key);
-    if (rule.expires_after_ms != 0) json.number("expires_in", rule.expires_after_ms);
+    if (rule.expires_after_ms != 0) json.number("expires_in_ms", rule.expires_after_ms);
     write_retry(json, rule.retry);
 }
 

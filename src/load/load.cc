@@ -157,8 +157,8 @@ std::string Run::http_request(std::string_view method, const std::string& path, 
 // What is to be put as a member of a batch, or alone.
 std::string Run::put_line() {
     std::string line = "{\"body\":\"" + body() + "\",";
-    if (options_.due_ms != 0) return line + "\"due\":" + std::to_string(options_.due_ms) + "}";
-    return line + "\"delay\":" + std::to_string(random_.between(options_.delay_min_ms, options_.delay_max_ms)) + "}";
+    if (options_.due_ms != 0) return line + "\"due_ms\":" + std::to_string(options_.due_ms) + "}";
+    return line + "\"delay_ms\":" + std::to_string(random_.between(options_.delay_min_ms, options_.delay_max_ms)) + "}";
 }
 
 // One request with `batch` messages, the last one of a run perhaps with fewer.

@@ -75,7 +75,7 @@ Result<ExportHeader> read_header_line(const JsonRequest& json) {
             json.only({"kind", "format", "instance", "server_time", "server_time_ms", "sequence", "pending", "dead"});
     }
     if (read) read = read_digits(json, "instance", kInstanceDigits, header.instance);
-    if (read) read = take(json.instant_ms("server_time_ms"), header.server_time_ms);
+    if (read) read = take(json.epoch_ms("server_time_ms"), header.server_time_ms);
     if (read) read = read_count(json, "sequence", header.sequence);
     if (read) read = read_count(json, "pending", header.pending);
     if (read) read = take(json.boolean("dead"), header.with_dead);

@@ -7,7 +7,7 @@
 namespace duewheel::export_reader_test {
 namespace {
 
-constexpr std::string_view kQueue = R"({"kind":"queue","queue":"mail","settings":{"paused":true,"lease":120000}})";
+constexpr std::string_view kQueue = R"({"kind":"queue","queue":"mail","settings":{"paused":true,"lease_ms":120000}})";
 
 // An export of so many messages and one queue.
 std::vector<std::string> lines_of(int messages) {

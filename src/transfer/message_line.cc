@@ -19,12 +19,43 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kMembers[] = {
-    "kind",    "id",         "namespace",       "queue",           "state",       "due",          "nominal_due_ms",
-    "expires", "expires_in", "priority",        "order_key",       "key",         "retry",        "attempts",
-    "put_ms",  "repeat",     "maybe_delivered", "next_occurrence", "transaction", "answer_by_ms", "checks",
-    "parent",  "schedule",   "watchdog",        "last_fed_ms",     "occurrence",  "check_of",     "ended_ms",
-    "reason",  "body",       "body_base64",     "content_type",    "headers",     "traceparent"};
+constexpr std::string_view kMembers[] = {"kind",
+                                         "id",
+                                         "namespace",
+                                         "queue",
+                                         "state",
+                                         "due",
+                                         "due_ms",
+                                         "expires",
+                                         "expires_ms",
+                                         "expires_in",
+                                         "expires_in_ms",
+                                         "nominal_due_ms",
+                                         "priority",
+                                         "order_key",
+                                         "key",
+                                         "retry",
+                                         "attempts",
+                                         "put_ms",
+                                         "repeat",
+                                         "maybe_delivered",
+                                         "next_occurrence",
+                                         "checks",
+                                         "parent",
+                                         "schedule",
+                                         "transaction",
+                                         "answer_by_ms",
+                                         "watchdog",
+                                         "last_fed_ms",
+                                         "check_of",
+                                         "ended_ms",
+                                         "reason",
+                                         "occurrence",
+                                         "body",
+                                         "body_base64",
+                                         "content_type",
+                                         "headers",
+                                         "traceparent"};
 
 void write_id(JsonWriter& json, std::string_view name, MessageId id) {
     if (id != 0) json.text(name, std::to_string(id));
@@ -127,12 +158,12 @@ Status read_content(const JsonRequest& json, MessageLine& line) {
 Status check(const JsonRequest& json, const MessageLine& line) {
     if (line.id == 0) return missing("id");
     if (line.queue.empty()) return missing("queue");
-    if (!json.has("due")) return missing("due");
+    if (!json.has_time("due")) return missing("due");
     const bool is_loop = line.repeat.has_value();
-    if (!is_loop && json.has("expires_in")) {
+    if (!is_loop && json.has_time("expires_in")) {
         return Error{"conflicting_members", "`expires_in` is of loops: say `expires`, an instant", "expires_in"};
     }
-    if (is_loop && json.has("expires")) {
+    if (is_loop && json.has_time("expires")) {
         return Error{"conflicting_members", "all occurrences of a loop would end at the same instant: say `expires_in`",
                      "expires"};
     }
@@ -205,7 +236,7 @@ void write_message_line(std::string& out, const MessageLine& line) {
     json.text("queue", line.queue).text("state", state_name(line.state)).text("due", format_instant(line.due_ms));
     write_unless_0(json, "nominal_due_ms", line.nominal_due_ms);
     if (line.expires_ms != 0) json.text("expires", format_instant(line.expires_ms));
-    write_unless_0(json, "expires_in", line.expires_in_ms);
+    write_unless_0(json, "expires_in_ms", line.expires_in_ms);
     write_unless_0(json, "priority", line.priority);
     write_unless_empty(json, "order_key", line.order_key);
     write_unless_empty(json, "key", line.key);
@@ -239,24 +270,24 @@ Result<MessageLine> read_message_line(const JsonRequest& json) {
     if (read) read = read_name(json, "queue", line.queue);
     if (read) read = read_state(json, line.state);
     if (read) read = take(json.instant_ms("due"), line.due_ms);
-    if (read) read = take(json.instant_ms("nominal_due_ms"), line.nominal_due_ms);
+    if (read) read = take(json.epoch_ms("nominal_due_ms"), line.nominal_due_ms);
     if (read) read = take(json.instant_ms("expires"), line.expires_ms);
     if (read) read = take(json.duration_ms("expires_in"), line.expires_in_ms);
     if (read) read = read_number(json, "attempts", line.attempts);
     if (read) read = take(json.boolean("maybe_delivered"), line.maybe_delivered);
-    if (read) read = take(json.instant_ms("put_ms"), line.put_ms);
+    if (read) read = take(json.epoch_ms("put_ms"), line.put_ms);
     if (read) read = read_number(json, "next_occurrence", line.next_occurrence);
     if (read) read = read_repeat(json, line);
     if (read) read = read_transaction(json, line);
-    if (read) read = take(json.instant_ms("answer_by_ms"), line.answer_by_ms);
+    if (read) read = take(json.epoch_ms("answer_by_ms"), line.answer_by_ms);
     if (read) read = read_number(json, "checks", line.checks);
     if (read) read = read_id(json, "parent", line.parent);
     if (read) read = read_name(json, "schedule", line.schedule);
     if (read) read = read_name(json, "watchdog", line.watchdog);
-    if (read) read = take(json.instant_ms("last_fed_ms"), line.last_fed_ms);
+    if (read) read = take(json.epoch_ms("last_fed_ms"), line.last_fed_ms);
     if (read) read = read_number(json, "occurrence", line.occurrence);
     if (read) read = read_id(json, "check_of", line.check_of);
-    if (read) read = take(json.instant_ms("ended_ms"), line.ended_ms);
+    if (read) read = take(json.epoch_ms("ended_ms"), line.ended_ms);
     if (read) read = take(json.text("reason"), line.reason);
     if (read) read = read_key_member(json, line_options(), line.key);
     if (read) read = read_traceparent(json, line.traceparent);

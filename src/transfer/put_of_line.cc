@@ -85,7 +85,7 @@ void write_put_of_line(std::string& out, const MessageLine& line, std::string_vi
     json.text("due", format_instant(due_of(line, losses)));
     const bool is_dead = line.state == State::dead;
     if (line.expires_ms != 0 && !is_dead) json.text("expires", format_instant(line.expires_ms));
-    if (line.expires_in_ms != 0) json.number("expires_in", line.expires_in_ms);
+    if (line.expires_in_ms != 0) json.number("expires_in_ms", line.expires_in_ms);
     if (line.priority != 0) json.number("priority", line.priority);
     if (!line.order_key.empty() && !is_dead) json.text("order_key", line.order_key);
     write_retry(json, line.retry);

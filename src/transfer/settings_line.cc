@@ -47,7 +47,7 @@ Status go_on(const JsonRequest& line, SettingsLine& into, json::object& settings
     std::optional<std::int64_t> next_ms;
     std::int64_t next_occurrence = 1;
     bool is_paused = false;
-    Status read = take(line.instant_ms("next_ms"), next_ms);
+    Status read = take(line.epoch_ms("next_ms"), next_ms);
     if (read) read = take(line.integer("next_occurrence"), next_occurrence);
     if (read) read = take(line.boolean("paused"), is_paused);
     if (!read) return read;
@@ -63,7 +63,10 @@ Status go_on(const JsonRequest& line, SettingsLine& into, json::object& settings
         if (!not_a_number && next_occurrence >= 1 && next_occurrence <= all) *times = all - (next_occurrence - 1);
     }
     // Without a start such a rule counts from the put.
-    if (settings.contains("every") && (next_occurrence > 1 || !settings.contains("start"))) {
+    const bool is_every = settings.contains("every") || settings.contains("every_ms");
+    const bool has_start = settings.contains("start") || settings.contains("start_ms");
+    if (is_every && (next_occurrence > 1 || !has_start)) {
+        settings.erase("start_ms");
         settings["start"] = format_instant(*next_ms);
     }
     return {};
@@ -145,7 +148,7 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
     json::object settings = tree.at("settings").get_object();  // as was seen above
     if (kind == Kind::schedule) read = go_on(line, into, settings);
     if (kind == Kind::queue) read = read_queue(line, into, settings);
-    if (kind == Kind::watchdog) read = take(line.instant_ms("due_ms"), into.next_ms);
+    if (kind == Kind::watchdog) read = take(line.epoch_ms("due_ms"), into.next_ms);
     into.has_owed = line.has("owed");
     into.body = json::serialize(settings);
     if (read) read = check_put(into);
@@ -172,9 +175,9 @@ bool goes_on_alike(const json::object& there, const json::object& wanted) {
     };
     const std::optional<InstantMs> begins = start(settings);
     const std::optional<InstantMs> goes_on = start(wanted);
-    const std::int64_t every = number(settings, "every");
+    const std::int64_t every = number(settings, "every_ms");
     const std::int64_t next = number(there, "next_ms");
-    if (!begins || !goes_on || every < 1 || every != number(wanted, "every") || next < *goes_on) return false;
+    if (!begins || !goes_on || every < 1 || every != number(wanted, "every_ms") || next < *goes_on) return false;
     if ((*goes_on - *begins) % every != 0 || (next - *goes_on) % every != 0) return false;
     if (!settings.contains("times") && !wanted.contains("times")) return true;
     // On days without a run nobody sees here how many times there were.

@@ -29,13 +29,13 @@ TEST(SettingsLines, name_the_path_that_they_are_put_to) {
     const char* schedule = R"({"kind":"schedule","schedule":"s","paused":false,"next_ms":1901064600000,
         "next_occurrence":1,"settings":{"queue":"q","cron":"* * * * *"}})";
     EXPECT_EQ(read(Kind::schedule, schedule).path(), "/v1/namespaces/default/schedules/s");
-    const char* watchdog = R"({"kind":"watchdog","watchdog":"w","settings":{"queue":"q","timeout":5}})";
+    const char* watchdog = R"({"kind":"watchdog","watchdog":"w","settings":{"queue":"q","timeout_ms":5}})";
     EXPECT_EQ(read(Kind::watchdog, watchdog).path(), "/v1/namespaces/default/watchdogs/w");
 }
 
 TEST(SettingsLines, of_a_schedule_go_on_where_it_stands) {
     const SettingsLine every = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":true,
-        "next_ms":1901064600000,"next_occurrence":4,"settings":{"queue":"q","every":60000,"times":10}})");
+        "next_ms":1901064600000,"next_occurrence":4,"settings":{"queue":"q","every_ms":60000,"times":10}})");
     EXPECT_EQ(body_of(every).at("start"), "2030-03-30T01:30:00.000Z");
     EXPECT_EQ(body_of(every).at("times"), 7);
     EXPECT_EQ(body_of(every).at("paused"), true);
@@ -46,7 +46,7 @@ TEST(SettingsLines, of_a_schedule_go_on_where_it_stands) {
     EXPECT_FALSE(body_of(cron).contains("times"));
     const SettingsLine begun = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
         "next_ms":1901064600000,"next_occurrence":1,
-        "settings":{"queue":"q","every":60000,"start":"2030-03-30T01:30:00.000Z"}})");
+        "settings":{"queue":"q","every_ms":60000,"start":"2030-03-30T01:30:00.000Z"}})");
     EXPECT_EQ(body_of(begun).at("start"), "2030-03-30T01:30:00.000Z");
     const SettingsLine ended = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
         "waiting_run":{"occurrence":3},"settings":{"queue":"q","cron":"* * * * *"}})");
@@ -64,12 +64,12 @@ TEST(SettingsLines, of_a_queue_whose_secrets_are_not_named_pause_it) {
 
 TEST(SettingsLines, tell_whether_a_server_has_them_already) {
     const SettingsLine queue =
-        read(Kind::queue, R"({"kind":"queue","queue":"mail","settings":{"paused":false,"lease":120000}})");
+        read(Kind::queue, R"({"kind":"queue","queue":"mail","settings":{"paused":false,"lease_ms":120000}})");
     EXPECT_EQ(standing_of(queue, 404, R"({"code":"unknown_queue"})"), Standing::absent);
     EXPECT_EQ(standing_of(queue, 200, R"({"queue":"mail","settings":{"paused":false}})"), Standing::absent);
-    EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease":120000,"paused":false}})"), Standing::same);
-    EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease":120000,"paused":true}})"), Standing::other);
-    EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease":5000,"paused":false}})"), Standing::other);
+    EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease_ms":120000,"paused":false}})"), Standing::same);
+    EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease_ms":120000,"paused":true}})"), Standing::other);
+    EXPECT_EQ(standing_of(queue, 200, R"({"settings":{"lease_ms":5000,"paused":false}})"), Standing::other);
     const SettingsLine schedule = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
         "next_ms":1901064600000,"next_occurrence":1,"settings":{"queue":"q","cron":"* * * * *"}})");
     EXPECT_EQ(standing_of(schedule, 200, R"({"paused":false,"settings":{"queue":"q","cron":"* * * * *"}})"),
@@ -85,11 +85,11 @@ TEST(SettingsLines, tell_whether_a_server_has_them_already) {
 // of `every` that had been imported before was "set in another way".
 TEST(SettingsLines, a_schedule_of_an_older_import_that_goes_on_alike_is_the_same) {
     const SettingsLine line = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
-        "next_ms":1901064600000,"next_occurrence":4,"settings":{"queue":"q","every":600000}})");
+        "next_ms":1901064600000,"next_occurrence":4,"settings":{"queue":"q","every_ms":600000}})");
     const auto standing = [&](const std::string& every, const std::string& start, const std::string& next_ms) {
         return standing_of(line, 200,
                            R"({"paused":false,"next_ms":)" + next_ms + R"(,"next_occurrence":9,)" +
-                               R"("settings":{"queue":"q","every":)" + every + R"(,"start":")" + start + R"("}})");
+                               R"("settings":{"queue":"q","every_ms":)" + every + R"(,"start":")" + start + R"("}})");
     };
     EXPECT_EQ(standing("600000", "2030-03-30T01:30:00.000Z", "1901064600000"), Standing::same);
     EXPECT_EQ(standing("600000", "2030-03-29T23:10:00.000Z", "1901064600000"), Standing::same);
@@ -97,19 +97,20 @@ TEST(SettingsLines, a_schedule_of_an_older_import_that_goes_on_alike_is_the_same
     EXPECT_EQ(standing("600000", "2030-03-29T23:11:00.000Z", "1901065260000"), Standing::other);
     EXPECT_EQ(standing("600000", "2030-03-29T23:10:00.000Z", "1901064000000"), Standing::other) << "earlier ones come";
     EXPECT_EQ(standing("300000", "2030-03-29T23:10:00.000Z", "1901064600000"), Standing::other);
-    EXPECT_EQ(standing_of(line, 200, R"({"paused":false,"settings":{"queue":"q","every":600000}})"), Standing::other);
+    EXPECT_EQ(standing_of(line, 200, R"({"paused":false,"settings":{"queue":"q","every_ms":600000}})"),
+              Standing::other);
 }
 
 TEST(SettingsLines, a_schedule_of_an_older_import_has_as_many_times_left) {
     const auto line_with = [](const std::string& more) {
         return read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,"next_ms":1901064600000,)"
-                                    R"("next_occurrence":6,"settings":{"queue":"q","every":600000,"times":15)" +
+                                    R"("next_occurrence":6,"settings":{"queue":"q","every_ms":600000,"times":15)" +
                                         more + "}}");
     };
     const auto standing = [&](const std::string& times, const std::string& more) {
         return standing_of(line_with(more), 200,
                            R"({"paused":false,"next_ms":1901065800000,"next_occurrence":8,"settings":{"queue":"q",)"
-                           R"("every":600000,"times":)" +
+                           R"("every_ms":600000,"times":)" +
                                times + R"(,"start":"2030-03-30T00:40:00.000Z")" + more + "}}");
     };
     EXPECT_EQ(standing("15", ""), Standing::same) << "ten are left at the first, and eight at the next two later";

@@ -59,8 +59,6 @@ void judge(std::string_view text, const Result<std::int64_t>& parsed) {
 void fuzz(std::string_view input) {
     const Result<std::int64_t> parsed = parse_duration(input);
     judge(input, parsed);
-    const Result<std::int64_t> or_ms = parse_duration_or_ms(input);
-    if (parsed) require(or_ms.ok() && *or_ms == *parsed, "a duration is another where milliseconds may stand too");
     if (parsed) {
         const Result<std::int64_t> again = parse_duration(format_duration(*parsed));
         require(again.ok() && *again == *parsed, "a duration is another after writing", format_duration(*parsed));

@@ -28,6 +28,17 @@ std::string_view text_of(const json::value& value) {
     return {value.get_string().data(), value.get_string().size()};
 }
 
+// The member of that name, or the one of the same name in milliseconds.
+const json::value* time_of(const json::object& tree, std::string_view name) {
+    const std::string name_ms = std::string(name) + "_ms";
+    const json::value* text = tree.if_contains({name.data(), name.size()});
+    const json::value* number = tree.if_contains(name_ms);
+    require(text == nullptr || number == nullptr, "two times were taken for one");
+    require(text == nullptr || text->is_string(), "a number without a unit was taken");
+    require(number == nullptr || number->is_number(), "milliseconds were taken from a text");
+    return text != nullptr ? text : number;
+}
+
 // What a member says as a time, where it is one: a number of milliseconds, or a text.
 void judge_time(const json::value& member, bool is_instant, std::int64_t taken) {
     if (member.is_string()) {
@@ -40,8 +51,8 @@ void judge_time(const json::value& member, bool is_instant, std::int64_t taken) 
 }
 
 void judge_when(const json::object& tree, const When& when, std::string_view delay_name, std::string_view at_name) {
-    const json::value* delay = tree.if_contains({delay_name.data(), delay_name.size()});
-    const json::value* at = tree.if_contains({at_name.data(), at_name.size()});
+    const json::value* delay = time_of(tree, delay_name);
+    const json::value* at = time_of(tree, at_name);
     require(delay == nullptr || at == nullptr, "two times were taken for one");
     require((at != nullptr) == when.at_ms.has_value(), "an instant came from nowhere or was lost");
     if (delay != nullptr) judge_time(*delay, false, when.delay_ms);
@@ -55,15 +66,16 @@ void judge_text(const json::object& tree, const char* name, std::string_view tak
 }
 
 void judge_against_tree(const json::object& tree, const PutCommand& put) {
-    constexpr std::string_view kMembers[] = {"body",       "body_base64",  "delay",     "due",
-                                             "expires_in", "expires",      "order_key", "priority",
-                                             "headers",    "content_type", "key"};
+    constexpr std::string_view kMembers[] = {"body",    "body_base64", "delay",         "delay_ms", "due",
+                                             "due_ms",  "expires_in",  "expires_in_ms", "expires",  "expires_ms",
+                                             "headers", "order_key",   "content_type",  "priority", "key"};
     for (const auto& member : tree) {
         const std::string_view name(member.key().data(), member.key().size());
         require(std::count(std::begin(kMembers), std::end(kMembers), name) == 1, "an unknown member was passed over");
     }
     judge_when(tree, put.when, "delay", "due");
-    require(put.expires.has_value() == (tree.contains("expires_in") || tree.contains("expires")), "an expiry was lost");
+    require(put.expires.has_value() == (time_of(tree, "expires_in") != nullptr || time_of(tree, "expires") != nullptr),
+            "an expiry was lost");
     if (put.expires) judge_when(tree, *put.expires, "expires_in", "expires");
     judge_text(tree, "order_key", put.order_key);
     judge_text(tree, "content_type", put.content_type);
@@ -92,9 +104,9 @@ std::string written(const PutCommand& put) {
     json::object members;
     const auto add_when = [&](const When& when, const char* delay, const char* at) {
         if (when.at_ms) {
-            members[at] = *when.at_ms;
+            members[at] = format_instant(*when.at_ms);
         } else {
-            members[delay] = when.delay_ms;
+            members[std::string(delay) + "_ms"] = when.delay_ms;
         }
     };
     add_when(put.when, "delay", "due");

@@ -200,7 +200,7 @@ class ClockTest(unittest.TestCase):
             self.assertEqual(state, "test")
             self.assertEqual([each["parent"] for each in client.lease("beat", 3, wait="20s")], [loop["id"]])
             self.assertEqual(client.lease("q", 1), [])
-            self.assertEqual(self.clock(client, "advance", {"to": clock["server_time_ms"] - 3600_000})[0], "out_of_range")
+            self.assertEqual(self.clock(client, "advance", {"to_ms": clock["server_time_ms"] - 3600_000})[0], "out_of_range")
             self.clock(client, "advance", {"by": "30d"})
             (got,) = client.lease("q", 1, wait="20s")
             self.assertEqual(got["id"], message["id"])

@@ -66,6 +66,8 @@ class Provocation:
         self.query = "queue=q" if self.name == "history" else ""
         self.headers = dict(LINES) if self.name == "putMany" else {}
         self.body = None
+        if self.name == "put":
+            self.with_body({"body": ""})
 
     def target(self):
         path = re.sub(r"{(\w+)}", lambda match: self.names[match[1]], self.path)
@@ -90,9 +92,11 @@ class Provocation:
     def of_this_call(self, value):
         """The members with those that the call cannot do without."""
         if self.name == "setSchedule":
-            return {"queue": "q", **({} if "every" in value or "at" in value else {"every": "1h"}), **value}
+            return {"queue": "q", **({} if "every_ms" in value or "at" in value else {"every": "1h"}), **value}
         if self.name == "setWatchdog":
-            return {"queue": "q", "timeout": "1h", **value}
+            return {"queue": "q", **({} if "timeout_ms" in value else {"timeout": "1h"}), **value}
+        if self.name == "put":
+            return {**({} if "body_base64" in value else {"body": ""}), **value}
         return {"leases": [], **value} if self.name.endswith("Many") else value
 
 
@@ -107,7 +111,7 @@ HOW = {
     "bad_cron": lambda p: p.with_body({"queue": "q", "cron": "0 24 * * *"}),
     "bad_exclusion": lambda p: p.with_body(p.of_this_call({"closed": "NEVER"})),
     "bad_interval": lambda p: p.with_body({"queue": "q", "iso": "R5/PT1H"}),
-    "bad_policy": lambda p: p.with_body({"transaction": {"check_back": {"after": 1}, "otherwise": "some"}} if p.name == "put" else
+    "bad_policy": lambda p: p.with_body({"transaction": {"check_back": {"after_ms": 1}, "otherwise": "some"}} if p.name == "put" else
                                         p.of_this_call({"misfire": "some"})),
     "bad_schedule_name": lambda p: p.with_name("schedule", "-s"),
     "bad_watchdog_name": lambda p: p.with_name("watchdog", "-w"),
@@ -141,49 +145,51 @@ HOW = {
     "batch_too_large": lambda p: p.with_body(b"{}\n{}\n{}", LINES) if p.name == "putMany" else p.with_body({"leases": [TOKEN] * 3}),
     "body_too_large": lambda p: p.with_body(b" " * ((64 << 10) + 1)),
     "clock_not_held": lambda p: None,
-    "conflicting_members": lambda p: p.with_body({"by": 1, "to": 1} if p.name == "advanceClock" else {"queue": "q", "cron": "* * * * *", "every": 1} if p.name == "setSchedule" else
+    "conflicting_members": lambda p: p.with_body({"by_ms": 1, "to_ms": FULL} if p.name == "advanceClock" else {"queue": "q", "cron": "* * * * *", "every_ms": 1} if p.name == "setSchedule" else
                                                  p.of_this_call({"body": "", "body_base64": ""}) if p.name == "setWatchdog" else
-                                                 {"due": 1, "delay": 1}),
-    "delay_too_long": lambda p: p.with_body({DURATIONS[p.name]: "36500d"}),
+                                                 {"due_ms": FULL, "delay_ms": 1} if p.name in ("put", "move") else
+                                                 {"died_before": "2027-01-01T06:00:00Z", "died_before_ms": FULL} if p.name == "discard" else
+                                                 p.of_this_call({DURATIONS[p.name]: "1s", DURATIONS[p.name] + "_ms": 1000})),
+    "delay_too_long": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "36500d"})),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
     "duplicate_parameter": lambda p: p.with_query("queues=1&queues=1" if p.name == "stats" else
                                                   "count=1&count=1" if p.name == "previewSchedule" else
                                                   "minutes=1&minutes=1" if p.name == "forecast" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
-    "expires_too_soon": lambda p: p.with_body({"expires_in": 0} if p.name == "put" else {"delay": "2h"}),
+    "expires_too_soon": lambda p: p.with_body(p.of_this_call({"expires_in_ms": 0}) if p.name == "put" else {"delay": "2h"}),
     "forbidden_address": lambda p: p.with_body({"target": {"webhook": {"url": "http://127.0.0.1/"}}}),
     "foreign_host": lambda p: p.with_headers(Host="foreign.example"),
     "foreign_origin": lambda p: p.with_headers(Origin="http://foreign.example"),
     "header_too_large": lambda p: p.with_headers(A="b" * 9000),
     "headers_too_large": lambda p: p.with_body(p.of_this_call({"headers": {"a": "b" * 9000}})),
     "http_version": None,
-    "is_loop": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
-    "key_conflict": lambda p: p.with_body({"key": "taken", "priority": 1}),
+    "is_loop": lambda p: p.with_body({"delay_ms": 1}) if p.name == "move" else None,
+    "key_conflict": lambda p: p.with_body(p.of_this_call({"key": "taken", "priority": 1})),
     "lease_ended": lambda p: None,
     "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
-    "lease_too_short": lambda p: p.with_body({"lease": 1}),
+    "lease_too_short": lambda p: p.with_body({"lease_ms": 1}),
     "missing_member": lambda p: p.with_body({"transaction": {}} if p.name == "put" else
                                             {"target": {"webhook": {}}} if p.name == "setQueue" else {}),
     "missing_parameter": lambda p: p.with_query(""),
     "namespace_limit": lambda p: p.with_name("namespace", "third"),
-    "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: -1})),
+    "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name] + "_ms": -1})),
     "never_due": lambda p: p.with_body({"queue": "q", "cron": "0 0 30 2 *"}),
     "not_a_test_clock": lambda p: p.with_body({"by": "1h"}),
     "not_implemented": lambda p: p.with_headers(Transfer_Encoding="gzip"),
     "not_transactional": lambda p: None,
-    "not_waiting": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
+    "not_waiting": lambda p: p.with_body({"delay_ms": 1}) if p.name == "move" else None,
     "out_of_range": lambda p: p.with_query("queues=1001") if p.name == "stats" else p.with_body(b'{"a":1e99999999999}'),
     "queue_full": lambda p: p.with_name("schedule" if p.name == "fireSchedule" else "queue", "full"),
     "queue_limit": lambda p: p.with_name("schedule", "one-too-many") if p.name == "fireSchedule" else (
-        p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else {})),
+        p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else p.of_this_call({}))),
     "queue_not_empty": lambda p: p.with_name("queue", "q"),
     "second_full": lambda p: (p.with_name("queue", "narrow"),
-                              p.with_body({"due": FULL} if p.name == "move" else {"due": FULL, "key": "other"})),
+                              p.with_body({"due_ms": FULL} if p.name == "move" else p.of_this_call({"due_ms": FULL, "key": "other"}))),
     "schedule_limit": lambda p: (p.with_name("schedule", "third"), p.with_body(p.of_this_call({}))),
     "target_too_long": lambda p: p.with_query("x=" + "y" * 5000),
     "too_deep": lambda p: p.with_body(b"[" * 100),
     "too_many_members": lambda p: p.with_body({str(number): 1 for number in range(1101)}),
-    "unknown_id": lambda p: p.with_body({"delay": 1}) if p.name == "move" else None,
+    "unknown_id": lambda p: p.with_body({"delay_ms": 1}) if p.name == "move" else None,
     "unknown_member": lambda p: p.with_headers(Duewheel_Delay="1s", **{"Content-Type": LINES["Content-Type"]})
                       if p.name == "putMany" else p.with_body({"nonsense": 1}),
     "unknown_parameter": lambda p: p.with_query("nonsense=1"),
@@ -244,7 +250,7 @@ class Codes(unittest.TestCase):
             while client.request("GET", "/v1/stats")[1]["waiters"] == 0:
                 pass
             self.assertEqual(client.request("PUT", "/v1/queues/narrow", {"limits": {"per_second": 1}})[0], 200)
-            self.assertEqual(client.put("narrow", "x", due=FULL)[0], 201)
+            self.assertEqual(client.put("narrow", "x", due_ms=FULL)[0], 201)
             elsewhere = client.put("narrow", "x", delay="1h")[1]["id"]
             self.assertEqual(client.request("PUT", "/v1/queues/full", {"limits": {"pending": 1}})[0], 200)
             dying = client.put("full", "x", retry={"attempts": 1})  # for the redrive that finds no room
@@ -345,7 +351,7 @@ class Answers(unittest.TestCase):
         put = "/queues/{queue}/messages"
         first = say("POST", put, headers=traced, body=json.dumps(whole).encode())["id"]
         say("POST", put, headers=traced, body=json.dumps(whole).encode())
-        raw_body = say("POST", put, headers={"Content-Type": "image/png", "Duewheel-Delay": "1"}, body=b"\xff\x00")["id"]
+        raw_body = say("POST", put, headers={"Content-Type": "image/png", "Duewheel-Delay": "1ms"}, body=b"\xff\x00")["id"]
         far = say("POST", put, {"body": "far", "delay": "1h"})["id"]
         say("POST", put + ":batch", headers=LINES, body=b'{"body":"one"}\n{"body":1}\n')
         for method in ("GET", "HEAD"):
@@ -386,7 +392,7 @@ class Answers(unittest.TestCase):
             if end == "message":
                 self.assertEqual(say("POST", "/messages/{id}:discard", id=lost)["outcome"], "cancelled")
             else:
-                say("POST", "/queues/{queue}:discard", {"died_before": 1})
+                say("POST", "/queues/{queue}:discard", {"died_before": "1970-01-01T00:00:00.001Z"})
                 self.assertEqual(say("POST", "/queues/{queue}:discard")["dead"], 1)
         say("POST", "/messages/{id}:discard", id=last)  # it waits
         say("POST", "/messages/{id}:kick", id=last)

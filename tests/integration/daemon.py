@@ -166,7 +166,7 @@ class Client:
         return self.request("GET", "/v1/clock")[1]["server_time_ms"]
 
     def advance(self, **how):
-        """Moves the time of a server with a test's clock: `by` a duration, or `to` an instant."""
+        """Moves the time of a server with a test's clock: `by` a duration, or `to` or `to_ms` an instant."""
         status, answer = self.request("POST", "/v1/clock:advance", how)
         assert status == 200, answer
 

@@ -61,7 +61,7 @@ class Expiry(unittest.TestCase):
         self.start("--test-clock")
         numbers = []
         for members in ({"expires_in": "5m"}, {"expires_in": "5m", "delay": "1m"},
-                        {"expires": self.client.server_time_ms() + 5 * 60_000}):
+                        {"expires_ms": self.client.server_time_ms() + 5 * 60_000}):
             status, put = self.client.put("q", "too late", **members)
             self.assertEqual(status, 201, put)
             numbers.append(put["id"])

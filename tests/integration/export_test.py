@@ -130,7 +130,7 @@ class Exports(unittest.TestCase):
         target = self.started()
         report = self.do_import(target, self.file)
         messages = [line for line in lines if line["kind"] == "message"]
-        self.assertEqual((report["put"], report["refused"], report["set"]), (len(messages), 0, 5))
+        self.assertEqual((report["put"], report["refused"], report["set"]), (len(messages), 0, 6))
         self.assertEqual(report["carried_otherwise"]["attempts"], 2)
         there = self.export(target)
         for line in lines:
@@ -142,14 +142,14 @@ class Exports(unittest.TestCase):
         self.assertEqual(self.carried(lines), self.carried(there))
         # And once more it makes nothing.
         report = self.do_import(target, self.file)
-        self.assertEqual((report["put"], report["put_before"], report["set"], report["set_before"]), (0, len(messages), 0, 5))
+        self.assertEqual((report["put"], report["put_before"], report["set"], report["set_before"]), (0, len(messages), 0, 6))
         self.assertEqual(self.carried(self.export(target)), self.carried(there))
 
     def test_the_order_of_each_order_key_is_kept(self):
         rng = random.Random(9)
         for number in range(300):
             self.ask("POST", "/v1/queues/orders/messages", {"body": str(number), "order_key": f"k{rng.randrange(5)}",
-                                                            "due": 1_000_000 + rng.randrange(50)})
+                                                            "due": f"2001-01-01T00:00:00.{rng.randrange(50):03}Z"})
         for message in self.client.take("orders", 5):  # the first of each rest, and hold up the others
             self.ask("POST", f"/v1/leases/{message['lease']}:fail", {"retry_in": "1h"})
         wanted = self.bodies_by_key(self.export(self.source))
@@ -362,7 +362,7 @@ class Exports(unittest.TestCase):
 
     def test_a_full_queue_is_waited_for_and_then_told(self):
         for number in range(30):
-            self.ask("POST", "/v1/queues/mail/messages", {"body": str(number), "due": 1_000_000 + number})
+            self.ask("POST", "/v1/queues/mail/messages", {"body": str(number), "due": f"2001-01-01T00:00:00.{number:03}Z"})
         self.export(self.source)
         target = self.started()
         client = target.client()
@@ -401,8 +401,8 @@ class Exports(unittest.TestCase):
     def test_what_is_beyond_its_limits_is_carried_and_then_limited(self):
         due = self.source.client().request("GET", "/v1/stats")[1]["server_time_ms"] + 86_400_000
         for number in range(3):
-            self.ask("POST", "/v1/queues/a/messages", {"body": str(number), "due": due})
-        self.ask("POST", "/v1/queues/b/messages", {"body": "behind", "due": due})
+            self.ask("POST", "/v1/queues/a/messages", {"body": str(number), "due_ms": due})
+        self.ask("POST", "/v1/queues/b/messages", {"body": "behind", "due_ms": due})
         limits = {"per_second": 1, "pending": 2}
         self.ask("PUT", "/v1/queues/a", {"limits": limits})
         self.ask("PUT", "/v1/namespaces/default", {"limits": {"pending": 1}})
@@ -468,9 +468,9 @@ class Exports(unittest.TestCase):
         kept = duewheel("--json", "import", self.file, server=target)
         self.assertEqual((kept.returncode, json.loads(kept.stdout)["refused"]), (1, 2), kept.stderr)
         self.assertIn("(already_set", kept.stderr)
-        self.assertEqual(client.request("GET", "/v1/queues/letters")[1]["settings"]["lease"], 540_000)
+        self.assertEqual(client.request("GET", "/v1/queues/letters")[1]["settings"]["lease_ms"], 540_000)
         self.assertEqual(self.do_import(target, self.file, "--replace")["set"], 2)
-        self.assertEqual(client.request("GET", "/v1/queues/letters")[1]["settings"]["lease"], 120_000)
+        self.assertEqual(client.request("GET", "/v1/queues/letters")[1]["settings"]["lease_ms"], 120_000)
         self.assertEqual(client.request("GET", "/v1/schedules/report")[1]["settings"]["queue"], "reports")
 
     # The run that waits was dropped without a word where its schedule had no other time; one that was paused when its end
@@ -480,7 +480,7 @@ class Exports(unittest.TestCase):
         client = source.client()
         self.ask("PUT", "/v1/schedules/last", {"queue": "q", "every": "10m", "times": 2, "overlap": "queue_one", "misfire": "all"}, client)
         end = client.server_time_ms() + 45 * 60_000
-        self.ask("PUT", "/v1/schedules/paused", {"queue": "q", "every": "30m", "end": end, "paused": True}, client)
+        self.ask("PUT", "/v1/schedules/paused", {"queue": "q", "every": "30m", "end_ms": end, "paused": True}, client)
         for each in (source, target):
             each.client().advance(by="1h")
         while "waiting_run" not in self.ask("GET", "/v1/schedules/last", client=client):
@@ -552,7 +552,7 @@ class Exports(unittest.TestCase):
     def test_a_second_that_is_full_there_is_a_refusal(self):
         due = (int(time.time()) + 7200) * 1000
         for number in range(3):
-            self.ask("POST", "/v1/queues/narrow/messages", {"body": str(number), "due": due})
+            self.ask("POST", "/v1/queues/narrow/messages", {"body": str(number), "due_ms": due})
         self.ask("POST", "/v1/queues/other/messages", {"body": "behind", "delay": "1h"})
         self.export(self.source)
         target = self.started()

@@ -21,7 +21,7 @@ class Forecast(unittest.TestCase):
         self.client = self.daemon.client()
         now = self.forecast()["now_ms"]
         start = now // HOUR * HOUR + HOUR + 7 * MINUTE + 1000
-        status, advanced = self.client.request("POST", "/v1/clock:advance", {"to": start})
+        status, advanced = self.client.request("POST", "/v1/clock:advance", {"to_ms": start})
         self.assertEqual(status, 200, advanced)
 
     def forecast(self, query="", name_space=""):
@@ -40,12 +40,12 @@ class Forecast(unittest.TestCase):
     def test_each_kind_in_its_minute(self):
         now = self.forecast()["now_ms"]
         first = now // MINUTE * MINUTE
-        self.client.put("q", "x", due=first + 10 * MINUTE)
-        self.client.put("q", "x", due=first + 11 * MINUTE - 1)
-        self.client.put("q", "x", due=first + 11 * MINUTE)
-        self.client.put("q", "x", due=first + 60 * MINUTE)
-        self.client.put("q", "x", due=first + 12 * MINUTE, repeat={"every": "1m"})
-        self.client.put("r", "x", due=first + 12 * MINUTE)
+        self.client.put("q", "x", due_ms=first + 10 * MINUTE)
+        self.client.put("q", "x", due_ms=first + 11 * MINUTE - 1)
+        self.client.put("q", "x", due_ms=first + 11 * MINUTE)
+        self.client.put("q", "x", due_ms=first + 60 * MINUTE)
+        self.client.put("q", "x", due_ms=first + 12 * MINUTE, repeat={"every": "1m"})
+        self.client.put("r", "x", due_ms=first + 12 * MINUTE)
         self.client.request("PUT", "/v1/schedules/s", {"queue": "q", "cron": "*/20 * * * *"})
         self.client.put("q", "x")
         token = self.client.take("q", 1)[0]["lease"]
@@ -93,14 +93,14 @@ class Forecast(unittest.TestCase):
         for round_ in range(6):
             for _ in range(300):
                 name, due_ms = chance.choice("qqr"), any_time()
-                standing[self.client.put(name, "x" * chance.randrange(2000), due=due_ms)[1]["id"]] = (name, due_ms)
+                standing[self.client.put(name, "x" * chance.randrange(2000), due_ms=due_ms)[1]["id"]] = (name, due_ms)
             for each in chance.sample(sorted(standing), 40):
                 if chance.random() < 0.5:
                     self.assertEqual(self.client.cancel(each)[1]["outcome"], "cancelled")
                     del standing[each]
                 else:
                     due_ms = any_time()
-                    moved = self.client.request("PATCH", f"/v1/messages/{each}", {"due": due_ms})
+                    moved = self.client.request("PATCH", f"/v1/messages/{each}", {"due_ms": due_ms})
                     self.assertEqual(moved[1]["outcome"], "rescheduled")
                     standing[each] = (standing[each][0], due_ms)
             compare()
@@ -121,7 +121,7 @@ class Forecast(unittest.TestCase):
         first = self.forecast()["now_ms"] // MINUTE * MINUTE
         for minute in range(1, 21):
             for _ in range(10):
-                self.client.put("q", "x", due=first + minute * MINUTE)
+                self.client.put("q", "x", due_ms=first + minute * MINUTE)
         self.assertTrue(self.forecast("?queue=q")["exact"], "all of it is in memory")
         self.seal()
         answer = self.forecast("?queue=q")

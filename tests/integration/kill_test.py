@@ -85,14 +85,14 @@ class Producer(Worker):
         body = "x" * self.random.randrange(400)
         if choice < 0.5:
             order_key = f"o{self.random.randrange(8)}"
-            members = {"order_key": order_key, "delay": self.random.choice([0, 1, 50, 300]), "retry": {"attempts": 1000}}
+            members = {"order_key": order_key, "delay_ms": self.random.choice([0, 1, 50, 300]), "retry": {"attempts": 1000}}
             self.put("line", f"{order_key} {body}", members, order_key=order_key)
             return None
         if choice < 0.6:
-            self.put("p", body, {"delay": self.random.choice([0, 1, 50, 300])})
+            self.put("p", body, {"delay_ms": self.random.choice([0, 1, 50, 300])})
             return None
         delay = self.random.choice([0, 1, 50, 300, 1000, 2500, 3_600_000])
-        members = {"delay": delay,
+        members = {"delay_ms": delay,
                    "retry": {"attempts": ATTEMPTS, "first": "150ms", "factor": 2, "most": "1s", "jitter": 0.5}}
         if choice < 0.75:
             return self.put_keyed("q", body, {**members, "key": f"{self.name} {self.random.getrandbits(64)}"})
@@ -125,7 +125,7 @@ class Producer(Worker):
     def move(self, number):
         with self.ledger.lock:
             self.ledger.moved.add(number)
-        self.ask("PATCH", f"/v1/messages/{number}", {"delay": self.random.choice([0, 700])}, expected=(200, 409, 410))
+        self.ask("PATCH", f"/v1/messages/{number}", {"delay_ms": self.random.choice([0, 700])}, expected=(200, 409, 410))
 
     def hold(self, number):
         with self.ledger.lock:
@@ -297,7 +297,7 @@ class Kill(unittest.TestCase):
     @staticmethod
     def may_come(client):
         """Whether anything waits that is not an hour ahead, as some are put, nor dead."""
-        soon = client.server_time_ms() + 600_000
+        soon = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(client.server_time_ms() / 1000 + 600))
         pages = (client.request("GET", f"/v1/queues/{queue}/messages?due_before={soon}&limit=1000")[1] for queue in ("line", "p", "q"))
         return any(page["messages"] or "cursor" in page for page in pages)
 

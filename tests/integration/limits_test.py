@@ -39,7 +39,7 @@ def code_of(answer, *fine):
 
 
 def put(daemon, **members):
-    return code_of(daemon.client().request("POST", PUT, members))
+    return code_of(daemon.client().request("POST", PUT, {"body": "", **members}))
 
 
 def lease(daemon, **members):
@@ -98,7 +98,7 @@ def raw(daemon, text):
 # ---- what a request is
 
 def request_body(daemon, size):
-    return code_of(daemon.client().request_text("POST", PUT, "{}" + " " * (size - 2)))
+    return code_of(daemon.client().request_text("POST", PUT, '{"body":""}' + " " * (size - 11)))
 
 
 def header_bytes(daemon, size):
@@ -130,8 +130,8 @@ def json_members(daemon, count):
 
 def queue_name(daemon, size):
     client = daemon.client()
-    of_queue = code_of(client.request("POST", f"/v1/queues/{'q' * size}/messages", {}))
-    of_namespace = code_of(client.request("POST", f"/v1/namespaces/{'n' * size}/queues/q/messages", {}))
+    of_queue = code_of(client.request("POST", f"/v1/queues/{'q' * size}/messages", {"body": ""}))
+    of_namespace = code_of(client.request("POST", f"/v1/namespaces/{'n' * size}/queues/q/messages", {"body": ""}))
     in_parameter = code_of(client.request("GET", f"/v1/history?queue={'q' * size}"))
     of_schedule = code_of(client.request("GET", f"/v1/schedules/{'s' * size}"), "unknown_schedule")
     of_watchdog = code_of(client.request("GET", f"/v1/watchdogs/{'w' * size}"), "unknown_watchdog")
@@ -169,7 +169,7 @@ def interval_text(daemon, size):
 
 def key(daemon, size):
     as_member = put(daemon, key="k" * (size - 1) + "l")
-    as_field = code_of(daemon.client().request_text("POST", PUT, "{}", {"Idempotency-Key": "k" * size}))
+    as_field = code_of(daemon.client().request_text("POST", PUT, '{"body":""}', {"Idempotency-Key": "k" * size}))
     assert as_member == as_field
     return as_member
 
@@ -183,7 +183,7 @@ def content_type(daemon, size):
 
 def batch(daemon, count):
     client = daemon.client()
-    puts = code_of(client.request_text("POST", PUT + ":batch", "{}\n" * count, {"Content-Type": "application/x-ndjson"}))
+    puts = code_of(client.request_text("POST", PUT + ":batch", '{"body":""}\n' * count, {"Content-Type": "application/x-ndjson"}))
     acks = code_of(client.request("POST", "/v1/leases:ack", {"leases": [TOKEN] * count}))
     assert puts == acks
     return puts
@@ -198,7 +198,7 @@ def waiting_content(daemon, size):
 
 def queues(daemon, count):
     client = daemon.client()
-    met = [code_of(client.request("POST", f"/v1/queues/q{number}/messages", {})) for number in range(count)]
+    met = [code_of(client.request("POST", f"/v1/queues/q{number}/messages", {"body": ""})) for number in range(count)]
     assert metric(client, 'duewheel_limit_use{limit="limits.queues_max"}') == met.count(None)
     return met[-1]
 
@@ -272,7 +272,7 @@ def ready(daemon, count):
     """Due messages of one queue, when the index has them too: what memory may not keep waits on disk. They are read long
     after they fell due, because those of the last second may be twice as many."""
     client = daemon.client()
-    line = '{"delay":"1h"}\n'
+    line = '{"body":"","delay":"1h"}\n'
     put_lines(client, PUT, line * count)
     seal(client)
     daemon.kill()
@@ -329,20 +329,20 @@ REFUSES = {
     "limits.batch_max": (["--limits-batch-max=5"], 5, batch),
     "limits.json_depth_max": ([], 32, json_depth),
     "limits.json_members_max": ([], 1100, json_members),
-    "limits.delay_max": (["--limits-delay-max=1m"], 60_000, lambda daemon, delay: put(daemon, delay=delay)),
-    "limits.lease_max": (["--limits-lease-max=1m"], 60_000, lambda daemon, length: lease(daemon, lease=length)),
-    "limits.wait_max": (["--limits-wait-max=2ms"], 2, lambda daemon, wait: lease(daemon, wait=wait)),
+    "limits.delay_max": (["--limits-delay-max=1m"], 60_000, lambda daemon, delay: put(daemon, delay_ms=delay)),
+    "limits.lease_max": (["--limits-lease-max=1m"], 60_000, lambda daemon, length: lease(daemon, lease_ms=length)),
+    "limits.wait_max": (["--limits-wait-max=2ms"], 2, lambda daemon, wait: lease(daemon, wait_ms=wait)),
     "limits.lease_batch_max": (["--limits-lease-batch-max=7"], 7, lambda daemon, most: lease(daemon, max=most)),
     "limits.attempts_max": ([], 1_000_000, lambda daemon, count: put(daemon, retry={"attempts": count})),
-    "limits.rest_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, rest: put(daemon, retry={"most": rest})),
+    "limits.rest_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, rest: put(daemon, retry={"most_ms": rest})),
     "limits.repeat_times_max": (["--limits-repeat-times-max=7"], 7,
                                 lambda daemon, times: put(daemon, repeat={"every": "1h", "times": times})),
     "limits.check_times_max": (["--limits-check-times-max=7"], 7,
                                lambda daemon, times: put(daemon, transaction={"check_back": {"queue": "c", "after": "1h", "times": times}})),
-    "limits.repeat_every_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, rest: put(daemon, repeat={"every": rest})),
+    "limits.repeat_every_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, rest: put(daemon, repeat={"every_ms": rest})),
     "limits.schedules_max": (["--limits-schedules-max=3"], 3, schedules),
     "limits.watchdogs_max": (["--limits-watchdogs-max=3"], 3, watchdogs),
-    "limits.watchdog_timeout_max": ([], 36600 * 24 * 3600 * 1000, lambda daemon, time: watchdog(daemon, timeout=time)),
+    "limits.watchdog_timeout_max": ([], 36600 * 24 * 3600 * 1000, lambda daemon, time: watchdog(daemon, timeout_ms=time)),
     "limits.cron_max": ([], 1000, lambda daemon, size: schedule(daemon, cron="0" * (size - 8) + " 9 * * *")),
     "limits.interval_text_max": ([], 200, interval_text),
     "limits.closed_days_max": ([], 4096, lambda daemon, size: schedule(daemon, every="1h", closed="SAT" + " " * (size - 3))),
@@ -355,7 +355,7 @@ REFUSES = {
     "webhooks.secret_name_max": ([f"--webhooks-secrets={'n' * 63}=secret,{'n' * 64}=secret"], 64,
                                  lambda daemon, size: webhook(daemon, secrets=["n" * size])),
     "webhooks.rate_max": ([], 1_000_000, lambda daemon, count: webhook(daemon, rate=count)),
-    "webhooks.timeout_max": (["--webhooks-timeout-max=20s"], 20_000, lambda daemon, time: webhook(daemon, timeout=time)),
+    "webhooks.timeout_max": (["--webhooks-timeout-max=20s"], 20_000, lambda daemon, time: webhook(daemon, timeout_ms=time)),
     "webhooks.concurrency_max": (["--webhooks-concurrency-max=70"], 70,
                                  lambda daemon, count: webhook(daemon, concurrency=count)),
     "retry.redrive_max": (["--retry-redrive-max=7"], 7, redrive),
@@ -442,7 +442,7 @@ class Limits(unittest.TestCase):
     def test_the_shortest_lease(self):
         with Daemon(arguments=["--limits-lease-min=2s"]) as daemon:
             daemon.start()
-            self.assertEqual([lease(daemon, lease=length) for length in (1999, 2000, 2001)],
+            self.assertEqual([lease(daemon, lease_ms=length) for length in (1999, 2000, 2001)],
                              ["lease_too_short", None, None])
 
 
@@ -457,12 +457,12 @@ class Memory(unittest.TestCase):
             client = daemon.client()
             due = client.server_time_ms() + 3_600_000
             for _ in range(30):
-                put_lines(client, PUT, f'{{"due":{due}}}\n' * 1000)
+                put_lines(client, PUT, f'{{"body":"","due_ms":{due}}}\n' * 1000)
             seal(client)
             daemon.kill()
             daemon.start()  # with all of it in the index
             client = daemon.client()
-            client.advance(to=due - 300_000)  # they are read ahead now, and none is due before all samples are taken
+            client.advance(to_ms=due - 300_000)  # they are read ahead now, and none is due before all samples are taken
             held = []
 
             def sample():
@@ -474,7 +474,7 @@ class Memory(unittest.TestCase):
                 sample()
             self.assertLess(max(held), self.LIMIT + self.CHUNK)
             self.assertLess(client.server_time_ms(), due)
-            client.advance(to=due)
+            client.advance(to_ms=due)
             ids = set()
             while len(ids) < 30_000:
                 taken = client.lease("q", maximum=1000, wait="20s")

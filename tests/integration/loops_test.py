@@ -57,7 +57,7 @@ class Interface(unittest.TestCase):
         loop = self.client.put("q", "x", delay="1h", order_key="o", expires_in="5m",
                                repeat={"every": "1h", "until": "2100-01-01T00:00:00Z"})[1]
         status, seen = self.client.get(loop["id"])
-        self.assertEqual(seen["repeat"], {"every": 3600000, "until": "2100-01-01T00:00:00.000Z"})
+        self.assertEqual(seen["repeat"], {"every_ms": 3600000, "until": "2100-01-01T00:00:00.000Z"})
         self.assertEqual((seen["next_occurrence"], seen["due_ms"], seen["state"]), (1, loop["due_ms"], "scheduled"))
         listed = self.client.request("GET", "/v1/queues/q/messages")[1]["messages"]
         self.assertEqual([(row["id"], row["next_occurrence"]) for row in listed], [(loop["id"], 1)])
@@ -74,11 +74,11 @@ class Interface(unittest.TestCase):
             {"Content-Type": "text/plain", "Duewheel-Delay": "1h", "Duewheel-Repeat": "every=1m, times=3, factor=1.5"})
         self.assertEqual(status, 201)
         self.assertEqual(self.client.get(loop["id"])[1]["repeat"],
-                         {"every": 60000, "times": 3, "factor": 1.5, "most": 3660 * 24 * 3600 * 1000})
+                         {"every_ms": 60000, "times": 3, "factor": 1.5, "most_ms": 3660 * 24 * 3600 * 1000})
 
     def test_what_makes_no_sense_is_refused_by_name(self):
         for repeat, code, field in (
-                ({}, "missing_member", "repeat.every"), ({"every": 0}, "out_of_range", "repeat.every"),
+                ({}, "missing_member", "repeat.every"), ({"every_ms": 0}, "out_of_range", "repeat.every"),
                 ({"every": "1s", "times": 0}, "out_of_range", "repeat.times"),
                 ({"every": "1s", "times": 1.5}, "wrong_type", "repeat.times"),
                 ({"every": "1s", "factor": 0.5}, "out_of_range", "repeat.factor"),
@@ -93,7 +93,9 @@ class Interface(unittest.TestCase):
         status, problem = self.client.put("q", "x", expires="2100-01-01T00:00:00Z", repeat={"every": "1s"})
         self.assertEqual((problem["code"], problem["field"]), ("conflicting_members", "expires"))
         # Seconds for milliseconds.
-        status, problem = self.client.put("q", "x", due=1_795_717_296, repeat={"every": "1m"})
+        status, problem = self.client.put("q", "x", due_ms=1_795_717_296, repeat={"every": "1m"})
+        self.assertEqual((status, problem["code"], problem["field"]), (400, "bad_instant", "due_ms"), problem)
+        status, problem = self.client.put("q", "x", due="1970-01-21T18:48:37Z", repeat={"every": "1m"})
         self.assertEqual((status, problem["code"], problem["field"]), (400, "out_of_range", "due"), problem)
         status, problem = self.client.request_text(
             "POST", "/v1/queues/q/messages", "raw", {"Content-Type": "text/plain", "Duewheel-Repeat": "times=3"})
@@ -158,14 +160,14 @@ class Kills(unittest.TestCase):
                 client = daemon.client()
                 while not stop.is_set():
                     every, times = random_.choice([1, 3, 7, 20]), random_.randint(1, 40)
-                    growth = random_.choice([{}, {"factor": 1.5, "most": 50}])
-                    members = {"every": every, "times": times, **growth}
+                    growth = random_.choice([{}, {"factor": 1.5, "most_ms": 50}])
+                    members = {"every_ms": every, "times": times, **growth}
                     try:
                         status, answer = client.put("q", "x" * random_.choice([1, 2000]), repeat=members,
-                                                    delay=random_.choice([0, 5, 50]))
+                                                    delay_ms=random_.choice([0, 5, 50]))
                         if status == 201:
                             loops[answer["id"]] = due_times(answer["due_ms"], every, times, growth.get("factor", 1),
-                                                            growth.get("most"))
+                                                            growth.get("most_ms"))
                         time.sleep(0.005)
                     except Exception:  # the process is gone: what it did not answer is nobody's claim
                         time.sleep(0.02)

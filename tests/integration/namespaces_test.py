@@ -15,7 +15,7 @@ TEAM = "/v1/namespaces/team"
 
 
 def put(client, queue="q", space=TEAM, **members):
-    return client.request("POST", f"{space}/queues/{queue}/messages", members)
+    return client.request("POST", f"{space}/queues/{queue}/messages", {"body": "", **members})
 
 
 def limit(client, space=TEAM, **limits):
@@ -66,12 +66,12 @@ class Limits(unittest.TestCase):
     def test_puts_a_second_are_told_when_to_come_again(self):
         def put_four():
             """At one instant: a third of a second later there may be one more."""
-            lines = self.client.request_text("POST", TEAM + "/queues/q/messages:batch", "{}\n" * 4,
+            lines = self.client.request_text("POST", TEAM + "/queues/q/messages:batch", '{"body":""}\n' * 4,
                                              {"Content-Type": "application/x-ndjson"})[1].splitlines()
             return [(line["status"], line.get("code")) for line in map(json.loads, lines)]
 
         def put_one():
-            self.client.connection.request("POST", TEAM + "/queues/q/messages", "{}", {"Content-Type": "application/json"})
+            self.client.connection.request("POST", TEAM + "/queues/q/messages", '{"body":""}', {"Content-Type": "application/json"})
             answer = self.client.connection.getresponse()
             return answer, json.loads(answer.read())
 

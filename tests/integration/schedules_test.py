@@ -88,7 +88,7 @@ class Interface(unittest.TestCase):
     def test_what_makes_no_sense_is_refused_by_name(self):
         for members, code, field in (
                 ({}, "missing_member", "cron"), ({"cron": "0 24 * * *"}, "bad_cron", "cron"),
-                ({"cron": "0 0 30 2 *"}, "never_due", "cron"), ({"every": 0}, "out_of_range", "every"),
+                ({"cron": "0 0 30 2 *"}, "never_due", "cron"), ({"every_ms": 0}, "out_of_range", "every"),
                 ({"every": "1h", "iso": "R/2030-01-01T00:00:00Z/P1D"}, "conflicting_members", "iso"),
                 ({"at": "2001-01-01T00:00:00Z"}, "never_due", "at"),
                 ({"cron": "0 9 * * *", "closed": "MON TUE WED THU FRI SAT SUN"}, "never_due", "closed"),
@@ -232,7 +232,8 @@ class Made(unittest.TestCase):
         self.set = []
 
     def go_to(self, instant):
-        status, answer = self.client.request("POST", "/v1/clock:advance", {"to": instant})
+        member = "to" if isinstance(instant, str) else "to_ms"
+        status, answer = self.client.request("POST", "/v1/clock:advance", {member: instant})
         self.assertEqual(status, 200, answer)
 
     def rule(self, name, **members):
@@ -409,7 +410,7 @@ class Kills(unittest.TestCase):
             client = daemon.client()
             first = {}
             for name, rest in every.items():
-                status, answer = set_schedule(client, name, every=rest, misfire="all", body=name + "x" * random_.choice([1, 3000]))
+                status, answer = set_schedule(client, name, every_ms=rest, misfire="all", body=name + "x" * random_.choice([1, 3000]))
                 self.assertEqual(status, 201)
                 first[name] = answer["next_ms"]
             stop = threading.Event()

@@ -13,7 +13,7 @@ NINE = (int(time.time()) // 86_400 + 30) * 86_400_000  # a midnight a month ahea
 
 
 def put(client, due_ms=NINE, **members):
-    return client.request("POST", "/v1/queues/calls/messages", {"due": due_ms, **members})
+    return client.request("POST", "/v1/queues/calls/messages", {"body": "", "due_ms": due_ms, **members})
 
 
 def limit(client, most):
@@ -55,9 +55,9 @@ class Seconds(unittest.TestCase):
         self.full(put(self.client))
         status, moved = put(self.client, flex="1s")
         self.assertEqual((status, moved["due_ms"]), (201, NINE + 1000))
-        status, again = self.client.request("PATCH", f"/v1/messages/{moved['id']}", {"due": NINE})
+        status, again = self.client.request("PATCH", f"/v1/messages/{moved['id']}", {"due_ms": NINE})
         self.assertEqual((status, again["code"]), (429, "second_full"))
-        status, again = self.client.request("PATCH", f"/v1/messages/{moved['id']}", {"due": NINE, "flex": "1m"})
+        status, again = self.client.request("PATCH", f"/v1/messages/{moved['id']}", {"due_ms": NINE, "flex": "1m"})
         self.assertEqual((status, again["due_ms"]), (200, NINE + 1000), "its own second")
 
     def test_many_clients_fill_seconds_to_the_brim_and_no_further(self):
@@ -68,7 +68,7 @@ class Seconds(unittest.TestCase):
             dues = []
             for i in range(40):
                 if (number + i) % 3 == 0:
-                    lines = "\n".join('{"due": %d, "flex": "10m"}' % NINE for _ in range(3))
+                    lines = "\n".join('{"body": "", "due_ms": %d, "flex": "10m"}' % NINE for _ in range(3))
                     client.connection.request("POST", "/v1/queues/calls/messages:batch", lines, {"Content-Type": "application/x-ndjson"})
                     answer = client.connection.getresponse()
                     got = [json.loads(line) for line in answer.read().decode().splitlines()]

@@ -103,7 +103,7 @@ class Ends(unittest.TestCase):
             daemon.start()
             client = daemon.client()
             for number in range(200):
-                status, answer = client.put("q", "x" * 500, delay=number % 3 * 20)
+                status, answer = client.put("q", "x" * 500, delay_ms=number % 3 * 20)
                 self.assertEqual(status, 201, answer)
             done = 0
             while done < 200:

@@ -49,10 +49,10 @@ class SlowDisk(unittest.TestCase):
         daemon = self.daemon("--test-clock")
         client = daemon.client()
         due = client.server_time_ms() + 3_600_000
-        lines = (json.dumps({"body": "soon", "due": due}) + "\n") * 20
+        lines = (json.dumps({"body": "soon", "due_ms": due}) + "\n") * 20
         self.assertEqual(client.request_text("POST", "/v1/queues/q/messages:batch", lines, {"Content-Type": "application/x-ndjson"})[0], 200)
         daemon.slow_down(SYNC_S * 1000)
-        client.advance(to=due - 500)  # what is left goes by as time does
+        client.advance(to_ms=due - 500)  # what is left goes by as time does
         taken = []
         while len(taken) < 20:
             messages = client.lease("q", maximum=20, wait="30s")

@@ -40,7 +40,7 @@ class Interface(unittest.TestCase):
         seen = self.client.get(half["id"])[1]
         self.assertEqual((seen["state"], seen["due_ms"], seen["checks"]), ("prepared", half["due_ms"], 0))
         self.assertEqual(seen["answer_by_ms"] - seen["put_ms"], 3600000)
-        self.assertEqual(seen["transaction"], {"check_back": {"after": 3600000}, "otherwise": "rollback"})
+        self.assertEqual(seen["transaction"], {"check_back": {"after_ms": 3600000}, "otherwise": "rollback"})
         listed = self.client.request("GET", "/v1/queues/q/messages?state=prepared")[1]["messages"]
         self.assertEqual([row["id"] for row in listed], [half["id"]])
         queue = self.client.request("GET", "/v1/queues/q")[1]
@@ -73,7 +73,7 @@ class Interface(unittest.TestCase):
         self.assertEqual(self.settle(half["id"], "commit")[0], 200)
         self.assertEqual(self.client.get(half["id"])[1]["due_ms"], half["due_ms"])
         self.assertEqual(self.client.lease("q"), [])
-        self.client.advance(to=half["due_ms"] - 200)  # what is left goes by as time does
+        self.client.advance(to_ms=half["due_ms"] - 200)  # what is left goes by as time does
         taken = self.client.lease("q", wait="10s")
         self.assertEqual(taken[0]["due_ms"], half["due_ms"])
         self.assertGreaterEqual(taken[0]["lateness_ms"], 0)
@@ -161,12 +161,12 @@ class Interface(unittest.TestCase):
             {"Content-Type": "text/plain", "Duewheel-Transaction": "queue=checks, after=1m, times=3, otherwise=commit"})
         self.assertEqual((status, half["state"]), (201, "prepared"))
         self.assertEqual(self.client.get(half["id"])[1]["transaction"],
-                         {"check_back": {"queue": "checks", "after": 60000, "times": 3}, "otherwise": "commit"})
+                         {"check_back": {"queue": "checks", "after_ms": 60000, "times": 3}, "otherwise": "commit"})
 
     def test_what_makes_no_sense_is_refused_by_name(self):
         for members, code, field in (
                 ({}, "missing_member", "transaction.check_back.after"),
-                (transaction(0), "out_of_range", "transaction.check_back.after"),
+                (transaction("0s"), "out_of_range", "transaction.check_back.after"),
                 (transaction("36500d"), "delay_too_long", "transaction.check_back.after"),
                 (transaction("soon"), "bad_duration", "transaction.check_back.after"),
                 (transaction("1m", times=3), "missing_member", "transaction.check_back.queue"),
@@ -187,7 +187,7 @@ class Interface(unittest.TestCase):
             self.assertEqual(self.settle(plain, end)[1]["code"], "not_transactional")
             self.assertEqual(self.settle(1023 << 20, end)[1]["code"], "unknown_id")
         half = self.client.put("q", "x", transaction=transaction("1m"))[1]["id"]
-        for method, call, body in (("POST", ":fire", None), ("POST", ":hold", None), ("PATCH", "", {"delay": 1})):
+        for method, call, body in (("POST", ":fire", None), ("POST", ":hold", None), ("PATCH", "", {"delay_ms": 1})):
             status, problem = self.client.request(method, f"/v1/messages/{half}{call}", body)
             self.assertEqual((status, problem["code"]), (409, "not_waiting"))
         self.assertEqual(self.client.cancel(half)[1]["outcome"], "cancelled")
@@ -215,10 +215,10 @@ class Kills(unittest.TestCase):
                     left_alone = end.endswith("left alone")
                     after = random_.choice([30, 200]) if left_alone else 600_000
                     checks = {"queue": "checks", "times": random_.randint(1, 2)} if random_.random() < 0.5 else {}
-                    members = transaction(after, otherwise=end.split()[0], **checks) if left_alone else transaction(after, **checks)
+                    members = transaction(f"{after}ms", otherwise=end.split()[0], **checks) if left_alone else transaction(f"{after}ms", **checks)
                     half = None
                     try:
-                        status, answer = client.put("q", "x" * random_.choice([1, 3000]), delay=random_.choice([0, 0, 40]),
+                        status, answer = client.put("q", "x" * random_.choice([1, 3000]), delay_ms=random_.choice([0, 0, 40]),
                                                     transaction=members)
                         if status != 201:
                             continue

@@ -137,10 +137,10 @@ class Interface(unittest.TestCase):
 
     def test_what_makes_no_sense_is_refused_by_name(self):
         for members, code, field in (
-                ({}, "missing_member", "timeout"), ({"timeout": 0}, "out_of_range", "timeout"),
+                ({}, "missing_member", "timeout"), ({"timeout_ms": 0}, "out_of_range", "timeout"),
                 ({"timeout": "40000d"}, "out_of_range", "timeout"), ({"timeout": "soon"}, "bad_duration", "timeout"),
-                ({"timeout": "1h", "most": "59m"}, "out_of_range", "most"), ({"timeout": "1h", "most": 0}, "out_of_range", "most"),
-                ({"timeout": "1h", "again": 0}, "out_of_range", "again"), ({"timeout": "1h", "queue": "-q"}, "bad_queue_name", "queue"),
+                ({"timeout": "1h", "most": "59m"}, "out_of_range", "most"), ({"timeout": "1h", "most_ms": 0}, "out_of_range", "most"),
+                ({"timeout": "1h", "again_ms": 0}, "out_of_range", "again"), ({"timeout": "1h", "queue": "-q"}, "bad_queue_name", "queue"),
                 ({"timeout": "1h", "retry": {"attempts": 0}}, "out_of_range", "retry.attempts"),
                 ({"timeout": "1h", "cron": "* * * * *"}, "unknown_member", "cron"),
                 ({"timeout": "1h", "body": "x" * ((1 << 20) + 1)}, "body_too_large", "body")):
@@ -256,7 +256,7 @@ class Kills(unittest.TestCase):
             client = daemon.client()
             fed_at = {name: [] for name in timeouts}  # instants of feeds that were answered
             for name, timeout in timeouts.items():
-                status, answer = set_watchdog(client, name, timeout=timeout, body=name + "x" * random_.choice([1, 3000]))
+                status, answer = set_watchdog(client, name, timeout_ms=timeout, body=name + "x" * random_.choice([1, 3000]))
                 self.assertEqual(status, 201)
                 fed_at[name].append(answer["last_fed_ms"])
             stop = threading.Event()

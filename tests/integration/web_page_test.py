@@ -41,7 +41,7 @@ class WebPage(unittest.TestCase):
             for fields in ([("Origin", "http://localhost:3000")], [("Origin", "http://127.0.0.1")], [("Origin", "null")],
                            [("Origin", "file://")], [("Sec-Fetch-Site", "cross-site")], [("Sec-Fetch-Site", "same-site")]):
                 with self.subTest(fields=fields):
-                    self.assertEqual(send(daemon, "POST", PUT, [("Host", ours), *fields], b"{}"),
+                    self.assertEqual(send(daemon, "POST", PUT, [("Host", ours), *fields], b'{"body":""}'),
                                      (403, "foreign_origin"))
             self.assertEqual(send(daemon, "POST", "/v1/queues/q:lease", evil), (403, "foreign_origin"))
             self.assertEqual(send(daemon, "DELETE", "/v1/messages/1024", evil), (403, "foreign_origin"))
@@ -62,17 +62,17 @@ class WebPage(unittest.TestCase):
         with Daemon() as daemon:
             daemon.start()
             for host in (f"127.0.0.1:{daemon.port}", f"localhost:{daemon.port}", f"LOCALHOST:{daemon.port}", "[::1]:8000"):
-                self.assertEqual(send(daemon, "POST", PUT, [("Host", host)], b"{}")[0], 201)
+                self.assertEqual(send(daemon, "POST", PUT, [("Host", host)], b'{"body":""}')[0], 201)
                 self.assertEqual(send(daemon, "POST", PUT, [("Host", host), ("Origin", f"http://{host}"),
-                                                            ("Sec-Fetch-Site", "same-origin")], b"{}")[0], 201)
+                                                            ("Sec-Fetch-Site", "same-origin")], b'{"body":""}')[0], 201)
 
     def test_of_a_host_that_the_operator_named_is_served(self):
         with Daemon(arguments=["--http-hosts", "queue.example,page.example"]) as daemon:
             daemon.start()
             ours = f"127.0.0.1:{daemon.port}"
             self.assertEqual(send(daemon, "GET", "/v1/stats", [("Host", "queue.example")])[0], 200)
-            self.assertEqual(send(daemon, "POST", PUT, [("Host", ours), ("Origin", "https://page.example")], b"{}")[0], 201)
-            self.assertEqual(send(daemon, "POST", PUT, [("Host", ours), ("Origin", "https://other.example")], b"{}"),
+            self.assertEqual(send(daemon, "POST", PUT, [("Host", ours), ("Origin", "https://page.example")], b'{"body":""}')[0], 201)
+            self.assertEqual(send(daemon, "POST", PUT, [("Host", ours), ("Origin", "https://other.example")], b'{"body":""}'),
                              (403, "foreign_origin"))
 
 

@@ -151,7 +151,7 @@ class Posts(Webhooks):
                        "--webhook-timeout", "5s", "--webhook-concurrency", "8", "--webhook-rate", "100")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(daemon.client().request("GET", "/v1/queues/q")[1]["settings"]["target"], {"webhook": {
-            "url": "https://receiver.example/", "secrets": ["new", "old"], "timeout": 5000, "concurrency": 8, "rate": 100}})
+            "url": "https://receiver.example/", "secrets": ["new", "old"], "timeout_ms": 5000, "concurrency": 8, "rate": 100}})
         shown = duewheel("get", "q").stdout
         for words in ("https://receiver.example/", '["new","old"]', "5s", "8", "100"):
             self.assertIn(words, shown)
@@ -448,7 +448,7 @@ class Crashes(Webhooks):
         for round_number in range(4):
             for number in range(100):
                 body = f"{round_number} {number}"
-                put[client.put("q", body, delay=number % 7 * 10)[1]["id"]] = body.encode()
+                put[client.put("q", body, delay_ms=number % 7 * 10)[1]["id"]] = body.encode()
             receiver.wait_for(min(len(receiver.posts) + 20, len(put)))
             daemon.kill()
             daemon.start()
