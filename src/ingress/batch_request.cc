@@ -26,7 +26,8 @@ bool is_ndjson(const HttpRequest& request) {
 Status refuse_put_fields(const HttpRequest& request) {
     for (const HttpField& field : request.fields) {
         const bool of_one = equal_ignoring_case(field.name, "Idempotency-Key") ||
-                            equal_ignoring_case(field.name.substr(0, 9), "Duewheel-");
+                            equal_ignoring_case(field.name.substr(0, 9), "Duewheel-") ||
+                            equal_ignoring_case(field.name.substr(0, 11), "X-Duewheel-");
         if (!of_one) continue;
         const std::string name(field.name.substr(0, 64));
         return Error{"unknown_member", name + " is not known here: each line says what it has to say in its members",

@@ -123,6 +123,7 @@ TEST(BatchRequest, refuses_what_it_cannot_mean) {
     EXPECT_EQ(code({"POST", kPuts, "{}", "application/json"}), "unsupported_media_type Content-Type");
     EXPECT_EQ(code(puts("{}", {{"Idempotency-Key", "k"}})), "unknown_member Idempotency-Key");
     EXPECT_EQ(code(puts("{}", {{"Duewheel-Delay", "1s"}})), "unknown_member Duewheel-Delay");
+    EXPECT_EQ(code(puts("{}", {{"X-Duewheel-Delay", "1s"}})), "unknown_member X-Duewheel-Delay");
     EXPECT_EQ(code({"POST", kPuts + "?x", "{}", kNdjson}), "unknown_parameter ");
     EXPECT_EQ(code({"POST", "/v1/queues/-/messages:batch", "{}", kNdjson}), "bad_queue_name queue");
     EXPECT_EQ(code({"POST", "/v1/leases:ack", "{}"}), "missing_member leases");

@@ -68,6 +68,8 @@ Result<PutFields> read_fields(const HttpRequest& request) {
             if (equal_ignoring_case(name, "Transaction")) place = &fields.transaction;
             if (equal_ignoring_case(name, "Held")) place = &fields.held;
             if (place == nullptr) return unknown_field(field.name);
+        } else if (begins_ignoring_case(field.name, "X-Duewheel-")) {
+            return unknown_field(field.name);
         }
         if (place == nullptr) continue;
         if (*place) {
@@ -458,6 +460,13 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
     if (read) read = check_held(put, "held");
     if (read) read = read_key_member(*json, options, put.key);
     if (read) read = read_content_members(*json, options, put);
+    if (read && !json->has("body") && !json->has("body_base64")) {
+        read =
+            Error{"missing_member",
+                  "say what the message is: give `body`, a text, or `body_base64`, other bytes; an empty message has "
+                  "`\"body\": \"\"`",
+                  "body"};
+    }
     if (!read) return std::move(read).error();
     if (!put.key.empty()) put.request_hash = hash_request(text);
     return put;

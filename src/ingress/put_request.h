@@ -1,7 +1,7 @@
 // A put, from either of its forms: a JSON object, or the message's body as it is with header fields beside it.
 //
 // A client that says something that is not understood here would get a message at a wrong time, or twice. So fields
-// whose names begin with Duewheel- are read as strictly as members are.
+// whose names begin with Duewheel-, or with the X- that many put in front, are read as strictly as members are.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,13 @@ namespace duewheel {
 inline constexpr std::size_t kOrderKeyBytesMax = 256;
 
 // Codes: those of JsonRequest, bad_base64, bad_content_type, bad_key, bad_message_header, body_too_large,
-// conflicting_members, duplicate_member, headers_too_large, out_of_range, unknown_member, unsupported_media_type.
+// conflicting_members, duplicate_member, headers_too_large, missing_member, out_of_range, unknown_member,
+// unsupported_media_type.
 Result<Command> read_put(const HttpRequest& request, std::string name_space, std::string queue,
                          const HttpApiOptions& options);
 
-// The members of a put in JSON, added to what `put` holds already. Codes as above.
+// The members of a put in JSON, added to what `put` holds already: a message has a body, and an empty one is said.
+// Codes as above.
 Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put,
                                  std::size_t line = 1);
 

@@ -217,7 +217,7 @@ TEST(RequestCommand, queue_names_are_taken_up_to_their_limit) {
 }
 
 TEST(RequestCommand, names_of_other_scripts_are_percent_encoded_in_paths_and_plain_in_json) {
-    const auto put = read({"POST", "/v1/namespaces/%C3%A9quipe/queues/%E6%B3%A8%E6%96%87/messages"});
+    const auto put = read({"POST", "/v1/namespaces/%C3%A9quipe/queues/%E6%B3%A8%E6%96%87/messages", R"({"body":""})"});
     ASSERT_TRUE(put) << put.error().message;
     EXPECT_EQ(std::get<PutCommand>(*put).name_space, "équipe");
     EXPECT_EQ(std::get<PutCommand>(*put).queue, "注文");
@@ -298,6 +298,11 @@ TEST(RequestCommand, fields_are_given_once_and_known) {
     EXPECT_EQ(code({{"Content-Type", "text/plain"}}), "duplicate_member Content-Type");
     EXPECT_EQ(code({{"duewheel-", "x"}}), "unknown_member duewheel-");
     EXPECT_EQ(code({{"Duewheel-Delays", "x"}}), "unknown_member Duewheel-Delays");
+    // It was passed over, and the message was due now.
+    for (const char* type : {"text/plain", "application/json"}) {
+        EXPECT_EQ(code({{"X-Duewheel-Delay", "10m"}}, type), "unknown_member X-Duewheel-Delay");
+        EXPECT_EQ(code({{"x-duewheel-anything", "1"}}, type), "unknown_member x-duewheel-anything");
+    }
     EXPECT_EQ(code({{"Idempotency-Key", "k"}, {"idempotency-key", "k"}}), "duplicate_member idempotency-key");
     EXPECT_EQ(code({{"Duewheel-Expires-In", "1s"}, {"Duewheel-Expires", "1"}}), "conflicting_members Duewheel-Expires");
     EXPECT_EQ(code({{"Duewheel-Expires", "soon"}}), "bad_instant Duewheel-Expires");

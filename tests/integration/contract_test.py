@@ -102,7 +102,7 @@ class Provocation:
 
 # code: how a request comes by it. What is not said of a call holds for all.
 HOW = {
-    **{code: lambda p: p.with_body({"delay": 1}) if p.name == "move" else None
+    **{code: lambda p: p.with_body({"delay_ms": 1}) if p.name == "move" else None
        for code in ("already_cancelled", "already_dead", "already_delivered", "already_expired", "already_waiting", "in_flight")},
     "already_committed": lambda p: None,
     "already_rolled_back": lambda p: None,
