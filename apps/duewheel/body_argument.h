@@ -2,8 +2,10 @@
 // file's content.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include <CLI/CLI.hpp>
 #include <boost/json/object.hpp>
 
 #include "base/status.h"
@@ -16,7 +18,17 @@ inline constexpr std::size_t kBodyBytesMax = std::size_t{64} << 20;
 // Codes: unreadable_body, body_too_large.
 Result<std::string> read_body_argument(const std::string& argument);
 
-// Adds `body` where the bytes are text, `body_base64` where they are not.
-void put_body_into(const std::string& body, boost::json::object& request);
+// BODY with --json-body and --content-type, of each verb that gives a message its content.
+struct BodyArgument {
+    std::string text;  // as it is named on the command line
+    bool is_json = false;
+    std::optional<std::string> content_type;
+
+    // Returns the option BODY.
+    CLI::Option* add_to(CLI::App& verb, const char* help);
+    // Adds `body` where the bytes are text, `body_base64` where they are not, and `content_type`. JSON goes as a text
+    // too, which keeps its numbers as they are written. Codes: as read_body_argument(); bad_json.
+    Status put_into(boost::json::object& request) const;
+};
 
 }  // namespace duewheel

@@ -369,6 +369,19 @@ class Bodies(CommandLine):
         self.assertIn("(unreadable_body)", error)
         self.refusal("put", "q", "@/", code=USAGE)
 
+    def test_json_comes_back_as_it_was_given(self):
+        content = '{"z":1.50, "a":[9007199254740993],  "a":null}'
+        number = self.put("q", content.replace("  ", "\n "), "--json-body", "--in", "1h")
+        self.assertTrue(self.output("get", number).endswith(f"\n\n{content}\n"))
+        self.assertIn('"json":' + content, self.output("--json", "get", number))
+        self.output("fire", number)
+        self.assertRegex(self.output("lease", "q", "--wait", "20s"), "(?m)^json +" + re.escape(content) + "$")
+        self.put("work", "-", "--json-body", stdin=content.encode())
+        got, output, error = self.run_program("lease", "work", "--exec", "cat", "--drain")
+        self.assertEqual((got, output), (DONE, content), error)
+        self.output("watchdog", "set", "w", "alarms", content, "--json-body", "--timeout", "1h")
+        self.assertRegex(self.output("watchdog", "get", "w"), "(?m)^json +" + re.escape(content) + "$")
+
     def test_a_body_with_a_dash_or_an_at_sign_goes_in_too(self):
         self.assertEqual(self.answer("get", self.put("q", "--", "--in"))["body"], "--in")
         self.assertEqual(self.answer("get", self.put("q", "-", stdin=b"@home"))["body"], "@home")

@@ -35,7 +35,7 @@ void print_message(const json::object& message) {
     Rows rows;
     for (const auto& [key, value] : message) {
         const std::string member(key.data(), key.size());
-        if (member == "body" || member == "body_base64") continue;
+        if (member == "body" || member == "body_base64" || member == "json") continue;
         if (message.contains(member + "_ms")) continue;  // shown in local time, from its member in milliseconds
         if (member == "headers" && value.is_object()) {
             for (const auto& [name, content] : value.get_object()) {
@@ -47,8 +47,9 @@ void print_message(const json::object& message) {
     }
     if (message.contains("body_base64")) rows.push_back({"body", "no text, therefore in base64:"});
     std::printf("%s", fields(rows).c_str());
-    if (const json::value* body = message.if_contains("body"); body != nullptr && body->is_string()) {
-        std::printf("\n%s\n", printable_lines(word_of(message, "body")).c_str());
+    if (message.contains("body") || message.contains("json")) {
+        const char* const member = message.contains("body") ? "body" : "json";
+        std::printf("\n%s\n", printable_lines(word_of(message, member)).c_str());
     } else if (message.contains("body_base64")) {
         std::printf("\n%s\n", printable(word_of(message, "body_base64")).c_str());
     }

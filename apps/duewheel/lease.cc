@@ -55,9 +55,10 @@ void print_delivery(const boost::json::object& message) {
             rows.push_back({"header", printable({name.data(), name.size()}) + "=" + printable(text)});
         }
     }
-    const bool text = message.contains("body");
-    rows.push_back({text ? "body" : "body (base64)",
-                    printable(word_of(message, text ? "body" : "body_base64"), kShownLettersMax)});
+    for (const auto& [member, label] :
+         {std::pair("body", "body"), std::pair("json", "json"), std::pair("body_base64", "body (base64)")}) {
+        if (message.contains(member)) rows.push_back({label, printable(word_of(message, member), kShownLettersMax)});
+    }
     rows.push_back({"lease", printable(word_of(message, "lease"))});
     std::printf("%s", fields(rows).c_str());
 }

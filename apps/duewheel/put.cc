@@ -22,7 +22,7 @@ namespace {
 // What `put` and `prepare` take.
 struct MessageArguments {
     std::string queue;
-    std::string body;
+    BodyArgument body;
     const CLI::Option* body_given = nullptr;  // an empty body is one too
     WhenArguments when;
     std::optional<std::string> expires_in;
@@ -30,7 +30,6 @@ struct MessageArguments {
     std::optional<std::string> order_key;
     std::optional<std::int32_t> priority;
     RetryArguments retry;
-    std::optional<std::string> content_type;
     std::optional<std::string> key;
     std::string traceparent;
     std::vector<std::string> headers;  // "name=value"
@@ -68,11 +67,8 @@ int put_message(Session& session, const MessageArguments& arguments, boost::json
     if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     if (Status read = put_expiry_into(arguments, request); !read) return session.complain(read.error(), kExitUsage);
     if (arguments.order_key) request["order_key"] = json_text(*arguments.order_key);
-    const Result<std::string> body = read_body_argument(arguments.body);
-    if (!body) return session.complain(body.error(), kExitUsage);
-    put_body_into(*body, request);
+    if (Status read = arguments.body.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     if (arguments.priority) request["priority"] = *arguments.priority;
-    if (arguments.content_type) request["content_type"] = *arguments.content_type;
     if (arguments.key) request["key"] = *arguments.key;
     const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, "/messages"), request);
     if (!answer) return answer.exit_code;
@@ -128,7 +124,7 @@ std::string check_traceparent(const std::string& text) {
 
 void MessageArguments::add_to(CLI::App& verb) {
     verb.add_option("QUEUE", queue, "The queue's name")->required();
-    body_given = verb.add_option("BODY", body, "The content: a text, - for standard input, @FILE for a file");
+    body_given = body.add_to(verb, "The content: a text, - for standard input, @FILE for a file");
     when.add_to(verb);
     CLI::Option* duration = verb.add_option("--expires-in", expires_in,
                                             "Ends by itself if nobody has taken it after this time: 250ms, 10m, PT1H");
@@ -141,7 +137,6 @@ void MessageArguments::add_to(CLI::App& verb) {
         ->type_name("KEY");
     verb.add_option("--priority", priority, "Among due messages the smaller goes first; default 0");
     retry.add_to(verb);
-    verb.add_option("--content-type", content_type, "Media type of the content")->type_name("TYPE");
     verb.add_option("--key", key, "Makes the put safe to repeat: the same key and request is one message");
     verb.add_option("--header", headers, "Handed out with the message; as often as you like")
         ->type_name("NAME=VALUE")
@@ -160,6 +155,7 @@ void add_put(CLI::App& program, Session& session) {
         "  echo '<p>God morgen</p>' > letter.html\n"
         "  duewheel put mail @letter.html --at 2027-01-01T06:00 --tz Europe/Oslo --header lang=nb\n"
         "  date | duewheel put mail - --in 1h30m\n"
+        "  duewheel put orders '{\"order\": 7}' --json-body --in 10m\n"
         "  duewheel put mail 'Every hour, five times' --every 1h --times 5\n"
         "  duewheel put mail 'Once or never' --retry-attempts 1\n"
         "  printf '{\"body\":\"one\"}\\n{\"body\":\"two\",\"delay\":\"1h\"}\\n' | duewheel put mail --ndjson -",

@@ -130,6 +130,17 @@ class CommandLineTest(unittest.TestCase):
             file.write_bytes(b"from a file")
             self.assertEqual(self.put_body(f"@{file}")["body"], "from a file")
 
+    def test_json_goes_as_a_text_that_keeps_its_numbers(self):
+        content = '{"z":1.50, "a":9007199254740993}'
+        self.assertEqual(self.put_body(content, "--json-body"), {"body": content, "content_type": "application/json"})
+        for verb in (["put", "mail"], ["prepare", "mail", "--answer-in", "1m"], ["schedule", "set", "s", "q", "--every", "1h"],
+                     ["watchdog", "set", "w", "q", "--timeout", "1h"]):
+            for content, options in (("{", ["--json-body"]), ("{}", ["--json-body", "--content-type", "text/plain"])):
+                with self.subTest(verb=verb, content=content):
+                    self.stub.requests.clear()
+                    code, _, error = self.run_program(*verb, content, *options)
+                    self.assertEqual((code, self.stub.requests), (2, []), error)
+
     def test_bytes_that_are_no_text_go_as_base64(self):
         for content in (b"\xff", b"\x00", b"a\x1bb", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82",
                         bytes(range(256)), bytes(range(255)), bytes(range(254))):

@@ -24,7 +24,7 @@ struct NameArguments {
 struct PutArguments {
     std::string name;
     std::string queue;
-    std::string body;
+    BodyArgument body;
     // Members of the request that are texts as they are given, by their names there.
     std::vector<std::pair<const char*, std::optional<std::string>>> texts;
     std::optional<std::string> start;
@@ -160,9 +160,8 @@ int put(Session& session, const PutArguments& arguments) {
         if (!closed) return session.complain(closed.error(), kExitUsage);
         request["closed"] = json_text(*closed);
     }
-    const Result<std::string> body = read_body_argument(arguments.body);
-    if (!body) return session.complain(body.error(), kExitUsage);
-    put_body_into(*body, request);
+    read = arguments.body.put_into(request);
+    if (!read) return session.complain(read.error(), kExitUsage);
     return show_schedule(session, session.ask("PUT", session.path("schedules", arguments.name), request));
 }
 
@@ -294,8 +293,7 @@ void add_setting(CLI::App& parent, Session& session) {
     };
     verb.app->add_option("NAME", options.name, "The schedule's name")->required();
     verb.app->add_option("QUEUE", options.queue, "The queue that gets the messages")->required();
-    verb.app->add_option("BODY", options.body, "Their content: a text, - for standard input, @FILE for a file")
-        ->required();
+    options.body.add_to(*verb.app, "Their content: a text, - for standard input, @FILE for a file")->required();
     CLI::Option* cron = text("--cron", "cron", "A cron expression, of 5 to 7 fields", "FIELDS");
     CLI::Option* every = text("--every", "every", "A rest that is always the same: 10s, 1h", "DURATION");
     CLI::Option* iso = text("--iso", "iso", "An ISO 8601 repeating interval: R5/2027-01-01T09:00:00/P1M", "INTERVAL");
@@ -314,7 +312,6 @@ void add_setting(CLI::App& parent, Session& session) {
     text("--jitter", "jitter", "Makes each run due up to this much later", "DURATION");
     text("--expires-in", "expires_in", "A run ends by itself if nobody has taken it after this time", "DURATION");
     text("--order-key", "order_key", "Runs go out one after the other", "KEY");
-    text("--content-type", "content_type", "Media type of the content", "TYPE");
     verb.app->add_option("--start", options.start, "No run before this time")->type_name("TIME");
     verb.app->add_option("--end", options.end, "No run after this time")->type_name("TIME");
     verb.app->add_option("--times", options.times,

@@ -1,8 +1,10 @@
 #include "session.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
+#include "ingress/json_text.h"
 #include "net/http_target.h"
 #include "plain_text.h"
 
@@ -67,15 +69,40 @@ std::string Session::lease_path(std::string_view lease, std::string_view rest) {
     return "/v1/leases/" + percent_encode(lease) + std::string(rest);
 }
 
+namespace {
+
+constexpr std::size_t kAnswerDepthMax = 64;  // a message's content in it may have 31 levels
+
+// A tree forgets how numbers were written: a message's content that is JSON becomes the text that it is.
+void keep_content(json::object& object, std::string_view text) {
+    for (const auto& [name, value] : member_texts(text)) {
+        json::value* const found = object.if_contains({name.data(), name.size()});
+        if (found == nullptr) continue;
+        if (name == "json") *found = json::string(value.data(), value.size());
+        if (name == "settings" && found->is_object()) keep_content(found->get_object(), value);
+        if (name != "messages" || !found->is_array()) continue;
+        const std::vector<std::string_view> messages = element_texts(value);
+        json::array& trees = found->get_array();
+        for (std::size_t i = 0; i < std::min(messages.size(), trees.size()); ++i) {
+            if (trees[i].is_object()) keep_content(trees[i].get_object(), messages[i]);
+        }
+    }
+}
+
+}  // namespace
+
 ServerAnswer Session::ask(std::string_view method, const std::string& path, const json::object& body,
                           std::chrono::milliseconds patience) {
     const std::string sent = body.empty() ? std::string() : json::serialize(body);
     ServerAnswer answer = send(method, path, "application/json", sent, patience);
     if (!answer) return answer;
     json::error_code broken;
-    json::value value = json::parse(answer.text, broken);
+    json::parse_options options;
+    options.max_depth = kAnswerDepthMax;
+    json::value value = json::parse(answer.text, broken, {}, options);
     if (broken || !value.is_object()) return not_a_server();
     answer.members = std::move(value.get_object());
+    keep_content(answer.members, answer.text);
     return answer;
 }
 

@@ -31,9 +31,9 @@ enum ExitCode : int {
 // refusal that has an outcome is for the verb to show.
 struct ServerAnswer {
     int exit_code = kExitDone;
-    boost::json::object members;
-    std::string text;  // as the server wrote it
-    int status = 0;    // of HTTP, also where it says no; 0: no answer
+    boost::json::object members;  // of these the content `json` of a message is a text: JSON as it was put
+    std::string text;             // as the server wrote it
+    int status = 0;               // of HTTP, also where it says no; 0: no answer
 
     explicit operator bool() const { return exit_code == kExitDone; }
     // Whether it says what had become of a message or a lease: also where the command came too late, which is refused.

@@ -23,7 +23,7 @@ struct NameArguments {
 struct SetArguments {
     std::string name;
     std::string queue;
-    std::string body;
+    BodyArgument body;
     std::string timeout;
     // Members of the request that are texts as they are given, by their names there.
     std::vector<std::pair<const char*, std::optional<std::string>>> texts;
@@ -105,9 +105,8 @@ int set(Session& session, const SetArguments& arguments) {
     }
     if (arguments.priority) request["priority"] = *arguments.priority;
     if (arguments.feeds) request["feed"] = true;
-    const Result<std::string> body = read_body_argument(arguments.body);
-    if (!body) return session.complain(body.error(), kExitUsage);
-    put_body_into(*body, request);
+    read = arguments.body.put_into(request);
+    if (!read) return session.complain(read.error(), kExitUsage);
     return show_watchdog(session, session.ask("PUT", session.path("watchdogs", arguments.name), request));
 }
 
@@ -165,8 +164,7 @@ void add_setting(CLI::App& parent, Session& session) {
     };
     verb.app->add_option("NAME", options.name, "The watchdog's name")->required();
     verb.app->add_option("QUEUE", options.queue, "The queue that gets the messages")->required();
-    verb.app->add_option("BODY", options.body, "Their content: a text, - for standard input, @FILE for a file")
-        ->required();
+    options.body.add_to(*verb.app, "Their content: a text, - for standard input, @FILE for a file")->required();
     verb.app->add_option("--timeout", options.timeout, "How long after its last feed it fires: 30s, 25h")
         ->type_name("DURATION")
         ->required();
@@ -175,7 +173,6 @@ void add_setting(CLI::App& parent, Session& session) {
     verb.app->add_flag("--feed", options.feeds, "Feeds one that is there already");
     text("--expires-in", "expires_in", "A message ends by itself if nobody has taken it after this time", "DURATION");
     text("--order-key", "order_key", "Messages go out one after the other", "KEY");
-    text("--content-type", "content_type", "Media type of the content", "TYPE");
     verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
     options.retry.add_to(*verb.app);
     verb.app->add_option("--header", options.headers, "Handed out with each message; as often as you like")

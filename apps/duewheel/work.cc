@@ -181,7 +181,8 @@ class Job {
             progress_.exit_code = session_.complain(child.error(), kExitRefused);
             end(lease, ":release", {}, progress_.given_back);
         } else {
-            const std::string body = message.contains("body") ? std::string(word_of(message, "body"))
+            const char* const member = message.contains("json") ? "json" : "body";
+            const std::string body = message.contains(member) ? std::string(word_of(message, member))
                                                               : from_base64(word_of(message, "body_base64"));
             const std::int64_t lease_ms = number_of(message, "lease_until_ms") - number_of(message, "delivered_ms");
             follow(lease, *child, body, milliseconds(std::max<std::int64_t>(lease_ms, 300)));

@@ -61,6 +61,29 @@ TEST(AnswerText, of_a_lease) {
             R"("delivered_ms":1798783200262,"lateness_ms":12,"attempt":1,"maybe_delivered":true}]})");
 }
 
+// Content of that type was a text in which the consumer's JSON had to be looked for.
+TEST(AnswerText, content_that_is_json_comes_as_json) {
+    const auto content = [](const std::string& body, const std::string& type) {
+        Delivered message;
+        message.body = body;
+        message.content_type = type;
+        const std::string text = answer_text(LeaseAnswer{"mail", {message}}).body;
+        const std::size_t from = text.find("\"lease_until_ms\":0,") + 19;
+        return text.substr(from, text.find(",\"occurrence\"") - from);
+    };
+    const std::string json = "{\"z\":1.50,\n \"a\":9007199254740993, \"a\":[]}";
+    EXPECT_EQ(content(json, "application/json"), R"("json":{"z":1.50,  "a":9007199254740993, "a":[]})"
+                                                 R"(,"content_type":"application/json")");
+    EXPECT_EQ(content("1e5", "Application/JSON ;charset=utf-8"),
+              R"("json":1e5,"content_type":"Application/JSON ;charset=utf-8")");
+    EXPECT_EQ(content("{}", "application/cloudevents+json"),
+              R"("body":"{}","content_type":"application/cloudevents+json")");
+    EXPECT_EQ(content("{", "application/json"), R"("body":"{","content_type":"application/json")");
+    EXPECT_EQ(content("", "application/json"), R"("body":"","content_type":"application/json")");
+    EXPECT_EQ(content("\xff", "application/json"), R"("body_base64":"/w==","content_type":"application/json")");
+    EXPECT_EQ(content("{}", ""), R"("body":"{}")");
+}
+
 TEST(AnswerText, of_a_message_that_waits_and_of_one_that_has_ended) {
     MessageAnswer waiting;
     waiting.row.id = 1024;

@@ -14,6 +14,7 @@
 #include "calendar/instant_text.h"
 #include "calendar/text_scanner.h"
 #include "ingress/json_number.h"
+#include "ingress/json_text.h"
 
 namespace duewheel {
 namespace {
@@ -22,6 +23,7 @@ namespace json = boost::json;
 
 constexpr std::size_t kNameBytesShown = 64;
 constexpr std::size_t kListedDepth = 4;
+constexpr std::string_view kContent = "json";  // the member that holds any JSON
 constexpr std::string_view kDurationExample = "\"10m\"";
 constexpr std::string_view kInstantExample = "\"2027-01-01T06:00:00Z\"";
 constexpr InstantMs kFirstInstantByNumber = 946'684'800'000;  // 2000-01-01T00:00:00Z
@@ -46,9 +48,9 @@ class JsonRequest::Collector {
     bool on_document_begin(Code&) { return true; }
     bool on_document_end(Code&) { return true; }
     bool on_object_begin(Code& code) { return enter(Kind::object, code); }
-    bool on_object_end(std::size_t, Code&) { return --depth_, true; }
+    bool on_object_end(std::size_t, Code&) { return leave(), true; }
     bool on_array_begin(Code& code) { return enter(Kind::array, code); }
-    bool on_array_end(std::size_t, Code&) { return --depth_, true; }
+    bool on_array_end(std::size_t, Code&) { return leave(), true; }
     bool on_key_part(json::string_view part, std::size_t, Code&) { return gather(part), true; }
     bool on_key(json::string_view part, std::size_t, Code&) { return name_ = gathered(part), true; }
     bool on_string_part(json::string_view part, std::size_t, Code&) { return gather(part), true; }
@@ -66,11 +68,15 @@ class JsonRequest::Collector {
 
   private:
     // Members of the object, of objects and arrays in it, and of those in these.
-    bool is_listed() const { return root_ == Kind::object && depth_ >= 1 && depth_ <= kListedDepth; }
+    bool is_listed() const { return root_ == Kind::object && depth_ >= 1 && depth_ <= kListedDepth && !in_content_; }
     bool enter(Kind kind, Code& code) {
         if (!add(kind, {}, code)) return false;
+        if (depth_ == 1 && is_listed()) in_content_ = name_ == kContent;
         if (++depth_ <= kListedDepth) within_[depth_] = kind;
         return true;
+    }
+    void leave() {
+        if (--depth_ == 1) in_content_ = false;
     }
     bool add(Kind kind, std::string_view text, Code& code) {
         if (depth_ == 0) root_ = kind;
@@ -107,6 +113,7 @@ class JsonRequest::Collector {
     Kind root_ = Kind::null;
     std::array<Kind, kListedDepth + 1> within_{};  // of the containers open, from 1
     std::size_t depth_ = 0;                        // containers open
+    bool in_content_ = false;                      // one of them is the value of `json`
     std::size_t pending_ = 0;                      // bytes of a text that has not ended
     std::string_view name_;
 };
@@ -153,6 +160,7 @@ Error unknown_member(std::string_view name, const std::string& within, std::span
 
 Result<JsonRequest> JsonRequest::parse(std::string_view body, std::size_t first_line) {
     JsonRequest request;
+    request.body_ = body;
     if (body.empty()) return request;
     request.members_.reserve(8);
     json::parse_options options;
@@ -395,6 +403,14 @@ Result<std::optional<std::int64_t>> JsonRequest::epoch_ms(std::string_view membe
     if (number.whole && number.value >= 0 && number.value <= kLastInstant) return std::optional(number.value);
     return Error{"bad_instant", "`" + full_name(member) + "` is whole milliseconds from 1970 to the year 9999",
                  full_name(member)};
+}
+
+std::optional<std::string_view> JsonRequest::json_text(std::string_view member) const {
+    const Member* const found = find(member);
+    if (found == nullptr) return std::nullopt;
+    // Names may have escapes: the members are told by their order.
+    const auto number = std::count_if(members_.data(), found, [](const Member& each) { return each.depth == 0; });
+    return member_texts(body_)[static_cast<std::size_t>(number)].second;
 }
 
 Result<JsonRequest::Texts> JsonRequest::texts(std::string_view member) const {

@@ -3,7 +3,8 @@
 //
 // No tree is built. One pass over the text lists the members of the object, and those of objects and arrays in it, down
 // to the fourth level; a text without escapes stays where it is. Numbers are kept as they are written and understood
-// exactly: a binary fraction would round 9007199254740993.0 before anybody could object.
+// exactly: a binary fraction would round 9007199254740993.0 before anybody could object. The value of a member `json`
+// is the content of a message: it is checked to be JSON, counts as one member, and is kept as it is written.
 #pragma once
 
 #include <cstddef>
@@ -58,6 +59,8 @@ class JsonRequest {
     bool has_time(std::string_view member) const { return has(member) || find_ms(member) != nullptr; }
     // A number of milliseconds since 1970, as a server writes it: any from 1970 to 9999. Code: bad_instant.
     Result<std::optional<std::int64_t>> epoch_ms(std::string_view member) const;
+    // Any value, as it is written. Of this object itself, not of those in it.
+    std::optional<std::string_view> json_text(std::string_view member) const;
     // An object whose values are all texts, in its order, names that stand twice included.
     using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
     Result<Texts> texts(std::string_view member) const;
@@ -88,6 +91,7 @@ class JsonRequest {
     };
     Result<Time> find_time(std::string_view member, std::string_view such_as) const;
 
+    std::string_view body_;
     std::string prefix_;  // "retry." in the object of that name
     std::vector<Member> members_;
     std::vector<char> decoded_;  // texts that had escapes; never moves

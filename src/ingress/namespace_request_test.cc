@@ -77,7 +77,8 @@ TEST(NamespaceCalls, a_page_says_where_the_next_one_begins) {
 TEST(NamespaceCalls, refusals_say_when_to_come_again) {
     ApiServer server;
     for (const char* code : {"namespace_full", "too_many_puts", "queue_limit"}) {
-        const std::string answer = server.ask({"POST", "/v1/queues/q/messages", R"({"body":""})"}, Error{code, "no", "namespace"});
+        const std::string answer =
+            server.ask({"POST", "/v1/queues/q/messages", R"({"body":""})"}, Error{code, "no", "namespace"});
         EXPECT_EQ(status_of(answer), 429) << code;
         EXPECT_EQ(field_of(answer, "Retry-After"), "1") << code;
     }

@@ -20,10 +20,12 @@
 namespace duewheel {
 namespace {
 
+constexpr std::string_view kJsonType = "application/json";
+constexpr std::string_view kBodyMembers[] = {"body", "body_base64", "json"};
 constexpr std::string_view kPutMembers[] = {
-    "body",    "body_base64", "delay",         "delay_ms", "due",        "due_ms",       "flex",
-    "flex_ms", "expires_in",  "expires_in_ms", "expires",  "expires_ms", "order_key",    "priority",
-    "repeat",  "retry",       "held",          "headers",  "key",        "content_type", "transaction"};
+    "json",    "body",       "body_base64",   "delay",   "delay_ms",     "due",        "due_ms",   "flex",
+    "flex_ms", "expires_in", "expires_in_ms", "expires", "expires_ms",   "order_key",  "priority", "repeat",
+    "retry",   "held",       "headers",       "key",     "content_type", "transaction"};
 
 // What a put's header fields say.
 struct PutFields {
@@ -82,7 +84,7 @@ Result<PutFields> read_fields(const HttpRequest& request) {
 }
 
 bool says_json(std::optional<std::string_view> content_type) {
-    return !content_type || equal_ignoring_case(essence(*content_type), "application/json");
+    return !content_type || equal_ignoring_case(essence(*content_type), kJsonType);
 }
 
 Error too_many_headers(const HttpApiOptions& options) {
@@ -144,12 +146,29 @@ Status check_body(std::string_view body, const HttpApiOptions& options) {
 }
 
 Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutCommand& put) {
-    if (request.has("body") && request.has("body_base64")) {
-        return Error{"conflicting_members", "give `body` or `body_base64`, not both", "body_base64"};
+    std::string_view given;
+    for (const std::string_view member : kBodyMembers) {
+        if (!request.has(member)) continue;
+        if (!given.empty()) {
+            return Error{"conflicting_members",
+                         "give `" + std::string(given) + "` or `" + std::string(member) + "`, not both",
+                         std::string(member)};
+        }
+        given = member;
+    }
+    if (const std::optional<std::string_view> json = request.json_text("json")) {
+        if (put.content_type.empty()) put.content_type = kJsonType;
+        if (!says_json(put.content_type)) {
+            return Error{"conflicting_members",
+                         "`json` is of the type application/json: leave `content_type` out, or give the content as "
+                         "`body`, a text",
+                         "content_type"};
+        }
+        put.body = *json;
     }
     if (Status read = take(request.text("body"), put.body); !read) {
         Error error = std::move(read).error();
-        error.message += "; send other JSON as a text, and other bytes as `body_base64`";
+        error.message += "; give other JSON as `json`, and other bytes as `body_base64`";
         return error;
     }
     const Result<std::optional<std::string_view>> encoded = request.text("body_base64");
@@ -460,11 +479,13 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
     if (read) read = check_held(put, "held");
     if (read) read = read_key_member(*json, options, put.key);
     if (read) read = read_content_members(*json, options, put);
-    if (read && !json->has("body") && !json->has("body_base64")) {
+    const bool has_body = std::any_of(std::begin(kBodyMembers), std::end(kBodyMembers),
+                                      [&](std::string_view member) { return json->has(member); });
+    if (read && !has_body) {
         read =
             Error{"missing_member",
-                  "say what the message is: give `body`, a text, or `body_base64`, other bytes; an empty message has "
-                  "`\"body\": \"\"`",
+                  "say what the message is: give `body`, a text, `json`, any JSON, or `body_base64`, other bytes; an "
+                  "empty message has `\"body\": \"\"`",
                   "body"};
     }
     if (!read) return std::move(read).error();

@@ -28,7 +28,7 @@ Result<Command> read_put(const HttpRequest& request, std::string name_space, std
 Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put,
                                  std::size_t line = 1);
 
-// The members that say what a message holds and how it is handed out: body, body_base64, content_type, headers,
+// The members that say what a message holds and how it is handed out: body, body_base64, json, content_type, headers,
 // order_key, priority, retry; into `put`. Codes as above.
 Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put);
 

@@ -152,7 +152,7 @@ class Export {
         write_traceparent(json, content);
         json.open("settings");
         write_rule(json, state->rule);
-        write_content(json, content);
+        write_content_in_line(json, content);
         json.close().close();
         ++report_.end.counts.schedules;
         return {};
@@ -168,7 +168,7 @@ class Export {
         write_traceparent(json, content);
         json.open("settings");
         write_rule(json, state->rule);
-        write_content(json, content);
+        write_content_in_line(json, content);
         json.close().close();
         ++report_.end.counts.watchdogs;
         return {};

@@ -257,7 +257,7 @@ void write_message_line(std::string& out, const MessageLine& line) {
     write_id(json, "check_of", line.check_of);
     write_unless_0(json, "ended_ms", line.ended_ms);
     write_unless_empty(json, "reason", line.reason);
-    write_content(json, line);
+    write_content_in_line(json, line);
     write_unless_empty(json, "traceparent", line.traceparent);
     json.close();
 }

@@ -92,7 +92,7 @@ void write_put_of_line(std::string& out, const MessageLine& line, std::string_vi
     if (line.repeat) write_repeat(json, rest_of(line));
     if (line.transaction) write_transaction(json, *line.transaction);
     if (line.state == State::held || is_dead) json.boolean("held", true);
-    write_content(json, line);
+    write_content_in_line(json, line);
     json.close();
 }
 

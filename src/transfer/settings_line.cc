@@ -28,6 +28,13 @@ constexpr std::string_view kWatchdogMembers[] = {"kind",        "namespace",   "
                                                  "last_fed_ms", "feeds",       "fired",    "merged",     "owed",
                                                  "last_fired",  "traceparent", "settings"};
 
+// A response shows the content of a message, which may be nested as deep as a request.
+constexpr json::parse_options kParseOptions = [] {
+    json::parse_options options;
+    options.max_depth = 2 * kJsonDepthMax;
+    return options;
+}();
+
 std::span<const std::string_view> members_of(Kind kind) {
     switch (kind) {
         case Kind::name_space:
@@ -146,6 +153,10 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
     const json::value tree = json::parse({text.data(), text.size()}, broken);
     if (broken) return Error{"bad_json", "the line is not JSON: " + broken.message()};
     json::object settings = tree.at("settings").get_object();  // as was seen above
+    if (settings.contains("json")) {                           // a tree would write its numbers in another way
+        return Error{"unknown_member", "`json` is not known in a line: write the content as `body`, a text",
+                     "settings.json"};
+    }
     if (kind == Kind::schedule) read = go_on(line, into, settings);
     if (kind == Kind::queue) read = read_queue(line, into, settings);
     if (kind == Kind::watchdog) read = take(line.epoch_ms("due_ms"), into.next_ms);
@@ -190,7 +201,7 @@ bool goes_on_alike(const json::object& there, const json::object& wanted) {
 
 Standing standing_of(const SettingsLine& line, int status, std::string_view answer) {
     json::error_code broken;
-    const json::value value = json::parse({answer.data(), answer.size()}, broken);
+    const json::value value = json::parse({answer.data(), answer.size()}, broken, {}, kParseOptions);
     if (status == 404 || broken || !value.is_object()) return Standing::absent;
     const json::value* shown = value.get_object().if_contains("settings");
     if (shown == nullptr || !shown->is_object()) return Standing::absent;
@@ -203,6 +214,16 @@ Standing standing_of(const SettingsLine& line, int status, std::string_view answ
         if (goes_on_alike(value.get_object(), wanted)) {
             there["start"] = wanted.at("start");
             if (wanted.contains("times")) there["times"] = wanted.at("times");
+        }
+    }
+    // A line has as a text what a response shows as JSON.
+    const json::value* const content = there.if_contains("json");
+    const json::value* const body = wanted.if_contains("body");
+    if (content != nullptr && body != nullptr && body->is_string()) {
+        const json::value said = json::parse(body->get_string(), broken, {}, kParseOptions);
+        if (!broken && said == *content) {
+            there["body"] = *body;
+            there.erase("json");
         }
     }
     if (there == wanted) return Standing::same;

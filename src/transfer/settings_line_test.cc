@@ -54,6 +54,26 @@ TEST(SettingsLines, of_a_schedule_go_on_where_it_stands) {
     EXPECT_TRUE(ended.has_waiting_run);
 }
 
+// An import that was repeated took the schedule of the first one for another.
+TEST(SettingsLines, content_that_is_json_is_a_text_in_a_line_and_json_in_a_response) {
+    const SettingsLine line = read(Kind::watchdog, R"({"kind":"watchdog","watchdog":"w",
+        "settings":{"queue":"q","timeout_ms":5,"body":"{\"a\": [1.50]}","content_type":"application/json"}})");
+    EXPECT_EQ(body_of(line).at("body"), "{\"a\": [1.50]}");
+    const auto standing = [&](const std::string& json) {
+        return standing_of(
+            line, 200,
+            R"({"settings":{"queue":"q","timeout_ms":5,"json":)" + json + R"(,"content_type":"application/json"}})");
+    };
+    EXPECT_EQ(standing("{\"a\": [1.50]}"), Standing::same);
+    EXPECT_EQ(standing("{\"a\": [1.51]}"), Standing::other);
+    const std::string deep = std::string(31, '[') + std::string(31, ']');
+    EXPECT_EQ(standing(deep), Standing::other) << "it is read, however deep";
+    const std::string text = R"({"kind":"watchdog","watchdog":"w","settings":{"queue":"q","timeout_ms":5,"json":{}}})";
+    const Result<SettingsLine> refused = read_settings_line(Kind::watchdog, *JsonRequest::parse(text), text);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().field, "settings.json");
+}
+
 // What was signed goes out signed, or not at all.
 TEST(SettingsLines, of_a_queue_whose_secrets_are_not_named_pause_it) {
     const SettingsLine line = read(Kind::queue, R"({"kind":"queue","queue":"calls","secrets_left_out":1,

@@ -66,9 +66,9 @@ void judge_text(const json::object& tree, const char* name, std::string_view tak
 }
 
 void judge_against_tree(const json::object& tree, const PutCommand& put) {
-    constexpr std::string_view kMembers[] = {"body",    "body_base64", "delay",         "delay_ms", "due",
-                                             "due_ms",  "expires_in",  "expires_in_ms", "expires",  "expires_ms",
-                                             "headers", "order_key",   "content_type",  "priority", "key"};
+    constexpr std::string_view kMembers[] = {
+        "body",    "body_base64", "delay",   "delay_ms",  "due",          "due_ms",   "expires_in", "expires_in_ms",
+        "expires", "expires_ms",  "headers", "order_key", "content_type", "priority", "key",        "json"};
     for (const auto& member : tree) {
         const std::string_view name(member.key().data(), member.key().size());
         require(std::count(std::begin(kMembers), std::end(kMembers), name) == 1, "an unknown member was passed over");
@@ -78,9 +78,16 @@ void judge_against_tree(const json::object& tree, const PutCommand& put) {
             "an expiry was lost");
     if (put.expires) judge_when(tree, *put.expires, "expires_in", "expires");
     judge_text(tree, "order_key", put.order_key);
-    judge_text(tree, "content_type", put.content_type);
+    if (tree.contains("json") && !tree.contains("content_type")) {
+        require(put.content_type == "application/json", "JSON has another type");
+    } else {
+        judge_text(tree, "content_type", put.content_type);
+    }
     judge_text(tree, "key", put.key);
-    if (tree.contains("body_base64")) {
+    if (tree.contains("json")) {
+        const std::optional<json::value> content = tree_of(put.body);
+        require(content && *content == tree.at("json"), "JSON is not what was sent");
+    } else if (tree.contains("body_base64")) {
         require(base64(put.body) == text_of(tree.at("body_base64")), "a body is not what was sent");
     } else {
         judge_text(tree, "body", put.body);

@@ -80,6 +80,7 @@ class Exports(unittest.TestCase):
         put("mail", "now", priority=-7, key="invoice 7")
         put("mail", "ends", delay="1h", expires_in="3h", retry={"attempts": 3, "first": "5s", "jitter": 0.25})
         self.ask("POST", "/v1/queues/pics/messages", {"body_base64": "R0lG/wA=", "delay": "2d"})
+        self.ask("POST", "/v1/queues/orders.json/messages", {"json": {"b": 1.5, "a": [None]}, "delay": "1h"})
         put("odd.names/+;$()", "text with \n \" \\ \u0001 é 日本 \U0001f600", delay="30d")
         for number in range(20):
             put("orders", f"step {number}", order_key=f"order {number % 3}", delay=rng.choice(["0s", "1h"]))
@@ -106,6 +107,7 @@ class Exports(unittest.TestCase):
         self.ask("PUT", "/v1/queues/letters", {"lease": "2m", "limits": {"pending": 9}, "retry": {"attempts": 3}, "paused": True})
         self.ask("PUT", "/v1/schedules/report", {"queue": "reports", "cron": "0 9 * * MON-FRI", "zone": "Europe/Oslo",
                                                  "closed": "12-25", "body": "make it", "headers": {"a": "b"}})
+        self.ask("PUT", "/v1/schedules/orders", {"queue": "reports", "every": "1h", "start": "2100-01-01T00:00:00Z", "json": {"b": 1.5, "a": [None]}})
         self.ask("PUT", "/v1/schedules/beat", {"queue": "pulses", "every": "1h", "times": 7, "paused": True})
         self.ask("PUT", "/v1/watchdogs/backup", {"queue": "alarms", "timeout": "25h", "again": "1h", "body_base64": "/w=="})
 

@@ -96,6 +96,18 @@ class Posts(Webhooks):
             client.request("POST", "/v1/queues/q/messages", {"body_base64": base64.b64encode(body).decode()})
             self.assertEqual(receiver.wait_for(number + 1)[-1].body, body)
 
+    def test_json_is_posted_as_it_was_put(self):
+        receiver = self.receiver()
+        daemon = self.daemon()
+        daemon.start()
+        client = daemon.client()
+        self.set_target(client, "q", receiver.url())
+        text = '{"z":1.50, "a":[9007199254740993],\n "a":null}'
+        status, put = client.request_text("POST", "/v1/queues/q/messages", '{"json": ' + text + '}')
+        self.assertEqual(status, 201, put)
+        post = receiver.wait_for(1)[0]
+        self.assertEqual((post.body.decode(), post.headers["Content-Type"]), (text, "application/json"))
+
     def test_settings_and_what_waits_outlive_a_restart(self):
         receiver = self.receiver()
         daemon = self.daemon("--webhooks-secrets=new=new", "--test-clock")
