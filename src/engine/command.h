@@ -411,6 +411,7 @@ struct Delivered {
     std::string key;
     std::string watchdog;  // that made it, and when that was last fed before
     DueMs fed_ms = 0;
+    DueMs late_from_ms = 0;  // what its lateness counts from (engine/lateness.h)
 };
 struct LeaseAnswer {
     std::string queue;

@@ -42,7 +42,6 @@
 #include "engine/engine_options.h"
 #include "engine/fair_lines.h"
 #include "engine/forecast.h"
-#include "engine/lateness.h"
 #include "engine/lease_token.h"
 #include "engine/log_space.h"
 #include "engine/namespace_table.h"
@@ -287,12 +286,25 @@ class Engine {
         std::uint64_t pending = 0;
         bool paused = false;
         bool has_settings = false;
+        std::uint64_t dead = 0;
+        DueMs oldest_due_ms = 0;  // of what is due and has not ended, on disk at least as late; 0: nothing is due
+        QueueTotals totals;
     };
     // The queues with most messages that are ready or leased, then with most consumers, then with most that are
     // pending: at most so many, the busiest first; of several the one that is known longest. O(queues * log(most)).
     std::vector<QueueCounters> busiest_queues(std::size_t most) const;
-    // Those that have settings, by name: at most so many. O(queues).
-    std::vector<QueueCounters> queues_with_settings(std::size_t most) const;
+    // The queues in which most messages were received and delivered since the start, then with most that are pending,
+    // an order that hardly changes from one look to the next: up to `max`, the busiest first; and the sums of all
+    // others.
+    struct QueueTraffic {
+        std::vector<QueueCounters> busiest;
+        std::size_t other_queues = 0;
+        QueueCounters others;  // without a name, `paused` and totals; oldest_due_ms is the oldest of all
+    };
+    // O(queues * log(max)).
+    QueueTraffic queue_traffic(std::size_t max) const;
+    // Of all queues, those included that have been forgotten.
+    const QueueTotals& queue_totals() const { return queue_totals_; }
 
     struct QueueSums {
         std::uint64_t dead = 0;  // dead messages that are kept, of all queues
@@ -317,7 +329,6 @@ class Engine {
     };
     // By name: at most so many. O(schedules).
     std::vector<ScheduleCounters> schedules_by_name(std::size_t most) const;
-    const Lateness& lateness() const { return lateness_; }
 
     // A queue whose messages are posted, or were until now.
     struct TargetQueue {
@@ -360,6 +371,7 @@ class Engine {
     // A lease reply whose bodies are being read.
     struct Delivery {
         ReplyToken token = 0;
+        QueueNumber queue = 0;
         LeaseAnswer answer;
         std::vector<Sequence> places;  // of answer.messages, 0: already there
         DueMs latest_due_ms = 0;       // of its messages
@@ -566,6 +578,10 @@ class Engine {
     void take_settings(QueueNumber number, const QueueSettings& settings, Sequence place, std::uint32_t record_bytes);
     QueueAnswer describe(QueueNumber number) const;
     QueueCounters counters_of(QueueNumber number) const;
+    const FiredKey* first_fired(Queue& at) const;
+    DueMs oldest_due(Queue& at) const;
+    template <class Order>
+    std::vector<QueueNumber> queues_by(const Order& order, std::size_t sorted) const;
     void describe(const DescribeQueueCommand& command, ReplyToken token);
     void list_queues(const ListQueuesCommand& command, ReplyToken token);
     void list_name(QueueNumber number);
@@ -671,7 +687,8 @@ class Engine {
     void apply_next(Operation& operation);
     std::unique_ptr<Batch> finish_commit();
     void apply(Operation& operation);
-    void count(const Record& record);
+    void count(const Record& record, QueueNumber in_queue);
+    void count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std::uint64_t by = 1);
     void place_applied(EntryNumber number, bool keeps_live, bool woken);
     bool has_room(std::size_t bytes) const;
     std::uint64_t size_in_segment(std::size_t record_bytes) const;
@@ -1072,7 +1089,7 @@ class Engine {
 
     Effects effects_;
     EngineCounters counters_;
-    Lateness lateness_;
+    QueueTotals queue_totals_;
 };
 
 }  // namespace duewheel

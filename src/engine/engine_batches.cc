@@ -304,12 +304,7 @@ void Engine::add_cursors() {
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         Queue& at = *queues_[number];
         DuePosition low = std::min({at.cursor, at.reading_from.value_or(kNoBacklog), bounds[number]});
-        const FiredKey* first = at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
-            const Entry& entry = recent_.entry(key.entry);
-            return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
-                   (entry.state == State::ready || entry.state == State::leased || entry.doomed || entry.spawning);
-        });
-        if (first != nullptr) low = std::min(low, first->position);
+        if (const FiredKey* first = first_fired(at)) low = std::min(low, first->position);
         if (low == at.durable_cursor) continue;
         if (low > at.durable_cursor) {
             rising.emplace_back(number, low);
@@ -447,8 +442,10 @@ void Engine::apply(Operation& operation) {
     }
     bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::carry;
     bool woken = false;
+    QueueNumber in_queue = kNoQueue;
     if (operation.entry != kNoEntry) {
         Entry& entry = recent_.entry(operation.entry);
+        in_queue = entry.queue;
         assert(entry.id == record.id && entry.in_batch);
         entry.in_batch = false;
         woken = entry.woken;
@@ -473,7 +470,11 @@ void Engine::apply(Operation& operation) {
     }
     if (record.kind == RecordKind::carry && operation.entry != kNoEntry) note_carried(operation.entry);
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
-    count(record);
+    if (in_queue == kNoQueue && number != kNoEntry) {
+        in_queue = recent_.entry(number).queue;
+        static_cast<void>(queue(in_queue));  // it is there from now on
+    }
+    count(record, in_queue);
     if (record.kind == RecordKind::end) wake_schedule(schedules_.ended(record.id));
     if (number != kNoEntry) {
         if (!keeps_live) {
@@ -492,29 +493,43 @@ void Engine::apply(Operation& operation) {
     advance_line(line);
 }
 
-void Engine::count(const Record& record) {
+// What happened to a message of a queue, and so in all of them.
+void Engine::count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std::uint64_t by) {
+    if (number < queues_.size() && queues_[number]->named) queues_[number]->totals.*what += by;
+    queue_totals_.*what += by;
+}
+
+void Engine::count(const Record& record, QueueNumber in_queue) {
     switch (record.kind) {
         case RecordKind::put:
             ++counters_.accepted;
+            count_in(in_queue, &QueueTotals::received);
             if (record.state.state == State::prepared) ++counters_.prepared;
             if (record.state.state == State::held) ++counters_.held;
             break;
         case RecordKind::spawn:
             ++(record.cause == Cause::checked ? counters_.checks : counters_.spawned);
+            count_in(in_queue, &QueueTotals::received);
             break;
         case RecordKind::carry:
             ++counters_.carried;
             break;
         case RecordKind::change:
             if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
-            if (record.cause == Cause::failed) ++counters_.failed;
+            if (record.cause == Cause::failed) {
+                ++counters_.failed;
+                count_in(in_queue, &QueueTotals::failed);
+            }
             if (record.cause == Cause::held) ++counters_.held;
             if (record.cause == Cause::committed || record.cause == Cause::unanswered) ++counters_.committed;
             if (record.cause == Cause::unanswered) ++counters_.unanswered;
             if (record.cause == Cause::kicked || record.cause == Cause::redriven) ++counters_.brought_back;
             break;
         case RecordKind::end:
-            if (record.state.state == State::done) ++counters_.done;
+            if (record.state.state == State::done) {
+                ++counters_.done;
+                count_in(in_queue, &QueueTotals::acknowledged);
+            }
             if (record.cause == Cause::purged) {
                 ++counters_.purged;
             } else if (record.cause == Cause::discarded) {
@@ -524,15 +539,23 @@ void Engine::count(const Record& record) {
                 if (record.cause == Cause::unanswered) ++counters_.unanswered;
             } else if (record.state.state == State::cancelled) {
                 ++counters_.cancelled;
+                count_in(in_queue, &QueueTotals::cancelled);
             }
             if (record.state.state == State::dead) {
                 ++counters_.dead;
+                count_in(in_queue, &QueueTotals::dead_lettered);
                 const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
                 expect_dead(number, record.time_ms);
                 queue(number).newest_death_ms = record.time_ms;
-                if (record.cause == Cause::failed) ++counters_.failed;
+                if (record.cause == Cause::failed) {
+                    ++counters_.failed;
+                    count_in(in_queue, &QueueTotals::failed);
+                }
             }
-            if (record.cause == Cause::expired) ++counters_.expired;
+            if (record.cause == Cause::expired) {
+                ++counters_.expired;
+                count_in(in_queue, &QueueTotals::expired);
+            }
             if (record.cause == Cause::kept_long_enough) ++counters_.let_go;
             break;
         default:

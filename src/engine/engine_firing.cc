@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "engine/engine.h"
+#include "engine/lateness.h"
 
 namespace duewheel {
 
@@ -34,6 +35,7 @@ void Engine::wake(EntryNumber number) {
         const DueMs until = leases_.at(entry.id).until_ms;
         if (until > now_) return arm(number, until);
         ++counters_.leases_lost;
+        count_in(entry.queue, &QueueTotals::leases_expired);
         return end_lease(number);
     }
     if (entry.spawning) return spawn_again(number);
@@ -285,6 +287,7 @@ std::vector<ReadyKey> Engine::take_ready(QueueNumber number, const Waiter& waite
 std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
     Delivery delivery;
     delivery.token = waiter.token;
+    delivery.queue = number;
     delivery.answer.queue = recent_.queues().name(number).queue;
     std::vector<Sequence> missing;
     for (const ReadyKey& taken : take_ready(number, waiter)) {
@@ -305,7 +308,7 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
         message.due_ms = entry.nominal_due_ms;
         message.delivered_ms = now_;
         message.attempt = entry.begun;
-        lateness_.record(now_, now_ - entry.due_ms);
+        message.late_from_ms = entry.due_ms;
         message.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
         delivery.latest_due_ms = std::max(delivery.latest_due_ms, entry.due_ms);
         message.key = recent_.key(entry);
@@ -340,6 +343,7 @@ void Engine::fill(Delivered& message, std::string_view record_body) {
         effects_.broken = std::move(record).error();
         return;
     }
+    message.late_from_ms = late_from(message.late_from_ms, record->content);
     message.occurrence = record->content.occurrence;
     message.parent = record->content.parent;
     if (message.parent != 0) message.check = record->content.transaction;
@@ -372,6 +376,7 @@ void Engine::finish_delivery(Delivery delivery, const std::vector<RecordBytes>& 
         return;
     }
     counters_.delivered += delivery.answer.messages.size();
+    count_in(delivery.queue, &QueueTotals::delivered, delivery.answer.messages.size());
     reply(delivery.token, std::move(delivery.answer));
 }
 

@@ -192,9 +192,6 @@ TEST(EngineLimits, the_busiest_queues_come_first_and_no_more_than_asked_for) {
     EXPECT_EQ(names(4), "busiest busy eager farther ");
     EXPECT_EQ(names(1), "busiest ");
     EXPECT_EQ(names(0), "");
-    ASSERT_EQ(shard.engine().queues_with_settings(10).size(), 1u);
-    EXPECT_EQ(shard.engine().queues_with_settings(10)[0].name.queue, "told");
-    EXPECT_EQ(shard.engine().queues_with_settings(0).size(), 0u);
     EXPECT_EQ(shard.engine().queue_sums().with_settings, 1u);
     EXPECT_EQ(shard.engine().queue_sums().held, 0u);
     for (const char* queue : {"far", "eager"}) {
@@ -203,6 +200,35 @@ TEST(EngineLimits, the_busiest_queues_come_first_and_no_more_than_asked_for) {
     }
     EXPECT_EQ(shard.engine().queue_sums().held, 2u);
     EXPECT_EQ(shard.engine().queue_sums().dead, 0u);
+}
+
+TEST(EngineLimits, the_queues_with_most_traffic_come_first_and_the_others_are_summed) {
+    Shard shard;
+    for (int i = 0; i < 3; ++i) shard.put(0, "body", "first");
+    for (int i = 0; i < 2; ++i) shard.put(20, "body", "second");
+    for (int i = 0; i < 5; ++i) shard.put(3'600'000, "body", "third");
+    shard.put(10, "body", "fourth");
+    shard.turn(1000);
+    const auto messages = shard.ask<LeaseAnswer>(LeaseCommand{"default", "first", 3, 5000, 0}).messages;
+    ASSERT_EQ(messages.size(), 3u);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease}).outcome, LeaseOutcome::done);
+
+    const Engine::QueueTraffic traffic = shard.engine().queue_traffic(2);
+    ASSERT_EQ(traffic.busiest.size(), 2u);
+    const Engine::QueueCounters& first = traffic.busiest[0];
+    EXPECT_EQ(first.name.queue, "first");
+    EXPECT_EQ(first.totals, (QueueTotals{.received = 3, .delivered = 3, .acknowledged = 1}));
+    EXPECT_EQ(first.pending, 2u);
+    EXPECT_EQ(first.leased, 2u);
+    EXPECT_EQ(first.oldest_due_ms, kStart);
+    EXPECT_EQ(traffic.busiest[1].name.queue, "third");
+    EXPECT_EQ(traffic.busiest[1].oldest_due_ms, 0);
+    EXPECT_EQ(traffic.other_queues, 2u);
+    EXPECT_EQ(traffic.others.pending, 3u);
+    EXPECT_EQ(traffic.others.ready, 3u);
+    EXPECT_EQ(traffic.others.oldest_due_ms, kStart + 10);
+    EXPECT_EQ(shard.engine().queue_totals(), (QueueTotals{.received = 11, .delivered = 3, .acknowledged = 1}));
+    EXPECT_EQ(shard.engine().queue_traffic(4).other_queues, 0u);
 }
 
 }  // namespace

@@ -359,38 +359,82 @@ Engine::QueueCounters Engine::counters_of(QueueNumber number) const {
             at.has_backlog(),
             at.counts.pending,
             at.paused,
-            at.conf != nullptr};
+            at.conf != nullptr,
+            at.counts.dead,
+            oldest_due(*queues_[number]),
+            at.totals};
+}
+
+// The one that fell due first of those in memory that are due and have not ended; null where there is none. Amortised
+// O(log n).
+const FiredKey* Engine::first_fired(Queue& at) const {
+    return at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
+        const Entry& entry = recent_.entry(key.entry);
+        return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
+               (entry.state == State::ready || entry.state == State::leased || entry.doomed || entry.spawning);
+    });
+}
+
+DueMs Engine::oldest_due(Queue& at) const {
+    DuePosition low = std::min(at.cursor, at.reading_from.value_or(kNoBacklog));
+    if (const FiredKey* first = first_fired(at)) low = std::min(low, first->position);
+    return low == kNoBacklog ? 0 : low.due_ms;
+}
+
+// All queues, up to `sorted` of them in front with the greatest first. `order` says how busy a queue is; of several
+// that are as busy the one that is known longest comes first.
+template <class Order>
+std::vector<QueueNumber> Engine::queues_by(const Order& order, std::size_t sorted) const {
+    const auto busier = [&](QueueNumber left, QueueNumber right) {
+        const auto of_left = order(*queues_[left]);
+        const auto of_right = order(*queues_[right]);
+        return of_left != of_right ? of_left > of_right : left < right;
+    };
+    std::vector<QueueNumber> all;
+    for (QueueNumber number = 0; number < queues_.size(); ++number) {
+        if (queues_[number]->named) all.push_back(number);
+    }
+    sorted = std::min(sorted, all.size());
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(sorted), all.end(), busier);
+    return all;
 }
 
 std::vector<Engine::QueueCounters> Engine::busiest_queues(std::size_t most) const {
-    const auto busier = [&](QueueNumber left, QueueNumber right) {
-        const auto order = [&](QueueNumber number) {
-            const Queue& at = *queues_[number];
-            return std::tuple(at.ready_count + at.leased_count, at.waiters.size(), at.counts.pending);
-        };
-        const auto of_left = order(left);
-        const auto of_right = order(right);
-        return of_left != of_right ? of_left > of_right : left < right;
+    const auto order = [](const Queue& at) {
+        return std::tuple(at.ready_count + at.leased_count, at.waiters.size(), at.counts.pending);
     };
-    std::vector<QueueNumber> busiest;
-    for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        if (queues_[number]->named) busiest.push_back(number);
-    }
-    most = std::min(most, busiest.size());
-    std::partial_sort(busiest.begin(), busiest.begin() + static_cast<std::ptrdiff_t>(most), busiest.end(), busier);
-    busiest.resize(most);
     std::vector<QueueCounters> counters;
-    for (const QueueNumber number : busiest) counters.push_back(counters_of(number));
+    for (const QueueNumber number : queues_by(order, most)) {
+        if (counters.size() == most) break;
+        counters.push_back(counters_of(number));
+    }
     return counters;
 }
 
-std::vector<Engine::QueueCounters> Engine::queues_with_settings(std::size_t most) const {
-    std::vector<QueueCounters> counters;
-    for (const auto& [name, number] : queues_by_name_) {
-        if (counters.size() == most) break;
-        if (queues_[number]->conf != nullptr) counters.push_back(counters_of(number));
+Engine::QueueTraffic Engine::queue_traffic(std::size_t max) const {
+    const auto order = [](const Queue& at) {
+        return std::tuple(at.totals.received + at.totals.delivered, at.counts.pending);
+    };
+    QueueTraffic traffic;
+    QueueCounters& others = traffic.others;
+    for (const QueueNumber number : queues_by(order, max)) {
+        if (traffic.busiest.size() < max) {
+            traffic.busiest.push_back(counters_of(number));
+            continue;
+        }
+        Queue& at = *queues_[number];
+        ++traffic.other_queues;
+        others.ready += at.ready_count;
+        others.leased += at.leased_count;
+        others.waiters += at.waiters.size();
+        others.pending += at.counts.pending;
+        others.dead += at.counts.dead;
+        const DueMs oldest_ms = oldest_due(at);
+        if (oldest_ms != 0) {
+            others.oldest_due_ms = others.oldest_due_ms == 0 ? oldest_ms : std::min(others.oldest_due_ms, oldest_ms);
+        }
     }
-    return counters;
+    return traffic;
 }
 
 Engine::QueueSums Engine::queue_sums() const {

@@ -30,6 +30,20 @@ struct FiredKey {
     bool operator<(const FiredKey& other) const { return position < other.position; }
 };
 
+// What has happened in a queue since the process started, or since the queue was last forgotten.
+struct QueueTotals {
+    std::uint64_t received = 0;  // put by clients, or made by recurring messages, schedules and watchdogs
+    std::uint64_t delivered = 0;
+    std::uint64_t acknowledged = 0;
+    std::uint64_t failed = 0;  // deliveries
+    std::uint64_t leases_expired = 0;
+    std::uint64_t dead_lettered = 0;
+    std::uint64_t expired = 0;
+    std::uint64_t cancelled = 0;
+
+    bool operator==(const QueueTotals&) const = default;
+};
+
 // The settings of a queue and where they stand in the log.
 struct QueueConf {
     QueueSettings settings;
@@ -55,6 +69,7 @@ struct Queue {
     DuePosition durable_cursor = kNoBacklog;
 
     QueueCounts counts;               // of the log: exact
+    QueueTotals totals;
     Namespace* space = nullptr;       // where it counts, while it stands in the list of names
     std::unique_ptr<QueueConf> conf;  // null: the queue has no settings
     bool conf_in_batch = false;

@@ -210,6 +210,7 @@ class PlayedShard final : public CommandPort {
         return {queue_levels.begin(),
                 queue_levels.begin() + static_cast<std::ptrdiff_t>(std::min(most, queue_levels.size()))};
     }
+    Engine::QueueSums queue_sums() const override { return {}; }
     LatenessLevels lateness() const override { return {}; }
     ClockStatus clock() const override { return clock_status; }
     bool accept_clock() override {

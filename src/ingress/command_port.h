@@ -7,6 +7,7 @@
 
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "engine/lateness.h"
 #include "message/server_time.h"
 
 namespace duewheel {
@@ -24,6 +25,7 @@ class CommandPort {
     // At most so many, the busiest first.
     virtual std::vector<Engine::QueueCounters> busiest_queues(std::size_t most) const = 0;
     // Of the last ten to twenty seconds.
+    virtual Engine::QueueSums queue_sums() const = 0;
     virtual LatenessLevels lateness() const = 0;
 
     virtual ClockStatus clock() const = 0;

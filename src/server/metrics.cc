@@ -200,7 +200,7 @@ void add_engine(Page& page, const EngineCounters& counters) {
                static_cast<std::uint64_t>(counters.loaded_until_ms));
 }
 
-// Queues have lines of their own once they have settings, and no more than so many of them, the first by name: whoever
+// Queues have lines of their own, and no more than so many of them, the busiest: whoever
 // puts under a fresh name for each request must not make the page grow. Names hold no letter that would need an escape.
 constexpr std::size_t kQueuesMax = 100;
 
@@ -209,9 +209,8 @@ void add_queues(Page& page, const Engine& engine) {
     page.gauge("duewheel_dead", "Dead messages that are kept, of all queues.", sums.dead);
     page.gauge("duewheel_held", "Messages that are set aside, of all queues.", sums.held);
     page.gauge("duewheel_prepared", "Messages of open transactions, of all queues.", sums.prepared);
-    page.gauge("duewheel_queues_with_settings", "Queues that have settings; the first 100 by name have lines below.",
-               sums.with_settings);
-    const std::vector<Engine::QueueCounters> queues = engine.queues_with_settings(kQueuesMax);
+    page.gauge("duewheel_queues_with_settings", "Queues that have settings.", sums.with_settings);
+    const std::vector<Engine::QueueCounters> queues = engine.queue_traffic(kQueuesMax).busiest;
     using Counters = Engine::QueueCounters;
     page.gauge_of_queues("duewheel_queue_pending", "Messages of a queue that have not ended.", queues,
                          [](const Counters& queue) { return queue.pending; });
@@ -340,9 +339,9 @@ std::string metrics_page(const ServerOptions& options, const Shard& shard, const
     page.seconds("duewheel_commit_seconds", "From handing a commit out to its being durable.", shard.times().commit_us,
                  kMicros);
     page.seconds("duewheel_lateness_seconds", "From falling due to being handed out.",
-                 shard.parts().engine().lateness().all(), 1000);
+                 shard.delivery_lateness().all_us(), kMicros);
     page.seconds("duewheel_read_seconds", "Look-ups in the index and the log.", shard.times().read_us, kMicros);
-    page.seconds("duewheel_seal_seconds", "Building the table of a segment.", shard.times().seal_ms, 1000);
+    page.seconds("duewheel_seal_seconds", "Building the table of a segment.", shard.times().seal_us, kMicros);
     const WebhookCounters webhooks = shard.pusher() != nullptr ? shard.pusher()->counters() : WebhookCounters{};
     add_webhooks(page, webhooks);
     if (shard.pusher() != nullptr) {

@@ -61,6 +61,8 @@ class ServerClock {
     // Whole milliseconds, rounded down: nothing is due before its millisecond has come. `boot_ns`: from the last
     // reading on; earlier is taken as that.
     DueMs now_ms(std::int64_t boot_ns) const { return now_ns(boot_ns) / kMs; }
+    // The same in microseconds, for what is measured.
+    std::int64_t now_us(std::int64_t boot_ns) const { return now_ns(boot_ns) / 1000; }
     // From `boot_ns` until server time reads `at_ms`, if nothing else is observed before; 0 when it does already.
     std::int64_t ns_until(DueMs at_ms, std::int64_t boot_ns) const;
 

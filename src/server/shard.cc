@@ -232,6 +232,7 @@ void Shard::carry_out(Effects effects) {
     }
     bool cleaning_moved = false;
     for (ReplyEffect& effect : effects.replies) {
+        if (const auto* delivery = std::get_if<LeaseAnswer>(&effect.reply)) measure(*delivery);
         if (pusher_ != nullptr && (effect.token & WebhookPusher::kTokenBit) != 0) {
             pusher_->reply(effect.token, std::move(effect.reply));
         } else if ((effect.token & LogCleaning::kTokenBit) == 0) {
@@ -246,6 +247,15 @@ void Shard::carry_out(Effects effects) {
         }
     }
     if (cleaning_moved) clean();
+}
+
+// By the clock and not by the engine's time, which is that of the iteration and of whole milliseconds.
+void Shard::measure(const LeaseAnswer& delivery) {
+    if (delivery.messages.empty()) return;
+    const std::int64_t now_us = clock_.now_us(boot_now_ns());
+    for (const Delivered& message : delivery.messages) {
+        lateness_.record(parts_.engine().now(), now_us - message.late_from_ms * 1000);
+    }
 }
 
 void Shard::fill_in(QueueAnswer& queue) const {
@@ -330,7 +340,7 @@ void Shard::seal() {
             if (*sealed == 0) return;
             const SegmentNumber number = *sealed;
             loop_.post([this, number, start_ns] {
-                times_.seal_ms.record(micros_since(start_ns) / 1000);
+                times_.seal_us.record(micros_since(start_ns));
                 parts_.engine().table_taken(number);
                 clean();
             });

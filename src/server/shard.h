@@ -34,7 +34,7 @@ using BrokenWorld = std::function<void(const Error&)>;
 struct ShardTimes {
     Histogram commit_us;  // from handing a commit out to its being durable
     Histogram read_us;
-    Histogram seal_ms;
+    Histogram seal_us;
 };
 
 class Shard final : public CommandPort {
@@ -56,7 +56,8 @@ class Shard final : public CommandPort {
     std::vector<Engine::QueueCounters> busiest_queues(std::size_t most) const override {
         return parts_.engine().busiest_queues(most);
     }
-    LatenessLevels lateness() const override { return parts_.engine().lateness().of_late(parts_.engine().now()); }
+    Engine::QueueSums queue_sums() const override { return parts_.engine().queue_sums(); }
+    LatenessLevels lateness() const override { return lateness_.of_late(parts_.engine().now()); }
     ClockStatus clock() const override;
     bool accept_clock() override;
     void advance_clock(std::int64_t by_ms) override;
@@ -76,6 +77,7 @@ class Shard final : public CommandPort {
         return parts_.engine().is_idle() && !is_marking_clock_ && (pusher_ == nullptr || pusher_->is_idle());
     }
     const ShardTimes& times() const { return times_; }
+    const Lateness& delivery_lateness() const { return lateness_; }
     const LogCleaning& cleaning() const { return cleaning_; }
     const ShardParts& parts() const { return parts_; }
     ZoneShelf& zones() { return parts_.zones(); }
@@ -83,6 +85,7 @@ class Shard final : public CommandPort {
   private:
     void carry_out(Effects effects);
     void fill_in(QueueAnswer& queue) const;
+    void measure(const LeaseAnswer& delivery);
     void commit(Commit commit);
     void read(std::vector<Question> questions);
     void tell_time();
@@ -122,6 +125,7 @@ class Shard final : public CommandPort {
     std::int64_t tend_at_ns_ = 0;
     bool seal_waits_ = false;  // for space, and that was said; of the sealer
     ShardTimes times_;
+    Lateness lateness_;  // of messages as they are delivered
     bool patrolling_ = false;
 
     // Last: their threads end before anything that their jobs use goes away.
