@@ -81,6 +81,11 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(len(messages), 1)
         return messages[0]
 
+    def dead(self, queue):
+        number = self.put(queue, "Fragile", "--retry-attempts", "1")
+        self.assertRegex(self.output("fail", self.lease_one(queue)["lease"], "--reason", "dropped"), "^dead: ")
+        return number
+
 
 class Verbs(CommandLine):
     def test_put_and_get_show_a_message_that_waits(self):
@@ -225,11 +230,6 @@ class Verbs(CommandLine):
         self.assertEqual(self.output("queue", "redrive", "q"), "1 brought back\n")
         self.assertEqual(self.answer("queue", "redrive", "q", "--max", "5"), {"redriven": 0, "more": False})
         self.assertEqual(self.lease_one("q")["attempt"], 3)
-
-    def dead(self, queue):
-        number = self.put(queue, "Fragile", "--retry-attempts", "1")
-        self.assertRegex(self.output("fail", self.lease_one(queue)["lease"], "--reason", "dropped"), "^dead: ")
-        return number
 
     def test_discard_ends_one_that_is_dead_for_good(self):
         number = self.dead("q")
@@ -590,9 +590,12 @@ class Listing(CommandLine):
         self.put("mail", "x", "--in", "1h")
         self.put("mail", "now")
         self.lease_one("mail")
+        self.dead("letters")
         lines = self.output("top", "--once").splitlines()
-        self.assertIn("pending 2   ready 0   leased 1   consumers 0", lines)
-        self.assertRegex(lines[-1], r"^mail +0 +1 +0 +no$")
+        self.assertIn("pending 2   ready 0   leased 1   dead letters 1   consumers 0", lines)
+        self.assertRegex(lines[-3], r"^queue +ready +leased +dead +consumers +more on disk$")
+        self.assertRegex(lines[-2], r"^mail +0 +1 +0 +0 +no$")
+        self.assertRegex(lines[-1], r"^letters +0 +0 +1 +0 +no$")
         self.assertTrue(all(len(line) <= 80 for line in lines), lines)
         self.assertEqual(self.answer("top", "--once")["pending"], 2)
 

@@ -134,13 +134,14 @@ std::string queues(const json::object& stats, std::size_t rows_max) {
             std::min(sorted.size(), std::max<std::size_t>(rows_max, 1) - 1));  // the last line is for the rest
     }
     constexpr std::size_t kNameLetters = 32;
-    Rows rows = {{"queue", "ready", "leased", "consumers", "more on disk"}};
+    Rows rows = {{"queue", "ready", "leased", "dead", "consumers", "more on disk"}};
     for (const json::object* queue : sorted) {
         const std::string_view space = word_of(*queue, "namespace");
         const std::string name =
             (space.empty() ? "" : std::string(space) + "/") + std::string(word_of(*queue, "queue"));
         rows.push_back({printable(name, kNameLetters), std::to_string(number_of(*queue, "ready")),
-                        std::to_string(number_of(*queue, "leased")), std::to_string(number_of(*queue, "waiters")),
+                        std::to_string(number_of(*queue, "leased")), std::to_string(number_of(*queue, "dead")),
+                        std::to_string(number_of(*queue, "waiters")),
                         is_true(*queue, "backlog_on_disk") ? "yes" : "no"});
     }
     std::string text = table(rows);
@@ -155,7 +156,11 @@ std::string frame(const std::string& server, const json::object& before, const j
     std::string text =
         "duewheel at " + printable(server, 36) + "   " + format_local(number_of(stats, "server_time_ms"));
     text += "\n\n";
-    text += pairs(stats, {{"pending", "pending"}, {"ready", "ready"}, {"leased", "leased"}, {"consumers", "waiters"}});
+    text += pairs(stats, {{"pending", "pending"},
+                          {"ready", "ready"},
+                          {"leased", "leased"},
+                          {"dead letters", "dead_letters"},
+                          {"consumers", "waiters"}});
     text += rates(before, stats);
     text += "late by      median " + format_span(number_of(stats, "lateness_p50_ms")) + "   99 % " +
             format_span(number_of(stats, "lateness_p99_ms")) + "   most " +

@@ -418,15 +418,18 @@ HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
     return response;
 }
 
-HttpResponse stats_text(std::string_view instance, const EngineCounters& counters,
+HttpResponse stats_text(std::string_view instance, const EngineCounters& counters, const Engine::QueueSums& sums,
                         const std::vector<Engine::QueueCounters>& queues, const LatenessLevels& lateness) {
     std::string body;
     JsonWriter json(body);
     json.open();
     json.text("instance", instance).number("server_time_ms", counters.server_time_ms);
     json.number("pending", counters.pending).number("ready", counters.ready).number("leased", counters.leased);
-    json.number("waiters", counters.waiters).number("accepted", counters.accepted);
-    json.number("delivered", counters.delivered).number("done", counters.done).number("failed", counters.failed);
+    json.number("waiters", counters.waiters).number("dead_letters", sums.dead);
+    json.number("accepted", counters.accepted)
+        .number("delivered", counters.delivered)
+        .number("done", counters.done)
+        .number("failed", counters.failed);
     json.number("cancelled", counters.cancelled).number("expired", counters.expired);
     json.number("rescheduled", counters.rescheduled).number("leases_lost", counters.leases_lost);
     json.number("dead", counters.dead).number("held", counters.held).number("brought_back", counters.brought_back);
@@ -442,7 +445,8 @@ HttpResponse stats_text(std::string_view instance, const EngineCounters& counter
         json.open();
         if (queue.name.name_space != kDefaultNamespace) json.text("namespace", queue.name.name_space);
         json.text("queue", queue.name.queue).number("ready", queue.ready).number("leased", queue.leased);
-        json.number("waiters", queue.waiters).boolean("backlog_on_disk", queue.backlog_on_disk);
+        json.number("waiters", queue.waiters).number("dead", queue.dead);
+        json.boolean("backlog_on_disk", queue.backlog_on_disk);
         json.close();
     }
     json.close_array().close();

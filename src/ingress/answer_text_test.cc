@@ -216,19 +216,22 @@ TEST(AnswerText, of_the_statistics) {
     counters.unsealed_segments = 14;
     counters.puts_held_back = true;
     counters.queues = 18;
+    Engine::QueueSums sums;
+    sums.dead = 19;
     const std::string levels =
-        R"({"instance":"5f0c","server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"accepted":5,"delivered":6,)"
+        R"({"instance":"5f0c","server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"dead_letters":19,"accepted":5,"delivered":6,)"
         R"("done":7,"failed":8,"cancelled":9,"expired":90,"rescheduled":10,"leases_lost":11,"dead":0,"held":0,"brought_back":0,)"
         R"("prepared":0,"committed":0,"rolled_back":0,"unanswered":0,"checks":0,"commits":12,"in_memory":13,)"
         R"("unsealed_segments":14,"puts_held_back":true,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
         R"("lateness_most_ms":17,"queue_count":18,"queues":[)";
-    expect_json(stats_text("5f0c", counters, {}, {5, 15, 16, 17}), 200, levels + "]}");
-    const std::vector<Engine::QueueCounters> queues = {{{"default", "mail"}, 1, 2, 3, true},
-                                                       {{"team", "q"}, 0, 0, 0, false}};
-    expect_json(stats_text("5f0c", counters, queues, {5, 15, 16, 17}), 200,
-                levels +
-                    R"({"queue":"mail","ready":1,"leased":2,"waiters":3,"backlog_on_disk":true},)"
-                    R"({"namespace":"team","queue":"q","ready":0,"leased":0,"waiters":0,"backlog_on_disk":false}]})");
+    expect_json(stats_text("5f0c", counters, sums, {}, {5, 15, 16, 17}), 200, levels + "]}");
+    std::vector<Engine::QueueCounters> queues = {{{"default", "mail"}, 1, 2, 3, true}, {{"team", "q"}, 0, 0, 0, false}};
+    queues[0].dead = 20;
+    expect_json(
+        stats_text("5f0c", counters, sums, queues, {5, 15, 16, 17}), 200,
+        levels +
+            R"({"queue":"mail","ready":1,"leased":2,"waiters":3,"dead":20,"backlog_on_disk":true},)"
+            R"({"namespace":"team","queue":"q","ready":0,"leased":0,"waiters":0,"dead":0,"backlog_on_disk":false}]})");
 }
 
 TEST(AnswerText, a_page_shows_messages_without_their_content) {

@@ -160,7 +160,8 @@ Result<HttpResponse> HttpApi::read_stats(const HttpRequest& request) const {
     if (!query) return query.error();
     std::size_t most = kStatsQueues;
     if (Status read = take(query->integer("queues", 0, kStatsQueuesMax), most); !read) return std::move(read).error();
-    return stats_text(options_.instance, port_.counters(), port_.busiest_queues(most), port_.lateness());
+    return stats_text(options_.instance, port_.counters(), port_.queue_sums(), port_.busiest_queues(most),
+                      port_.lateness());
 }
 
 void HttpApi::submit(Command command, RequestNote note, HttpReply reply, bool raw_put) {
