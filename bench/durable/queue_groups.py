@@ -185,7 +185,7 @@ def downtime(rows, scratch, quick):
         rows.add(f"W6 lateness of what falls due meanwhile, {level}", count, "duewheel", "ms", [result["late_ms"][level]])
     rows.add("W6 early", count, "duewheel", "messages", [result["early"]])
     # The run ends with acknowledgements on their way: the server's own count of them.
-    done = metric(server, "duewheel_done_total") + stats(server)["pending"]
+    done = metric(server, "duewheel_messages_acknowledged_total") + stats(server)["pending"]
     rows.add("W6 lost", count, "duewheel", "messages", [count + count // 100 + result["accepted"] - done])
     finish(server)
 
@@ -271,7 +271,7 @@ def churn(rows, scratch, quick):
         time.sleep(1)
         disk = disk_megabytes(server.directory, spares=False)
         needed = sum(metric(server, "duewheel_" + name)
-                     for name in ("log_needed_bytes", "log_outcome_bytes", "index_bytes")) / 1e6
+                     for name in ("log_live_bytes", "log_outcome_bytes", "index_bytes")) / 1e6
         ratios.append(disk / needed)
         unsealed.append(stats(server)["unsealed_segments"])
     seconds = time.time() - began

@@ -61,8 +61,8 @@ def crons(rows, scratch, quick):
     for level in ("p50", "p99", "max"):
         rows.add(f"{name}: lateness {level}, of the worst queue", count, "duewheel", "ms", [max(report["late_ms"][level] for report in reports)])
     rows.add(name + ": server CPU a run", count, "duewheel", "us", [(server.cpu_seconds() - before) / count / MINUTES * 1e6])
-    for total, what in (("runs", "made"), ("runs_late", "made up for"), ("times_skipped", "skipped"), ("times_merged", "merged")):
-        rows.add(f"{name}: {what}", count, "duewheel", "runs", [metric(server, f"duewheel_schedule_{total}_total")])
+    for total, what in (("runs", "made"), ("late_runs", "made up for"), ("skipped_times", "skipped"), ("merged_times", "merged")):
+        rows.add(f"{name}: {what}", count, "duewheel", "runs", [metric(server, f"duewheel_schedules_{total}_total")])
     assert order(server, "GET", "/v1/stats?queues=0")["pending"] == 0
     server.stop(signal.SIGKILL)
     shutil.rmtree(server.directory)

@@ -1,18 +1,30 @@
-// The Prometheus page: what the engine, the log, the HTTP server and the blocking steps have counted, and the
-// limits (server/limit.h).
+// The Prometheus page: what the engine, the log, the HTTP server and the blocking steps have counted, the limits
+// (server/limit.h), the process and the build. Its families stand in metric_table.h.
 //
-// Names begin with duewheel_, units are base units and stand in the name. Labels never carry what a client chooses
-// freely without a bound.
+// Labels never carry what a client chooses freely without a bound: the 100 busiest queues have series of their own, and
+// the first 100 namespaces with settings and schedules by name.
 #pragma once
 
 #include <string>
 
 #include "net/http_limits.h"
+#include "server/queue_series.h"
 #include "server/server_options.h"
 #include "server/shard.h"
 
 namespace duewheel {
 
-std::string metrics_page(const ServerOptions& options, const Shard& shard, const HttpCounters& http);
+class Metrics {
+  public:
+    Metrics(const ServerOptions& options, const Shard& shard) : options_(options), shard_(shard) {}
+
+    // O(queues + open files).
+    std::string page(const HttpCounters& http);
+
+  private:
+    const ServerOptions& options_;
+    const Shard& shard_;
+    QueueSeries queue_series_;
+};
 
 }  // namespace duewheel

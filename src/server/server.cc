@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include <unistd.h>
@@ -74,6 +75,7 @@ struct Server::Parts {
     EventLoop loop;
     std::unique_ptr<Webhooks> webhooks;
     std::unique_ptr<Shard> shard;
+    std::optional<Metrics> metrics;
     std::unique_ptr<HttpApi> api;
     std::unique_ptr<HttpServer> http;
     ConnectionWatch connection_watch{log};
@@ -126,6 +128,7 @@ Status Server::Parts::open() {
     shard_parts = *std::move(opened);
     shard =
         std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { broken(error); });
+    metrics.emplace(options, *shard);
     Result<std::unique_ptr<Webhooks>> made =
         Webhooks::open(loop, shard_parts->engine(), options.webhooks, listens_at, log);
     if (!made) return std::move(made).error();
@@ -175,7 +178,7 @@ Status Server::Parts::listen() {
     api_options.check_webhook = [this](WebhookTarget& target) { return webhooks->rules().check(target); };
     api_options.instance = hex(shard_parts->journal().identity().instance);
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
-    api_options.metrics = [this] { return metrics_page(options, *shard, http->counters()); };
+    api_options.metrics = [this] { return metrics->page(http->counters()); };
     api_options.readiness = [this] {
         Readiness readiness;
         readiness.ready = shard->is_serving() && !stopping;

@@ -79,7 +79,7 @@ class Discard(unittest.TestCase):
         repeated = self.client.put("q", "x" * 100, retry={"attempts": 1}, key="k")
         self.assertEqual((repeated[0], repeated[1]["id"]), (200, ids[-1]), "its key is held still")
         self.assertEqual(self.client.lease("q", 1000), [])
-        self.assertIn("\nduewheel_dead 0\n", self.client.request("GET", "/metrics")[1])
+        self.assertIn("\nduewheel_dead_letters 0\n", self.client.request("GET", "/metrics")[1])
         self.assertEqual(self.daemon.terminate(), 0, self.daemon.log_text())
 
 

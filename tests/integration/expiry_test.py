@@ -69,7 +69,7 @@ class Expiry(unittest.TestCase):
         self.client.advance(by="10m")
         for number in numbers:
             self.assertEqual(until(lambda: self.ended(number), "the message expires"), "expired")
-        self.assertEqual(self.metric("duewheel_expired_total"), 3)
+        self.assertEqual(self.metric("duewheel_messages_expired_total"), 3)
         self.assertEqual(self.client.request("GET", "/v1/stats")[1]["expired"], 3)
         messages = self.client.lease("q", 10)
         self.assertEqual([message["id"] for message in messages], [put["id"]], "nobody gets what has expired")
@@ -81,7 +81,7 @@ class Expiry(unittest.TestCase):
         self.check(expired, put["id"])
         self.restart()
         self.check(expired, put["id"])
-        self.assertEqual(self.metric("duewheel_expired_total"), 0, "counted since the start of the process")
+        self.assertEqual(self.metric("duewheel_messages_expired_total"), 0, "counted since the start of the process")
 
     # Six seconds after its end a message was answered for as `cancelled`, also after a restart, although outcomes were kept
     # for one second: they counted as kept until their segment had been sealed.

@@ -62,7 +62,7 @@ class FullDisk(unittest.TestCase):
         """Somebody else takes what is left on the disk, but not the very space in which the reserve is being made: it is
         promised for a disk that gets full, and not for one that was full before the reserve was there."""
         until = time.monotonic() + SOON_S
-        while metric(client, "duewheel_spare_segments") <= RESERVE and metric(client, "duewheel_store_full") == 0:
+        while metric(client, "duewheel_log_spare_segments") <= RESERVE and metric(client, "duewheel_store_full") == 0:
             self.assertLess(time.monotonic(), until, "there is space, but spare segments are not made")
             time.sleep(0.02)
         disk.fill()
@@ -85,7 +85,7 @@ class FullDisk(unittest.TestCase):
         status, answer = client.request(method, path, value)
         if status == 507:
             self.assertEqual(answer["code"], "store_full")
-            self.assertEqual(metric(client, "duewheel_store_reserve"), 1)
+            self.assertEqual(metric(client, "duewheel_store_reserve_only"), 1)
             return False
         self.assertEqual((status, answer["outcome"]), (200, outcome), answer)
         return True
@@ -181,7 +181,7 @@ class FullDisk(unittest.TestCase):
         self.put_until_full(daemon.client(), accepted)
         self.assertGreater(len(accepted) * len(BODY), (DISK_MEGABYTES - FLOOR_MEGABYTES) * 600_000)
         client = daemon.client()
-        self.assertGreaterEqual(metric(client, "duewheel_spare_segments"), 2, "the reserve is there")
+        self.assertGreaterEqual(metric(client, "duewheel_log_spare_segments"), 2, "the reserve is there")
         self.assertGreater(metric(client, "duewheel_disk_free_bytes"), (FLOOR_MEGABYTES // 2) << 20)
         self.check_that_all_but_puts_goes_on(daemon, has_more_than_the_reserve=True)
         daemon.kill()
@@ -279,7 +279,7 @@ class FullDisk(unittest.TestCase):
                     status, answer = client.request("PATCH", f"/v1/messages/{moved[0]}", {"delay": "9h"})
                     self.assertEqual((status, answer["code"]), (507, "store_full"))
                     self.assertGreater(len(answer["detail"].split()), 10)
-                    self.assertGreater(metric(client, "duewheel_spare_segments"), 0, "the reserve is there")
+                    self.assertGreater(metric(client, "duewheel_log_spare_segments"), 0, "the reserve is there")
                     lease = client.take("near", 1)[0]["lease"]
                     self.assertEqual(client.ack(lease)[1]["outcome"], "done")
                     self.assertEqual(client.cancel(accepted.pop())[1]["outcome"], "cancelled")

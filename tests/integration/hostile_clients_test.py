@@ -156,7 +156,7 @@ class Slow(HostileClients):
                 with contextlib.suppress(ConnectionError):
                     connection.sendall(ask * 1000)
                 self.assert_serves(client)
-                wait_until(lambda: metric(client, "duewheel_http_connections") == 1, "the slow reader is cut")
+                wait_until(lambda: metric(client, "duewheel_http_open_connections") == 1, "the slow reader is cut")
         self.assertGreaterEqual(metric(client, "duewheel_http_timeouts_total"), 3)
         self.assertLess(memory_bytes(daemon) - before, 100 * MIB)
 
@@ -210,7 +210,7 @@ class Vanishing(HostileClients):
         # Whether the reset was quicker than the request or not: sent again it is there, once.
         for number in range(100):
             self.assertIn(client.put("q", "x", delay="1h", key=str(number))[0], (200, 201))
-        self.assertEqual(metric(client, "duewheel_pending"), 100)
+        self.assertEqual(metric(client, "duewheel_messages_pending"), 100)
 
 
 class TooMany(HostileClients):
@@ -228,7 +228,7 @@ class TooMany(HostileClients):
         idle = [self.connected(daemon) for _ in range(count)]
         for connection in idle[::100]:
             connection.sendall(request("GET", "/healthz"))
-        wait_until(lambda: metric(client, "duewheel_http_connections") == count + 1, "all are let in")
+        wait_until(lambda: metric(client, "duewheel_http_open_connections") == count + 1, "all are let in")
         began = time.monotonic()
         for _ in range(50):
             self.assert_serves(client)
@@ -236,7 +236,7 @@ class TooMany(HostileClients):
         self.assertLess(memory_bytes(daemon) - before, 150 * MIB, "of 10,000 connections that say nothing")
         for connection in idle:
             connection.close()
-        wait_until(lambda: metric(client, "duewheel_http_connections") == 1, "all are let go")
+        wait_until(lambda: metric(client, "duewheel_http_open_connections") == 1, "all are let go")
 
     # Clients could take the last descriptors, and the log, which then could not open its next file, ended the process.
     def test_clients_never_take_the_descriptors_that_the_log_needs(self):

@@ -250,7 +250,7 @@ def connections(daemon, count):
         last.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         # At the limit accepting pauses; whether before or after the last one, the number of open ones tells.
         wait_until(lambda: readable(last) or metric(clients[0], "duewheel_http_accept_pauses_total") > 0)
-        held_up = metric(clients[0], "duewheel_http_connections") < count
+        held_up = metric(clients[0], "duewheel_http_open_connections") < count
         clients[-1].close()
         assert read_answer(last)[0] == 200, "who waits gets in when another leaves"
         return held_up
@@ -279,8 +279,8 @@ def ready(daemon, count):
     daemon.start()
     client = daemon.client()
     client.advance(by="2h")
-    wait_until(lambda: metric(client, "duewheel_loaded_total") >= count)
-    held_up = metric(client, "duewheel_evicted_total") > 0
+    wait_until(lambda: metric(client, "duewheel_messages_loaded_total") >= count)
+    held_up = metric(client, "duewheel_messages_evicted_total") > 0
     taken = client.lease("q", maximum=1000)
     while len(taken) < count:
         taken += client.lease("q", maximum=1000, wait="20s")

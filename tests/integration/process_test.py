@@ -157,8 +157,8 @@ class Levels(unittest.TestCase):
             client.lease("b")
             client.connection.request("GET", "/metrics")
             lines = client.connection.getresponse().read().decode().splitlines()
-            for line in ("duewheel_pending 4", "duewheel_leased 1", "duewheel_ready 0", "duewheel_queues 2",
-                         "duewheel_accepted_total 4", "duewheel_delivered_total 1"):
+            for line in ("duewheel_messages_pending 4", "duewheel_messages_leased 1", "duewheel_messages_ready 0", "duewheel_queues 2",
+                         "duewheel_messages_accepted_total 4", "duewheel_messages_delivered_total 1"):
                 self.assertIn(line, lines)
 
     # What a lease counted from was the last turn of the loop, which may be seconds ago where nothing happens.

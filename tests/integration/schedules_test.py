@@ -128,8 +128,8 @@ class Interface(unittest.TestCase):
         for number in range(101):
             set_schedule(self.client, f"s{number:03}", every="1h")
         page = self.client.request("GET", "/metrics")[1]
-        told = {line for line in page.splitlines() if line.startswith("duewheel_schedule_by_hand_total{")}
-        self.assertEqual(told, {f'duewheel_schedule_by_hand_total{{namespace="default",schedule="s{number:03}"}} 0'
+        told = {line for line in page.splitlines() if line.startswith("duewheel_schedule_manual_runs_total{")}
+        self.assertEqual(told, {f'duewheel_schedule_manual_runs_total{{namespace="default",schedule="s{number:03}"}} 0'
                                 for number in range(100)})
         self.assertIn("duewheel_schedules 101\n", page)
 
@@ -148,7 +148,7 @@ class Interface(unittest.TestCase):
         self.assertEqual(self.client.request("GET", "/v1/namespaces/other/schedules")[1], {"schedules": []})
         self.client.request("POST", "/v1/schedules/b:fire")
         page = self.client.request("GET", "/metrics")[1]
-        self.assertIn('duewheel_schedule_by_hand_total{namespace="default",schedule="b"} 1\n', page)
+        self.assertIn('duewheel_schedule_manual_runs_total{namespace="default",schedule="b"} 1\n', page)
         self.assertIn("duewheel_schedules 3\n", page)
 
     def test_missed_times_follow_the_policy_over_a_stop(self):
@@ -376,7 +376,7 @@ class Cleaning(unittest.TestCase):
                     made = client.put("filler", "x" * 900_000, delay="1d")[1]["id"]
                     self.assertEqual(client.cancel(made)[1]["outcome"], "cancelled")
                     page = client.request("GET", "/metrics")[1]
-                    dropped = int(re.search(r"^duewheel_log_segments_dropped_total (\d+)", page, re.MULTILINE)[1])
+                    dropped = int(re.search(r"^duewheel_log_deleted_segments_total (\d+)", page, re.MULTILINE)[1])
                 if round_ == 1:
                     daemon.kill()
                 else:
@@ -474,7 +474,7 @@ class Kills(unittest.TestCase):
                     self.assertEqual(nominal, first[name] + rest * (number - 1))
                 self.assertTrue(schedule["settings"]["body"].startswith(name + "x"))
             self.assertEqual(len({message for message, _ in seen.values()}), len(seen))
-            dropped = re.search(r"^duewheel_log_segments_dropped_total (\d+)", client.request("GET", "/metrics")[1], re.MULTILINE)
+            dropped = re.search(r"^duewheel_log_deleted_segments_total (\d+)", client.request("GET", "/metrics")[1], re.MULTILINE)
             print(f"{len(seen)} runs, each once, {passed} times skipped in pauses, over {KILLS} kills; "
                   f"{dropped[1]} segments dropped since the last")
             self.assertEqual(daemon.terminate(), 0, daemon.log_text())

@@ -96,7 +96,7 @@ class Interface(unittest.TestCase):
         stats = self.client.request("GET", "/v1/stats")[1]
         self.assertEqual((stats["prepared"], stats["committed"], stats["unanswered"], stats["checks"]), (1, 1, 1, 2))
         metrics = self.client.request("GET", "/metrics")[1]
-        for line in ("duewheel_unanswered_total 1", "duewheel_checks_total 2", "duewheel_prepared 0"):
+        for line in ("duewheel_transaction_messages_defaulted_total 1", "duewheel_transaction_checks_total 2", "duewheel_messages_prepared 0"):
             self.assertIn(line + "\n", metrics)
 
     # They left no room for their checks: nobody was ever asked, and they stood for ever.

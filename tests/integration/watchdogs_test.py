@@ -224,7 +224,7 @@ class Cleaning(unittest.TestCase):
                     made = client.put("filler", "x" * 900_000, delay="1d")[1]["id"]
                     self.assertEqual(client.cancel(made)[1]["outcome"], "cancelled")
                     page = client.request("GET", "/metrics")[1]
-                    dropped = int(re.search(r"^duewheel_log_segments_dropped_total (\d+)", page, re.MULTILINE)[1])
+                    dropped = int(re.search(r"^duewheel_log_deleted_segments_total (\d+)", page, re.MULTILINE)[1])
                 if round_ == 1:
                     daemon.kill()
                 else:

@@ -386,7 +386,7 @@ class Answers(Webhooks):
         wait_until(lambda: "webhook_target_rests" in daemon.log_text())
         client.connection.request("GET", "/metrics")
         page = client.connection.getresponse().read().decode()
-        self.assertIn("duewheel_webhook_targets_resting 1\n", page)
+        self.assertIn("duewheel_webhook_targets_backing_off 1\n", page)
         self.assertEqual(client.request("GET", "/v1/queues/hangs")[1]["pending"], 500)
 
     # The end of a post waited for the thread that looked its name up, and so did everybody: for as long as the name

@@ -1,0 +1,44 @@
+// What /metrics consists of: families with a name, a type, labels and a help text, and how their values are written.
+//
+// Names are those of Prometheus' own conventions: `duewheel_`, what is counted, the unit (seconds or bytes), and
+// `_total` for a counter. The families stand in metric_table.h.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace duewheel {
+
+enum class MetricType : std::uint8_t { counter, gauge, histogram };
+
+std::string_view metric_type_name(MetricType type);
+
+struct Metric {
+    std::string_view name;
+    MetricType type = MetricType::gauge;
+    std::string_view labels;  // of each series, separated by a comma and a space; empty: none
+    std::string_view help;
+};
+
+// A value as it is written. Whole numbers stay whole; times become seconds, exactly.
+class MetricValue {
+  public:
+    template <std::unsigned_integral Number>
+    MetricValue(Number number) : text_(std::to_string(number)) {}
+    MetricValue(bool is_so) : text_(is_so ? "1" : "0") {}
+    static MetricValue of_milliseconds(std::int64_t value) { return MetricValue(decimal(value, 3)); }
+    static MetricValue of_microseconds(std::int64_t value) { return MetricValue(decimal(value, 6)); }
+
+    const std::string& text() const { return text_; }
+
+  private:
+    explicit MetricValue(std::string text) : text_(std::move(text)) {}
+    static std::string decimal(std::int64_t value, int digits);
+
+    std::string text_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,84 @@
+// The one table of the metrics: /metrics is written from it, and so is the table of docs/metrics.md.
+//
+// Families with one series come first, then those with a series for each queue, namespace and schedule, then the
+// others, which src/server/metrics.cc writes one by one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "delivery/webhook_pusher.h"
+#include "engine/engine.h"
+#include "net/http_limits.h"
+#include "server/metric.h"
+#include "server/process_stats.h"
+#include "server/shard.h"
+
+namespace duewheel {
+
+// What the values are read from, all as of one moment.
+struct MetricSources {
+    const Shard& shard;
+    ClockStatus clock;
+    EngineCounters engine;
+    Engine::QueueSums queues;
+    WebhookCounters webhooks;
+    const HttpCounters& http;
+    std::optional<ProcessStats> process;
+
+    const ShardParts& parts() const { return shard.parts(); }
+};
+
+template <class Source>
+struct MetricOf {
+    Metric metric;
+    MetricValue (*read)(const Source&);
+};
+
+using ServerMetric = MetricOf<MetricSources>;
+std::span<const ServerMetric> server_metrics();
+using ProcessMetric = MetricOf<ProcessStats>;
+std::span<const ProcessMetric> process_metrics();
+
+// A queue as of a moment.
+struct QueueSeen {
+    const Engine::QueueCounters& counters;
+    const QueueTotals& totals;
+    DueMs now_ms;
+};
+using QueueMetric = MetricOf<QueueSeen>;
+std::span<const QueueMetric> queue_metrics();
+using ScheduleMetric = MetricOf<Engine::ScheduleCounters>;
+std::span<const ScheduleMetric> schedule_metrics();
+// Those that are limits have no series where the namespace has none: then they read 0.
+struct NamespaceMetric {
+    MetricOf<NamespaceAnswer> of;
+    bool is_limit = false;
+};
+std::span<const NamespaceMetric> namespace_metrics();
+
+inline constexpr Metric kBuildInfo{"duewheel_build_info", MetricType::gauge, "version",
+                                   "Always 1; the version of the server stands in the label."};
+inline constexpr Metric kClockState{"duewheel_clock_state", MetricType::gauge, "state",
+                                    "1 for the state that the server's clock is in, 0 for all others."};
+inline constexpr Metric kLimit{"duewheel_limit", MetricType::gauge, "limit",
+                               "Limits in force, as set in the configuration; durations in seconds, sizes in bytes."};
+inline constexpr Metric kLimitUse{"duewheel_limit_use", MetricType::gauge, "limit",
+                                  "How much of a limit is in use, in the limit's unit."};
+
+struct HistogramMetric {
+    Metric metric;
+    const Histogram& (*read)(const MetricSources&);  // microseconds
+    std::int64_t least_bound_us;
+};
+std::span<const HistogramMetric> histogram_metrics();
+
+// All families, in the order of the page.
+std::vector<Metric> all_metrics();
+
+// The table of docs/metrics.md.
+std::string metrics_table();
+
+}  // namespace duewheel
