@@ -55,7 +55,8 @@ TEST(Configuration, every_kind_can_stand_in_a_file) {
     EXPECT_EQ(options.data_directory, "/data");
     EXPECT_TRUE(options.unsafe_plain_listen);
     EXPECT_EQ(options.http.connections_max, 5u);
-    EXPECT_EQ(options.engine.segment_bytes, 8u << 20);
+    EXPECT_EQ(options.segment_bytes, 8u << 20);
+    EXPECT_EQ(options.free_floor_bytes, std::nullopt);
     EXPECT_EQ(options.log.level, LogLevel::warning);
 }
 
@@ -102,7 +103,7 @@ TEST(Configuration, a_value_out_of_range_is_an_error_that_names_the_range) {
     EXPECT_EQ(errors_of("[http]\nconnections_max = 0"),
               Lines{"f.toml:2:19: `http.connections_max` is 0; choose 1 to 1000000."});
     EXPECT_EQ(errors_of("[store]\nsegment_size = \"1000KiB\""),
-              Lines{"f.toml:2:16: `store.segment_size` is 1000KiB; choose 1MiB to 1GiB, a multiple of 1MiB."});
+              Lines{"f.toml:2:16: `store.segment_size` is 1000KiB; choose auto, or 1MiB to 1GiB, a multiple of 1MiB."});
     EXPECT_EQ(errors_of("[log]\nlevel = \"loud\""),
               Lines{"f.toml:2:9: `log.level` is one of debug, info, warning or error, not \"loud\"."});
     EXPECT_EQ(errors_of("data = \"\""), Lines{"f.toml:1:8: `data` is empty; leave it out."});

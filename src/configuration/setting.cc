@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <type_traits>
 
 namespace duewheel {
@@ -28,6 +29,8 @@ SettingValue to_value(const T& held) {
         return held;
     } else if constexpr (std::is_same_v<T, milliseconds>) {
         return static_cast<std::int64_t>(held.count());
+    } else if constexpr (std::is_same_v<T, std::optional<std::uint64_t>>) {
+        return held ? static_cast<std::int64_t>(*held) : kAutomaticSize;
     } else {
         return static_cast<std::int64_t>(held);
     }
@@ -38,6 +41,9 @@ void from_value(const SettingValue& value, T& into) {
     if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string> ||
                   std::is_same_v<T, std::vector<std::string>>) {
         into = std::get<T>(value);
+    } else if constexpr (std::is_same_v<T, std::optional<std::uint64_t>>) {
+        const auto bytes = std::get<std::int64_t>(value);
+        into = bytes == kAutomaticSize ? T() : T(static_cast<std::uint64_t>(bytes));
     } else {
         into = static_cast<T>(std::get<std::int64_t>(value));
     }
@@ -140,20 +146,26 @@ constexpr Setting kSettings[] = {
          "How long a dead message is kept with its body, to be looked at or brought back; then it ends for good.",
          kMinute, 3650 * kDay}),
 
-    at<kEngine, &Engine::segment_bytes>({.name = "store.segment_size",
-                                         .kind = Kind::size,
-                                         .sentence = "Size of a file of the log.",
-                                         .least = kMiB,
-                                         .most = kGiB,
-                                         .multiple_of = kMiB}),
+    at<&ServerOptions::segment_bytes>(
+        {.name = "store.segment_size",
+         .kind = Kind::size,
+         .sentence = "Size of a file of the log; auto is a 64th of the volume, from 1 MiB to 64 MiB.",
+         .least = kMiB,
+         .most = kGiB,
+         .multiple_of = kMiB,
+         .may_be_auto = true}),
     at<&ServerOptions::spare_segments>(
         {"store.spare_segments", Kind::number, "Files of the log that are made ready ahead of use.", 1, 64}),
     at<&ServerOptions::reserve_segments>(
         {"store.reserve_segments", Kind::number, "Further ones, for what goes on while the disk is full.", 0, 64}),
-    at<&ServerOptions::free_floor_bytes>({"store.free_floor", Kind::size,
-                                          "Puts are refused (507) while the disk has less free space; 0B: only when "
-                                          "the reserve alone is left.",
-                                          0, 1024 * kGiB}),
+    at<&ServerOptions::free_floor_bytes>(
+        {.name = "store.free_floor",
+         .kind = Kind::size,
+         .sentence = "Puts are refused (507) while the volume has less free space; auto is a 16th of the volume, up to "
+                     "256 MiB; 0B: puts are refused only when the reserve alone is left.",
+         .least = 0,
+         .most = 1024 * kGiB,
+         .may_be_auto = true}),
     at<&ServerOptions::keep_outcomes_ms>({"store.keep_outcomes", Kind::duration,
                                           "How long the server answers for a message that has ended.", 0, 365 * kDay}),
     at<kHistory, &HistoryBounds::keep_ms>(

@@ -22,6 +22,9 @@ enum class SettingKind : std::uint8_t { yes_or_no, number, duration, size, text,
 // Of these: bool for yes_or_no; a number, milliseconds, bytes, or the index of a choice; a text; texts.
 using SettingValue = std::variant<bool, std::int64_t, std::string, std::vector<std::string>>;
 
+// A size that the server chooses at its start.
+inline constexpr std::int64_t kAutomaticSize = -1;
+
 struct Setting {
     std::string_view name;  // in the file: "http.idle_timeout" is `idle_timeout` in the section [http]
     SettingKind kind = SettingKind::text;
@@ -33,6 +36,7 @@ struct Setting {
     std::span<const std::string_view> choices{};
     std::string_view own_flag{};  // where the rule below gives a clumsy one
     bool may_be_empty = false;    // of texts
+    bool may_be_auto = false;     // of sizes: "auto", which is kAutomaticSize
     // One that is a limit is read and written there; any other by these.
     const Limit* limit = nullptr;
     SettingValue (*get)(const ServerOptions&) = nullptr;

@@ -39,7 +39,7 @@ std::string number_as_text(const Setting& setting, std::int64_t number) {
         case Kind::duration:
             return format_duration(number);
         case Kind::size:
-            return format_byte_size(number);
+            return setting.may_be_auto && number == kAutomaticSize ? "auto" : format_byte_size(number);
         default:
             return std::to_string(number);
     }
@@ -81,6 +81,7 @@ Result<SettingValue> parse_unchecked(const Setting& setting, std::string_view te
             return SettingValue(*duration);
         }
         case Kind::size: {
+            if (setting.may_be_auto && text == "auto") return SettingValue(kAutomaticSize);
             const Result<std::int64_t> size = parse_byte_size(text);
             if (!size) return wrong_kind(setting, text);
             return SettingValue(*size);
@@ -112,6 +113,7 @@ Result<SettingValue> check_bounds(const Setting& setting, SettingValue value) {
         return Error{"bad_setting", "`" + std::string(setting.name) + "`" + " is empty; leave it out"};
     if (!has_bounds(setting)) return value;
     const auto number = std::get<std::int64_t>(value);
+    if (setting.may_be_auto && number == kAutomaticSize) return value;
     if (number >= setting.least && number <= setting.most && number % setting.multiple_of == 0) return value;
     return Error{"bad_setting", "`" + std::string(setting.name) + "`" + " is " + number_as_text(setting, number) +
                                     "; choose " + bounds_in_words(setting)};
@@ -149,7 +151,8 @@ std::string kind_in_words(const Setting& setting) {
         case Kind::duration:
             return "a duration with its unit such as \"30s\"";
         case Kind::size:
-            return "a size with its unit, B, KiB, MiB or GiB, such as \"64MiB\"";
+            return std::string("a size with its unit, B, KiB, MiB or GiB, such as \"64MiB\"") +
+                   (setting.may_be_auto ? ", or auto" : "");
         case Kind::text:
             return "a text";
         case Kind::texts:
@@ -168,7 +171,8 @@ std::string bounds_in_words(const Setting& setting) {
         }
     }
     if (!has_bounds(setting)) return words;
-    words = number_as_text(setting, setting.least) + " to " + number_as_text(setting, setting.most);
+    words = setting.may_be_auto ? "auto, or " : "";
+    words += number_as_text(setting, setting.least) + " to " + number_as_text(setting, setting.most);
     if (setting.multiple_of > 1) words += ", a multiple of " + number_as_text(setting, setting.multiple_of);
     return words;
 }

@@ -11,6 +11,7 @@ const Setting kYes{.name = "yes", .kind = SettingKind::yes_or_no};
 const Setting kNumber{.name = "number", .kind = SettingKind::number, .least = 1, .most = 10};
 const Setting kDuration{.name = "duration", .kind = SettingKind::duration, .least = 1000, .most = 60'000};
 const Setting kSize{.name = "size", .kind = SettingKind::size, .least = 1024, .most = 1 << 20, .multiple_of = 1024};
+const Setting kAutoSize{.name = "size", .kind = SettingKind::size, .least = 1024, .most = 1 << 20, .may_be_auto = true};
 const Setting kText{.name = "text", .kind = SettingKind::text};
 const Setting kAnyText{.name = "any", .kind = SettingKind::text, .may_be_empty = true};
 const Setting kTexts{.name = "texts", .kind = SettingKind::texts};
@@ -29,6 +30,8 @@ TEST(SettingText, reads_each_kind_from_text) {
     EXPECT_EQ(read(kDuration, "90s"), "`duration` is 1m30s; choose 1s to 1m");
     EXPECT_EQ(read(kDuration, "PT30S"), "\"30s\"");
     EXPECT_EQ(read(kSize, "64KiB"), "\"64KiB\"");
+    EXPECT_EQ(read(kAutoSize, "auto"), "\"auto\"");
+    EXPECT_EQ(read(kAutoSize, "64KiB"), "\"64KiB\"");
     EXPECT_EQ(read(kText, "a \"b\" \\ \n"), "\"a \\\"b\\\" \\\\ \\u000a\"");
     EXPECT_EQ(read(kAnyText, ""), "\"\"");
     EXPECT_EQ(read(kTexts, "a,b"), "[\"a\", \"b\"]");
@@ -43,6 +46,10 @@ TEST(SettingText, says_what_should_stand_there) {
     }
     EXPECT_EQ(read(kDuration, "30"), "`duration` is a duration with its unit such as \"30s\", not \"30\"");
     EXPECT_EQ(read(kSize, "1MB"), "`size` is a size with its unit, B, KiB, MiB or GiB, such as \"64MiB\", not \"1MB\"");
+    EXPECT_EQ(read(kSize, "auto"),
+              "`size` is a size with its unit, B, KiB, MiB or GiB, such as \"64MiB\", not \"auto\"");
+    EXPECT_EQ(read(kAutoSize, "1MB"),
+              "`size` is a size with its unit, B, KiB, MiB or GiB, such as \"64MiB\", or auto, not \"1MB\"");
     EXPECT_EQ(read(kText, ""), "`text` is empty; leave it out");
     EXPECT_EQ(read(kColour, "pink"), "`colour` is one of red, green or blue, not \"pink\"");
 }
@@ -58,6 +65,7 @@ TEST(SettingText, bounds_hold_at_their_ends) {
     EXPECT_EQ(read(kSize, "1023B"), "`size` is 1023B; choose 1KiB to 1MiB, a multiple of 1KiB");
     EXPECT_EQ(read(kSize, "1025B"), "`size` is 1025B; choose 1KiB to 1MiB, a multiple of 1KiB");
     EXPECT_EQ(read(kSize, "1MiB"), "\"1MiB\"");
+    EXPECT_EQ(read(kAutoSize, "1B"), "`size` is 1B; choose auto, or 1KiB to 1MiB");
 }
 
 }  // namespace

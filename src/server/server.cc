@@ -12,6 +12,7 @@
 #include "base/hex.h"
 #include "base/secure_random.h"
 #include "base/system_clock.h"
+#include "base/volume_size.h"
 #include "calendar/duration.h"
 #include "ingress/contract.h"
 #include "ingress/http_api.h"
@@ -24,6 +25,7 @@
 #include "server/options_check.h"
 #include "server/shard.h"
 #include "server/shard_parts.h"
+#include "server/store_sizes.h"
 #include "server/webhooks.h"
 #include "store/index.h"
 #include "store/rocks_rows.h"
@@ -60,6 +62,8 @@ struct Server::Parts {
 
     Status open();
     void fit_connections();
+    Status fit_volume(ShardOptions& shard_options);
+    std::optional<std::string> why_puts_are_refused() const;
     Status bind();
     Status listen();
     EventLoop::TimePoint turn();
@@ -118,7 +122,7 @@ Status Server::Parts::open() {
     shard_options.engine.keys_kept_ms = options.keep_outcomes_ms;  // as long as the index keeps them
     shard_options.spare_segments = options.spare_segments;
     shard_options.reserve_segments = options.reserve_segments;
-    shard_options.free_floor_bytes = options.free_floor_bytes;
+    if (Status fitted = fit_volume(shard_options); !fitted) return fitted;
     Status drawn = secure_random_bytes(shard_options.identity.instance);
     if (drawn) drawn = secure_random_bytes(shard_options.identity.token_key);
     if (!drawn) return drawn;
@@ -139,6 +143,25 @@ Status Server::Parts::open() {
         log.warning("webhooks_off", "Nothing is posted to webhooks (webhooks.post): their messages wait.");
     }
     return listen();
+}
+
+Status Server::Parts::fit_volume(ShardOptions& shard_options) {
+    const Result<std::uint64_t> volume = volume_bytes(options.data_directory);
+    if (!volume) return volume.error();
+    const StoreSizes sizes = store_sizes(options.segment_bytes, options.free_floor_bytes, *volume);
+    shard_options.engine.segment_bytes = sizes.segment_bytes;
+    shard_options.free_floor_bytes = sizes.free_floor_bytes;
+    const std::uint64_t needed = sizes.needed_bytes(options.spare_segments + options.reserve_segments);
+    if (*volume != 0 && needed >= *volume) {
+        log.warning("small_volume",
+                    "The volume of the data directory is too small for a put to be taken: use a larger one, or lower "
+                    "the settings store.segment_size and store.free_floor.",
+                    {{"volume_bytes", *volume},
+                     {"needed_bytes", needed},
+                     {"segment_bytes", sizes.segment_bytes},
+                     {"free_floor_bytes", sizes.free_floor_bytes}});
+    }
+    return {};
 }
 
 void Server::Parts::fit_connections() {
@@ -192,11 +215,9 @@ Status Server::Parts::listen() {
                                         format_duration(-shard->clock().ahead_ms() / 1000 * 1000) +
                                         ", and runs a tenth slower until that has come up");
         }
-        // Acks and cancels must still be sent here: they are what makes space.
-        if (shard->parts().space().has_only_reserve()) {
-            readiness.reasons.push_back("puts and moves are refused: the disk is full but for a reserve");
-        } else if (shard->parts().space().is_full()) {
-            readiness.reasons.push_back("puts are refused: the disk is nearly full");
+        if (const std::optional<std::string> why = why_puts_are_refused()) {
+            readiness.ready = false;
+            readiness.reasons.push_back(*why);
         }
         return readiness;
     };
@@ -207,6 +228,16 @@ Status Server::Parts::listen() {
         log.warning("unsafe_listen", "Requests are taken without TLS and without tokens.", {{"address", http_address}});
     }
     return {};
+}
+
+std::optional<std::string> Server::Parts::why_puts_are_refused() const {
+    const SpaceWatch& space = shard->parts().space();
+    if (!space.is_full()) return std::nullopt;
+    return std::string(space.has_only_reserve()
+                           ? "puts and moves are refused: the disk is full but for a reserve, with "
+                           : "puts are refused: the disk is nearly full, with ") +
+           std::to_string(space.seen().free_bytes) + " bytes free; puts are taken again from " +
+           std::to_string(space.resume_bytes()) + " bytes on";
 }
 
 EventLoop::TimePoint Server::Parts::turn() {

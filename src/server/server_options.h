@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,11 @@ struct ServerOptions {
     std::vector<std::string> http_hosts;  // names beside its address that the server goes by, and whose pages may call
     HttpApiOptions api;  // limits, and what is logged; what is to be called, and who may call, is the server's affair
     WebhookOptions webhooks;
+    std::optional<std::uint64_t> segment_bytes;  // nothing: as the volume's size says (server/store_sizes.h)
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 3;
-    std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off
+    // Of the volume: with less puts are refused. 0 switches that off; nothing: as the volume's size says.
+    std::optional<std::uint64_t> free_floor_bytes;
     std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
     HistoryBounds history;
     ClockRules clock;

@@ -17,6 +17,7 @@ from daemon import BIN, Daemon
 from small_disk import Refused, SmallDisk
 
 DISK_MEGABYTES = 48
+SMALLEST_MEGABYTES = 32  # that docs/configuration.md promises to serve
 FLOOR_MEGABYTES = 8
 # With a floor: puts are refused for want of free space. Without: when the spare segments are used up but the reserve.
 WITH_FLOOR = ["--store-segment-size", "1MiB", "--store-free-floor", f"{FLOOR_MEGABYTES}MiB"]
@@ -34,15 +35,17 @@ def metric(client, name):
 
 
 class FullDisk(unittest.TestCase):
-    def small(self, daemon):
+    def small(self, daemon, megabytes=DISK_MEGABYTES):
         try:
-            return self.enterContext(SmallDisk(daemon.data, DISK_MEGABYTES))
+            return self.enterContext(SmallDisk(daemon.data, megabytes))
         except Refused as why:
             self.skipTest(f"no small disk can be made here, so a full disk is not tested: {why}")
 
-    def started(self, arguments):
+    def started(self, arguments, megabytes=DISK_MEGABYTES, segments_of_tests=True):
         daemon = self.enterContext(Daemon(arguments=arguments))
-        disk = self.small(daemon)
+        if not segments_of_tests:
+            del daemon.environment["DUEWHEEL_STORE_SEGMENT_SIZE"]
+        disk = self.small(daemon, megabytes)
         self.addCleanup(daemon.kill)  # before the disk goes
         daemon.start()
         return daemon, disk
@@ -95,8 +98,9 @@ class FullDisk(unittest.TestCase):
         client = daemon.client()
         self.assertEqual(client.put("far", "no")[1].get("code"), "store_full")
         status, ready = client.request("GET", "/readyz")
-        self.assertEqual((status, ready["ready"]), (200, True))
-        self.assertRegex(ready["reason"], "^puts (and moves )?are refused: the disk is ")
+        self.assertEqual((status, ready["ready"]), (503, False))
+        self.assertRegex(ready["reason"], r"^puts (and moves )?are refused: the disk is .* \d+ bytes free; puts are taken again")
+        self.assertEqual(client.request("GET", "/healthz")[0], 200)
         self.assertEqual(metric(client, "duewheel_store_full"), 1)
         messages = client.take("near", 4)
         acked, failed, released, extended = (message["lease"] for message in messages)
@@ -174,6 +178,48 @@ class FullDisk(unittest.TestCase):
         client = daemon.client()
         return [client.put("near", "due now", **members)[1]["id"] for _ in range(count)]
 
+    # Of 420 MB the defaults left no space: the first put was refused, and /readyz said 200.
+    def test_with_the_defaults_a_small_volume_takes_puts_and_when_it_is_full_comes_back(self):
+        for megabytes in (SMALLEST_MEGABYTES, 420):
+            with self.subTest(megabytes=megabytes):
+                daemon, disk = self.started([], megabytes, segments_of_tests=False)
+                client = daemon.client()
+                body = BODY * (megabytes // SMALLEST_MEGABYTES)
+                self.assertEqual(client.request("GET", "/readyz"), (200, {"ready": True}))
+                accepted = []
+                for _ in range(100_000):
+                    status, answer = client.put("far", body, delay="10h")
+                    if status != 201:
+                        break
+                    accepted.append(answer["id"])
+                self.assertEqual((status, answer["code"]), (507, "store_full"), answer)
+                stored = len(accepted) * len(body)
+                print(f"{megabytes} MiB took {stored / (1 << 20):.0f} MiB of messages")
+                self.assertGreater(stored, megabytes * (1 << 20) // 2)
+                self.assertEqual(client.request("GET", "/readyz")[0], 503)
+                daemon.kill()
+                daemon.start()
+                self.assertEqual(daemon.client().request("GET", "/readyz")[0], 503)
+                self.cancel_all(daemon, accepted)
+                self.wait_for_puts(daemon)
+                self.assertNotIn("small_volume", daemon.log_text())
+                self.check_offline(daemon)
+                self.doCleanups()
+
+    def test_settings_that_do_not_fit_on_the_volume_are_told(self):
+        daemon, _ = self.started(["--store-segment-size", "64MiB", "--store-free-floor", "256MiB"], 420)
+        client = daemon.client()
+        status, answer = client.put("q", "x")
+        until = time.monotonic() + SOON_S
+        while status == 201 and time.monotonic() < until:  # until the disk has been looked at
+            time.sleep(0.05)
+            status, answer = client.put("q", "x")
+        self.assertEqual((status, answer["code"]), (507, "store_full"))
+        status, ready = client.request("GET", "/readyz")
+        self.assertEqual((status, ready["ready"]), (503, False))
+        self.assertIn(f"puts are taken again from {(256 + 128) << 20} bytes on", ready["reason"])
+        self.assertIn("small_volume", daemon.log_text())
+
     def test_filled_by_its_own_messages_it_refuses_puts_until_what_ends_has_made_space(self):
         daemon, disk = self.started(WITH_FLOOR)
         self.near(daemon)
@@ -248,7 +294,7 @@ class FullDisk(unittest.TestCase):
                 for method, path, value in calls:
                     status, answer = client.request(method, path, value)
                     if status != 404 or path != "/v1/queues/other:resume":  # there is none if its pause was refused
-                        self.assertIn(status, (200, 507), answer)
+                        self.assertIn(status, (200, 409, 507), answer)  # 409: there was nothing to do, or it came too late
                     done[worker] += status == 200
                     refused[worker] += status == 507
 
