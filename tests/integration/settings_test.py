@@ -156,7 +156,7 @@ class Refused(unittest.TestCase):
 
     def test_the_environment_and_flags_are_read_as_strictly(self):
         self.expect(["DUEWHEEL_LOG_LEVEL: `log.level` is one of debug, info, warning or error, not \"loud\".",
-                     "--store-segment-size: `store.segment_size` is 1500KiB; choose 1MiB to 1GiB, a multiple of 1MiB."],
+                     "--store-segment-size: `store.segment_size` is 1500KiB; choose auto, or 1MiB to 1GiB, a multiple of 1MiB."],
                     "--store-segment-size", "1500KiB", environment={"DUEWHEEL_LOG_LEVEL": "loud"})
         self.expect(["duewheeld: `--htpt` is no flag; the nearest is --http, and --help lists all"], "--htpt", "x")
         self.expect(["duewheeld: `--port` is no flag; the nearest is --http HOST:PORT, and --help lists all"], "--port", "7420")
