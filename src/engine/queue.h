@@ -68,7 +68,7 @@ struct Queue {
     // What the log says: a lower bound on all due, unfinished ones. Written when a segment closes.
     DuePosition durable_cursor = kNoBacklog;
 
-    QueueCounts counts;               // of the log: exact
+    QueueCounts counts;  // of the log: exact
     QueueTotals totals;
     Namespace* space = nullptr;       // where it counts, while it stands in the list of names
     std::unique_ptr<QueueConf> conf;  // null: the queue has no settings
