@@ -52,7 +52,10 @@ enum class SleepEnd : std::uint8_t {
     full,       // the service holds max_pending timers; it did not sleep
 };
 
-// To be awaited once, at once: co_await sleep_for(...).
+// co_await sleep_for(...). A named one may be moved to another deadline while a coroutine waits for it, and be awaited
+// again when it has ended; an idle timeout, for example, that each request puts off:
+//     Sleep idle = sleep_for(service, 30s);
+//     co_await idle;                                       // elsewhere, for each request: idle.reset_after(30s);
 class [[nodiscard]] Sleep {
   public:
     Sleep(TimerService& service, TimerInstant deadline, std::stop_token token)
@@ -62,6 +65,19 @@ class [[nodiscard]] Sleep {
     Sleep(const Sleep&) = delete;
     Sleep& operator=(const Sleep&) = delete;
 
+    // Another deadline, earlier or later. True: a coroutine waits, and goes on then. False: none does (yet, or any
+    // more); the next co_await sleeps until then. Any thread, while the Sleep lives and no co_await begins.
+    bool reset_at(TimerInstant deadline) {
+        deadline_.store(deadline, std::memory_order_relaxed);
+        if (!timer_.reschedule_at(deadline)) return false;
+        // A stop that came in between has made it due now, and that was undone.
+        if (end_.load() == SleepEnd::cancelled) timer_.fire_now();
+        return true;
+    }
+    bool reset_after(std::chrono::nanoseconds delay) {
+        return reset_at(instant_after(service_.clock().now(), std::max(delay, std::chrono::nanoseconds(0))));
+    }
+
     bool await_ready() noexcept {
         if (!token_.stop_requested()) return false;
         end_.store(SleepEnd::cancelled, std::memory_order_relaxed);
@@ -70,10 +86,12 @@ class [[nodiscard]] Sleep {
 
     bool await_suspend(std::coroutine_handle<> sleeper) {
         sleeper_ = sleeper;
+        end_.store(SleepEnd::elapsed, std::memory_order_relaxed);
         // Without a token there is nothing to do after arming, and the coroutine may be gone by then.
         const bool watches = token_.stop_possible();
-        if (!watches) ready_.store(true, std::memory_order_relaxed);
-        const EmbeddedTimer::Arming arming = timer_.arm_at(service_, deadline_, [this] { wake(); });
+        ready_.store(!watches, std::memory_order_relaxed);
+        const EmbeddedTimer::Arming arming =
+            timer_.arm_at(service_, deadline_.load(std::memory_order_relaxed), [this] { wake(); });
         if (arming != EmbeddedTimer::Arming::armed) {
             end_ = arming == EmbeddedTimer::Arming::full ? SleepEnd::full : SleepEnd::stopped;
             return false;
@@ -89,6 +107,16 @@ class [[nodiscard]] Sleep {
         on_stop_.reset();  // waits for a callback that runs on another thread
         return end_;
     }
+
+    // What is awaited, as GCC 12 copies an awaiter that is a member of something.
+    struct Awaiter {
+        Sleep& sleep;
+
+        bool await_ready() noexcept { return sleep.await_ready(); }
+        bool await_suspend(std::coroutine_handle<> sleeper) { return sleep.await_suspend(sleeper); }
+        SleepEnd await_resume() { return sleep.await_resume(); }
+    };
+    Awaiter operator co_await() { return {*this}; }
 
   private:
     struct Cancel {
@@ -107,7 +135,7 @@ class [[nodiscard]] Sleep {
     }
 
     TimerService& service_;
-    TimerInstant deadline_;
+    std::atomic<TimerInstant> deadline_;
     std::stop_token token_;
     std::coroutine_handle<> sleeper_{};
     std::atomic<SleepEnd> end_{SleepEnd::elapsed};
@@ -121,39 +149,78 @@ inline Sleep sleep_until(TimerService& service, TimerInstant deadline, std::stop
     return Sleep(service, deadline, std::move(token));
 }
 inline Sleep sleep_for(TimerService& service, std::chrono::nanoseconds delay, std::stop_token token = {}) {
-    const TimerInstant now = delay.count() <= 0 ? TimerInstant() : service.clock().now();
-    const bool is_endless = delay.count() > 0 && now > kNeverInstant - delay;
-    return Sleep(service, is_endless ? kNeverInstant : now + std::max(delay, std::chrono::nanoseconds(0)),
-                 std::move(token));
+    const TimerInstant deadline = delay.count() <= 0 ? TimerInstant() : instant_after(service.clock().now(), delay);
+    return Sleep(service, deadline, std::move(token));
 }
 
-// A beat: the first after one period, the others on the grid from there. Awaited by one coroutine at a time.
+// Beats on a grid of periods, awaited by one coroutine at a time: co_await interval.next(). Each beat comes once. When
+// it has come, MissedPeriods says when the next one is due; if the coroutine awaits that one too late, it comes at
+// once. A beat that does not come, because of a stop token or a time limit, is still the next one.
 class Interval {
   public:
-    // Throws std::invalid_argument where the period is less than the service's tick.
+    class Beat;
+
+    // The first beat comes after one period, or at an instant of its own; if that has passed, at once, and what has
+    // passed since is missed. Throws std::invalid_argument where the period is less than the service's tick.
     Interval(TimerService& service, std::chrono::nanoseconds period, MissedPeriods missed = MissedPeriods::burst)
-        : service_(service), period_(period), missed_(missed), nominal_(service.clock().now()) {
+        : Interval(service, instant_after(service.clock().now(), period), period, missed) {}
+    Interval(TimerService& service, TimerInstant first, std::chrono::nanoseconds period,
+             MissedPeriods missed = MissedPeriods::burst)
+        : service_(service), period_(period), missed_(missed), next_(std::max(first, TimerInstant())) {
         if (period >= service.tick()) return;
         throw std::invalid_argument("Interval: a period of " + std::to_string(period.count()) +
                                     " ns. Take at least a tick of the service, which is " +
                                     std::to_string(service.tick().count()) + " ns.");
     }
 
-    // co_await beat.next()
-    Sleep next(std::stop_token token = {}) {
-        const TimerInstant now = service_.clock().now();
-        nominal_ = nominal_ > kNeverInstant - period_ ? kNeverInstant : nominal_ + period_;
-        if (nominal_ <= now && missed_ == MissedPeriods::delay) nominal_ = now;
-        if (nominal_ <= now && missed_ == MissedPeriods::skip) nominal_ += (now - nominal_) / period_ * period_;
-        return sleep_until(service_, nominal_, std::move(token));
-    }
+    // To be awaited at once, as a Sleep.
+    Beat next(const std::stop_token& token = {});
+
+    // When the last beat that came was due.
+    [[nodiscard]] TimerInstant nominal() const { return nominal_; }
+
+    // A new grid: the next beat comes after one period, after the delay, or at the instant. Not while one is awaited.
+    void reset() { reset_after(period_); }
+    void reset_after(std::chrono::nanoseconds delay) { reset_at(instant_after(service_.clock().now(), delay)); }
+    void reset_at(TimerInstant first) { next_ = std::max(first, TimerInstant()); }
 
   private:
+    void note_beat() {
+        const TimerInstant now = service_.clock().now();
+        nominal_ = next_;
+        next_ = next_nominal(missed_, period_, nominal_, now, now);
+    }
+
     TimerService& service_;
     std::chrono::nanoseconds period_;
     MissedPeriods missed_;
-    TimerInstant nominal_;  // of the last beat
+    TimerInstant next_;
+    TimerInstant nominal_{};
 };
+
+class [[nodiscard]] Interval::Beat {
+  public:
+    Beat(Interval& interval, Sleep sleep) : interval_(interval), sleep_(std::move(sleep)) {}
+
+    bool await_ready() noexcept { return sleep_.await_ready(); }
+    bool await_suspend(std::coroutine_handle<> sleeper) { return sleep_.await_suspend(sleeper); }
+    SleepEnd await_resume() {
+        const SleepEnd end = sleep_.await_resume();
+        if (end == SleepEnd::elapsed) interval_.note_beat();
+        return end;
+    }
+
+  private:
+    Interval& interval_;
+    Sleep sleep_;
+};
+
+inline Interval::Beat Interval::next(const std::stop_token& token) {
+    const TimerInstant now = service_.clock().now();
+    // One that is awaited a whole period late begins the new grid there.
+    if (missed_ == MissedPeriods::delay && instant_after(next_, period_) <= now) next_ = now;
+    return Beat(*this, sleep_until(service_, next_, token));
+}
 
 namespace coroutine_detail {
 
@@ -189,10 +256,10 @@ using Limited = typename coroutine_detail::Limited<Value>::type;
 // compilers, with the functions to resume and to destroy it, so an object that begins so will do, without an
 // allocation. Of the three, the work, the timer and the end of await_suspend(), none resumes the coroutine before the
 // third is done with this object.
-template <class Awaitable>
+template <class Awaitable, class Limit>
 class [[nodiscard]] WithTimeout {
   public:
-    WithTimeout(TimerService& service, std::chrono::nanoseconds limit, Awaitable&& work)
+    WithTimeout(TimerService& service, Limit limit, Awaitable&& work)
         : service_(service), limit_(limit), work_(std::forward<Awaitable>(work)) {}
     WithTimeout(const WithTimeout&) = delete;
     WithTimeout& operator=(const WithTimeout&) = delete;
@@ -202,7 +269,7 @@ class [[nodiscard]] WithTimeout {
 
     bool await_suspend(std::coroutine_handle<> waiter) {
         waiter_ = waiter;
-        const auto arming = timer_.arm_after(service_, limit_, [this] { come(kTimer); });
+        const auto arming = arm([this] { come(kTimer); });
         if (arming != EmbeddedTimer::Arming::armed) {  // without a limit there is no work
             state_.fetch_or(kTimer | kTimerFirst);
             return false;
@@ -250,6 +317,15 @@ class [[nodiscard]] WithTimeout {
         WithTimeout* self;
     };
 
+    template <class Come>
+    EmbeddedTimer::Arming arm(Come come) {
+        if constexpr (std::is_same_v<Limit, TimerInstant>) {
+            return timer_.arm_at(service_, limit_, come);
+        } else {
+            return timer_.arm_after(service_, limit_, come);
+        }
+    }
+
     // The first to come decides; if the coroutine has suspended, it also resumes it.
     void come(unsigned who) {
         unsigned before = state_.load();
@@ -269,7 +345,7 @@ class [[nodiscard]] WithTimeout {
     }
 
     TimerService& service_;
-    std::chrono::nanoseconds limit_;
+    Limit limit_;
     Awaitable work_;
     decltype(coroutine_detail::awaiter_of(std::declval<std::remove_reference_t<Awaitable>&>())) awaiter_ =
         coroutine_detail::awaiter_of(work_);
@@ -285,8 +361,14 @@ class [[nodiscard]] WithTimeout {
 // It must take any coroutine handle, and be resumed on the driver's thread or know by itself that it is not resumed
 // while it is destroyed.
 template <class Awaitable>
-WithTimeout<Awaitable> with_timeout(TimerService& service, std::chrono::nanoseconds limit, Awaitable&& work) {
-    return WithTimeout<Awaitable>(service, limit, std::forward<Awaitable>(work));
+WithTimeout<Awaitable, std::chrono::nanoseconds> with_timeout(TimerService& service, std::chrono::nanoseconds limit,
+                                                              Awaitable&& work) {
+    return {service, limit, std::forward<Awaitable>(work)};
+}
+// The same with the instant at which the time is up: one limit for several pieces of work, one after the other.
+template <class Awaitable>
+WithTimeout<Awaitable, TimerInstant> timeout_at(TimerService& service, TimerInstant deadline, Awaitable&& work) {
+    return {service, deadline, std::forward<Awaitable>(work)};
 }
 
 }  // namespace duewheel

@@ -14,8 +14,8 @@
 
 namespace duewheel {
 
-// One thread at a time, but for fire_now(), which any thread may call while the timer lives, though not beside a
-// withdraw().
+// One thread at a time, but for fire_now() and reschedule_at(), which any thread may call while the timer lives, though
+// not beside an arming or a withdraw().
 class EmbeddedTimer {
   public:
     enum class Arming : std::uint8_t { armed, full, stopped };
@@ -54,8 +54,9 @@ class EmbeddedTimer {
     // Afterwards it is not armed and its task does not run; false when the task runs already, on another thread. O(1).
     bool withdraw();
 
-    // Makes it due now. False when it is not armed any more.
+    // Makes it due now, or then. False when it is not armed (any more).
     bool fire_now();
+    bool reschedule_at(TimerInstant deadline);
 
     // For who waits for a task that runs on another thread.
     static void wait_a_moment();

@@ -54,6 +54,12 @@ using TimerInstant = TimerClock::time_point;
 // The instant of what never happens.
 inline constexpr TimerInstant kNeverInstant = TimerInstant::max();
 
+// The sum, or kNeverInstant where there is no such instant.
+constexpr TimerInstant instant_after(TimerInstant now, std::chrono::nanoseconds delay) {
+    if (delay.count() > 0 && now > kNeverInstant - delay) return kNeverInstant;
+    return now + delay;
+}
+
 // What a thread sleeps on. It rings when its clock has reached the instant it was set to.
 class TimerAlarm {
   public:

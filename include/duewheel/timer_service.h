@@ -73,12 +73,16 @@ namespace duewheel {
 // drops with no lock held that a task may want.
 using TimerExecutor = std::function<void(TimerTask)>;
 
-// What a fixed rate does with periods that went by while its task was late.
+// What a fixed rate does about periods that have passed when a run ends, because the run began late or took long.
 enum class MissedPeriods : std::uint8_t {
     burst,  // runs them all, one after the other, until it has caught up
-    skip,   // runs once and goes on at the next instant of the old grid
-    delay,  // runs once and goes on a period after it was started: a new grid
+    skip,   // goes on at the next instant of the old grid
+    delay,  // goes on a period after the late run began, or at once if that has passed: a new grid
 };
+
+// The nominal instant of the run after one that was due at `nominal`, began at `begun` and has `ended`.
+TimerInstant next_nominal(MissedPeriods missed, std::chrono::nanoseconds period, TimerInstant nominal,
+                          TimerInstant begun, TimerInstant ended);
 
 // What becomes of timers at wall instants when somebody sets the wall clock.
 enum class WallJump : std::uint8_t {

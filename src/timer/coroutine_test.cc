@@ -130,6 +130,107 @@ TEST_F(CoroutineTest, an_interval_skips_or_delays_what_it_missed) {
     }
 }
 
+constexpr TimerInstant at(std::chrono::milliseconds since) {
+    return TimerInstant(since);
+}
+
+TEST_F(CoroutineTest, an_interval_begins_where_it_is_told) {
+    std::vector<TimerInstant> nominal;
+    Interval every(service, at(3ms), 10ms);
+    const auto beat = [&]() -> Task<void> {
+        while (co_await every.next() == SleepEnd::elapsed) nominal.push_back(every.nominal());
+    };
+    start(beat());
+    pass(3ms);
+    clock.advance(25ms);
+    pass(0ms);
+    EXPECT_EQ(nominal, (std::vector<TimerInstant>{at(3ms), at(13ms), at(23ms)}))
+        << "as they were due, not as they came";
+    std::vector<TimerInstant> late;
+    Interval from_the_past(service, at(8ms), 10ms, MissedPeriods::skip);
+    const auto late_beat = [&]() -> Task<void> {
+        while (co_await from_the_past.next() == SleepEnd::elapsed) late.push_back(from_the_past.nominal());
+    };
+    start(late_beat());
+    pass(0ms);
+    pass(10ms);
+    EXPECT_EQ(late, (std::vector<TimerInstant>{at(8ms), at(38ms)})) << "at once at 28, and on its grid";
+    service.stop();
+}
+
+TEST_F(CoroutineTest, an_interval_is_reset_to_a_new_grid) {
+    std::vector<TimerInstant> beats;
+    Interval every(service, 10ms);
+    const auto beat = [&]() -> Task<void> {
+        while (co_await every.next() == SleepEnd::elapsed) {
+            beats.push_back(service.clock().now());
+            if (beats.size() == 1) {
+                clock.advance(4ms);
+                every.reset();
+            }
+            if (beats.size() == 2) every.reset_after(3ms);
+            if (beats.size() == 3) every.reset_at(at(30ms));
+        }
+    };
+    start(beat());
+    for (int i = 0; i < 45; ++i) pass(1ms);
+    EXPECT_EQ(beats, (std::vector<TimerInstant>{at(10ms), at(24ms), at(27ms), at(30ms), at(40ms)}));
+    service.stop();
+}
+
+TEST_F(CoroutineTest, a_beat_that_is_given_up_is_still_the_next_one) {
+    std::stop_source source;
+    const std::stop_token token = source.get_token();
+    Interval every(service, 10ms);
+    const auto give_up = [&]() -> Task<void> { ends.push_back(co_await every.next(token)); };
+    const auto go_on = [&]() -> Task<void> { ends.push_back(co_await every.next()); };
+    start(give_up());
+    pass(5ms);
+    source.request_stop();
+    pass(0ms);
+    EXPECT_EQ(ends, Ends{SleepEnd::cancelled});
+    start(go_on());
+    pass(5ms);
+    EXPECT_EQ(ends, (Ends{SleepEnd::cancelled, SleepEnd::elapsed}));
+    EXPECT_EQ(every.nominal(), at(10ms));
+    service.stop();
+}
+
+TEST_F(CoroutineTest, a_sleep_is_moved_while_it_is_awaited) {
+    Sleep idle = sleep_for(service, 10ms);
+    std::vector<TimerInstant> ended;
+    const auto wait = [&]() -> Task<void> {
+        for (int i = 0; i < 2; ++i) {
+            EXPECT_EQ(co_await idle, SleepEnd::elapsed);
+            ended.push_back(service.clock().now());
+        }
+    };
+    EXPECT_FALSE(idle.reset_after(20ms)) << "nobody waits yet";
+    start(wait());
+    pass(15ms);
+    EXPECT_TRUE(idle.reset_after(20ms));
+    pass(15ms);
+    EXPECT_TRUE(idle.reset_at(at(32ms))) << "and earlier";
+    pass(2ms);  // the second wait begins with a deadline that has passed
+    EXPECT_EQ(ended, (std::vector<TimerInstant>{at(32ms), at(32ms)}));
+    EXPECT_FALSE(idle.reset_after(5ms));
+    start(wait());
+    pass(5ms);
+    EXPECT_EQ(ended.size(), 4U) << "awaited again after it had ended";
+    EXPECT_EQ(ended.back(), at(37ms));
+}
+
+TEST_F(CoroutineTest, a_sleep_that_is_cancelled_is_not_put_off) {
+    std::stop_source source;
+    Sleep idle = sleep_for(service, 10ms, source.get_token());
+    const auto wait = [&]() -> Task<void> { ends.push_back(co_await idle); };
+    start(wait());
+    source.request_stop();
+    EXPECT_TRUE(idle.reset_after(1h));
+    pass(0ms);
+    EXPECT_EQ(ends, Ends{SleepEnd::cancelled});
+}
+
 TEST_F(CoroutineTest, a_stop_token_ends_a_sleep) {
     std::stop_source source;
     start(note_sleep(service, 1h, ends, source.get_token()));
@@ -217,6 +318,17 @@ TEST_F(CoroutineTest, work_that_takes_too_long_is_given_up) {
     EXPECT_EQ(service.pending(), 0U) << "and what it waited for has gone, too";
     pass(1h);
     EXPECT_EQ(found.size(), 1U);
+}
+
+TEST_F(CoroutineTest, one_deadline_for_several_pieces_of_work) {
+    std::vector<std::optional<int>> found;
+    const auto ask = [&]() -> Task<void> {
+        for (int i = 0; i < 3; ++i) found.push_back(co_await timeout_at(service, at(10ms), work_for(service, 4ms)));
+    };
+    start(ask());
+    for (int i = 0; i < 10; ++i) pass(1ms);
+    EXPECT_EQ(found, (std::vector<std::optional<int>>{42, 42, std::nullopt}));
+    EXPECT_EQ(service.pending(), 0U);
 }
 
 TEST_F(CoroutineTest, ready_work_costs_no_timer) {

@@ -43,4 +43,9 @@ bool EmbeddedTimer::fire_now() {
     return core.reschedule(node_, core.tick_at(core.now()));
 }
 
+bool EmbeddedTimer::reschedule_at(TimerInstant deadline) {
+    if (node_.status() != TimerStatus::pending) return false;
+    return node_.core->reschedule(node_, node_.core->tick_of(deadline));
+}
+
 }  // namespace duewheel

@@ -4,26 +4,11 @@
 #include <utility>
 
 namespace duewheel {
-namespace {
-
-void move_rate_on(TimerRepeat& repeat, TimerInstant now) {
-    const TimerInstant next = instant_after(repeat.nominal, repeat.period);
-    if (next > now || repeat.missed == MissedPeriods::burst) {
-        repeat.nominal = next;
-    } else if (repeat.missed == MissedPeriods::delay) {
-        repeat.nominal = instant_after(repeat.begun, repeat.period);
-    } else {
-        const auto missed = (now - repeat.nominal) / repeat.period;
-        repeat.nominal = instant_after(repeat.nominal + missed * repeat.period, repeat.period);
-    }
-}
-
-}  // namespace
 
 bool move_on(TimerRepeat& repeat, TimerInstant now, Instant wall_now) {
     switch (repeat.kind) {
         case TimerRepeat::Kind::rate:
-            move_rate_on(repeat, now);
+            repeat.nominal = next_nominal(repeat.missed, repeat.period, repeat.nominal, repeat.begun, now);
             return true;
         case TimerRepeat::Kind::delay:
             repeat.nominal = instant_after(now, repeat.period);
@@ -43,6 +28,14 @@ bool move_on(TimerRepeat& repeat, TimerInstant now, Instant wall_now) {
         }
     }
     return false;
+}
+
+TimerInstant next_nominal(MissedPeriods missed, std::chrono::nanoseconds period, TimerInstant nominal,
+                          TimerInstant begun, TimerInstant ended) {
+    const TimerInstant next = instant_after(nominal, period);
+    if (next > ended || missed == MissedPeriods::burst) return next;
+    if (missed == MissedPeriods::delay) return instant_after(begun, period);
+    return instant_after(nominal + (ended - nominal) / period * period, period);
 }
 
 TimerInstant instant_of_wall(Instant wall, TimerInstant now, Instant wall_now) {

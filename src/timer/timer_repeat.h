@@ -24,13 +24,14 @@ struct TimerRepeat {
 
     Kind kind = Kind::rate;
     MissedPeriods missed = MissedPeriods::burst;
+    // Of rate and delay. While the task runs they are its thread's; while the timer is pending the baton guards them.
     std::chrono::nanoseconds period{0};
-    TimerInstant nominal{};  // of the present run, of rate and delay
+    TimerInstant nominal{};  // of the present run
     TimerInstant begun{};    // when the driver came to it
     Instant wall{};          // of the present run, of cron and wall
     std::optional<CronSchedule> schedule{};
-    bool keeps_to_wall = false;     // whatever WallJump says of others
-    std::optional<Instant> next{};  // of wall: what its task wants, if it is to come again
+    bool keeps_to_wall = false;           // whatever WallJump says of others
+    std::optional<Instant> next{};        // of wall: what its task wants, if it is to come again
 
     std::chrono::milliseconds wall_ahead{0};  // of the clock's axis, when `wall` was last translated
 
@@ -41,12 +42,6 @@ struct TimerRepeat {
 
 // After a run that has ended at `now`: moves `repeat` on to the next one. False when there is none.
 bool move_on(TimerRepeat& repeat, TimerInstant now, Instant wall_now);
-
-// The nanoseconds' sum, or the last instant there is.
-constexpr TimerInstant instant_after(TimerInstant now, std::chrono::nanoseconds delay) {
-    if (delay.count() > 0 && now > kNeverInstant - delay) return kNeverInstant;
-    return now + delay;
-}
 
 // The instant on the clock's axis at which the wall shows `wall`, if nobody sets it.
 TimerInstant instant_of_wall(Instant wall, TimerInstant now, Instant wall_now);
