@@ -3,9 +3,9 @@
 // What java.util.concurrent.DelayQueue is for its threads: put() from any thread, take() waits until something is due.
 // Why choose it over a timer for each element: consumers pull at their own pace, and a crowd that falls due at once
 // waits here instead of running all together. It costs O(1) to put, however many wait, where the original's heap costs
-// O(log n); what has fallen due lies in a heap until it is taken. What it gives up: peek() shows what is due, not what
-// will be. A thread that waits in take() sleeps on the queue's clock,
-// so a test with a ManualClock runs a year in no time.
+// O(log n); what has fallen due lies in a heap until it is taken. What it gives up: to look at the first element that
+// is not due yet takes a walk over all, as looking for one by its value does. A thread that waits in take() sleeps on
+// the queue's clock, so a test with a ManualClock runs a year in no time.
 //
 // An element comes out at the first tick at or after its time, never before.
 //
@@ -19,6 +19,7 @@
 //     assert(!orders.poll());                            // nothing is due
 //     clock.advance(5s);
 //     assert(orders.take() == 3 && orders.take() == 5);
+//     assert(orders.move(10, 1h) && orders.remove(10) == 10 && orders.size() == 0);
 #pragma once
 
 #include <algorithm>
@@ -32,6 +33,7 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,15 +63,36 @@ class DelayQueue {
 
     // The first element that is due; nothing if none is. O(log of those that are due), as all that take.
     std::optional<T> poll();
-    // Waits until one is due. Nothing once the queue is closed.
-    std::optional<T> take() { return wait_until(kNeverInstant); }
+    // Waits until one is due. Nothing once the queue is closed, or where the token ends this wait.
+    std::optional<T> take(const std::stop_token& token = {}) { return wait_until(kNeverInstant, token); }
     // Waits no longer than this.
-    std::optional<T> take_for(std::chrono::nanoseconds patience) { return wait_until(after(patience)); }
+    std::optional<T> take_for(std::chrono::nanoseconds patience, const std::stop_token& token = {}) {
+        return wait_until(after(patience), token);
+    }
     // At most `count` elements that are due, in order.
     std::vector<T> drain(std::size_t count = kUnlimited);
 
     // A copy of what poll() would take.
     std::optional<T> peek() requires std::copyable<T>;
+    // A copy of the first element, also if it is not due yet. O(size) where none is due.
+    std::optional<T> peek_first() requires std::copyable<T>;
+
+    // The first element, due or not, that equals `like`, which need not be a T: is there one; take it out; give it
+    // another time, behind those that have the same one already (false: there is none). O(size).
+    template <class Like>
+    [[nodiscard]] bool contains(const Like& like) const {
+        const std::lock_guard lock(mutex_);
+        return first_like(like).has_value();
+    }
+    template <class Like>
+    std::optional<T> remove(const Like& like);
+    template <class Like>
+    bool move(const Like& like, std::chrono::nanoseconds delay) {
+        return move_at(like, after(delay));
+    }
+    template <class Like>
+    bool move_at(const Like& like, TimerInstant due);
+
     // When the first element is due: an instant that has passed if one is due already, kNeverInstant if there is none.
     [[nodiscard]] TimerInstant next_due();
 
@@ -77,6 +100,12 @@ class DelayQueue {
     [[nodiscard]] std::size_t size() const {
         const std::lock_guard lock(mutex_);
         return wheel_.size() + due_.size();
+    }
+
+    // Takes out all there is, in order. Who waits in take() waits on.
+    std::vector<T> clear() {
+        const std::lock_guard lock(mutex_);
+        return take_all();
     }
 
     // From now on puts are refused and nobody waits: threads in take() return with nothing. Returns all that is left,
@@ -91,7 +120,8 @@ class DelayQueue {
     struct Element {
         T value;
         TimerInstant due;
-        std::uint64_t number;  // of its put()
+        std::uint64_t number;  // of its put(), or its last move()
+        TimerHandle timer{};   // fires when it is due; then it is in due_
     };
     using Slot = std::uint32_t;
 
@@ -145,13 +175,29 @@ class DelayQueue {
     }
     bool has_due();
     T take_due();
+    T take_out(Slot slot);
+    std::vector<T> take_all();
+    bool is_before(Slot a, Slot b) const { return comes_after()(b, a); }
+    template <class Wanted>
+    std::optional<Slot> first_of(Wanted wanted) const;
+    template <class Like>
+    std::optional<Slot> first_like(const Like& like) const {
+        return first_of([&](const T& value) { return value == like; });
+    }
+    Tick tick_of(TimerInstant due) const {  // what is due now waits for no tick
+        return due <= clock_.now() ? 0 : ceil_tick(due);
+    }
+    void forget_due(Slot slot) {
+        std::erase(due_, slot);
+        std::make_heap(due_.begin(), due_.end(), comes_after());
+    }
     TimerInstant next_due_locked() { return due_.empty() ? begin_of(wheel_.next_expiry()) : TimerInstant::min(); }
     void wake_first() {
         if (line_.empty()) return;
         const TimerInstant due = is_closed_ ? TimerInstant::min() : next_due_locked();
         line_.front()->alarm->set(std::min(line_.front()->limit, due));
     }
-    std::optional<T> wait_until(TimerInstant limit);
+    std::optional<T> wait_until(TimerInstant limit, const std::stop_token& token);
 
     const TimerClock& clock_;
     const std::int64_t tick_ns_;
@@ -178,7 +224,7 @@ Status DelayQueue<T>::put_at(T value, TimerInstant due) {
     const TimerInstant first_before = next_due_locked();
     slots_[slot].emplace(Element{std::move(value), due, puts_});  // may throw, and then nothing has changed
     try {
-        wheel_.schedule(due <= clock_.now() ? 0 : ceil_tick(due), slot);  // what is due now waits for no tick
+        slots_[slot]->timer = wheel_.schedule(tick_of(due), slot);
     } catch (...) {
         slots_[slot].reset();
         throw;
@@ -205,10 +251,56 @@ T DelayQueue<T>::take_due() {
     std::pop_heap(due_.begin(), due_.end(), comes_after());
     const Slot slot = due_.back();
     due_.pop_back();
+    return take_out(slot);
+}
+
+// Of one that is neither in the wheel nor among what is due.
+template <std::movable T>
+T DelayQueue<T>::take_out(Slot slot) {
     free_.push_back(slot);
     T value = std::move(slots_[slot]->value);
     slots_[slot].reset();
     return value;
+}
+
+template <std::movable T>
+template <class Wanted>
+auto DelayQueue<T>::first_of(Wanted wanted) const -> std::optional<Slot> {
+    std::optional<Slot> first;
+    for (Slot slot = 0; slot < slots_.size(); ++slot) {
+        if (!slots_[slot] || !wanted(slots_[slot]->value)) continue;
+        if (!first || is_before(slot, *first)) first = slot;
+    }
+    return first;
+}
+
+template <std::movable T>
+template <class Like>
+std::optional<T> DelayQueue<T>::remove(const Like& like) {
+    const std::lock_guard lock(mutex_);
+    const std::optional<Slot> slot = first_like(like);
+    if (!slot) return std::nullopt;
+    if (!wheel_.cancel(slots_[*slot]->timer)) forget_due(*slot);
+    T value = take_out(*slot);
+    wake_first();  // not for this one any more
+    return value;
+}
+
+template <std::movable T>
+template <class Like>
+bool DelayQueue<T>::move_at(const Like& like, TimerInstant due) {
+    const std::lock_guard lock(mutex_);
+    const std::optional<Slot> slot = first_like(like);
+    if (!slot) return false;
+    Element& element = *slots_[*slot];
+    if (!wheel_.reschedule(element.timer, tick_of(due))) {
+        element.timer = wheel_.schedule(tick_of(due), *slot);
+        forget_due(*slot);
+    }
+    element.due = due;
+    element.number = puts_++;
+    wake_first();
+    return true;
 }
 
 template <std::movable T>
@@ -219,12 +311,22 @@ std::optional<T> DelayQueue<T>::poll() {
 }
 
 template <std::movable T>
-std::optional<T> DelayQueue<T>::wait_until(TimerInstant limit) {
-    std::unique_lock lock(mutex_);
+std::optional<T> DelayQueue<T>::wait_until(TimerInstant limit, const std::stop_token& token) {
     std::optional<Waiting> waiting;
+    const std::stop_callback on_stop(token, [&] {
+        const std::lock_guard lock(mutex_);
+        if (!waiting) return;  // it looks at the token before it waits
+        waiting->limit = TimerInstant::min();
+        waiting->alarm->set(waiting->limit);
+    });
+    std::unique_lock lock(mutex_);  // given back before `on_stop` goes, which waits for one that runs
+    struct Leave {
+        std::optional<Waiting>& waiting;
+        ~Leave() { waiting.reset(); }
+    } const leave{waiting};
     while (!is_closed_) {
         if (has_due()) return take_due();
-        if (clock_.now() >= limit) return std::nullopt;
+        if (clock_.now() >= limit || token.stop_requested()) return std::nullopt;
         if (!waiting) waiting.emplace(*this, limit);
         if (line_.front() == &*waiting) {
             wake_first();
@@ -254,6 +356,14 @@ std::optional<T> DelayQueue<T>::peek() requires std::copyable<T> {
 }
 
 template <std::movable T>
+std::optional<T> DelayQueue<T>::peek_first() requires std::copyable<T> {
+    const std::lock_guard lock(mutex_);
+    const std::optional<Slot> first = has_due() ? due_.front() : first_of([](const T&) { return true; });
+    if (!first) return std::nullopt;
+    return slots_[*first]->value;
+}
+
+template <std::movable T>
 TimerInstant DelayQueue<T>::next_due() {
     const std::lock_guard lock(mutex_);
     return next_due_locked();
@@ -264,18 +374,23 @@ std::vector<T> DelayQueue<T>::close() {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
     wake_first();  // who wakes the next in line
-    std::vector<Element> left;
-    for (std::optional<Element>& element : slots_) {
-        if (element) left.push_back(std::move(*element));
-        element.reset();
+    return take_all();
+}
+
+template <std::movable T>
+std::vector<T> DelayQueue<T>::take_all() {
+    std::vector<Slot> order;
+    for (Slot slot = 0; slot < slots_.size(); ++slot) {
+        if (slots_[slot]) order.push_back(slot);
     }
-    std::sort(left.begin(), left.end(), [](const Element& a, const Element& b) {
-        return std::pair(a.due, a.number) < std::pair(b.due, b.number);
-    });
+    std::sort(order.begin(), order.end(), [this](Slot a, Slot b) { return is_before(a, b); });
+    std::vector<T> values;
+    values.reserve(order.size());
+    for (const Slot slot : order) values.push_back(std::move(slots_[slot]->value));
     wheel_.clear();
     due_.clear();
-    std::vector<T> values;
-    for (Element& element : left) values.push_back(std::move(element.value));
+    slots_.clear();
+    free_.clear();
     return values;
 }
 

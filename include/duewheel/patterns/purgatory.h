@@ -7,7 +7,8 @@
 // called more often than it could be, by whichever thread changed something, so it must be quick.
 //
 // Exactly once: `done` is called once for each watched operation, with what ended it, by the thread that ended it and
-// with no lock held, however checks, the deadline and stop() race. What is over leaves memory at once, under all keys.
+// with no lock held, however checks, the deadline, cancels and stop() race. What is over leaves memory at once, under
+// all keys.
 //
 // Example:
 //     #include <duewheel/manual_clock.h>
@@ -22,6 +23,11 @@
 //     assert(over && !*over);
 //     replicas = 2;
 //     assert(produced.check_and_complete("topic-0") == 1 && outcome == "acknowledged" && produced.delayed() == 0);
+//     Purgatory<std::string>::Handle handle;
+//     const auto never = [] { return false; };
+//     const auto note = [&](Completion how) { outcome = how == Completion::cancelled ? "cancelled" : "other"; };
+//     static_cast<void>(produced.try_complete_else_watch({"topic-1"}, 30s, never, note, &handle));
+//     assert(handle.cancel() && outcome == "cancelled" && produced.cancel_for_key("topic-1") == 0);
 #pragma once
 
 #include <atomic>
@@ -50,6 +56,7 @@ enum class Completion : std::uint8_t {
     satisfied,  // `ready` said so
     expired,    // its time was up
     stopped,    // the purgatory was stopped
+    cancelled,  // by its handle, its key, or with all others
 };
 
 // Thread safe. Key is copied, compared and hashed. The service outlives the purgatory and has a driver.
@@ -58,6 +65,9 @@ class Purgatory {
   public:
     using Ready = std::function<bool()>;
     using Done = std::function<void(Completion)>;
+
+    // One operation that waits. A value; names none by default. The purgatory outlives all calls of it.
+    class Handle;
 
     explicit Purgatory(TimerService& service) : service_(service) {}
     Purgatory(const Purgatory&) = delete;
@@ -74,12 +84,19 @@ class Purgatory {
     // operation no two calls of `ready` overlap; one may still run when the deadline calls `done`. What `ready` throws
     // goes to who looked, and the operation waits on, unless a look that was asked for meanwhile ends it. `ready` may
     // itself check the keys when it has changed something; one that does so at each call is called for ever.
-    // Throws std::invalid_argument where there is no `ready` or no `done`.
+    // Throws std::invalid_argument where there is no `ready` or no `done`. Where there is a `handle`, it names the
+    // operation from before others can see it.
     Result<bool> try_complete_else_watch(std::vector<Key> keys, std::chrono::nanoseconds patience, Ready ready,
-                                         Done done);
+                                         Done done, Handle* handle = nullptr);
 
     // Lets the operations under the key look again, and returns how many that ended. O(operations under the key).
     std::size_t check_and_complete(const Key& key);
+
+    // Ends the operations under the key as cancelled, and returns how many. O(operations under the key).
+    std::size_t cancel_for_key(const Key& key);
+
+    // Ends all as cancelled, and returns how many; the purgatory goes on.
+    std::size_t cancel_all();
 
     // Ends all as stopped, and returns how many. From now on operations are refused.
     std::size_t stop();
@@ -123,6 +140,13 @@ class Purgatory {
 
     bool look(const Shared& operation);
     bool end(const Shared& operation, Completion how);
+    std::size_t end_all(const std::vector<Shared>& operations, Completion how);
+    std::vector<Shared> under(const Key& key) const {
+        const std::lock_guard lock(mutex_);
+        const auto found = watchers_.find(key);
+        if (found == watchers_.end()) return {};
+        return {found->second.begin(), found->second.end()};
+    }
     void unlist(Operation& operation);
 
     TimerService& service_;
@@ -135,8 +159,37 @@ class Purgatory {
 };
 
 template <class Key, class Hash>
+class Purgatory<Key, Hash>::Handle {
+  public:
+    Handle() = default;
+
+    // Ends the operation as satisfied, whatever `ready` says, or as cancelled. True: this call has ended it, and `done`
+    // has returned. False: it was over.
+    bool complete() { return end(Completion::satisfied); }
+    bool cancel() { return end(Completion::cancelled); }
+
+    // Neither is it over, nor does its `done` run.
+    [[nodiscard]] bool is_waiting() const {
+        const Shared operation = operation_.lock();
+        return operation != nullptr && !operation->is_over.load();
+    }
+
+  private:
+    friend class Purgatory;
+
+    Handle(Purgatory& purgatory, const Shared& operation) : purgatory_(&purgatory), operation_(operation) {}
+    bool end(Completion how) {
+        const Shared operation = operation_.lock();
+        return operation != nullptr && purgatory_->end(operation, how);
+    }
+
+    Purgatory* purgatory_ = nullptr;
+    std::weak_ptr<Operation> operation_;
+};
+
+template <class Key, class Hash>
 Result<bool> Purgatory<Key, Hash>::try_complete_else_watch(std::vector<Key> keys, std::chrono::nanoseconds patience,
-                                                           Ready ready, Done done) {
+                                                           Ready ready, Done done, Handle* handle) {
     if (!ready || !done) {
         throw std::invalid_argument(
             "Purgatory: an operation needs both: how to look whether it can be completed, and what to do then.");
@@ -156,6 +209,7 @@ Result<bool> Purgatory<Key, Hash>::try_complete_else_watch(std::vector<Key> keys
         });
         if (!timeout) return std::move(timeout).error();
         operation->timeout = *timeout;
+        if (handle != nullptr) *handle = Handle(*this, operation);
         operation->at = operations_.insert(operations_.end(), operation);
         operation->is_listed = true;
         for (Key& key : keys) {
@@ -169,16 +223,9 @@ Result<bool> Purgatory<Key, Hash>::try_complete_else_watch(std::vector<Key> keys
 
 template <class Key, class Hash>
 std::size_t Purgatory<Key, Hash>::check_and_complete(const Key& key) {
-    std::vector<Shared> under_key;
-    {
-        const std::lock_guard lock(mutex_);
-        const auto found = watchers_.find(key);
-        if (found == watchers_.end()) return 0;
-        under_key.assign(found->second.begin(), found->second.end());
-    }
     std::size_t ended = 0;
     std::exception_ptr thrown;  // the first; it keeps nobody else from looking
-    for (const Shared& operation : under_key) {
+    for (const Shared& operation : under(key)) {
         try {
             ended += look(operation);
         } catch (...) {
@@ -259,8 +306,36 @@ std::size_t Purgatory<Key, Hash>::stop() {
         is_stopped_ = true;
         left.assign(operations_.begin(), operations_.end());
     }
+    return end_all(left, Completion::stopped);
+}
+
+template <class Key, class Hash>
+std::size_t Purgatory<Key, Hash>::cancel_for_key(const Key& key) {
+    return end_all(under(key), Completion::cancelled);
+}
+
+template <class Key, class Hash>
+std::size_t Purgatory<Key, Hash>::cancel_all() {
+    std::vector<Shared> all;
+    {
+        const std::lock_guard lock(mutex_);
+        all.assign(operations_.begin(), operations_.end());
+    }
+    return end_all(all, Completion::cancelled);
+}
+
+template <class Key, class Hash>
+std::size_t Purgatory<Key, Hash>::end_all(const std::vector<Shared>& operations, Completion how) {
     std::size_t ended = 0;
-    for (const Shared& operation : left) ended += end(operation, Completion::stopped);
+    std::exception_ptr thrown;  // the first; it keeps no other from its end
+    for (const Shared& operation : operations) {
+        try {
+            ended += end(operation, how);
+        } catch (...) {
+            if (!thrown) thrown = std::current_exception();
+        }
+    }
+    if (thrown) std::rethrow_exception(thrown);
     return ended;
 }
 

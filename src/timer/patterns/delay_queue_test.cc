@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <stdexcept>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -185,6 +187,106 @@ TEST(DelayQueue, agrees_with_a_sorted_map) {
         const auto by_ms = static_cast<std::int64_t>(random.below(100));
         clock.advance(std::chrono::milliseconds(by_ms));
         now_ms += by_ms;
+    }
+}
+
+TEST(DelayQueue, an_element_is_found_removed_and_moved_by_its_value_due_or_not) {
+    ManualClock clock;
+    DelayQueue<int> queue(clock);
+    for (const int second : {1, 2, 3, 4}) put(queue, second, std::chrono::seconds(second));
+    clock.advance(2s);
+    EXPECT_EQ(queue.peek(), 1);  // 1 and 2 have left the wheel
+    EXPECT_TRUE(queue.contains(2) && queue.contains(4));
+    EXPECT_FALSE(queue.contains(5));
+    EXPECT_EQ(queue.remove(1), 1) << "due";
+    EXPECT_EQ(queue.remove(4), 4) << "not due";
+    EXPECT_EQ(queue.remove(4), std::nullopt);
+    EXPECT_EQ(queue.size(), 2U);
+    EXPECT_TRUE(queue.move(2, 5s)) << "due, and then not";
+    EXPECT_TRUE(queue.move(3, 0s)) << "not due, and then due";
+    EXPECT_FALSE(queue.move(4, 1s));
+    EXPECT_EQ(queue.drain(), std::vector<int>{3});
+    EXPECT_EQ(queue.next_due(), clock.now() + 5s);
+    clock.advance(5s);
+    EXPECT_EQ(queue.drain(), std::vector<int>{2});
+}
+
+TEST(DelayQueue, of_equal_elements_the_first_one_is_meant) {
+    struct Order {
+        int number;
+        int copy;
+        bool operator==(int wanted) const { return number == wanted; }
+    };
+    ManualClock clock;
+    DelayQueue<Order> queue(clock);
+    put(queue, Order{7, 1}, 3s);
+    put(queue, Order{7, 2}, 2s);
+    put(queue, Order{7, 3}, 2s);
+    ASSERT_TRUE(queue.move(7, 2s));  // behind the third
+    EXPECT_EQ(queue.remove(7)->copy, 3);
+    EXPECT_EQ(queue.remove(7)->copy, 2);
+    EXPECT_EQ(queue.remove(7)->copy, 1);
+}
+
+TEST(DelayQueue, the_first_element_is_shown_before_it_is_due) {
+    ManualClock clock;
+    DelayQueue<int> queue(clock, 1s);
+    EXPECT_EQ(queue.peek_first(), std::nullopt);
+    put(queue, 1, 900ms);  // in one tick
+    put(queue, 2, 300ms);
+    put(queue, 3, 600ms);
+    EXPECT_EQ(queue.peek_first(), 2);
+    EXPECT_EQ(queue.peek(), std::nullopt);
+    clock.advance(1s);
+    EXPECT_EQ(queue.peek_first(), 2);
+    EXPECT_EQ(queue.poll(), 2);
+}
+
+TEST(DelayQueue, clear_takes_all_and_the_queue_goes_on) {
+    ManualClock clock;
+    DelayQueue<int> queue(clock);
+    for (const int second : {3, 1, 2}) put(queue, second, std::chrono::seconds(second));
+    clock.advance(1s);
+    EXPECT_EQ(queue.peek(), 1);
+    EXPECT_EQ(queue.clear(), (std::vector<int>{1, 2, 3}));
+    EXPECT_EQ(queue.size(), 0U);
+    EXPECT_EQ(queue.next_due(), kNeverInstant);
+    put(queue, 4, 1s);
+    clock.advance(5s);
+    EXPECT_EQ(queue.drain(), std::vector<int>{4});
+}
+
+TEST(DelayQueue, a_token_ends_one_wait_and_no_other) {
+    ManualClock clock;
+    DelayQueue<int> queue(clock);
+    std::stop_source first;
+    std::stop_source second;
+    std::atomic<int> found_first = 0;
+    std::atomic<int> found_second = 0;
+    std::thread taker([&] { found_first = queue.take(first.get_token()).value_or(-1); });
+    std::thread other([&] { found_second = queue.take_for(1h, second.get_token()).value_or(-1); });
+    first.request_stop();
+    taker.join();
+    EXPECT_EQ(found_first, -1);
+    put(queue, 1, 1s);
+    clock.advance(1s);
+    other.join();
+    EXPECT_EQ(found_second, 1);
+    put(queue, 2, 0s);
+    EXPECT_EQ(queue.take(first.get_token()), 2) << "what is due needs no waiting";
+    EXPECT_EQ(queue.take(first.get_token()), std::nullopt);
+}
+
+TEST(DelayQueue, a_token_races_puts_and_nobody_waits_for_ever) {
+    for (int round = 0; round < 300; ++round) {
+        DelayQueue<int> queue;
+        std::stop_source source;
+        std::thread taker([&] { static_cast<void>(queue.take(source.get_token())); });
+        std::thread putter([&] { put(queue, round, 1h); });
+        source.request_stop();
+        taker.join();
+        putter.join();
+        EXPECT_EQ(queue.size(), 1U);
     }
 }
 

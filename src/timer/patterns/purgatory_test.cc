@@ -211,6 +211,63 @@ TEST_F(PurgatoryTest, stop_ends_all_and_refuses_what_comes) {
 }
 
 // What `done` uses goes with whoever destroys the purgatory, which is to be there as `done` returns.
+TEST_F(PurgatoryTest, a_key_is_cancelled_and_all_else_waits_on) {
+    EXPECT_FALSE(watch({"a", "b"}, 1));
+    EXPECT_FALSE(watch({"a"}, 1));
+    EXPECT_FALSE(watch({"b"}, 1));
+    EXPECT_EQ(purgatory.cancel_for_key("a"), 2U);
+    EXPECT_EQ(purgatory.cancel_for_key("a"), 0U);
+    EXPECT_EQ(outcomes, (Outcomes{Completion::cancelled, Completion::cancelled}));
+    EXPECT_EQ(purgatory.delayed(), 1U);
+    EXPECT_EQ(purgatory.watched(), 1U) << "under no other key either";
+    EXPECT_EQ(service.pending(), 1U);
+}
+
+TEST_F(PurgatoryTest, all_are_cancelled_and_it_goes_on) {
+    EXPECT_FALSE(watch({"a"}, 1));
+    EXPECT_FALSE(watch({}, 1));
+    EXPECT_EQ(purgatory.cancel_all(), 2U);
+    EXPECT_EQ(outcomes, (Outcomes{Completion::cancelled, Completion::cancelled}));
+    EXPECT_FALSE(watch({"a"}, 1));
+    level = 1;
+    EXPECT_EQ(purgatory.check_and_complete("a"), 1U);
+}
+
+TEST_F(PurgatoryTest, a_done_that_throws_keeps_no_other_from_its_end) {
+    const auto never = [] { return false; };
+    for (const bool throws : {true, false}) {
+        const auto done = [this, throws](Completion how) {
+            if (throws) throw std::runtime_error("done failed");
+            outcomes.push_back(how);
+        };
+        ASSERT_TRUE(purgatory.try_complete_else_watch({"a"}, 30s, never, done).ok());
+    }
+    EXPECT_THROW(purgatory.cancel_all(), std::runtime_error);
+    EXPECT_EQ(outcomes, Outcomes{Completion::cancelled});
+    EXPECT_EQ(purgatory.delayed(), 0U);
+}
+
+TEST_F(PurgatoryTest, a_handle_completes_or_cancels_its_operation_once) {
+    using Handle = Purgatory<std::string>::Handle;
+    const auto never = [] { return false; };
+    const auto done = [this](Completion how) { outcomes.push_back(how); };
+    Handle first;
+    Handle second;
+    EXPECT_FALSE(first.complete() || first.cancel() || first.is_waiting()) << "it names none";
+    ASSERT_TRUE(purgatory.try_complete_else_watch({"a"}, 30s, never, done, &first).ok());
+    ASSERT_TRUE(purgatory.try_complete_else_watch({"a"}, 30s, never, done, &second).ok());
+    EXPECT_TRUE(first.is_waiting());
+    EXPECT_TRUE(first.complete());
+    EXPECT_TRUE(second.cancel());
+    EXPECT_EQ(outcomes, (Outcomes{Completion::satisfied, Completion::cancelled}));
+    EXPECT_FALSE(first.complete() || first.cancel() || first.is_waiting());
+    EXPECT_EQ(service.pending(), 0U);
+    ASSERT_TRUE(purgatory.try_complete_else_watch({"a"}, 30s, never, done, &first).ok());
+    pass(30s);
+    EXPECT_FALSE(first.cancel()) << "its deadline was first";
+    EXPECT_EQ(outcomes.size(), 3U);
+}
+
 TEST_F(PurgatoryTest, its_end_waits_for_done_that_runs_on_another_thread) {
     for (const bool others_wait : {false, true}) {
         std::optional<Purgatory<int>> own(service);
