@@ -62,9 +62,21 @@ class Timeout {
     // for; do not call it with a lock that the task takes.
     CancelOutcome cancel_and_wait();
 
-    // Another deadline for a timer that is pending, earlier or later. False when it is not, and for periodic ones.
+    // Another deadline, earlier or later, for a timer that is pending; a periodic one goes on from there. From its own
+    // task a timer runs again then, also one that was to run once. False when it is done, at an instant of the wall,
+    // or with an executor, or while its task runs on another thread; and when a timer that was to run once finds no
+    // place among max_pending, or its service takes no more.
+    //
+    // A timer that is to be armed again at any time after it has fired is one with an endless period:
+    //     Timeout idle = service.schedule_with_fixed_delay(30s, kForever, [] { close(); }).value();
+    //     idle.reschedule_after(30s);                      // as often as wanted, before and after it fires
     [[nodiscard]] bool reschedule_at(TimerInstant deadline);
     [[nodiscard]] bool reschedule_after(std::chrono::nanoseconds delay);
+
+    // Another period, or fixed delay, of a periodic timer: between the next run and the one after; from its own task,
+    // between this run and the next. False as above, and when the timer is not periodic. Throws std::invalid_argument
+    // where the period is less than a tick of the service.
+    [[nodiscard]] bool set_period(std::chrono::nanoseconds period);
 
     // Its task has begun (and will not begin again); it was cancelled, also by stop(). Neither: it is pending.
     [[nodiscard]] bool is_expired() const;

@@ -54,6 +54,9 @@ using TimerInstant = TimerClock::time_point;
 // The instant of what never happens.
 inline constexpr TimerInstant kNeverInstant = TimerInstant::max();
 
+// A delay that never ends.
+inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
+
 // The sum, or kNeverInstant where there is no such instant.
 constexpr TimerInstant instant_after(TimerInstant now, std::chrono::nanoseconds delay) {
     if (delay.count() > 0 && now > kNeverInstant - delay) return kNeverInstant;

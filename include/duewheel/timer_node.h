@@ -11,7 +11,8 @@
 //                     cancelled          cancelled          running + last: no further period
 //
 // Beside the status: `posted` while the node lies in its service's mailbox (it has one link, so it lies there at most
-// once), `waited` when a thread sleeps until the task has returned, and the count of references: one of the service
+// once), `waited` when a thread sleeps until the task has returned, `again` when a task that was to run once wants to
+// run again, and the count of references: one of the service
 // from arming until the end, and one of each Timeout. The last one to go gives the node back.
 //
 // Nodes come from one pool of the process, with a cache in each thread (src/timer/node_pool.h), and their memory stays
@@ -42,7 +43,9 @@ struct TimerNode : IntrusiveTimer {
     static constexpr std::uint32_t kEmbedded = 0x40;
     static constexpr std::uint32_t kStopped = 0x80;
     static constexpr std::uint32_t kRepeats = 0x100;
-    static constexpr std::uint32_t kReference = 0x200;
+    static constexpr std::uint32_t kAtWall = 0x200;
+    static constexpr std::uint32_t kAgain = 0x400;
+    static constexpr std::uint32_t kReference = 0x800;
 
     TimerNode() = default;
     ~TimerNode() = default;
@@ -51,6 +54,7 @@ struct TimerNode : IntrusiveTimer {
     static constexpr std::uint32_t with_status(std::uint32_t word, TimerStatus status) {
         return (word & ~kStatusMask) | static_cast<std::uint32_t>(status);
     }
+    bool repeats() const { return (word.load(std::memory_order_relaxed) & kRepeats) != 0; }
     TimerStatus status() const { return status_of(word.load(std::memory_order_acquire)); }
 
     // What a cancel needs lies in the first 64 bytes, the beginning of the task included.
@@ -60,7 +64,7 @@ struct TimerNode : IntrusiveTimer {
     TimerNode* next_posted = nullptr;      // in the mailbox
     std::atomic<Tick> wanted{kNever};      // the deadline, for whoever takes it out of the mailbox
     TimerTask task;
-    TimerRepeat* repeat = nullptr;  // of a periodic or wall timer: `repeats` is set
+    TimerRepeat* repeat = nullptr;  // of a periodic or wall timer: `repeats` is set, of the latter `at_wall`, too
 };
 static_assert(sizeof(TimerNode) <= 128);
 

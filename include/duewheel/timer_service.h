@@ -139,9 +139,10 @@ class TimerService {
     ~TimerService();
 
     // ---- schedule: any thread ----
-    // Codes: timers_full (max_pending), timers_stopped. O(1), and no allocation for callables of up to 48 bytes once
-    // there have been as many timers before. Throws std::bad_alloc, std::invalid_argument where there is nothing to
-    // call (a null pointer, an empty std::function), and what moving the callable throws; then nothing is scheduled.
+    // Codes: timers_full (max_pending), timers_stopped (also after shutdown()). O(1), and no allocation for callables
+    // of up to 48 bytes once there have been as many timers before. Throws std::bad_alloc, std::invalid_argument where
+    // there is nothing to call (a null pointer, an empty std::function), and what moving the callable throws; then
+    // nothing is scheduled.
 
     template <std::invocable Callable>
     Result<Timeout> schedule_at(TimerInstant deadline, Callable&& callable) {
@@ -154,9 +155,9 @@ class TimerService {
     // At an instant of the wall clock; see WallJump. Allocates.
     Result<Timeout> schedule_at(Instant wall, TimerTask task);
 
-    // Again and again until it is cancelled: a period counted from the nominal start, from the end of the task, or as a
-    // calendar says. Throw std::invalid_argument where the period is less than a tick, or the delay is nothing or less.
-    // They allocate once.
+    // Again and again until it is cancelled (Timeout can move the next run, and change the period): a period counted
+    // from the nominal start, from the end of the task, or as a calendar says. Throw std::invalid_argument where the
+    // period is less than a tick, or the delay is nothing or less. They allocate once.
     Result<Timeout> schedule_at_fixed_rate(std::chrono::nanoseconds first_after, std::chrono::nanoseconds period,
                                            TimerTask task, MissedPeriods missed = MissedPeriods::burst);
     Result<Timeout> schedule_with_fixed_delay(std::chrono::nanoseconds first_after, std::chrono::nanoseconds delay,
@@ -207,6 +208,11 @@ class TimerService {
     TimerInstant rest();
 
     // ---- end and figures: any thread ----
+
+    // An orderly end: from now on schedules are refused, and periodic timers are cancelled; timers that wait to run
+    // once, and coroutines that sleep, still have their time, as long as there is a driver. Returns how many those are.
+    // When pending() is 0, stop(); or before, to give up the rest. TimerThread::finish() does all of it. O(n).
+    std::size_t shutdown();
 
     // From now on schedules are refused, and nothing that is pending fires. Returns the timers that were pending;
     // they count as cancelled. Tasks that run meanwhile, or that the executor has, are no longer pending and end in

@@ -45,6 +45,10 @@ class TimerThread {
     // first.
     std::vector<Timeout> stop();
 
+    // An orderly end: TimerService::shutdown(), and when the last timer that waits has run, the thread stops the
+    // service and ends. From a task of this thread it does not wait; otherwise it returns when the thread has ended.
+    void finish();
+
     // Around fork(): the thread rests between two tasks, and none of its locks is held. Afterwards both processes call
     // after_fork_in_...(); the child gets a thread of its own, with all timers. Not from a task of this thread, nor
     // while an executor has tasks of the service, whose threads the child does not have.
@@ -58,12 +62,14 @@ class TimerThread {
   private:
     void begin();
     void end();
+    void wait_for_end();
     void run();
 
     TimerService& service_;
     Factory factory_;
     std::unique_ptr<TimerAlarm> alarm_;  // while the thread lives, whose it is
     std::atomic<bool> ends_{false};
+    std::atomic<bool> finishes_{false};
     std::atomic<std::uint64_t> wakeups_{0};
     std::atomic<std::thread::id> id_{};
     std::mutex joining_;

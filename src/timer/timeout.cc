@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "timer/timer_core.h"
 #include <duewheel/timeout.h>
@@ -37,12 +39,28 @@ CancelOutcome Timeout::cancel_and_wait() {
 
 bool Timeout::reschedule_at(TimerInstant deadline) {
     TimerCore* const service = core();
-    return service != nullptr && service->reschedule(*node_, service->tick_of(deadline));
+    if (service == nullptr) return false;
+    return node_->repeats() ? service->reschedule_repeating(*node_, deadline)
+                            : service->reschedule(*node_, service->tick_of(deadline));
 }
 
 bool Timeout::reschedule_after(std::chrono::nanoseconds delay) {
     TimerCore* const service = core();
-    return service != nullptr && service->reschedule(*node_, service->tick_after_now(delay));
+    if (service == nullptr) return false;
+    if (!node_->repeats()) return service->reschedule(*node_, service->tick_after_now(delay));
+    return service->reschedule_repeating(*node_,
+                                         instant_after(service->now(), std::max(delay, std::chrono::nanoseconds(0))));
+}
+
+bool Timeout::set_period(std::chrono::nanoseconds period) {
+    TimerCore* const service = core();
+    if (service == nullptr || !node_->repeats()) return false;
+    if (period < service->tick()) {
+        throw std::invalid_argument("Timeout: a period of " + std::to_string(period.count()) +
+                                    " ns. Take at least a tick of the service, which is " +
+                                    std::to_string(service->tick().count()) + " ns.");
+    }
+    return service->set_period(*node_, period);
 }
 
 bool Timeout::is_expired() const {

@@ -100,7 +100,7 @@ TimerCore::Refusal TimerCore::arm(TimerNode& node, Tick deadline, Word reference
     node.core = this;
     node.wanted.store(deadline, std::memory_order_relaxed);
     if (baton_.slip_in()) {
-        const bool refuses = stopped_;
+        const bool refuses = refuses_.load(std::memory_order_relaxed);
         if (!refuses) [[likely]] {
             node.word.store(word, std::memory_order_release);
             file(node, deadline);
@@ -109,10 +109,11 @@ TimerCore::Refusal TimerCore::arm(TimerNode& node, Tick deadline, Word reference
         if (refuses) return leave(), Refusal::stopped;
     } else if (on_driver_thread()) {
         const DriverLock lock(baton_);
-        if (stopped_) return leave(), Refusal::stopped;
+        if (refuses_.load(std::memory_order_relaxed)) return leave(), Refusal::stopped;
         node.word.store(word, std::memory_order_release);
         file(node, deadline);
     } else {
+        if (refuses_.load(std::memory_order_relaxed)) return leave(), Refusal::stopped;
         node.word.store(word | TimerNode::kPosted, std::memory_order_relaxed);
         if (!post(node)) {
             node.word.store(flags, std::memory_order_relaxed);
@@ -208,12 +209,10 @@ TimerNode* TimerCore::drain() {
 // The deadline is read after `posted` is gone: who wants another one from now on posts the node again.
 void TimerCore::receive(TimerNode& node, TimerNode*& dead) {
     const Word word = node.word.fetch_and(~TimerNode::kPosted, std::memory_order_acq_rel);
-    if (TimerNode::status_of(word) == TimerStatus::pending) {
-        if (node.is_pending()) unlink(node);
-        file(node, node.wanted.load(std::memory_order_relaxed));
-        return;
-    }
-    receive_cancelled(node, dead);
+    if (TimerNode::status_of(word) != TimerStatus::pending) return receive_cancelled(node, dead);
+    if (node.is_pending()) unlink(node);
+    if (refuses_.load(std::memory_order_relaxed) && is_periodic(node)) return end_unseen(node, dead);
+    file(node, node.wanted.load(std::memory_order_relaxed));
 }
 
 void TimerCore::receive_cancelled(TimerNode& node, TimerNode*& dead) {
@@ -224,6 +223,20 @@ void TimerCore::receive_cancelled(TimerNode& node, TimerNode*& dead) {
     } else {
         node.next_posted = std::exchange(dead, &node);
     }
+}
+
+// Ends a pending one as cancelled, unless somebody cancels it just now: one that was passed over and does not come
+// again, or a periodic one of a service that is shut down.
+void TimerCore::end_unseen(TimerNode& node, TimerNode*& dead) {
+    Word word = node.word.load(std::memory_order_relaxed);
+    if ((word & TimerNode::kPosted) != 0 ||
+        !node.word.compare_exchange_strong(word,
+                                           TimerNode::with_status(word, TimerStatus::cancelled) | TimerNode::kStopped,
+                                           std::memory_order_acq_rel)) {
+        return;
+    }
+    leave();
+    receive_cancelled(node, dead);
 }
 
 void TimerCore::bury(TimerNode* dead) {
@@ -265,10 +278,7 @@ CancelOutcome TimerCore::cancel(TimerNode& node) {
                 return CancelOutcome::removed;
             case TimerStatus::running: {
                 const bool here = RunningTask::is_here(node);
-                if ((word & TimerNode::kRepeats) != 0 &&
-                    !node.word.compare_exchange_weak(word, word | TimerNode::kLast)) {
-                    continue;
-                }
+                if (!node.word.compare_exchange_weak(word, word | TimerNode::kLast)) continue;
                 return here ? CancelOutcome::running_here : CancelOutcome::running_elsewhere;
             }
             default:
@@ -299,7 +309,11 @@ bool TimerCore::cancel_here(TimerNode& node) {
 
 // Of one that was cancelled, and that nobody else will take to the mailbox.
 void TimerCore::post_cancelled(TimerNode& node) {
-    if (post(node)) return;
+    if (post(node)) {
+        // A driver that waits for the last timers may have to wait no more.
+        if (refuses_.load(std::memory_order_relaxed)) wake_driver();
+        return;
+    }
     // The service has stopped, and left to us what was cancelled before.
     TimerNode* dead = nullptr;
     take_baton();
@@ -312,7 +326,8 @@ bool TimerCore::reschedule(TimerNode& node, Tick deadline) {
     Word word = node.word.load(std::memory_order_acquire);
     for (;;) {
         interleaving_point();
-        if (TimerNode::status_of(word) != TimerStatus::pending || (word & TimerNode::kRepeats) != 0) return false;
+        if (TimerNode::status_of(word) == TimerStatus::running) return reschedule_own(node, deadline);
+        if (TimerNode::status_of(word) != TimerStatus::pending) return false;
         if ((word & TimerNode::kPosted) != 0) {
             // It lies in the mailbox. Whoever takes it out reads the deadline afterwards; if it was taken out
             // meanwhile, the deadline may have been read too early.
@@ -344,6 +359,56 @@ bool TimerCore::reschedule(TimerNode& node, Tick deadline) {
         break;
     }
     wake_if_earlier(deadline);
+    return true;
+}
+
+// From the task of one that was to run once: it is armed again as the task returns, and takes its place for that here.
+bool TimerCore::reschedule_own(TimerNode& node, Tick deadline) {
+    const Word word = node.word.load(std::memory_order_relaxed);
+    if (!RunningTask::is_here(node) || (word & TimerNode::kLast) != 0) return false;
+    if (refuses_.load(std::memory_order_relaxed)) return false;
+    if ((word & TimerNode::kAgain) == 0 && !enter()) return false;
+    node.wanted.store(deadline, std::memory_order_relaxed);
+    node.word.fetch_or(TimerNode::kAgain, std::memory_order_acq_rel);
+    return true;
+}
+
+bool TimerCore::reschedule_repeating(TimerNode& node, TimerInstant deadline) {
+    const Tick tick = tick_of(deadline);
+    const bool moved = change_repeating(node, [&](TimerRepeat& repeat, Word word) {
+        if (TimerNode::status_of(word) == TimerStatus::running) {
+            repeat.moved = deadline;
+            return;
+        }
+        repeat.nominal = deadline;
+        node.wanted.store(tick, std::memory_order_relaxed);
+        // What is posted is filed by who takes it from the mailbox, which needs the baton.
+        if ((word & TimerNode::kPosted) == 0) wheel_.schedule(node, tick);
+    });
+    if (moved) wake_if_earlier(tick);
+    return moved;
+}
+
+bool TimerCore::set_period(TimerNode& node, std::chrono::nanoseconds period) {
+    return change_repeating(node, [period](TimerRepeat& repeat, Word) { repeat.period = period; });
+}
+
+// Of a fixed rate or delay that is pending, or whose task is the caller. With the baton a pending one stays what it is:
+// to fire it or to bury it takes the baton, too; and who arms it again finds no closed mailbox but after a stop.
+template <class Change>
+bool TimerCore::change_repeating(TimerNode& node, Change change) {
+    Word word = node.word.load(std::memory_order_acquire);
+    if ((word & TimerNode::kAtWall) != 0) return false;
+    if (TimerNode::status_of(word) == TimerStatus::running) {
+        if (!RunningTask::is_here(node) || (word & TimerNode::kLast) != 0) return false;
+        change(*node.repeat, word);
+        return true;
+    }
+    take_baton();
+    const std::lock_guard lock(baton_, std::adopt_lock);
+    word = node.word.load(std::memory_order_acquire);
+    if (stopped_ || TimerNode::status_of(word) != TimerStatus::pending) return false;
+    change(*node.repeat, word);
     return true;
 }
 
@@ -403,6 +468,7 @@ std::vector<Timeout> TimerCore::stop() {
         ended.reserve(wheel_.size() + Mailbox::kLengthMax);
         stopping_.reserve(wheel_.size() + Mailbox::kLengthMax);
         stopped_ = true;
+        refuses_.store(true, std::memory_order_relaxed);
         for (TimerNode* node = mailbox_.close(); node != nullptr;) {
             TimerNode* const next = node->next_posted;
             const Word word = node->word.fetch_and(~TimerNode::kPosted, std::memory_order_acq_rel);
@@ -430,6 +496,27 @@ std::vector<Timeout> TimerCore::stop() {
     }
     if (goes_on_here) run_stopping(begins);
     return unprocessed;
+}
+
+// The one-shots leave the wheel and come back, as it cannot be looked through.
+std::size_t TimerCore::shutdown() {
+    TimerNode* dead = nullptr;
+    std::size_t left = 0;
+    {
+        take_baton();
+        const std::lock_guard lock(baton_, std::adopt_lock);
+        if (stopped_) return 0;
+        std::vector<TimerNode*> kept;
+        kept.reserve(wheel_.size() + Mailbox::kLengthMax);
+        refuses_.store(true, std::memory_order_relaxed);
+        dead = drain();
+        at_wall_ = nullptr;
+        wheel_.clear([&](TimerNode& node) { is_periodic(node) ? end_unseen(node, dead) : kept.push_back(&node); });
+        for (TimerNode* const node : kept) file(*node, node->deadline());
+        left = wheel_.size();
+    }
+    bury(dead);
+    return left;
 }
 
 // By who drives: what is embedded and was pending when the service stopped, or comes too late for it. One by one, as

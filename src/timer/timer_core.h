@@ -53,10 +53,13 @@ class TimerCore {
     // alone. False when it is not so, and nothing was done.
     bool cancel_alone(TimerNode& node);
     bool reschedule(TimerNode& node, Tick deadline);
+    bool reschedule_repeating(TimerNode& node, TimerInstant deadline);
+    bool set_period(TimerNode& node, std::chrono::nanoseconds period);
     // Of an embedded node: afterwards it is not armed and nobody knows it. False when its task was taken to be run.
     bool withdraw(TimerNode& node);
 
     std::vector<Timeout> stop();
+    std::size_t shutdown();
     bool stopped() const { return mailbox_.is_closed(); }
     std::size_t pending();
     TimerStatistics statistics();
@@ -77,6 +80,7 @@ class TimerCore {
 
     TimerInstant now() const { return clock_.now(); }
     std::size_t max_pending() const { return options_.max_pending; }
+    std::chrono::nanoseconds tick() const { return options_.tick; }
 
     Tick tick_at(TimerInstant now) const;
     Tick tick_of(TimerInstant deadline) const;
@@ -132,6 +136,10 @@ class TimerCore {
     bool cancel_here(TimerNode& node);
     void post_cancelled(TimerNode& node);
     bool withdraw_stopping(TimerNode& node);
+    template <class Change>
+    bool change_repeating(TimerNode& node, Change change);
+    bool reschedule_own(TimerNode& node, Tick deadline);
+    void end_unseen(TimerNode& node, TimerNode*& dead);
     void add_stopping(TimerNode& node);
     void run_stopping(bool ends_driving);
 
@@ -147,7 +155,7 @@ class TimerCore {
     void report(std::exception_ptr problem, const char* name);
     void finish(TimerNode& node);
     void finish_repeating(TimerNode& node);
-    bool arm_again(TimerNode& node);
+    bool arm_again(TimerNode& node, Tick deadline);
     void end_handed(TimerNode& node);
     void end(TimerNode& node, TimerStatus status);
 
@@ -157,10 +165,11 @@ class TimerCore {
     bool is_before_its_wall(TimerNode& node);
     void look_at_wall(TimerNode*& dead);
     void follow_wall(TimerNode& node, std::chrono::milliseconds ahead, Instant wall_now, TimerNode*& dead);
-    void skip_wall(TimerNode& node, TimerNode*& dead);
 
-    static bool repeats(const TimerNode& node) {
-        return (node.word.load(std::memory_order_relaxed) & TimerNode::kRepeats) != 0;
+    static bool repeats(const TimerNode& node) { return node.repeats(); }
+    // Comes again and again, by itself or because its task says so.
+    static bool is_periodic(const TimerNode& node) {
+        return repeats(node) && (node.repeat->kind != TimerRepeat::Kind::wall || node.repeat->keeps_to_wall);
     }
     static void take_apart(TimerNode& node);
     static void forget_repeat(TimerNode& node);
@@ -174,6 +183,7 @@ class TimerCore {
     // The tick after the one until which the driver sleeps. 0: it is awake, and looks at the mailbox before it sleeps.
     std::atomic<Tick> sleeps_until_{0};
     std::atomic<std::uint64_t> wakes_{0};
+    std::atomic<bool> refuses_{false};  // new timers: it was shut down or stopped; written with the baton
 
     alignas(64) std::atomic<std::size_t> places_{0};  // taken, where max_pending is set
     std::atomic<std::size_t> handed_{0};              // to the executor, and not yet run or dropped

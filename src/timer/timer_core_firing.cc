@@ -295,6 +295,10 @@ void TimerCore::report(std::exception_ptr problem, const char* name) {
 // ---- after a run ----
 
 void TimerCore::finish(TimerNode& node) {
+    if ((node.word.load(std::memory_order_relaxed) & TimerNode::kAgain) != 0) [[unlikely]] {
+        if (!arm_again(node, node.wanted.load(std::memory_order_relaxed))) end(node, TimerStatus::cancelled);
+        return;
+    }
     node.task.reset();
     interleaving_point();
     if (node.word.load(std::memory_order_acquire) ==
@@ -311,29 +315,30 @@ void TimerCore::finish_repeating(TimerNode& node) {
     if (!move_on(repeat, clock_.now(), repeat.is_at_wall() ? clock_.wall_now() : Instant())) {
         leave();
         end(node, TimerStatus::expired);
-    } else if (!arm_again(node)) {
+    } else if (!arm_again(node, repeat.is_at_wall() ? tick_of_wall(repeat) : tick_of(repeat.nominal))) {
         end(node, TimerStatus::cancelled);
     }
 }
 
-// The next run of one that repeats. False when it was cancelled while it ran, or the service stopped; then it has left,
-// and is to be ended.
-bool TimerCore::arm_again(TimerNode& node) {
-    TimerRepeat& repeat = *node.repeat;
-    const Tick deadline = repeat.is_at_wall() ? tick_of_wall(repeat) : tick_of(repeat.nominal);
+// The next run of one that repeats, or is to run again. False when it was cancelled while it ran, or the service takes
+// no more; then it has left, and is to be ended.
+bool TimerCore::arm_again(TimerNode& node, Tick deadline) {
+    const auto as_pending = [](Word word) {
+        return TimerNode::with_status(word & ~TimerNode::kAgain, TimerStatus::pending);
+    };
     node.wanted.store(deadline, std::memory_order_relaxed);
     Word word = node.word.load(std::memory_order_acquire);
     if (on_driver_thread()) {
         const DriverLock lock(baton_);
         do {
-            if (stopped_ || (word & TimerNode::kLast) != 0) return leave(), false;
-        } while (!node.word.compare_exchange_weak(word, TimerNode::with_status(word, TimerStatus::pending)));
+            const bool refuses = refuses_.load(std::memory_order_relaxed);
+            if (refuses || (word & TimerNode::kLast) != 0) return leave(), false;
+        } while (!node.word.compare_exchange_weak(word, as_pending(word)));
         file(node, deadline);
     } else {
         do {
             if ((word & TimerNode::kLast) != 0) return leave(), false;
-        } while (!node.word.compare_exchange_weak(
-            word, TimerNode::with_status(word, TimerStatus::pending) | TimerNode::kPosted));
+        } while (!node.word.compare_exchange_weak(word, as_pending(word) | TimerNode::kPosted));
         if (!post(node)) {
             word = node.word.load(std::memory_order_acquire);
             do {  // who cancels it finds it posted, and leaves all but its task to us

@@ -108,25 +108,12 @@ void TimerCore::follow_wall(TimerNode& node, milliseconds ahead, Instant wall_no
     const bool passed_over = jumped && repeat.wall < wall_now && repeat.wall > wall_now - moved;
     if (passed_over && policy == WallJump::skip) {
         const std::optional<Instant> next = repeat.schedule ? repeat.schedule->next(wall_now) : std::nullopt;
-        if (!next) return skip_wall(node, dead);
+        if (!next) return end_unseen(node, dead);
         repeat.wall = *next;
     }
     const Tick deadline = tick_of_wall(repeat);
     node.wanted.store(deadline, std::memory_order_relaxed);
     wheel_.schedule(node, deadline);
-}
-
-// Ends one that was passed over and does not come again, unless somebody cancels it just now.
-void TimerCore::skip_wall(TimerNode& node, TimerNode*& dead) {
-    std::uint32_t word = node.word.load(std::memory_order_relaxed);
-    const std::uint32_t cancelled =
-        (word & ~TimerNode::kStatusMask) | TimerNode::kStopped | static_cast<std::uint32_t>(TimerStatus::cancelled);
-    if ((word & TimerNode::kPosted) != 0 ||
-        !node.word.compare_exchange_strong(word, cancelled, std::memory_order_acq_rel)) {
-        return;
-    }
-    leave();
-    receive_cancelled(node, dead);
 }
 
 }  // namespace duewheel

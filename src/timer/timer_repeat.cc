@@ -9,9 +9,10 @@ bool move_on(TimerRepeat& repeat, TimerInstant now, Instant wall_now) {
     switch (repeat.kind) {
         case TimerRepeat::Kind::rate:
             repeat.nominal = next_nominal(repeat.missed, repeat.period, repeat.nominal, repeat.begun, now);
+            repeat.nominal = std::exchange(repeat.moved, std::nullopt).value_or(repeat.nominal);
             return true;
         case TimerRepeat::Kind::delay:
-            repeat.nominal = instant_after(now, repeat.period);
+            repeat.nominal = std::exchange(repeat.moved, std::nullopt).value_or(instant_after(now, repeat.period));
             return true;
         case TimerRepeat::Kind::cron: {
             // After the one before, so that none comes twice when the wall was set back over it, and after now, so that

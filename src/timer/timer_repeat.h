@@ -32,6 +32,7 @@ struct TimerRepeat {
     std::optional<CronSchedule> schedule{};
     bool keeps_to_wall = false;           // whatever WallJump says of others
     std::optional<Instant> next{};        // of wall: what its task wants, if it is to come again
+    std::optional<TimerInstant> moved{};  // of rate and delay: what its task wants in place of the next instant
 
     std::chrono::milliseconds wall_ahead{0};  // of the clock's axis, when `wall` was last translated
 

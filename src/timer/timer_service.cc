@@ -17,7 +17,7 @@ Error full_error(std::size_t max_pending) {
 }
 
 Error stopped_error() {
-    return Error{"timers_stopped", "The timer service has been stopped and takes no more timers."};
+    return Error{"timers_stopped", "The timer service has been stopped or shut down, and takes no more timers."};
 }
 
 TimerOptions checked(TimerOptions options) {
@@ -70,7 +70,8 @@ Result<Timeout> TimerService::repeat(TimerRepeat&& repeat, TimerTask&& task) {
     NewNode node(*this);
     node.task() = std::move(task);
     node.node_->repeat = new TimerRepeat(std::move(repeat));
-    return std::move(node).arm(deadline, TimerNode::kRepeats);
+    const bool at_wall = node.node_->repeat->is_at_wall();
+    return std::move(node).arm(deadline, TimerNode::kRepeats | (at_wall ? TimerNode::kAtWall : 0));
 }
 
 Result<Timeout> TimerService::schedule_at(Instant wall, TimerTask task) {
@@ -179,6 +180,10 @@ TimerInstant TimerService::rest() {
 
 void TimerService::wake_driver() {
     core_->wake_driver();
+}
+
+std::size_t TimerService::shutdown() {
+    return core_->shutdown();
 }
 
 std::vector<Timeout> TimerService::stop() {

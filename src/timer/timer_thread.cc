@@ -27,6 +27,10 @@ void TimerThread::begin() {
 // The thread is woken after `ends_`, and looks at that after it has said that it will sleep: it cannot sleep over it.
 void TimerThread::end() {
     ends_.store(true);
+    wait_for_end();
+}
+
+void TimerThread::wait_for_end() {
     service_.wake_driver();
     if (id_.load() == std::this_thread::get_id()) return;
     const std::lock_guard lock(joining_);
@@ -39,12 +43,22 @@ std::vector<Timeout> TimerThread::stop() {
     return unprocessed;
 }
 
+void TimerThread::finish() {
+    static_cast<void>(service_.shutdown());
+    finishes_.store(true);
+    wait_for_end();
+}
+
 void TimerThread::run() {
     id_.store(std::this_thread::get_id());
     while (!ends_.load()) {
         service_.advance();
         const TimerInstant until = service_.rest();
         if (ends_.load()) break;
+        if (finishes_.load() && service_.pending() == 0) {
+            static_cast<void>(service_.stop());
+            break;
+        }
         if (until <= service_.clock().now()) continue;
         alarm_->wait();
         wakeups_.fetch_add(1, std::memory_order_relaxed);
