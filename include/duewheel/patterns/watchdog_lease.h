@@ -21,7 +21,7 @@
 //     if (!lock) return lock.error();
 //     clock.advance(10s);
 //     service.advance();
-//     assert(renewals == 1 && lock->is_held());
+//     assert(renewals == 1 && lock->is_held() && lock->remaining() == 30s);
 #pragma once
 
 #include <chrono>
@@ -72,6 +72,8 @@ class WatchdogLease {
 
     // Neither released, nor lost, nor run out by the service's clock.
     [[nodiscard]] bool is_held() const;
+    // How long it is held without another renewal; zero when it is not.
+    [[nodiscard]] std::chrono::nanoseconds remaining() const;
 
   private:
     struct Course;

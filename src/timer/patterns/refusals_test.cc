@@ -28,6 +28,7 @@
 #include <duewheel/patterns/retry.h>
 #include <duewheel/patterns/system_timer.h>
 #include <duewheel/patterns/task_timer.h>
+#include <duewheel/patterns/watchdog_group.h>
 #include <duewheel/patterns/watchdog_lease.h>
 #include <duewheel/repeating_interval.h>
 #include <duewheel/task.h>
@@ -204,6 +205,10 @@ TEST_F(Arguments, patterns_refuse_times_and_numbers_that_mean_nothing) {
         {"lease -1", [&] { lease(-1s); }, "three ticks"},
         {"lease of two ticks", [&] { lease(2ms); }, "three ticks"},
         {"lease of less than three", [&] { lease(3ms - 1ns); }, "three ticks"},
+        {"group, no renewal", [&] { const WatchdogGroup<int> group(service, 30s, nullptr); }, "what to call"},
+        {"group, lease of two ticks",
+         [&] { (void)WatchdogGroup<int>(service, 2ms, [](const auto&) { return std::vector<Renewal>(); }).hold(1); },
+         "three ticks"},
         {"hashed, tick 0", [&] { hashed({.tick = 0ns}); }, "at least 1 ns"},
         {"hashed, no wheel", [&] { hashed({.ticks_per_wheel = 0}); }, "from 1 to"},
         {"hashed, beyond", [&] { hashed({.ticks_per_wheel = std::numeric_limits<std::size_t>::max()}); }, "from 1 to"},

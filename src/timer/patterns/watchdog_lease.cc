@@ -165,9 +165,15 @@ bool WatchdogLease::release() {
 }
 
 bool WatchdogLease::is_held() const {
-    if (course_ == nullptr) return false;
+    return remaining() > std::chrono::nanoseconds(0);
+}
+
+std::chrono::nanoseconds WatchdogLease::remaining() const {
+    constexpr std::chrono::nanoseconds kNone(0);
+    if (course_ == nullptr) return kNone;
     const std::lock_guard lock(course_->mutex);
-    return course_->state == Course::State::held && course_->service.clock().now() < course_->ends;
+    if (course_->state != Course::State::held) return kNone;
+    return std::max(kNone, course_->ends - course_->service.clock().now());
 }
 
 }  // namespace duewheel

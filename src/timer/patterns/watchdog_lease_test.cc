@@ -43,6 +43,23 @@ TEST_F(WatchdogLeaseTest, is_renewed_at_every_third_while_it_is_held) {
     EXPECT_TRUE(lost.empty()) << "a lease that was given back is not lost";
 }
 
+TEST_F(WatchdogLeaseTest, tells_how_long_it_is_held_without_another_renewal) {
+    WatchdogLease lease = hold();
+    EXPECT_EQ(lease.remaining(), 30s);
+    pass(9s);
+    EXPECT_EQ(lease.remaining(), 21s);
+    pass(1s);
+    EXPECT_EQ(lease.remaining(), 30s) << "renewed";
+    answer = Renewal::unknown;
+    pass(25s);
+    EXPECT_EQ(lease.remaining(), 5s) << "from the last renewal that succeeded";
+    pass(5s);
+    EXPECT_EQ(lease.remaining(), 0s) << "lost";
+    lease = hold();
+    lease.release();
+    EXPECT_EQ(lease.remaining(), 0s);
+}
+
 TEST_F(WatchdogLeaseTest, is_lost_at_once_when_another_one_holds_it) {
     const WatchdogLease lease = hold();
     pass(15s);
