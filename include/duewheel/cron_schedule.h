@@ -8,6 +8,8 @@
 //     const Instant now = sys_days{2026y / November / 21};
 //     assert(nightly.next(now) == now + 1h + 30min);           // none would be: never again
 //     for (const Instant due : nightly.upcoming(now, 10)) assert(due > now);
+//     const CronSchedule two_nights(nightly.rule(), nightly.zone(), {}, {}, {.start = now, .end = now + 48h});
+//     assert(two_nights.upcoming(now, 10).size() == 2);
 //
 // Clocks are put forward and back. The nightly rule's 02:30 does not exist on one Sunday a year and comes twice on
 // another, and each reading of that is right for somebody. The default is never skipped and never twice:
@@ -40,14 +42,25 @@ struct DaylightPolicy {
     RepeatedTime repeated = RepeatedTime::first;
 };
 
+// When a schedule begins and ends: no firing before `start`, none after `end`.
+struct CronWindow {
+    std::optional<Instant> start{};
+    std::optional<Instant> end{};
+};
+
 // An immutable value; all functions are pure and may be called from several threads at the same time.
 //
 // Cost: below a microsecond when the rule fires within some weeks; at worst one walk over the months and changes of
 // offset up to 2399, also when the answer is never: a tenth of a millisecond.
 class CronSchedule {
   public:
-    CronSchedule(CronRule rule, Zone zone, DaylightPolicy policy = {}, ExclusionCalendar closed = {})
-        : rule_(std::move(rule)), zone_(std::move(zone)), policy_(policy), closed_(std::move(closed)) {}
+    CronSchedule(CronRule rule, Zone zone, DaylightPolicy policy = {}, ExclusionCalendar closed = {},
+                 CronWindow window = {})
+        : rule_(std::move(rule)),
+          zone_(std::move(zone)),
+          policy_(policy),
+          closed_(std::move(closed)),
+          window_(window) {}
 
     // The first firing later than `after`; the last one earlier than `before`. None: never.
     std::optional<Instant> next(Instant after) const;
@@ -63,12 +76,14 @@ class CronSchedule {
     const Zone& zone() const { return zone_; }
     const DaylightPolicy& policy() const { return policy_; }
     const ExclusionCalendar& closed() const { return closed_; }
+    const CronWindow& window() const { return window_; }
 
   private:
     CronRule rule_;
     Zone zone_;
     DaylightPolicy policy_;
     ExclusionCalendar closed_;
+    CronWindow window_;
 };
 
 }  // namespace duewheel

@@ -111,15 +111,19 @@ bool CronSchedule::notices(seconds jump) const {
 }
 
 std::optional<Instant> CronSchedule::next(Instant after) const {
+    if (window_.start && after < *window_.start) after = *window_.start - milliseconds(1);
     const std::int64_t second = std::chrono::floor<seconds>(after.time_since_epoch()).count() + 1;
     if (second >= kEnd) return std::nullopt;
-    return instant_of(Walk(*this).forward(std::max(second, kBegin)));
+    const std::optional<Instant> found = instant_of(Walk(*this).forward(std::max(second, kBegin)));
+    return found && window_.end && *found > *window_.end ? std::nullopt : found;
 }
 
 std::optional<Instant> CronSchedule::previous(Instant before) const {
+    if (window_.end && before > *window_.end) before = *window_.end + milliseconds(1);
     const std::int64_t second = std::chrono::ceil<seconds>(before.time_since_epoch()).count() - 1;
     if (second < kBegin) return std::nullopt;
-    return instant_of(Walk(*this).backward(std::min(second, kEnd - 1)));
+    const std::optional<Instant> found = instant_of(Walk(*this).backward(std::min(second, kEnd - 1)));
+    return found && window_.start && *found < *window_.start ? std::nullopt : found;
 }
 
 std::vector<Instant> CronSchedule::upcoming(Instant after, std::size_t count) const {

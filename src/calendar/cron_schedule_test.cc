@@ -219,5 +219,25 @@ TEST(CronSchedule, next_and_previous_agree_from_anywhere) {
     EXPECT_GT(found, 5'000u);
 }
 
+TEST(CronSchedule, begins_and_ends_where_it_is_told_both_included) {
+    const Instant begin = std::chrono::sys_days{std::chrono::year{2026} / 11 / 21};
+    const auto hourly = [](CronWindow window) {
+        return CronSchedule(*CronRule::parse("@hourly"), Zone::utc(), {}, {}, window);
+    };
+    const CronSchedule both = hourly({.start = begin + 1h, .end = begin + 3h});
+    EXPECT_EQ(both.upcoming(begin - 24h, 10), (std::vector<Instant>{begin + 1h, begin + 2h, begin + 3h}));
+    EXPECT_EQ(both.next(begin + 1h), begin + 2h);
+    EXPECT_EQ(both.next(begin + 3h), std::nullopt);
+    EXPECT_EQ(both.previous(begin + 24h), begin + 3h);
+    EXPECT_EQ(both.previous(begin + 2h), begin + 1h);
+    EXPECT_EQ(both.previous(begin + 1h), std::nullopt);
+    const CronSchedule between = hourly({.start = begin + 1h + 1ms, .end = begin + 3h - 1ms});
+    EXPECT_EQ(between.upcoming(begin, 10), std::vector<Instant>{begin + 2h});
+    EXPECT_EQ(between.previous(begin + 24h), begin + 2h);
+    EXPECT_EQ(hourly({.start = begin + 2h}).next(Instant::min()), begin + 2h);
+    EXPECT_EQ(hourly({.end = begin}).previous(Instant::max()), begin);
+    EXPECT_EQ(hourly({.start = begin + 2h, .end = begin + 1h}).next(begin), std::nullopt);
+}
+
 }  // namespace
 }  // namespace duewheel::cron_schedule_test
