@@ -1,10 +1,10 @@
 // The timing wheel for a caller who owns its timers: each is a member (a base) of the caller's own object, and the
 // wheel only links them.
 //
-// Why choose it. It allocates nothing, ever; a timer that is cancelled leaves at once, so its object may go away in the
-// next line, which one that is pending must not; and as long as all timers fit into the processor's cache it is the
+// Why choose it. It allocates nothing, ever; a timer that is cancelled leaves at once, and so does one whose object is
+// destroyed; and as long as all timers fit into the processor's cache it is the
 // fastest. What it gives up: with a million timers a cancel touches two neighbours that are elsewhere in memory; a
-// slot's timers move down all together when its first tick comes, unless the caller gives a budget; 24 bytes stand in
+// slot's timers move down all together when its first tick comes, unless the caller gives a budget; 32 bytes stand in
 // each object. What is not said here is as with TimingWheel (timing_wheel.h).
 //
 // Levels. A timer lies on one of 11 levels of 64 slots. Its level is the highest 6-bit digit in which its deadline
@@ -27,6 +27,11 @@
 //     Session session;
 //     wheel.schedule(session, 300);
 //     wheel.advance_to(300, [](Session& due) { assert(due.number == 5 && !due.is_pending()); });
+//     {
+//         Session short_lived;
+//         wheel.schedule(short_lived, 400);
+//     }                                                      // it is destroyed, which cancels it
+//     assert(wheel.empty());
 #pragma once
 
 #include <algorithm>
@@ -43,40 +48,75 @@
 
 namespace duewheel {
 
-// What an object derives from to be a timer of an IntrusiveTimingWheel. It must be cancelled, or have fired, before it
-// is destroyed, and before its wheel is.
-class IntrusiveTimer {
+// How a timer hangs in its wheel. An object that derives from this alone, and not from IntrusiveTimer, has 8 bytes less
+// and must be cancelled, or have fired, before it is destroyed.
+class IntrusiveLinks {
   public:
-    IntrusiveTimer(const IntrusiveTimer&) = delete;
-    IntrusiveTimer& operator=(const IntrusiveTimer&) = delete;
+    IntrusiveLinks(const IntrusiveLinks&) = delete;
+    IntrusiveLinks& operator=(const IntrusiveLinks&) = delete;
 
     [[nodiscard]] bool is_pending() const { return next_ != this; }
     // As it was asked for; kNever if it never was.
     [[nodiscard]] Tick deadline() const { return deadline_; }
 
   protected:
-    IntrusiveTimer() = default;
-    ~IntrusiveTimer() { assert(!is_pending() && "a pending timer is destroyed: cancel it before"); }
+    IntrusiveLinks() = default;
+    ~IntrusiveLinks() { assert(!is_pending() && "a pending timer is destroyed: cancel it before"); }
 
   private:
-    template <std::derived_from<IntrusiveTimer> Timer>
+    template <std::derived_from<IntrusiveLinks> Timer>
     friend class IntrusiveTimingWheel;
     friend struct IntrusiveTimingWheelProbe;  // lets the tests damage a wheel
 
     // Lists are circular through an anchor, so that linking and unlinking need no branch; what is alone is linked to
     // itself.
-    IntrusiveTimer* next_ = this;
-    IntrusiveTimer* prev_ = this;
+    IntrusiveLinks* next_ = this;
+    IntrusiveLinks* prev_ = this;
     Tick deadline_ = kNever;
 };
 
+// The part of a wheel that its timers know.
+class IntrusiveWheel {
+  protected:
+    using Forget = void (*)(IntrusiveWheel&, IntrusiveLinks&);
+
+    explicit IntrusiveWheel(Forget forget) : forget_(forget) {}
+    ~IntrusiveWheel() = default;
+
+  private:
+    friend class IntrusiveTimer;
+
+    const Forget forget_;  // cancels one that is pending
+};
+
+// What an object derives from to be a timer of an IntrusiveTimingWheel. One that is destroyed while it is pending is
+// cancelled by that; by the thread, then, whose wheel it is.
+class IntrusiveTimer : public IntrusiveLinks {
+  protected:
+    IntrusiveTimer() = default;
+    ~IntrusiveTimer() {
+        if (is_pending()) wheel_->forget_(*wheel_, *this);
+    }
+
+  private:
+    template <std::derived_from<IntrusiveLinks> Timer>
+    friend class IntrusiveTimingWheel;
+
+    IntrusiveWheel* wheel_ = nullptr;  // while it is pending
+};
+
 // Single-owner; neither copied nor moved. Timer is the caller's class, which the sink gets.
-template <std::derived_from<IntrusiveTimer> Timer>
-class IntrusiveTimingWheel {
+template <std::derived_from<IntrusiveLinks> Timer>
+class IntrusiveTimingWheel : private IntrusiveWheel {
   public:
     static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
-    explicit IntrusiveTimingWheel(Tick now = 0) : position_(std::min(now, kLastTick)), now_(position_) {}
+    explicit IntrusiveTimingWheel(Tick now = 0)
+        : IntrusiveWheel([](IntrusiveWheel& wheel, IntrusiveLinks& timer) {
+              static_cast<IntrusiveTimingWheel&>(wheel).take_out(timer);
+          }),
+          position_(std::min(now, kLastTick)),
+          now_(position_) {}
     IntrusiveTimingWheel(const IntrusiveTimingWheel&) = delete;
     IntrusiveTimingWheel& operator=(const IntrusiveTimingWheel&) = delete;
     ~IntrusiveTimingWheel() {
@@ -89,7 +129,11 @@ class IntrusiveTimingWheel {
     void schedule(Timer& timer, Tick deadline);
 
     // True when the timer was pending and now is gone. O(1).
-    bool cancel(Timer& timer);
+    bool cancel(Timer& timer) {
+        if (!timer.is_pending()) return false;
+        take_out(timer);
+        return true;
+    }
 
     // Calls sink(timer) for each timer due by `now`, and returns how many fired; at most `budget` timers are fired or
     // moved down. Before the call the timer is not pending, so the sink may destroy it, or schedule it again. In all as
@@ -105,7 +149,7 @@ class IntrusiveTimingWheel {
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
 
-    // Disarms all. O(n). Time stays.
+    // Disarms all, as the end of the wheel does. O(n). Time stays.
     void clear() {
         clear([](Timer&) {});
     }
@@ -129,7 +173,7 @@ class IntrusiveTimingWheel {
     static constexpr unsigned kSlotCount = 64;
     static constexpr Tick kUnknown = 0;  // of earliest_; no timer on the levels has deadline 0
 
-    struct Anchor : IntrusiveTimer {
+    struct Anchor : IntrusiveLinks {
         ~Anchor() { this->next_ = this->prev_ = this; }
     };
     struct Place {
@@ -137,21 +181,22 @@ class IntrusiveTimingWheel {
         unsigned slot;
     };
 
-    static bool is_empty(const IntrusiveTimer& anchor) { return anchor.next_ == &anchor; }
-    static void link_last(IntrusiveTimer& anchor, IntrusiveTimer& timer);
-    static void append_all(IntrusiveTimer& from, IntrusiveTimer& to);
-    void unlink(IntrusiveTimer& timer);
+    static bool is_empty(const IntrusiveLinks& anchor) { return anchor.next_ == &anchor; }
+    static void link_last(IntrusiveLinks& anchor, IntrusiveLinks& timer);
+    static void append_all(IntrusiveLinks& from, IntrusiveLinks& to);
+    void unlink(IntrusiveLinks& timer);
+    void take_out(IntrusiveLinks& timer);
     void mark_empty(Place place);
     Anchor& slot_at(Place place) { return slots_[place.level * kSlotCount + place.slot]; }
 
     Place next_slot() const;
     Tick next_slot_start() const;
-    void file(IntrusiveTimer& timer);
+    void file(IntrusiveLinks& timer);
     void begin_advance(Tick now);
     bool collect();
     std::size_t demote(std::size_t count_max);
     Tick walk_earliest_slot();
-    std::size_t check_list(const IntrusiveTimer& anchor, std::size_t number) const;
+    std::size_t check_list(const IntrusiveLinks& anchor, std::size_t number) const;
 
     std::array<Anchor, kLevelCount * kSlotCount> slots_;
     Anchor due_;                                         // being fired: all of one tick, or one batch of late ones
@@ -170,15 +215,17 @@ class IntrusiveTimingWheel {
     bool advancing_ = false;
 };
 
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 inline void IntrusiveTimingWheel<Timer>::schedule(Timer& timer, Tick deadline) {
     if (timer.is_pending()) {
         if (timer.deadline_ == earliest_) earliest_ = kUnknown;
         unlink(timer);
     } else {
         ++size_;
+        if constexpr (std::derived_from<Timer, IntrusiveTimer>) static_cast<IntrusiveTimer&>(timer).wheel_ = this;
     }
-    timer.deadline_ = deadline;
+    IntrusiveLinks& links = timer;
+    links.deadline_ = deadline;
     if (deadline <= now_) {
         link_last(late_, timer);
     } else if (deadline == kNever) {
@@ -189,16 +236,14 @@ inline void IntrusiveTimingWheel<Timer>::schedule(Timer& timer, Tick deadline) {
     }
 }
 
-template <std::derived_from<IntrusiveTimer> Timer>
-inline bool IntrusiveTimingWheel<Timer>::cancel(Timer& timer) {
-    if (!timer.is_pending()) return false;
+template <std::derived_from<IntrusiveLinks> Timer>
+inline void IntrusiveTimingWheel<Timer>::take_out(IntrusiveLinks& timer) {
     if (timer.deadline_ == earliest_) earliest_ = kUnknown;
     unlink(timer);
     --size_;
-    return true;
 }
 
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 template <std::invocable<Timer&> Sink>
 std::size_t IntrusiveTimingWheel<Timer>::advance_to(Tick now, Sink&& sink, std::size_t budget) {
     assert(!advancing_ && "advance_to() called from its own sink");
@@ -210,7 +255,7 @@ std::size_t IntrusiveTimingWheel<Timer>::advance_to(Tick now, Sink&& sink, std::
     std::size_t fired = 0;
     while (budget > 0) {
         if (!is_empty(due_)) {
-            IntrusiveTimer& timer = *due_.next_;
+            IntrusiveLinks& timer = *due_.next_;
             unlink(timer);
             --size_;
             ++fired;
@@ -226,12 +271,12 @@ std::size_t IntrusiveTimingWheel<Timer>::advance_to(Tick now, Sink&& sink, std::
     return fired;
 }
 
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 bool IntrusiveTimingWheel<Timer>::caught_up() const {
     return is_empty(due_) && is_empty(moving_) && is_empty(waiting_) && next_slot_start() > now_;
 }
 
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 Tick IntrusiveTimingWheel<Timer>::next_expiry() {
     if (!is_empty(late_) || !caught_up()) return now_;
     if (occupied_levels_ == 0) return kNever;
@@ -240,12 +285,12 @@ Tick IntrusiveTimingWheel<Timer>::next_expiry() {
     return earliest_;
 }
 
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 template <std::invocable<Timer&> Sink>
 void IntrusiveTimingWheel<Timer>::clear(Sink&& sink) {
-    const auto free_all = [&sink](IntrusiveTimer& anchor) {
+    const auto free_all = [&sink](IntrusiveLinks& anchor) {
         while (!is_empty(anchor)) {
-            IntrusiveTimer& timer = *anchor.next_;
+            IntrusiveLinks& timer = *anchor.next_;
             anchor.next_ = timer.next_;
             timer.next_ = timer.prev_ = &timer;
             sink(static_cast<Timer&>(timer));
@@ -262,16 +307,16 @@ void IntrusiveTimingWheel<Timer>::clear(Sink&& sink) {
 
 // ---- lists ----
 
-template <std::derived_from<IntrusiveTimer> Timer>
-inline void IntrusiveTimingWheel<Timer>::link_last(IntrusiveTimer& anchor, IntrusiveTimer& timer) {
+template <std::derived_from<IntrusiveLinks> Timer>
+inline void IntrusiveTimingWheel<Timer>::link_last(IntrusiveLinks& anchor, IntrusiveLinks& timer) {
     timer.prev_ = anchor.prev_;
     timer.next_ = &anchor;
     anchor.prev_->next_ = &timer;
     anchor.prev_ = &timer;
 }
 
-template <std::derived_from<IntrusiveTimer> Timer>
-inline void IntrusiveTimingWheel<Timer>::append_all(IntrusiveTimer& from, IntrusiveTimer& to) {
+template <std::derived_from<IntrusiveLinks> Timer>
+inline void IntrusiveTimingWheel<Timer>::append_all(IntrusiveLinks& from, IntrusiveLinks& to) {
     if (is_empty(from)) return;
     to.prev_->next_ = from.next_;
     from.next_->prev_ = to.prev_;
@@ -280,10 +325,10 @@ inline void IntrusiveTimingWheel<Timer>::append_all(IntrusiveTimer& from, Intrus
     from.next_ = from.prev_ = &from;
 }
 
-template <std::derived_from<IntrusiveTimer> Timer>
-inline void IntrusiveTimingWheel<Timer>::unlink(IntrusiveTimer& timer) {
-    IntrusiveTimer* const next = timer.next_;
-    IntrusiveTimer* const prev = timer.prev_;
+template <std::derived_from<IntrusiveLinks> Timer>
+inline void IntrusiveTimingWheel<Timer>::unlink(IntrusiveLinks& timer) {
+    IntrusiveLinks* const next = timer.next_;
+    IntrusiveLinks* const prev = timer.prev_;
     next->prev_ = prev;
     prev->next_ = next;
     timer.next_ = timer.prev_ = &timer;
@@ -295,7 +340,7 @@ inline void IntrusiveTimingWheel<Timer>::unlink(IntrusiveTimer& timer) {
     if (distance < sizeof(slots_)) mark_empty(Place{slot / kSlotCount, slot % kSlotCount});
 }
 
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 inline void IntrusiveTimingWheel<Timer>::mark_empty(Place place) {
     occupied_[place.level] &= ~(std::uint64_t{1} << place.slot);
     if (occupied_[place.level] == 0) occupied_levels_ &= ~(std::uint32_t{1} << place.level);
@@ -304,14 +349,14 @@ inline void IntrusiveTimingWheel<Timer>::mark_empty(Place place) {
 // ---- placement ----
 
 // The first occupied slot in time. Some slot must be occupied.
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 inline typename IntrusiveTimingWheel<Timer>::Place IntrusiveTimingWheel<Timer>::next_slot() const {
     const auto level = static_cast<unsigned>(std::countr_zero(occupied_levels_));
     return Place{level, static_cast<unsigned>(std::countr_zero(occupied_[level]))};
 }
 
 // The first tick of the first occupied slot: the position's digits above the level, the slot's digit, zeros below.
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 inline Tick IntrusiveTimingWheel<Timer>::next_slot_start() const {
     if (occupied_levels_ == 0) return kNever;
     const Place place = next_slot();
@@ -321,8 +366,8 @@ inline Tick IntrusiveTimingWheel<Timer>::next_slot_start() const {
 }
 
 // Puts a timer whose deadline is after the position into its slot.
-template <std::derived_from<IntrusiveTimer> Timer>
-inline void IntrusiveTimingWheel<Timer>::file(IntrusiveTimer& timer) {
+template <std::derived_from<IntrusiveLinks> Timer>
+inline void IntrusiveTimingWheel<Timer>::file(IntrusiveLinks& timer) {
     const unsigned highest_bit = static_cast<unsigned>(std::bit_width(timer.deadline_ ^ position_)) - 1;
     const unsigned level = highest_bit / kDigitBits;
     const Place place{level, static_cast<unsigned>(timer.deadline_ >> (level * kDigitBits)) % kSlotCount};
@@ -333,7 +378,7 @@ inline void IntrusiveTimingWheel<Timer>::file(IntrusiveTimer& timer) {
 
 // ---- time ----
 
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 void IntrusiveTimingWheel<Timer>::begin_advance(Tick now) {
     if (!is_empty(late_)) {
         // Those of an earlier call that ran out of budget keep their turn, and the new ones share it.
@@ -346,7 +391,7 @@ void IntrusiveTimingWheel<Timer>::begin_advance(Tick now) {
 // With nothing left to fire or to demote: moves on to what comes next, a slot or the late ones. False when nothing is
 // due any more. The position may go anywhere before the start of the next slot, as no timer's highest differing digit
 // changes by that.
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 bool IntrusiveTimingWheel<Timer>::collect() {
     const Tick slot_start = next_slot_start();
     if (!is_empty(waiting_) && waiting_tick_ < slot_start) {
@@ -368,11 +413,11 @@ bool IntrusiveTimingWheel<Timer>::collect() {
 }
 
 // Moves up to `count_max` timers of the slot that starts at the position to where they belong now.
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 std::size_t IntrusiveTimingWheel<Timer>::demote(std::size_t count_max) {
     std::size_t count = 0;
     for (; count < count_max && !is_empty(moving_); ++count, ++touched_) {
-        IntrusiveTimer& timer = *moving_.next_;
+        IntrusiveLinks& timer = *moving_.next_;
         unlink(timer);
         if (timer.deadline_ == position_) {
             link_last(due_, timer);
@@ -383,11 +428,11 @@ std::size_t IntrusiveTimingWheel<Timer>::demote(std::size_t count_max) {
     return count;
 }
 
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 Tick IntrusiveTimingWheel<Timer>::walk_earliest_slot() {
     const Anchor& anchor = slot_at(next_slot());
     Tick earliest = kNever;
-    for (const IntrusiveTimer* timer = anchor.next_; timer != &anchor; timer = timer->next_) {
+    for (const IntrusiveLinks* timer = anchor.next_; timer != &anchor; timer = timer->next_) {
         ++touched_;
         earliest = std::min(earliest, timer->deadline_);
     }
@@ -396,7 +441,7 @@ Tick IntrusiveTimingWheel<Timer>::walk_earliest_slot() {
 
 // ---- the checker ----
 
-template <std::derived_from<IntrusiveTimer> Timer>
+template <std::derived_from<IntrusiveLinks> Timer>
 void IntrusiveTimingWheel<Timer>::check() const {
     require_of_wheel(position_ <= now_ && now_ <= kLastTick,
                      "the position is not after the time, which is not after the last tick");
@@ -417,11 +462,11 @@ void IntrusiveTimingWheel<Timer>::check() const {
 }
 
 // The number of timers in a list, which is that of a slot or, with a number beyond them, another.
-template <std::derived_from<IntrusiveTimer> Timer>
-std::size_t IntrusiveTimingWheel<Timer>::check_list(const IntrusiveTimer& anchor, std::size_t number) const {
+template <std::derived_from<IntrusiveLinks> Timer>
+std::size_t IntrusiveTimingWheel<Timer>::check_list(const IntrusiveLinks& anchor, std::size_t number) const {
     std::size_t count = 0;
-    const IntrusiveTimer* before = &anchor;
-    for (const IntrusiveTimer* timer = anchor.next_;; timer = timer->next_) {
+    const IntrusiveLinks* before = &anchor;
+    for (const IntrusiveLinks* timer = anchor.next_;; timer = timer->next_) {
         require_of_wheel(timer->prev_ == before, "links agree in both directions");
         if (timer == &anchor) return count;
         before = timer;

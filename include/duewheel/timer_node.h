@@ -35,7 +35,7 @@ struct TimerRepeat;
 
 enum class TimerStatus : std::uint32_t { idle, pending, handed, running, expired, cancelled };
 
-struct TimerNode : IntrusiveTimer {
+struct TimerNode : IntrusiveLinks {
     static constexpr std::uint32_t kStatusMask = 0x7;
     static constexpr std::uint32_t kPosted = 0x08;
     static constexpr std::uint32_t kLast = 0x10;

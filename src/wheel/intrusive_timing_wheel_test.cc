@@ -68,6 +68,74 @@ TEST(IntrusiveTimingWheel, gives_every_timer_back_when_it_is_cleared_wherever_it
     EXPECT_EQ(wheel.advance_to(10'000'000, [&next](Timer& timer) { EXPECT_EQ(&timer, &next); }), 1U);
 }
 
+TEST(IntrusiveTimingWheel, a_timer_that_is_destroyed_is_cancelled_wherever_it_lies) {
+    // An assertion it was, and in a release build the wheel went on through freed memory.
+    IntrusiveTimingWheel<Timer> wheel;
+    std::map<std::string, std::unique_ptr<Timer>> timers;
+    const auto arm = [&](const char* name, Tick deadline) {
+        timers[name] = std::make_unique<Timer>(name);
+        wheel.schedule(*timers[name], deadline);
+    };
+    arm("due", 4096);
+    arm("to be moved down", 4097);
+    arm("near", 4099);
+    arm("far", 1'000'000);
+    arm("asleep", kNever);
+    wheel.advance_to(
+        4096, [](Timer&) {}, 1);  // has moved one timer to its tick
+    arm("waiting", 4000);
+    wheel.advance_to(
+        4096, [](Timer&) {}, 0);  // and it has its turn
+    arm("late", 4000);
+    Timer stays("stays");
+    wheel.schedule(stays, 5000);
+    while (!timers.empty()) {
+        const std::size_t size = wheel.size();
+        timers.erase(timers.begin());
+        wheel.check();
+        EXPECT_EQ(wheel.size(), size - 1);
+    }
+    while (!wheel.caught_up()) wheel.advance_to(4096, [](Timer& due) { ADD_FAILURE() << due.name; });
+    EXPECT_EQ(wheel.next_expiry(), 5000U) << "none that is gone wakes anybody";
+    EXPECT_EQ(wheel.advance_to(5000, [](Timer&) {}), 1U);
+}
+
+TEST(IntrusiveTimingWheel, a_peer_that_is_due_with_a_timer_is_destroyed_by_it) {
+    IntrusiveTimingWheel<Timer> wheel;
+    Timer first("first");
+    auto peer = std::make_unique<Timer>("peer");
+    wheel.schedule(first, 5);
+    wheel.schedule(*peer, 5);
+    EXPECT_EQ(wheel.advance_to(5,
+                               [&](Timer& due) {
+                                   EXPECT_EQ(due.name, "first");
+                                   peer.reset();
+                               }),
+              1U);
+    wheel.check();
+    EXPECT_TRUE(wheel.empty());
+}
+
+TEST(IntrusiveTimingWheel, a_timer_outlives_its_wheel_and_goes_to_another) {
+    Timer timer("timer");
+    {
+        IntrusiveTimingWheel<Timer> gone;
+        gone.schedule(timer, 5);
+    }
+    EXPECT_FALSE(timer.is_pending());
+    IntrusiveTimingWheel<Timer> wheel;
+    {
+        Timer moved("moved");
+        IntrusiveTimingWheel<Timer> before;
+        before.schedule(moved, 5);
+        EXPECT_TRUE(before.cancel(moved));
+        wheel.schedule(moved, 5);
+        EXPECT_TRUE(before.empty());
+    }
+    EXPECT_TRUE(wheel.empty()) << "it left the wheel that it was in last";
+    static_assert(sizeof(IntrusiveTimer) == 32 && sizeof(IntrusiveLinks) == 24);
+}
+
 TEST(IntrusiveTimingWheel, leaves_a_timer_the_deadline_that_was_asked_for) {
     IntrusiveTimingWheel<Timer> wheel(10);
     Timer timer("timer");

@@ -43,10 +43,10 @@ TEST(WheelDeathTest, says_when_a_wheel_is_advanced_by_its_own_sink) {
     EXPECT_DEATH(advance_in_sink<Members>(), "advance_to.. called from its own sink");
 }
 
-TEST(WheelDeathTest, says_when_a_pending_timer_is_destroyed) {
+TEST(WheelDeathTest, says_when_a_pending_timer_is_destroyed_that_does_not_know_its_wheel) {
     // Unseen, the wheel would go on through freed memory at some later tick.
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
-    struct Timer : IntrusiveTimer {};
+    struct Timer : IntrusiveLinks {};
     for (const Tick deadline : {Tick{0}, Tick{5}, kNever}) {
         const auto destroy_pending = [deadline] {
             IntrusiveTimingWheel<Timer> wheel;
