@@ -21,6 +21,9 @@ INCLUDE = ROOT / "include"
 # What others are made of: no user begins there.
 INNER = {"duewheel/embedded_timer.h", "duewheel/node_table.h", "duewheel/parking_levels.h", "duewheel/strip.h",
          "duewheel/timer_node.h"}
+# What duewheel::wheels is for.
+WHEELS = ["duewheel/chrono_wheel.h", "duewheel/id_timing_wheel.h", "duewheel/intrusive_timing_wheel.h",
+          "duewheel/tick.h", "duewheel/timing_wheel.h"]
 # What a header needs that need not be there; without it, it is not compiled.
 NEEDS = {"duewheel/asio.h": "boost/asio.hpp"}
 EXAMPLE = re.compile(r"^// Example:\n((?://     .*\n)+)", re.MULTILINE)
@@ -63,8 +66,8 @@ def source(header):
             f"duewheel::Status {function}();\n\nduewheel::Status {function}() {{ return {{}}; }}\n#endif\n")
 
 
-def main_source():
-    functions = [re.sub(r"\W", "_", header) for header in headers()]
+def main_source(of):
+    functions = [re.sub(r"\W", "_", header) for header in of]
     return ("#include <cstdio>\n\n#include <duewheel/status.h>\n\n" +
             "".join(f"duewheel::Status {function}();\n" for function in functions) +
             "\nint main() {\n    bool all_ok = true;\n" +
@@ -102,7 +105,7 @@ class Install(unittest.TestCase):
                 (outside / name).write_text((ROOT / "tests/install/outside" / name).read_text())
             for header in headers():
                 (outside / "headers" / (re.sub(r"\W", "_", header) + ".cc")).write_text(source(header))
-            (outside / "headers/main.cc").write_text(main_source())
+            (outside / "headers/main.cc").write_text(main_source(headers()))
             self.configure(outside, folder / "build", f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}")
             self.run_it(options.cmake, "--build", folder / "build", "-j", os.environ.get("DUEWHEEL_JOBS", "2"))
             self.run_it(folder / "build/headers")
@@ -113,13 +116,44 @@ class Install(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="duewheel-embedded-") as temporary:
             folder = pathlib.Path(temporary)
             (folder / "CMakeLists.txt").write_text(
-                "cmake_minimum_required(VERSION 3.25)\nproject(embedding LANGUAGES CXX)\n"
+                "cmake_minimum_required(VERSION 3.22)\nproject(embedding LANGUAGES CXX)\n"
                 f"add_subdirectory({ROOT} duewheel)\n"
                 "foreach(name base_test duewheeld duewheel_store turning_wheels)\n"
                 "  if(TARGET ${name})\n    message(FATAL_ERROR \"${name} is built too\")\n  endif()\nendforeach()\n"
                 "get_target_property(aliased duewheel::timers ALIASED_TARGET)\n"
                 "if(NOT aliased STREQUAL duewheel_timers)\n  message(FATAL_ERROR \"no duewheel::timers\")\nendif()\n")
             self.configure(folder, folder / "build")
+
+    def test_the_wheels_need_neither_cctz_nor_anything_to_link(self):
+        nothing = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("Cctz", "GTest", "rapidcheck", "Boost")]
+        with tempfile.TemporaryDirectory(prefix="duewheel-wheels-") as temporary:
+            folder = pathlib.Path(temporary)
+            self.configure(ROOT, folder / "build", "-DDUEWHEEL_SERVER=OFF", "-DDUEWHEEL_TESTS=OFF", *nothing)
+            self.run_it(options.cmake, "--build", folder / "build")
+            self.run_it(options.cmake, "--install", folder / "build", "--prefix", folder / "prefix", "--component",
+                        "timers")
+            outside = folder / "outside"
+            (outside / "headers").mkdir(parents=True)
+            (outside / "CMakeLists.txt").write_text(
+                "cmake_minimum_required(VERSION 3.22)\nproject(wheels LANGUAGES CXX)\n"
+                "find_package(duewheel REQUIRED COMPONENTS wheels)\n"
+                "find_package(duewheel QUIET COMPONENTS timers)\n"
+                "if(duewheel_FOUND)\n  message(FATAL_ERROR \"there are timers\")\nendif()\n"
+                "file(GLOB sources headers/*.cc)\nadd_executable(wheels ${sources})\n"
+                "target_link_libraries(wheels PRIVATE duewheel::wheels)\n"
+                "target_compile_options(wheels PRIVATE -UNDEBUG)\n")
+            for header in WHEELS:
+                (outside / "headers" / (re.sub(r"\W", "_", header) + ".cc")).write_text(source(header))
+            (outside / "headers/main.cc").write_text(main_source(WHEELS))
+            self.configure(outside, folder / "outside-build", f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}", *nothing)
+            self.run_it(options.cmake, "--build", folder / "outside-build")
+            self.run_it(folder / "outside-build/wheels")
+
+    def test_the_preset_of_the_library_alone_needs_no_test_packages(self):
+        with tempfile.TemporaryDirectory(prefix="duewheel-preset-") as temporary:
+            self.run_it(options.cmake, "-S", ROOT, "--preset", "timers", "-B", temporary,
+                        f"-DCMAKE_CXX_COMPILER={options.compiler}", "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON",
+                        "-DCMAKE_DISABLE_FIND_PACKAGE_rapidcheck=ON")
 
     def test_every_header_a_user_begins_with_has_an_example(self):
         for header in headers():

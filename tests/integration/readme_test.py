@@ -45,14 +45,16 @@ class Readme(unittest.TestCase):
         self.assertTrue(commands[1].startswith("./dev test"))
 
     def test_the_curl_lines_deliver_on_time_across_kill_9(self):
-        put, lease = next(block for block in blocks() if block[0].startswith("curl"))
+        put, lease, ack = next(block for block in blocks() if block[0].startswith("curl"))
         with Daemon() as daemon:
             daemon.start()
             due_ms = json.loads(self.run_line(daemon, put))["due_ms"]
             daemon.kill()
             daemon.start()
             asked_ms = time.time() * 1000
-            (message,) = json.loads(self.run_line(daemon, lease))["messages"]
+            leased, acked = self.run_line(daemon, f"{lease}\n{ack}").splitlines()
+            (message,) = json.loads(leased)["messages"]
+            self.assertEqual(json.loads(acked)["outcome"], "done")
             self.assertEqual(message["body"], "hello")
             self.assertEqual(message["due_ms"], due_ms)
             self.assertGreaterEqual(message["delivered_ms"], due_ms)
@@ -60,11 +62,11 @@ class Readme(unittest.TestCase):
             self.assertLess(message["delivered_ms"] - max(due_ms, asked_ms), 5000)
 
     def test_the_lines_of_the_command_line_deliver(self):
-        put, lease = next(block for block in blocks() if "duewheel put" in block[0])
+        put, lease, ack = next(block for block in blocks() if "duewheel put" in block[0])
         with Daemon() as daemon:
             daemon.start()
             self.run_line(daemon, put)
-            self.assertIn("hello", self.run_line(daemon, lease))
+            self.assertIn("hello", self.run_line(daemon, f"{lease}\n{ack}"))
 
 
 class Dev(unittest.TestCase):
