@@ -66,22 +66,26 @@ Result<std::string> read_body_argument(const std::string& argument) {
     return read_all(file.get(), path);
 }
 
-CLI::Option* BodyArgument::add_to(CLI::App& verb, const char* help) {
+void BodyArgument::add_to(CLI::App& verb, const char* help) {
     CLI::Option* const body = verb.add_option("BODY", text, help);
     CLI::Option* const json =
-        verb.add_flag("--json-body", is_json, "The content is JSON: whoever gets the message gets it as JSON");
+        verb.add_flag("--json-body", is_json, "The content is JSON: whoever gets the message gets it as JSON")
+            ->needs(body);
     verb.add_option("--content-type", content_type, "Media type of the content")->type_name("TYPE")->excludes(json);
-    return body;
+    option = body;
 }
 
 Status BodyArgument::put_into(boost::json::object& request) const {
-    const Result<std::string> bytes = read_body_argument(text);
-    if (!bytes) return bytes.error();
-    if (is_json && !is_json_text(*bytes)) {
-        return Error{"bad_json",
-                     "The content is not JSON, or is nested too deep; without --json-body it may be anything.", "BODY"};
+    if (is_given()) {
+        const Result<std::string> bytes = read_body_argument(text);
+        if (!bytes) return bytes.error();
+        if (is_json && !is_json_text(*bytes)) {
+            return Error{"bad_json",
+                         "The content is not JSON, or is nested too deep; without --json-body it may be anything.",
+                         "BODY"};
+        }
+        request[is_text(*bytes) ? "body" : "body_base64"] = is_text(*bytes) ? *bytes : base64(*bytes);
     }
-    request[is_text(*bytes) ? "body" : "body_base64"] = is_text(*bytes) ? *bytes : base64(*bytes);
     if (is_json) request["content_type"] = "application/json";
     if (content_type) request["content_type"] = *content_type;
     return {};

@@ -24,10 +24,13 @@ struct BodyArgument {
     bool is_json = false;
     std::optional<std::string> content_type;
 
-    // Returns the option BODY.
-    CLI::Option* add_to(CLI::App& verb, const char* help);
-    // Adds `body` where the bytes are text, `body_base64` where they are not, and `content_type`. JSON goes as a text
-    // too, which keeps its numbers as they are written. Codes: as read_body_argument(); bad_json.
+    const CLI::Option* option = nullptr;
+
+    void add_to(CLI::App& verb, const char* help);
+    // An empty BODY is one too.
+    bool is_given() const { return option->count() != 0; }
+    // Adds what is given: `body` where the bytes are text, `body_base64` where they are not, and `content_type`. JSON
+    // goes as a text too, which keeps its numbers as they are written. Codes: as read_body_argument(); bad_json.
     Status put_into(boost::json::object& request) const;
 };
 

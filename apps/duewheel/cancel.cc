@@ -1,16 +1,19 @@
 // duewheel cancel: takes a message back, with a definite answer.
 #include "arguments.h"
+#include "message_arguments.h"
 #include "verbs.h"
 
 namespace duewheel {
 namespace {
 
 struct CancelArguments {
-    std::string id;
+    MessageArguments message;
 };
 
 int cancel(Session& session, const CancelArguments& arguments) {
-    const ServerAnswer answer = session.ask("DELETE", session.path("messages", arguments.id));
+    const Result<std::string> path = arguments.message.path(session);
+    if (!path) return session.complain(path.error(), kExitUsage);
+    const ServerAnswer answer = session.ask("DELETE", *path);
     return show_change(session, answer);
 }
 
@@ -20,9 +23,11 @@ void add_cancel(CLI::App& program, Session& session) {
     Verb<CancelArguments> verb(
         program, session, "cancel", "Take a message back; exits 1 when it is too late for that",
         "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
-        "  duewheel cancel \"$ID\"",
+        "  duewheel cancel \"$ID\"\n"
+        "  duewheel put mail 'Hello' --in 1h --key 'order 7'\n"
+        "  duewheel cancel --queue mail --key 'order 7'",
         cancel);
-    verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
+    verb.options->message.add_to(*verb.app);
 }
 
 }  // namespace duewheel

@@ -781,6 +781,45 @@ class Worker(CommandLine):
         message = self.answer("get", number)
         self.assertEqual((message["state"], message["attempts"]), ("done", 2))
 
+    # `queue set` took away whatever was not said again: a webhook, a retry rule.
+    def test_set_keeps_what_is_not_named(self):
+        self.output("queue", "set", "q", "--lease", "9m", "--pending", "10", "--retry-attempts", "3")
+        self.output("queue", "set", "q", "--per-second", "5")
+        self.output("queue", "set", "q", "--unset", "limits.pending", "--retry-first", "2s")
+        settings = self.answer("queue", "get", "q")["settings"]
+        self.assertEqual((sorted(settings), settings["limits"], settings["retry"]["attempts"]),
+                         (["lease_ms", "limits", "paused", "retry"], {"per_second": 5}, 3))
+        self.output("queue", "set", "q", "--lease", "9m", "--replace")
+        self.assertEqual(sorted(self.answer("queue", "get", "q")["settings"]), ["lease_ms", "paused"])
+        self.output("schedule", "set", "report", "q", "run", "--every", "1h", "--header", "a=b")
+        self.output("schedule", "set", "report", "--cron", "0 9 * * *", "--header", "c=d")
+        settings = self.answer("schedule", "get", "report")["settings"]
+        self.assertEqual((settings["cron"], "every_ms" in settings, settings["body"], settings["headers"]),
+                         ("0 9 * * *", False, "run", {"a": "b", "c": "d"}))
+        self.output("schedule", "set", "report", "q", '{"rate": 1.50}', "--json-body")
+        self.output("schedule", "set", "report", "--priority", "2")
+        settings = self.answer("schedule", "get", "report")["settings"]
+        self.assertEqual((settings["json"], settings["content_type"]), ({"rate": 1.5}, "application/json"))
+        self.output("schedule", "set", "report", "--unset", "json")
+        settings = self.answer("schedule", "get", "report")["settings"]
+        self.assertEqual((settings["body"], "content_type" in settings), ("", False))
+        self.assertIn("(unknown_schedule, schedule)", self.refusal("schedule", "set", "reprot", "--jitter", "1m"))
+        self.output("watchdog", "set", "dog", "q", "bark", "--timeout", "1h", "--again", "1h")
+        self.output("watchdog", "set", "dog", "--timeout", "2h", "--unset", "again_ms")
+        settings = self.answer("watchdog", "get", "dog")["settings"]
+        self.assertEqual((settings["body"], "again_ms" in settings), ("bark", False))
+        self.output("namespace", "set", "team", "--queues", "5", "--weight", "2")
+        self.output("namespace", "set", "team", "--pending", "7")
+        self.assertEqual(self.answer("namespace", "show", "team")["settings"],
+                         {"limits": {"pending": 7, "queues": 5}, "weight": 2})
+
+    def test_a_message_is_cancelled_by_the_key_that_its_producer_chose(self):
+        self.put("q", "x", "--in", "1h", "--key", "order 7")
+        self.output("move", "--queue", "q", "--key", "order 7", "--in", "2h")
+        self.assertEqual(self.answer("get", "--queue", "q", "--key", "order 7")["body"], "x")
+        self.assertEqual(self.output("cancel", "--queue", "q", "--key", "order 7"), "cancelled\n")
+        self.assertIn("(unknown_key, key)", self.refusal("cancel", "--queue", "q", "--key", "order 8"))
+
     # It asked for 30 s, whatever the queue had been told.
     def test_the_lease_is_as_long_as_the_queue_has_it(self):
         self.output("queue", "set", "q", "--lease", "9m")
@@ -799,7 +838,10 @@ class Worker(CommandLine):
                                (["--start", "2028-01-01T06:00+02:00", "--tz", "Europe/Oslo"], "2028-01-01T04:00:00.000Z")):
             self.output("schedule", "set", "bounded", "q", "x", "--cron", "0 6 * * *", *options, TZ="America/New_York")
             self.assertEqual(self.answer("schedule", "get", "bounded")["settings"]["start"], start)
-        self.output("schedule", "set", "bounded", "q", "x", "--cron", "0 6 * * *", "--start", "2028-01-01T06:00", TZDIR="/")
+        # In the zone that the schedule keeps; the machine's own data is not asked for one that is replaced in UTC.
+        self.output("schedule", "set", "bounded", "--start", "2028-01-01T06:00", TZ="America/New_York")
+        self.assertEqual(self.answer("schedule", "get", "bounded")["settings"]["start"], "2028-01-01T05:00:00.000Z")
+        self.output("schedule", "set", "bounded", "q", "x", "--cron", "0 6 * * *", "--start", "2028-01-01T06:00", "--replace", TZDIR="/")
         wrong = ("schedule", "set", "bounded", "q", "x", "--cron", "0 6 * * *", "--end")
         twice = self.refusal(*wrong, "2027-10-31T02:30", "--tz", "Europe/Oslo", code=USAGE)
         self.assertIn("Write 2027-10-31T02:30:00+02:00 or 2027-10-31T02:30:00+01:00.", twice)

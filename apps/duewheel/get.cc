@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "local_time.h"
+#include "message_arguments.h"
 #include "plain_text.h"
 #include "verbs.h"
 
@@ -10,7 +11,7 @@ namespace duewheel {
 namespace {
 
 struct GetArguments {
-    std::string id;
+    MessageArguments message;
 };
 
 namespace json = boost::json;
@@ -56,7 +57,9 @@ void print_message(const json::object& message) {
 }
 
 int get(Session& session, const GetArguments& arguments) {
-    const ServerAnswer answer = session.ask("GET", session.path("messages", arguments.id));
+    const Result<std::string> path = arguments.message.path(session);
+    if (!path) return session.complain(path.error(), kExitUsage);
+    const ServerAnswer answer = session.ask("GET", *path);
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] { print_message(answer.members); });
 }
@@ -68,7 +71,7 @@ void add_get(CLI::App& program, Session& session) {
                             "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
                             "  duewheel get \"$ID\"",
                             get);
-    verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
+    verb.options->message.add_to(*verb.app);
 }
 
 }  // namespace duewheel

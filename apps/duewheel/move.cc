@@ -1,12 +1,13 @@
 // duewheel move: gives a waiting message another due time.
 #include "arguments.h"
+#include "message_arguments.h"
 #include "verbs.h"
 
 namespace duewheel {
 namespace {
 
 struct MoveArguments {
-    std::string id;
+    MessageArguments message;
     WhenArguments when;
 };
 
@@ -17,7 +18,9 @@ int move(Session& session, const MoveArguments& arguments) {
     }
     boost::json::object request;
     if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
-    const ServerAnswer answer = session.ask("PATCH", session.path("messages", arguments.id), request);
+    const Result<std::string> path = arguments.message.path(session);
+    if (!path) return session.complain(path.error(), kExitUsage);
+    const ServerAnswer answer = session.ask("PATCH", *path, request);
     return show_change(session, answer);
 }
 
@@ -29,7 +32,7 @@ void add_move(CLI::App& program, Session& session) {
         "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel move \"$ID\" --at 2027-01-01T06:00 --tz Europe/Oslo",
         move);
-    verb.app->add_option("ID", verb.options->id, "The id that `put` printed")->required();
+    verb.options->message.add_to(*verb.app);
     verb.options->when.add_to(*verb.app);
 }
 

@@ -7,6 +7,7 @@
 #include "net/http_target.h"
 #include "pages.h"
 #include "plain_text.h"
+#include "settings_arguments.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -34,6 +35,7 @@ struct SetArguments {
     std::string name;
     std::optional<std::uint64_t> limits[std::size(kLimits)];
     std::optional<std::uint64_t> weight;
+    SettingsArguments settings;
 };
 struct ListArguments {
     std::uint64_t limit = 100;
@@ -80,7 +82,8 @@ int set(Session& session, const SetArguments& arguments) {
     json::object request;
     if (!limits.empty()) request["limits"] = std::move(limits);
     if (arguments.weight) request["weight"] = *arguments.weight;
-    return show_namespace(session, session.ask("PUT", path_of(arguments.name), request));
+    arguments.settings.put_into(request);
+    return show_namespace(session, session.ask(arguments.settings.method(), path_of(arguments.name), request));
 }
 
 int show(Session& session, const NameArguments& arguments) {
@@ -127,7 +130,7 @@ void add_namespace(CLI::App& program, Session& session) {
         "  duewheel namespace set team --pending 1000000 --put-rate 500\n"
         "  duewheel namespace list");
     Verb<SetArguments> setting(
-        *space, session, "set", "Set all limits of a namespace, and its weight; a limit that is not given is none",
+        *space, session, "set", "Change limits of a namespace, and its weight; what is not named stays as it is",
         "duewheel namespace set team --pending 1000000 --queues 100 --put-rate 500 --weight 2", set);
     setting.app->add_option("NAME", setting.options->name, "The namespace")->required();
     for (std::size_t i = 0; i < std::size(kLimits); ++i) {
@@ -137,6 +140,7 @@ void add_namespace(CLI::App& program, Session& session) {
         ->add_option("--weight", setting.options->weight,
                      "How much more of it is carried out than of a namespace of weight 1, while both have much waiting")
         ->type_name("NUMBER");
+    setting.options->settings.add_to(*setting.app);
     Verb<ListArguments> listing(*space, session, "list", "List namespaces by name; with --json one a line",
                                 "duewheel namespace list --limit 1000", list);
     takes_limit(*listing.app, listing.options->limit);

@@ -23,7 +23,6 @@ namespace {
 struct MessageArguments {
     std::string queue;
     BodyArgument body;
-    const CLI::Option* body_given = nullptr;  // an empty body is one too
     WhenArguments when;
     std::optional<std::string> expires_in;
     std::optional<std::string> expires;
@@ -81,7 +80,7 @@ int put_message(Session& session, const MessageArguments& arguments, boost::json
 int put(Session& session, const PutArguments& arguments) {
     if (!arguments.traceparent.empty()) session.trace(arguments.traceparent);
     if (arguments.lines) return put_lines(session, arguments.queue, *arguments.lines, arguments.batch);
-    if (arguments.body_given->count() == 0) {
+    if (!arguments.body.is_given()) {
         return session.complain({"missing_body", "Say what the message is: BODY, or --ndjson FILE for many messages."},
                                 kExitUsage);
     }
@@ -124,7 +123,7 @@ std::string check_traceparent(const std::string& text) {
 
 void MessageArguments::add_to(CLI::App& verb) {
     verb.add_option("QUEUE", queue, "The queue's name")->required();
-    body_given = body.add_to(verb, "The content: a text, - for standard input, @FILE for a file");
+    body.add_to(verb, "The content: a text, - for standard input, @FILE for a file");
     when.add_to(verb);
     CLI::Option* duration = verb.add_option("--expires-in", expires_in,
                                             "Ends by itself if nobody has taken it after this time: 250ms, 10m, PT1H");

@@ -7,6 +7,7 @@
 #include "plain_text.h"
 #include "queue_verbs.h"
 #include "retry_arguments.h"
+#include "settings_arguments.h"
 #include "terminal.h"
 #include "verbs.h"
 #include "webhook_arguments.h"
@@ -27,6 +28,7 @@ struct SetArguments {
     std::optional<std::uint64_t> per_second;
     RetryArguments retry;
     WebhookArguments webhook;
+    SettingsArguments settings;
 };
 struct ListArguments {
     std::uint64_t limit = 100;
@@ -138,12 +140,14 @@ int set(Session& session, const SetArguments& arguments) {
     if (arguments.paused) request["paused"] = true;
     if (!arguments.lease.empty()) request["lease"] = arguments.lease;
     if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
-    if (Status read = arguments.webhook.put_into(request); !read) return session.complain(read.error(), kExitUsage);
+    arguments.webhook.put_into(request);
     json::object limits;
     if (arguments.pending) limits["pending"] = *arguments.pending;
     if (arguments.per_second) limits["per_second"] = *arguments.per_second;
     if (!limits.empty()) request["limits"] = std::move(limits);
-    return show_queue(session, session.ask("PUT", session.path("queues", arguments.queue), request));
+    arguments.settings.put_into(request);
+    return show_queue(session,
+                      session.ask(arguments.settings.method(), session.path("queues", arguments.queue), request));
 }
 
 int pause(Session& session, const QueueArguments& arguments) {
@@ -199,19 +203,18 @@ void add_verb(CLI::App& parent, Session& session, const char* name, const char* 
 }
 
 void add_set(CLI::App& parent, Session& session) {
-    Verb<SetArguments> verb(
-        parent, session, "set",
-        "Give a queue all its settings; what is left out is as in a queue without any, and a pause stays",
-        "duewheel queue set letters --lease 2m --pending 10000\n"
-        "  duewheel queue set calls --webhook https://receiver.example/in --webhook-rate 100",
-        set);
+    Verb<SetArguments> verb(parent, session, "set", "Change settings of a queue; what is not named stays as it is",
+                            "duewheel queue set letters --lease 2m --pending 10000\n"
+                            "  duewheel queue set letters --retry-attempts 5 --unset limits.pending\n"
+                            "  duewheel queue set calls --webhook https://receiver.example/in --webhook-rate 100",
+                            set);
     SetArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     verb.app->add_flag("--paused", options.paused, "Hand nothing out");
     takes_duration(verb.app->add_option("--lease", options.lease, "How long a lease lasts that names no time"));
-    verb.app->add_option("--pending", options.pending, "How many unfinished messages it may hold; else no limit");
-    verb.app->add_option("--per-second", options.per_second,
-                         "How many messages may be due in one second; else no limit");
+    verb.app->add_option("--pending", options.pending, "How many unfinished messages it may hold");
+    verb.app->add_option("--per-second", options.per_second, "How many messages may be due in one second");
+    options.settings.add_to(*verb.app);
     options.retry.add_to(*verb.app);
     options.webhook.add_to(*verb.app);
 }

@@ -208,11 +208,11 @@ class CommandLineTest(unittest.TestCase):
                     "last_fired": {"id": "9", "due_ms": fed_ms}, "owed": {"due_ms": fed_ms},
                     "settings": {"queue": "q", "timeout_ms": 30_000, "most_ms": 300_000, "again_ms": 3_600_000, "body": "x"}}
         for arguments, answer, request, said in (
-                (["set", "w", "q", "x", "--timeout", "30s"], watchdog, ("PUT", "/v1/watchdogs/w", {"queue": "q", "timeout": "30s", "body": "x"}),
+                (["set", "w", "q", "x", "--timeout", "30s"], watchdog, ("PATCH", "/v1/watchdogs/w", {"queue": "q", "timeout": "30s", "body": "x"}),
                  ["30s after its last feed, 5m after the first at most, then every 1h", "2; 1 merged", "9 of", "the one of"]),
                 (["set", "a/b", "q", "x", "--timeout", "30s", "--most", "5m", "--again", "1h", "--feed", "--priority", "3", "--expires-in",
                   "1d", "--order-key", "k", "--header", "a=b", "--retry-attempts", "3"], {**watchdog, "late": True},
-                 ("PUT", "/v1/watchdogs/a%2Fb", {"queue": "q", "timeout": "30s", "most": "5m", "again": "1h", "feed": True, "priority": 3,
+                 ("PATCH", "/v1/watchdogs/a%2Fb", {"queue": "q", "timeout": "30s", "most": "5m", "again": "1h", "feed": True, "priority": 3,
                                                  "expires_in": "1d", "order_key": "k", "headers": {"a": "b"}, "retry": {"attempts": 3},
                                                  "body": "x"}), [", too late"]),
                 (["feed", "w"], {"watchdog": "w", "due_ms": due_ms, "late": False, "fired": 0}, ("POST", "/v1/watchdogs/w:feed", None), ["fed; due"]),
@@ -230,9 +230,51 @@ class CommandLineTest(unittest.TestCase):
                 self.assertEqual(self.sent(), request)
                 for words in said:
                     self.assertIn(words, output)
-        code, _, error = self.run_program("watchdog", "set", "w", "q", "x")
-        self.assertEqual(code, USAGE)
-        self.assertIn("--timeout", error)
+
+    def test_set_changes_what_is_named_and_removes_what_is_unset(self):
+        self.stub.answer = (200, {"queue": "q", "schedule": "s", "watchdog": "w", "namespace": "n", "settings": {}})
+        for arguments, request in (
+                (["queue", "set", "q", "--lease", "2m"], ("PATCH", "/v1/queues/q", {"lease": "2m"})),
+                (["queue", "set", "q", "--webhook-rate", "5", "--unset", "limits.pending", "--unset", "target.webhook.timeout"],
+                 ("PATCH", "/v1/queues/q", {"target": {"webhook": {"rate": 5, "timeout": None}}, "limits": {"pending": None}})),
+                (["queue", "set", "q", "--lease", "2m", "--replace"], ("PUT", "/v1/queues/q", {"lease": "2m"})),
+                (["schedule", "set", "s", "--jitter", "5m", "--unset", "zone"],
+                 ("PATCH", "/v1/schedules/s", {"jitter": "5m", "zone": None})),
+                (["schedule", "set", "s", "--content-type", "text/css"], ("PATCH", "/v1/schedules/s", {"content_type": "text/css"})),
+                (["schedule", "set", "s", "q", ""], ("PATCH", "/v1/schedules/s", {"queue": "q", "body": ""})),
+                (["watchdog", "set", "w", "q", "[1]", "--json-body"],
+                 ("PATCH", "/v1/watchdogs/w", {"queue": "q", "body": "[1]", "content_type": "application/json"})),
+                (["schedule", "set", "s", "q", "x", "--every", "1h", "--replace"],
+                 ("PUT", "/v1/schedules/s", {"queue": "q", "every": "1h", "body": "x"})),
+                (["watchdog", "set", "w", "--timeout", "1h"], ("PATCH", "/v1/watchdogs/w", {"timeout": "1h"})),
+                (["watchdog", "set", "w", "q", "x", "--timeout", "1h", "--replace"],
+                 ("PUT", "/v1/watchdogs/w", {"queue": "q", "timeout": "1h", "body": "x"})),
+                (["namespace", "set", "n", "--queues", "5", "--unset", "weight"],
+                 ("PATCH", "/v1/namespaces/n", {"limits": {"queues": 5}, "weight": None})),
+                (["namespace", "set", "n", "--queues", "5", "--replace"], ("PUT", "/v1/namespaces/n", {"limits": {"queues": 5}}))):
+            with self.subTest(arguments=arguments):
+                self.stub.requests.clear()
+                self.assertEqual(self.run_program(*arguments)[0], 0)
+                self.assertEqual(self.sent(), request)
+        for wrong in (["queue", "set", "q", "--replace", "--unset", "lease"], ["schedule", "set", "s", "--json-body"]):
+            self.assertEqual(self.run_program(*wrong)[0], USAGE)
+
+    def test_a_message_is_named_by_its_id_or_by_its_key(self):
+        self.stub.answer = (200, {"outcome": "cancelled", "attempts": 0, "maybe_delivered": False})
+        by_key = ["--queue", "a/b", "--key", "order 7&x"]
+        for arguments, request in (
+                (["get"], ("GET", "/v1/messages?queue=a%2Fb&key=order%207%26x", None)),
+                (["cancel", "--namespace", "n"], ("DELETE", "/v1/namespaces/n/messages?queue=a%2Fb&key=order%207%26x", None)),
+                (["move", "--in", "1h"], ("PATCH", "/v1/messages?queue=a%2Fb&key=order%207%26x", {"delay": "1h"}))):
+            with self.subTest(arguments=arguments):
+                self.stub.requests.clear()
+                self.assertEqual(self.run_program(*arguments, *by_key)[0], 0)
+                self.assertEqual(self.sent(), request)
+        self.stub.requests.clear()
+        for wrong in ([], ["--key", "k"], ["--queue", "q"], ["7", *by_key], ["--queue", "q", "--key", ""]):
+            with self.subTest(wrong=wrong):
+                self.assertEqual(self.run_program("cancel", *wrong)[0], USAGE)
+        self.assertEqual(self.stub.requests, [])
 
     # ---- what is printed
 

@@ -11,6 +11,7 @@
 #include "pages.h"
 #include "plain_text.h"
 #include "retry_arguments.h"
+#include "settings_arguments.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -23,7 +24,7 @@ struct NameArguments {
 };
 struct PutArguments {
     std::string name;
-    std::string queue;
+    std::optional<std::string> queue;
     BodyArgument body;
     // Members of the request that are texts as they are given, by their names there.
     std::vector<std::pair<const char*, std::optional<std::string>>> texts;
@@ -35,6 +36,7 @@ struct PutArguments {
     bool paused = false;
     RetryArguments retry;
     std::vector<std::string> headers;  // "name=value"
+    SettingsArguments settings;
 };
 struct PreviewArguments {
     std::string name;
@@ -124,15 +126,24 @@ int show_schedule(const Session& session, const ServerAnswer& answer) {
     return session.show(answer, [&] { print(answer.members); });
 }
 
-// An instant in the schedule's own zone, which is UTC unless it says another; with an offset in any.
-Status put_instant(const PutArguments& arguments, const char* member, const std::optional<std::string>& text,
+// The zone of --start and --end: the one that is given, or of a schedule that keeps it, its own; else UTC.
+std::string zone_of(Session& session, const PutArguments& arguments) {
+    for (const auto& [name, value] : arguments.texts) {
+        if (std::string_view(name) == "zone" && value) return *value;
+    }
+    const bool is_asked = arguments.start || arguments.end;
+    if (arguments.settings.replaces || !is_asked) return "UTC";
+    const ServerAnswer answer = session.look(session.path("schedules", arguments.name));
+    const json::object* settings = object_of(answer.members, "settings");
+    const std::string zone(settings != nullptr ? word_of(*settings, "zone") : "");
+    return zone.empty() ? "UTC" : zone;
+}
+
+// An instant in that zone; with an offset in any.
+Status put_instant(const std::string& zone, const char* member, const std::optional<std::string>& text,
                    json::object& request) {
     if (!text) return {};
-    std::optional<std::string> zone;
-    for (const auto& [name, value] : arguments.texts) {
-        if (std::string_view(name) == "zone") zone = value;
-    }
-    const Result<InstantMs> instant = parse_instant_of_rule(*text, zone.value_or("UTC"));
+    const Result<InstantMs> instant = parse_instant_of_rule(*text, zone);
     if (!instant) {
         const bool is_of_text = instant.error().code == "bad_instant";
         return Error{instant.error().code, instant.error().message, is_of_text ? "--" + std::string(member) : "--tz"};
@@ -143,11 +154,12 @@ Status put_instant(const PutArguments& arguments, const char* member, const std:
 
 int put(Session& session, const PutArguments& arguments) {
     json::object request;
-    request["queue"] = json_text(arguments.queue);
+    if (arguments.queue) request["queue"] = json_text(*arguments.queue);
+    const std::string zone = zone_of(session, arguments);
     Status read = put_headers_into(arguments.headers, request);
     if (read) read = arguments.retry.put_into(request);
-    if (read) read = put_instant(arguments, "start", arguments.start, request);
-    if (read) read = put_instant(arguments, "end", arguments.end, request);
+    if (read) read = put_instant(zone, "start", arguments.start, request);
+    if (read) read = put_instant(zone, "end", arguments.end, request);
     if (!read) return session.complain(read.error(), kExitUsage);
     for (const auto& [name, text] : arguments.texts) {
         if (text) request[name] = json_text(std::string_view(name) == "at" ? with_seconds(*text) : *text);
@@ -162,7 +174,9 @@ int put(Session& session, const PutArguments& arguments) {
     }
     read = arguments.body.put_into(request);
     if (!read) return session.complain(read.error(), kExitUsage);
-    return show_schedule(session, session.ask("PUT", session.path("schedules", arguments.name), request));
+    arguments.settings.put_into(request);
+    return show_schedule(session,
+                         session.ask(arguments.settings.method(), session.path("schedules", arguments.name), request));
 }
 
 int get(Session& session, const NameArguments& arguments) {
@@ -280,8 +294,9 @@ void add_verb(CLI::App& parent, Session& session, const char* name, const char* 
 
 void add_setting(CLI::App& parent, Session& session) {
     Verb<PutArguments> verb(
-        parent, session, "set", "Set a schedule, or all of one that is there",
+        parent, session, "set", "Set up a schedule, or change one; what is not named stays as it is",
         "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
+        "  duewheel schedule set report --jitter 5m --unset zone\n"
         "  duewheel schedule set beat pulses tick --every 10s --misfire skip\n"
         "  duewheel schedule set closing books 'Close them' --iso R/2026-01-31T18:00:00/P1M --tz Europe/Oslo",
         put);
@@ -292,8 +307,9 @@ void add_setting(CLI::App& parent, Session& session) {
         return verb.app->add_option(option, options.texts.back().second, help)->type_name(type);
     };
     verb.app->add_option("NAME", options.name, "The schedule's name")->required();
-    verb.app->add_option("QUEUE", options.queue, "The queue that gets the messages")->required();
-    options.body.add_to(*verb.app, "Their content: a text, - for standard input, @FILE for a file")->required();
+    verb.app->add_option("QUEUE", options.queue, "The queue that gets the messages; needed for a new one");
+    options.body.add_to(*verb.app, "Their content: a text, - for standard input, @FILE for a file");
+    options.settings.add_to(*verb.app);
     CLI::Option* cron = text("--cron", "cron", "A cron expression, of 5 to 7 fields", "FIELDS");
     CLI::Option* every = text("--every", "every", "A rest that is always the same: 10s, 1h", "DURATION");
     CLI::Option* iso = text("--iso", "iso", "An ISO 8601 repeating interval: R5/2027-01-01T09:00:00/P1M", "INTERVAL");

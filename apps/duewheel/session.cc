@@ -94,7 +94,14 @@ void keep_content(json::object& object, std::string_view text) {
 ServerAnswer Session::ask(std::string_view method, const std::string& path, const json::object& body,
                           std::chrono::milliseconds patience) {
     const std::string sent = body.empty() ? std::string() : json::serialize(body);
-    ServerAnswer answer = send(method, path, "application/json", sent, patience);
+    return with_members(send(method, path, "application/json", sent, patience));
+}
+
+ServerAnswer Session::look(const std::string& path) {
+    return with_members(send("GET", path, "", "", std::chrono::seconds(30), true));
+}
+
+ServerAnswer Session::with_members(ServerAnswer answer) const {
     if (!answer) return answer;
     json::error_code broken;
     json::parse_options options;
@@ -111,7 +118,7 @@ ServerAnswer Session::ask_lines(const std::string& path, std::string_view lines,
 }
 
 ServerAnswer Session::send(std::string_view method, const std::string& path, std::string_view type,
-                           std::string_view body, std::chrono::milliseconds patience) {
+                           std::string_view body, std::chrono::milliseconds patience, bool may_be_absent) {
     if (!client_) client_ = std::make_unique<HttpClient>(server);
     std::vector<HttpHeader> headers;
     if (!body.empty()) headers.push_back({"Content-Type", std::string(type)});
@@ -123,7 +130,9 @@ ServerAnswer Session::send(std::string_view method, const std::string& path, std
         answer.exit_code = complain(answered.error(), usage ? kExitUsage : kExitUnreachable);
         return answer;
     }
-    if (answered->status >= 400) {
+    if (answered->status == 404 && may_be_absent) {
+        answer.exit_code = kExitRefused;
+    } else if (answered->status >= 400) {
         answer = refused(*answered);
     } else if (answered->status >= 300) {
         answer = not_a_server();

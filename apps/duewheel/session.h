@@ -63,6 +63,9 @@ class Session {
     ServerAnswer ask(std::string_view method, const std::string& path, const boost::json::object& body = {},
                      std::chrono::milliseconds patience = std::chrono::seconds(30));
 
+    // As a GET of ask(); where there is none of this name (404), nothing is printed.
+    ServerAnswer look(const std::string& path);
+
     // One request of JSON lines, each of which is answered with one: `text` of the answer.
     ServerAnswer ask_lines(const std::string& path, std::string_view lines,
                            std::chrono::milliseconds patience = std::chrono::seconds(60));
@@ -80,7 +83,8 @@ class Session {
     ServerAnswer refused(const HttpAnswer& answer);
     // Whatever was answered; where it is a refusal or none, the reason has been printed.
     ServerAnswer send(std::string_view method, const std::string& path, std::string_view type, std::string_view body,
-                      std::chrono::milliseconds patience);
+                      std::chrono::milliseconds patience, bool may_be_absent = false);
+    ServerAnswer with_members(ServerAnswer answer) const;
     ServerAnswer not_a_server() const;
 
     std::string traceparent_;             // empty: none

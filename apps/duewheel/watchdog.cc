@@ -10,6 +10,7 @@
 #include "pages.h"
 #include "plain_text.h"
 #include "retry_arguments.h"
+#include "settings_arguments.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -22,15 +23,16 @@ struct NameArguments {
 };
 struct SetArguments {
     std::string name;
-    std::string queue;
+    std::optional<std::string> queue;
     BodyArgument body;
-    std::string timeout;
+    std::optional<std::string> timeout;
     // Members of the request that are texts as they are given, by their names there.
     std::vector<std::pair<const char*, std::optional<std::string>>> texts;
     std::optional<std::int32_t> priority;
     bool feeds = false;
     RetryArguments retry;
     std::vector<std::string> headers;  // "name=value"
+    SettingsArguments settings;
 };
 struct ListArguments {
     std::uint64_t limit = 100;
@@ -95,8 +97,8 @@ int show_watchdog(const Session& session, const ServerAnswer& answer) {
 
 int set(Session& session, const SetArguments& arguments) {
     json::object request;
-    request["queue"] = json_text(arguments.queue);
-    request["timeout"] = json_text(arguments.timeout);
+    if (arguments.queue) request["queue"] = json_text(*arguments.queue);
+    if (arguments.timeout) request["timeout"] = json_text(*arguments.timeout);
     Status read = put_headers_into(arguments.headers, request);
     if (read) read = arguments.retry.put_into(request);
     if (!read) return session.complain(read.error(), kExitUsage);
@@ -107,7 +109,9 @@ int set(Session& session, const SetArguments& arguments) {
     if (arguments.feeds) request["feed"] = true;
     read = arguments.body.put_into(request);
     if (!read) return session.complain(read.error(), kExitUsage);
-    return show_watchdog(session, session.ask("PUT", session.path("watchdogs", arguments.name), request));
+    arguments.settings.put_into(request);
+    return show_watchdog(session,
+                         session.ask(arguments.settings.method(), session.path("watchdogs", arguments.name), request));
 }
 
 int feed(Session& session, const NameArguments& arguments) {
@@ -152,8 +156,9 @@ void add_verb(CLI::App& parent, Session& session, const char* name, const char* 
 
 void add_setting(CLI::App& parent, Session& session) {
     Verb<SetArguments> verb(parent, session, "set",
-                            "Set a watchdog, or all of one that is there; a new one is fed by it",
+                            "Set up a watchdog, which feeds it, or change one; what is not named stays as it is",
                             "duewheel watchdog set backup alarms 'No backup for a day' --timeout 25h --again 1h\n"
+                            "  duewheel watchdog set backup --timeout 26h --unset again\n"
                             "  duewheel watchdog set page-7 changed 'Page 7' --timeout 30s --most 5m --feed",
                             set);
     SetArguments& options = *verb.options;
@@ -163,11 +168,13 @@ void add_setting(CLI::App& parent, Session& session) {
         verb.app->add_option(option, options.texts.back().second, help)->type_name(type);
     };
     verb.app->add_option("NAME", options.name, "The watchdog's name")->required();
-    verb.app->add_option("QUEUE", options.queue, "The queue that gets the messages")->required();
-    options.body.add_to(*verb.app, "Their content: a text, - for standard input, @FILE for a file")->required();
-    verb.app->add_option("--timeout", options.timeout, "How long after its last feed it fires: 30s, 25h")
-        ->type_name("DURATION")
-        ->required();
+    verb.app->add_option("QUEUE", options.queue, "The queue that gets the messages; needed for a new one");
+    options.body.add_to(*verb.app, "Their content: a text, - for standard input, @FILE for a file");
+    options.settings.add_to(*verb.app);
+    verb.app
+        ->add_option("--timeout", options.timeout,
+                     "How long after its last feed it fires: 30s, 25h; needed for a new one")
+        ->type_name("DURATION");
     text("--most", "most", "How long after the first feed it fires at the latest; else no bound", "DURATION");
     text("--again", "again", "Fires again after this time until it is fed; else it sleeps", "DURATION");
     verb.app->add_flag("--feed", options.feeds, "Feeds one that is there already");

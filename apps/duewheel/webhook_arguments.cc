@@ -17,13 +17,9 @@ void WebhookArguments::add_to(CLI::App& verb) {
     verb.add_option("--webhook-rate", rate, "How many are posted a second; else no limit");
 }
 
-Status WebhookArguments::put_into(boost::json::object& request) const {
-    const bool says_more = !secrets.empty() || !timeout.empty() || concurrency || rate;
-    if (url.empty()) {
-        if (!says_more) return {};
-        return Error{"missing_argument", "What is said of a webhook needs its URL: give --webhook too.", "--webhook"};
-    }
-    boost::json::object webhook{{"url", url}};
+void WebhookArguments::put_into(boost::json::object& request) const {
+    boost::json::object webhook;
+    if (url) webhook["url"] = *url;
     if (!secrets.empty()) {
         boost::json::array names;
         for (const std::string& name : secrets) names.emplace_back(boost::json::string_view(name));
@@ -32,8 +28,7 @@ Status WebhookArguments::put_into(boost::json::object& request) const {
     if (!timeout.empty()) webhook["timeout"] = timeout;
     if (concurrency) webhook["concurrency"] = *concurrency;
     if (rate) webhook["rate"] = *rate;
-    request["target"] = boost::json::object{{"webhook", std::move(webhook)}};
-    return {};
+    if (!webhook.empty()) request["target"] = boost::json::object{{"webhook", std::move(webhook)}};
 }
 
 }  // namespace duewheel

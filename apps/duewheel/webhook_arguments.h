@@ -9,20 +9,18 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
-#include "base/status.h"
-
 namespace duewheel {
 
 struct WebhookArguments {
-    std::string url;
+    std::optional<std::string> url;
     std::vector<std::string> secrets;
     std::string timeout;
     std::optional<std::uint64_t> concurrency;
     std::optional<std::uint64_t> rate;
 
     void add_to(CLI::App& verb);
-    // As the member `target`; nothing where no URL is given, which the other arguments need.
-    Status put_into(boost::json::object& request) const;
+    // As the member `target`, where anything of it is given.
+    void put_into(boost::json::object& request) const;
 };
 
 }  // namespace duewheel

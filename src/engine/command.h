@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -67,19 +68,30 @@ struct PutCommand {
 struct PutBatchCommand {
     std::vector<PutCommand> puts;
 };
+// Names a message by the idempotency key of its put, for as long as the key is held. The key is looked up at the moment
+// at which the command is carried out.
+struct MessageKey {
+    std::string queue;
+    std::string key;  // empty: the command names its message by its id
+
+    bool is_given() const { return !key.empty(); }
+};
 struct GetCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
+    MessageKey by_key{};
 };
 struct CancelCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
+    MessageKey by_key{};
 };
 struct RescheduleCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
     When when;
     std::int64_t flex_ms = 0;  // as of a put
+    MessageKey by_key{};
 };
 // Commits a message that was put in a transaction, or rolls it back (engine_transactions.cc).
 struct SettleCommand {
@@ -321,6 +333,41 @@ struct CarryRuleCommand {
     std::string record_body;
 };
 
+// Patches change some settings and keep the rest (engine_patches.cc). `change` is called at the moment at which the
+// command is carried out, with the settings as they are then, so that nothing is lost that another command has changed
+// before. It is a pure function; its error refuses the command. `bytes`: what it holds on to.
+struct PatchQueueCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+    std::function<Status(QueueSettings&)> change;
+    std::size_t bytes = 0;
+};
+struct PatchNamespaceCommand {
+    std::string name_space{kDefaultNamespace};
+    std::function<Status(NamespaceSettings&)> change;
+    std::size_t bytes = 0;
+};
+// Makes the schedule where there is none, of an empty rule; where a member is missing then (code missing_member), it is
+// an unknown schedule.
+struct PatchScheduleCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    std::function<Result<PutScheduleCommand>(const ScheduleRule&, const MessageContent&)> change;
+    std::size_t bytes = 0;
+    // The engine's own: the schedule's whole record, once it was read.
+    Sequence place = 0;
+    std::string record_body{};
+};
+// As of schedules.
+struct PatchWatchdogCommand {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    std::function<Result<PutWatchdogCommand>(const WatchdogRule&, const MessageContent&)> change;
+    std::size_t bytes = 0;
+    Sequence place = 0;
+    std::string record_body{};
+};
+
 using Command =
     std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
                  AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryOutcomesCommand,
@@ -329,7 +376,8 @@ using Command =
                  DiscardCommand, PutScheduleCommand, TellScheduleCommand, DescribeScheduleCommand, ListSchedulesCommand,
                  PreviewScheduleCommand, CarryRuleCommand, SettleCommand, PutWatchdogCommand, FeedWatchdogCommand,
                  RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand, ConfigureNamespaceCommand,
-                 DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand>;
+                 DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand, PatchQueueCommand,
+                 PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand>;
 
 struct PutAnswer {
     MessageId id = 0;

@@ -38,7 +38,11 @@ inline bool is_a_move(const Command& command) {
         return told->what == What::resume || told->what == What::fire;
     }
     if (const auto* told = std::get_if<ConfigureNamespaceCommand>(&command)) return !told->removes;
-    return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<PutWatchdogCommand>(command) ||
+    return std::holds_alternative<PatchQueueCommand>(command) ||
+           std::holds_alternative<PatchNamespaceCommand>(command) ||
+           std::holds_alternative<PatchScheduleCommand>(command) ||
+           std::holds_alternative<PatchWatchdogCommand>(command) ||
+           std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<PutWatchdogCommand>(command) ||
            std::holds_alternative<FeedWatchdogCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
            std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
            std::holds_alternative<KickCommand>(command);
@@ -56,11 +60,17 @@ inline bool brings_content(const Command& command) {
     if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
         return told->what == TellScheduleCommand::What::fire;
     }
-    return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<PutWatchdogCommand>(command);
+    return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<PutWatchdogCommand>(command) ||
+           std::holds_alternative<PatchScheduleCommand>(command) ||
+           std::holds_alternative<PatchWatchdogCommand>(command);
 }
 
-// Content that a put brings.
+// Content that a put brings, and a patch.
 inline std::size_t put_bytes(const Command& command) {
+    if (const auto* patch = std::get_if<PatchQueueCommand>(&command)) return patch->bytes;
+    if (const auto* patch = std::get_if<PatchNamespaceCommand>(&command)) return patch->bytes;
+    if (const auto* patch = std::get_if<PatchScheduleCommand>(&command)) return patch->bytes;
+    if (const auto* patch = std::get_if<PatchWatchdogCommand>(&command)) return patch->bytes;
     if (const auto* put = std::get_if<PutCommand>(&command)) return content_bytes(*put);
     if (const auto* schedule = std::get_if<PutScheduleCommand>(&command)) return content_bytes(*schedule);
     if (const auto* watchdog = std::get_if<PutWatchdogCommand>(&command)) return content_bytes(*watchdog);
@@ -93,7 +103,7 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (const auto* carry = std::get_if<CarryCommand>(&command)) {
         return overhead + carry->record_body.size() + carry->row.reason.size();
     }
-    if (std::holds_alternative<ConfigureQueueCommand>(command) ||
+    if (std::holds_alternative<ConfigureQueueCommand>(command) || std::holds_alternative<PatchQueueCommand>(command) ||
         std::holds_alternative<CarrySettingsCommand>(command)) {
         return overhead + kWebhookTargetBytesMax;
     }
@@ -102,6 +112,12 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     }
     if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
         return 2 * overhead + kScheduleBytesMax + told->record_body.size();
+    }
+    if (const auto* patch = std::get_if<PatchScheduleCommand>(&command)) {
+        return overhead + kScheduleBytesMax + patch->bytes + patch->record_body.size();
+    }
+    if (const auto* patch = std::get_if<PatchWatchdogCommand>(&command)) {
+        return overhead + kWatchdogBytesMax + patch->bytes + patch->record_body.size();
     }
     if (std::holds_alternative<PutWatchdogCommand>(command) || std::holds_alternative<FeedWatchdogCommand>(command)) {
         return overhead + kWatchdogBytesMax + put_bytes(command);

@@ -90,7 +90,7 @@ void Engine::submit(Command command, ReplyToken token) {
     const LineKey line = line_of(command);
     if (!is_of_cleaning(command) && !has_place(line, bytes)) return reply(token, too_busy());
     const std::uint32_t weight = weight_of(command);
-    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, bytes, line, weight};
+    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, 0, bytes, line, weight};
     waiting_bytes_ += bytes;
     Share& share = shares_[line.name_space];
     ++share.commands;
@@ -205,8 +205,11 @@ void Engine::answer(Answer answer) {
             return;
         case Ask::key_facts:
             asked.pending->key_facts = std::move(std::get<std::vector<std::optional<KeyFacts>>>(answer.what));
-            asked.pending->facts_generation = answer.generation;
-            wait_in(looked_up_puts_, std::move(*asked.pending));
+            asked.pending->key_facts_generation = answer.generation;
+            if (std::holds_alternative<GetCommand>(asked.pending->command)) {
+                return get_by_key(*std::move(asked.pending));
+            }
+            wait_in(is_a_put(asked.pending->command) ? looked_up_puts_ : looked_up_, std::move(*asked.pending));
             return;
         case Ask::seconds:
             learn_seconds(asked, std::get<SecondCounts>(answer.what));
@@ -256,11 +259,18 @@ void Engine::answer(Answer answer) {
             reading_bytes_ -= asked.schedule->record_bytes;
             return finish_schedule_look(*std::move(asked.schedule),
                                         std::get<std::vector<RecordBytes>>(answer.what).front().body);
-        case Ask::schedule_fire:
-            std::get<TellScheduleCommand>(asked.pending->command).record_body =
-                std::move(std::get<std::vector<RecordBytes>>(answer.what).front().body);
+        case Ask::whole_rule: {
+            std::string& body = std::get<std::vector<RecordBytes>>(answer.what).front().body;
+            std::visit(
+                [&](auto& command) {
+                    if constexpr (requires { command.record_body = std::move(body); }) {
+                        command.record_body = std::move(body);
+                    }
+                },
+                asked.pending->command);
             wait_in(looked_up_, std::move(*asked.pending));
             return;
+        }
         case Ask::delivery:
             delivery_of_reply_.erase(asked.delivery->token);
             return finish_delivery(std::move(*asked.delivery), std::get<std::vector<RecordBytes>>(answer.what));

@@ -350,9 +350,10 @@ class Engine {
         ReplyToken token = 0;
         // What the index said of the message, when the recent tier does not know it.
         std::optional<std::optional<MessageRow>> facts;
-        // Of puts with keys: what the index said of each key, in their order.
+        // Of puts with keys, in their order, and of a message that is named by its key: what the index said of each.
         std::optional<std::vector<std::optional<KeyFacts>>> key_facts;
         Generation facts_generation = 0;
+        Generation key_facts_generation = 0;
         std::size_t bytes = 0;  // of a put's content
         LineKey line;
         std::uint32_t weight = 1;  // of its namespace
@@ -449,7 +450,7 @@ class Engine {
         runs,
         last_run,
         schedule_look,
-        schedule_fire,
+        whole_rule,
         halves,
         firings,
         watchdog_look
@@ -481,7 +482,11 @@ class Engine {
     Verdict extend(Pending& pending, const ExtendCommand& command);
     Verdict carry_outcomes(Pending& pending, const CarryOutcomesCommand& command);
     Verdict carry_done(Pending& pending, const CarryDoneCommand& command);
+    std::optional<Verdict> name_by_key(Pending& pending, const std::string& name_space, const MessageKey& by_key,
+                                       MessageId& id);
+    static Error unknown_key();
     void get(const GetCommand& command, ReplyToken token);
+    void get_by_key(Pending pending);
     void answer_get(MessageRow row, ReplyToken token, std::string_view waits_for = {});
     std::int64_t lease_time(const Queue& at) const;
     void lease(const LeaseCommand& command, ReplyToken token);
@@ -535,7 +540,8 @@ class Engine {
     Verdict put_batch(Pending& pending, PutBatchCommand& command);
     std::optional<Verdict> look_keys(Pending& pending, std::span<const PutCommand> puts,
                                      std::vector<std::optional<KeyFacts>>& holders);
-    KeyLook look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const;
+    KeyLook look_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
+                     const std::optional<KeyFacts>* facts) const;
     Result<Repeat> chosen_loop(const PutCommand& command, DueMs start) const;
     PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
 
@@ -592,6 +598,14 @@ class Engine {
     void have_names_released();
     Error refuse_name();
     static Error unknown_queue();
+
+    // engine_patches.cc: settings of which some are changed, and the rest kept
+    Verdict patch(Pending& pending, const PatchQueueCommand& command);
+    Verdict patch(Pending& pending, const PatchNamespaceCommand& command);
+    Verdict patch(Pending& pending, PatchScheduleCommand& command);
+    Verdict patch(Pending& pending, PatchWatchdogCommand& command);
+    std::optional<Verdict> read_whole_rule(Pending& pending, Sequence place, Sequence& read_place,
+                                           std::string& record_body);
 
     // engine_namespaces.cc
     Verdict configure_namespace(Pending& pending, const ConfigureNamespaceCommand& command);

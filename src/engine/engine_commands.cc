@@ -31,6 +31,10 @@ Engine::Verdict Engine::validate(Pending& pending) {
             using T = std::decay_t<decltype(command)>;
             if constexpr (std::is_same_v<T, PutCommand>) return put(pending, command);
             if constexpr (std::is_same_v<T, PutBatchCommand>) return put_batch(pending, command);
+            if constexpr (std::is_same_v<T, CancelCommand> || std::is_same_v<T, RescheduleCommand>) {
+                const auto verdict = name_by_key(pending, command.name_space, command.by_key, command.id);
+                if (verdict) return *verdict;
+            }
             if constexpr (std::is_same_v<T, CancelCommand>) return cancel(pending, command);
             if constexpr (std::is_same_v<T, RescheduleCommand>) return reschedule(pending, command);
             if constexpr (std::is_same_v<T, FireCommand>) return fire(pending, command);
@@ -54,6 +58,10 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, PutWatchdogCommand>) return put_watchdog(pending, command);
             if constexpr (std::is_same_v<T, FeedWatchdogCommand>) return feed_watchdog(pending, command);
             if constexpr (std::is_same_v<T, RemoveWatchdogCommand>) return remove_watchdog(pending, command);
+            if constexpr (std::is_same_v<T, PatchQueueCommand>) return patch(pending, command);
+            if constexpr (std::is_same_v<T, PatchNamespaceCommand>) return patch(pending, command);
+            if constexpr (std::is_same_v<T, PatchScheduleCommand>) return patch(pending, command);
+            if constexpr (std::is_same_v<T, PatchWatchdogCommand>) return patch(pending, command);
             if constexpr (std::is_same_v<T, CarryRuleCommand>) {
                 return command.subject == kSubjectWatchdog ? carry_watchdog(pending, command)
                                                            : carry_schedule(pending, command);
@@ -148,6 +156,42 @@ std::optional<Engine::Verdict> Engine::not_here(const Known& known, Pending& pen
             return std::nullopt;
     }
     return std::nullopt;
+}
+
+Error Engine::unknown_key() {
+    return {"unknown_key",
+            "no message of this queue holds this key: it was never put with it, or has ended longer ago than keys are "
+            "kept; check the key, the queue and the namespace",
+            "key"};
+}
+
+// Sets `id` where the command names its message by its key. Otherwise answers, asks or defers, and says so. A message
+// that has the key by then, and another id than in an earlier call, is in the recent tier: what the index said of the
+// other one is not taken for it.
+std::optional<Engine::Verdict> Engine::name_by_key(Pending& pending, const std::string& name_space,
+                                                   const MessageKey& by_key, MessageId& id) {
+    if (!by_key.is_given()) return std::nullopt;
+    const bool fresh = pending.key_facts && pending.key_facts_generation == generation_.load(std::memory_order_relaxed);
+    const KeyLook found = look_key(name_space, by_key.queue, by_key.key, fresh ? &pending.key_facts->front() : nullptr);
+    switch (found.what) {
+        case KeyLook::What::busy:
+            return Verdict::deferred;
+        case KeyLook::What::free:
+            reply(pending.token, unknown_key());
+            return Verdict::settled;
+        case KeyLook::What::held:
+            id = found.holder.holder.id;
+            return std::nullopt;
+        case KeyLook::What::ask:
+            break;
+    }
+    FindKeys wanted;
+    wanted.keys.push_back({name_space, by_key.queue, by_key.key});
+    Asked asked;
+    asked.what = Ask::key_facts;
+    asked.pending = std::move(pending);
+    ask(Question{0, std::move(wanted)}, std::move(asked));
+    return Verdict::asked;
 }
 
 bool Engine::delivery_may_hide(const Entry& entry) const {
@@ -423,10 +467,21 @@ Engine::Verdict Engine::carry_done(Pending& pending, const CarryDoneCommand& com
 
 // ---- commands that change nothing durable
 
+// A key that only a put in the batch is to hold is held by nobody yet.
+void Engine::get_by_key(Pending pending) {
+    const GetCommand command = std::get<GetCommand>(pending.command);
+    const ReplyToken token = pending.token;
+    MessageId id = 0;
+    const std::optional<Verdict> verdict = name_by_key(pending, command.name_space, command.by_key, id);
+    if (!verdict) return get({command.name_space, id}, token);
+    if (verdict == Verdict::deferred) reply(token, unknown_key());
+}
+
 void Engine::get(const GetCommand& command, ReplyToken token) {
     Pending pending;
     pending.command = command;
     pending.token = token;
+    if (command.by_key.is_given()) return get_by_key(std::move(pending));
     const MessageId id = command.id;
     if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
         return reply(token, unknown_id(id));

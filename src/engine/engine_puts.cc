@@ -12,10 +12,14 @@ namespace duewheel {
 namespace {
 
 // Names cannot hold a zero.
-std::string key_name(const PutCommand& put) {
+std::string key_name(std::string_view name_space, std::string_view queue, std::string_view key) {
     std::string name;
-    name.reserve(put.name_space.size() + put.queue.size() + put.key.size() + 2);
-    return name.append(put.name_space).append(1, '\0').append(put.queue).append(1, '\0').append(put.key);
+    name.reserve(name_space.size() + queue.size() + key.size() + 2);
+    return name.append(name_space).append(1, '\0').append(queue).append(1, '\0').append(key);
+}
+
+std::string key_name(const PutCommand& put) {
+    return key_name(put.name_space, put.queue, put.key);
 }
 
 Error key_conflict() {
@@ -27,12 +31,16 @@ Error key_conflict() {
 
 }  // namespace
 
-// Who holds the put's key. `facts`: what the index said of it; null: it was not asked, or before the newest table.
-Engine::KeyLook Engine::look_key(const PutCommand& command, const std::optional<KeyFacts>* facts) const {
+// Who holds the key. `facts`: what the index said of it; null: it was not asked, or before the newest table. `busy`: a
+// put that the batch holds is to hold it, and nobody does so far.
+Engine::KeyLook Engine::look_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
+                                 const std::optional<KeyFacts>* facts) const {
     using What = KeyLook::What;
-    if (!batch_->keys.empty() && batch_->keys.contains(key_name(command))) return {What::busy, {}};
-    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
-    const RecentKey* recent = queue == kNoQueue ? nullptr : recent_.key_holder(queue, command.key);
+    if (batch_ && !batch_->keys.empty() && batch_->keys.contains(key_name(name_space, queue_name, key))) {
+        return {What::busy, {}};
+    }
+    const QueueNumber queue = recent_.queues().find(name_space, queue_name);
+    const RecentKey* recent = queue == kNoQueue ? nullptr : recent_.key_holder(queue, key);
     const bool decides = recent != nullptr && recent->is_put_here;
     if (!decides && facts == nullptr) return {What::ask, {}};
     KeyFacts found;
@@ -56,13 +64,14 @@ Engine::KeyLook Engine::look_key(const PutCommand& command, const std::optional<
 // decided yet.
 std::optional<Engine::Verdict> Engine::look_keys(Pending& pending, std::span<const PutCommand> puts,
                                                  std::vector<std::optional<KeyFacts>>& holders) {
-    const bool fresh = pending.key_facts && pending.facts_generation == generation_.load(std::memory_order_relaxed);
+    const bool fresh = pending.key_facts && pending.key_facts_generation == generation_.load(std::memory_order_relaxed);
     holders.resize(puts.size());
     bool must_ask = false;
     std::size_t keyed = 0;
     for (std::size_t i = 0; i < puts.size(); ++i) {
         if (puts[i].key.empty()) continue;
-        const KeyLook look = look_key(puts[i], fresh ? &(*pending.key_facts)[keyed] : nullptr);
+        const KeyLook look =
+            look_key(puts[i].name_space, puts[i].queue, puts[i].key, fresh ? &(*pending.key_facts)[keyed] : nullptr);
         ++keyed;
         if (look.what == KeyLook::What::busy) return Verdict::deferred;
         if (look.what == KeyLook::What::ask) must_ask = true;

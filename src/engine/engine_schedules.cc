@@ -221,17 +221,9 @@ Engine::Verdict Engine::fire_schedule(Pending& pending, TellScheduleCommand& com
         return reply(pending.token, store_full()), Verdict::settled;
     }
     if (command.place != schedule.place) {
-        command.place = schedule.place;
-        const std::string* body = cache_.find(schedule.place);
-        if (body == nullptr) {
-            const Sequence place = schedule.place;
-            Asked asked;
-            asked.what = Ask::schedule_fire;
-            asked.pending = std::move(pending);
-            ask(Question{0, ReadRecords{{place}}}, std::move(asked));
-            return Verdict::asked;
+        if (const auto verdict = read_whole_rule(pending, schedule.place, command.place, command.record_body)) {
+            return *verdict;
         }
-        command.record_body = *body;
         if (!has_room(run_bytes(command.record_body.size()))) return Verdict::deferred;
     }
     const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);

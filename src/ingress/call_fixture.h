@@ -70,7 +70,14 @@ inline std::string describe(const Command& command) {
     const auto when = [&](const When& at) {
         return at.at_ms ? " at=" + number(*at.at_ms) : " delay=" + number(at.delay_ms);
     };
-    const auto message = [&](const auto& named) { return " " + named.name_space + " " + number(named.id); };
+    const auto message = [&](const auto& named) {
+        if constexpr (requires { named.by_key; }) {
+            if (named.by_key.is_given()) {
+                return " " + named.name_space + " queue=" + named.by_key.queue + " key=" + named.by_key.key;
+            }
+        }
+        return " " + named.name_space + " " + number(named.id);
+    };
     const auto retry = [&](const RetryChoice& rule) {
         std::string text;
         if (rule.attempts) text += " attempts=" + number(*rule.attempts);

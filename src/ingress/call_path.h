@@ -53,6 +53,7 @@ struct CallPath {
         watchdogs,   // all of them: without a name
         name_space,  // itself
         name_spaces,
+        message_by_key,  // without a name: of parameters
         forecast
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked

@@ -48,6 +48,7 @@ class Contract {
     }
 
     json::object expand() {
+        schemas_ = document_.at("components").at("schemas").as_object();
         json::object paths;
         for (auto& [path, item] : document_.at("paths").as_object()) add_path(paths, path, item.as_object());
         document_["paths"] = std::move(paths);
@@ -157,6 +158,33 @@ class Contract {
                 {"content", json::object{{"application/problem+json", json::object{{"schema", std::move(schema)}}}}}};
     }
 
+    // A schema of settings as that of a merge patch of them.
+    json::value patch_of(const json::object& schema) const {
+        if (const json::value* target = schema.if_contains("$ref")) {
+            const std::string_view name = text_of(*target).substr(std::string_view("#/components/schemas/").size());
+            const json::object& inner = schemas_.at(name).as_object();
+            const bool is_plain = !inner.contains("properties") && !inner.contains("additionalProperties");
+            return is_plain ? json::value(schema) : patch_of(inner);
+        }
+        json::object patch = schema;
+        for (const char* name : {"required", "not", "anyOf", "oneOf", "default"}) {
+            if (patch.contains("properties")) patch.erase(name);
+        }
+        const auto nullable = [this](json::value& each) {
+            json::value changed = patch_of(each.as_object());
+            each = json::object{{"anyOf", json::array{std::move(changed), json::object{{"type", "null"}}}}};
+        };
+        if (json::value* properties = patch.if_contains("properties")) {
+            for (auto& [name, each] : properties->as_object()) nullable(each);
+        }
+        json::value* others = patch.if_contains("additionalProperties");
+        if (others != nullptr && others->is_object()) nullable(*others);
+        if (json::value* choices = patch.if_contains("oneOf")) {
+            for (json::value& each : choices->as_array()) each = patch_of(each.as_object());
+        }
+        return patch;
+    }
+
     void fill_in(json::value& value) const {
         if (json::array* array = value.if_array()) {
             for (json::value& each : *array) fill_in(each);
@@ -165,6 +193,9 @@ class Contract {
         if (object == nullptr) return;
         if (const json::value* name = object->if_contains("x-limit")) {
             value = limit_(text_of(*name));
+        } else if (const json::value* settings = object->if_contains("x-patch-of")) {
+            value = patch_of(schemas_.at(text_of(*settings)).as_object());
+            fill_in(value);
         } else if (object->contains("x-codes")) {
             json::array codes;
             for (const ProblemKind& kind : problem_kinds()) codes.emplace_back(kind.code);
@@ -176,6 +207,7 @@ class Contract {
 
     json::object document_;
     json::object groups_;
+    json::object schemas_;    // as they stand in the source
     json::object responses_;  // that more than one operation may have, by their codes
     const LimitValue& limit_;
 };

@@ -8,6 +8,7 @@
 //                            those of the group `any`; they become its responses by status
 //   {"x-limit": "NAME"}      stands for the value of a limit
 //   {"x-codes": true}        stands for the list of all codes
+//   {"x-patch-of": "NAME"}   stands for a merge patch of what the schema says: nothing is required, all may be null
 //   "x-without-namespace"    the operation has no twin below /v1/namespaces/{namespace}, as others below /v1 have
 //
 // A HEAD beside every GET, the field traceparent and Retry-After are added too. "x-line-schema" stays: OpenAPI 3.1 has

@@ -253,6 +253,7 @@ HttpGroup group_of_call(const HttpRequest& request) {
         case What::put_batch:
             return kPuts;
         case What::message:
+        case What::message_by_key:
             return request.method == "DELETE" ? kCancels : kAlone;
         case What::ack:
         case What::fail:

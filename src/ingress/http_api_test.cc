@@ -370,7 +370,6 @@ TEST(HttpApi, refuses_paths_that_lead_nowhere) {
                              "/v1/queues/q:nonsense",
                              "/v1/queues/q:lease/",
                              "/v1/queues/q/messages/1",
-                             "/v1/messages",
                              "/v1/messages/1/",
                              "/v1/messages/1:",
                              "/v1/messages/1:nonsense",

@@ -204,7 +204,7 @@ Status JsonRequest::only(std::span<const std::string_view> known) const {
         if (std::find(known.begin(), known.end(), member->name) == known.end()) {
             return unknown_member(member->name, within_, known);
         }
-        if (find(member->name) != &*member) {
+        if (find_any(member->name) != &*member) {
             return Error{"duplicate_member", quoted(full_name(member->name)) + " is given twice: give each member once",
                          within_ + field_name(member->name)};
         }
@@ -212,14 +212,14 @@ Status JsonRequest::only(std::span<const std::string_view> known) const {
     return {};
 }
 
-const JsonRequest::Member* JsonRequest::find(std::string_view member) const {
+const JsonRequest::Member* JsonRequest::find_any(std::string_view member) const {
     for (const Member& each : members_) {
         if (each.depth == 0 && each.name == member) return &each;
     }
     return nullptr;
 }
 
-const JsonRequest::Member* JsonRequest::find_ms(std::string_view member) const {
+const JsonRequest::Member* JsonRequest::find_any_ms(std::string_view member) const {
     constexpr std::string_view kUnit = "_ms";
     for (const Member& each : members_) {
         const bool fits = each.depth == 0 && each.name.size() == member.size() + kUnit.size() &&
@@ -227,6 +227,21 @@ const JsonRequest::Member* JsonRequest::find_ms(std::string_view member) const {
         if (fits) return &each;
     }
     return nullptr;
+}
+
+const JsonRequest::Member* JsonRequest::unless_removed(const Member* found) const {
+    return is_removed(found) ? nullptr : found;
+}
+
+std::vector<std::string_view> JsonRequest::removed_in(std::string_view member) const {
+    std::vector<std::string_view> names;
+    const Member* found = find(member);
+    if (found == nullptr || !is_patch_ || found->kind != Kind::object) return names;
+    const Member* const end = members_.data() + members_.size();
+    for (const Member* each = found + 1; each != end && each->depth != 0; ++each) {
+        if (each->depth == 1 && each->kind == Kind::null) names.push_back(each->name);
+    }
+    return names;
 }
 
 std::string_view JsonRequest::kind_name(Kind kind) {
@@ -312,6 +327,7 @@ Result<std::optional<JsonRequest>> JsonRequest::object(std::string_view member) 
     if (found->kind != Kind::object) return wrong_type(member, "an object", found->kind);
     JsonRequest inner;
     inner.within_ = full_name(member) + ".";
+    inner.is_patch_ = is_patch_;
     const Member* const end = members_.data() + members_.size();
     for (const Member* each = found + 1; each != end && each->depth != 0; ++each) {
         inner.members_.push_back(*each);
@@ -420,6 +436,7 @@ Result<JsonRequest::Texts> JsonRequest::texts(std::string_view member) const {
     if (found->kind != Kind::object) return wrong_type(member, "an object of texts", found->kind);
     const Member* const end = members_.data() + members_.size();
     for (const Member* each = found + 1; each != end && each->depth != 0; ++each) {
+        if (is_patch_ && each->kind == Kind::null) continue;
         if (each->kind != Kind::text) {
             return wrong_type(std::string(member) + "." + field_name(each->name), "a text", each->kind);
         }

@@ -36,6 +36,15 @@ class JsonRequest {
     Status only(std::span<const std::string_view> known) const;
     Status only(std::initializer_list<std::string_view> known) const { return only({known.begin(), known.size()}); }
 
+    // Reads it, and the objects in it, as a merge patch (RFC 7396): a member that is null is to be removed. To whoever
+    // reads it, it is absent.
+    void read_as_patch() { is_patch_ = true; }
+    bool removes(std::string_view member) const { return is_removed(find_any(member)); }
+    // A duration or an instant goes by either of its names.
+    bool removes_time(std::string_view member) const { return removes(member) || is_removed(find_any_ms(member)); }
+    // The names in the object `member` that are to be removed.
+    std::vector<std::string_view> removed_in(std::string_view member) const;
+
     bool has(std::string_view member) const { return find(member) != nullptr; }
     // Each: nothing where the member is absent; `wrong_type` where it is of another type.
     Result<std::optional<std::string_view>> text(std::string_view member) const;
@@ -44,8 +53,7 @@ class JsonRequest {
     // A number of at most three decimals, in thousandths.
     Result<std::optional<std::int64_t>> thousandths(std::string_view member) const;
     // A duration has two members: `member` takes a text with its units ("10m", ISO 8601), and the one whose name ends
-    // in
-    // `_ms` a number. A number without a unit is refused: it would be seconds to one client and milliseconds to
+    // in `_ms` a number. A number without a unit is refused: it would be seconds to one client and milliseconds to
     // another. Codes: bad_duration, negative_duration; conflicting_members where both are given.
     Result<std::optional<std::int64_t>> duration_ms(std::string_view member) const;
     Result<std::optional<bool>> boolean(std::string_view member) const;
@@ -81,9 +89,13 @@ class JsonRequest {
     Error wrong_type(std::string_view member, std::string_view wanted, Kind found) const;
     // What errors call a member.
     std::string full_name(std::string_view member) const { return within_ + std::string(member); }
-    const Member* find(std::string_view member) const;
+    const Member* find_any(std::string_view member) const;
     // The one whose name is `member` and `_ms`.
-    const Member* find_ms(std::string_view member) const;
+    const Member* find_any_ms(std::string_view member) const;
+    bool is_removed(const Member* found) const { return is_patch_ && found != nullptr && found->kind == Kind::null; }
+    const Member* unless_removed(const Member* found) const;
+    const Member* find(std::string_view member) const { return unless_removed(find_any(member)); }
+    const Member* find_ms(std::string_view member) const { return unless_removed(find_any_ms(member)); }
     // The text of the first of the two members of a time, the number of the second; neither where none is given.
     struct Time {
         const Member* text = nullptr;
@@ -96,6 +108,7 @@ class JsonRequest {
     std::vector<Member> members_;
     std::vector<char> decoded_;  // texts that had escapes; never moves
     std::string within_;         // "limits." where this is the object of that name
+    bool is_patch_ = false;
 };
 
 // As JsonRequest's members, for a text that comes in a header field or a parameter. `name` is what errors call the

@@ -17,6 +17,7 @@ constexpr std::string_view kNamespaceMembers[] = {"limits", "weight"};
 // A number that is at least 1 where it is given; what is the most is the server's to say.
 Status read_number(const JsonRequest& from, std::string_view member, std::string field, std::uint64_t& into) {
     std::optional<std::int64_t> given;
+    reset_if_removed(from, member, into);
     if (Status read = take(from.integer(member), given); !read) return read;
     if (!given) return {};
     if (*given < 1) {
@@ -30,31 +31,45 @@ Status read_limit(const JsonRequest& limits, std::string_view member, std::uint6
     return read_number(limits, member, "limits." + std::string(member), into);
 }
 
+// Into settings that hold what a patch keeps.
+Status read_members(const JsonRequest& json, NamespaceSettings& settings) {
+    if (Status weighs = read_number(json, "weight", "weight", settings.weight); !weighs) return weighs;
+    const std::pair<std::string_view, std::uint64_t*> members[] = {{"pending", &settings.pending_max},
+                                                                   {"queues", &settings.queues_max},
+                                                                   {"schedules", &settings.schedules_max},
+                                                                   {"watchdogs", &settings.watchdogs_max},
+                                                                   {"put_rate", &settings.put_rate}};
+    for (const auto& [name, into] : members) reset_if_removed(json, "limits", *into);
+    const Result<std::optional<JsonRequest>> limits = json.object("limits");
+    if (!limits) return limits.error();
+    if (!*limits) return {};
+    Status read = (*limits)->only({"pending", "queues", "schedules", "watchdogs", "put_rate"});
+    for (const auto& [name, into] : members) {
+        if (read) read = read_limit(**limits, name, *into);
+    }
+    return read;
+}
+
 Result<Command> read_settings(const HttpRequest& request, std::string name_space) {
     const Result<JsonRequest> json = read_members(request, kNamespaceMembers);
     if (!json) return json.error();
     ConfigureNamespaceCommand configure{std::move(name_space), false, {}};
-    NamespaceSettings& settings = configure.settings;
-    if (Status weighs = read_number(*json, "weight", "weight", settings.weight); !weighs) {
-        return std::move(weighs).error();
-    }
-    const Result<std::optional<JsonRequest>> limits = json->object("limits");
-    if (!limits) return limits.error();
-    if (!*limits) return Command(std::move(configure));
-    Status read = (*limits)->only({"pending", "queues", "schedules", "watchdogs", "put_rate"});
-    if (read) read = read_limit(**limits, "pending", settings.pending_max);
-    if (read) read = read_limit(**limits, "queues", settings.queues_max);
-    if (read) read = read_limit(**limits, "schedules", settings.schedules_max);
-    if (read) read = read_limit(**limits, "watchdogs", settings.watchdogs_max);
-    if (read) read = read_limit(**limits, "put_rate", settings.put_rate);
-    if (!read) return std::move(read).error();
+    if (Status read = read_members(*json, configure.settings); !read) return std::move(read).error();
     return Command(std::move(configure));
+}
+
+Result<Command> read_settings_patch(const HttpRequest& request, std::string name_space) {
+    const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, kNamespaceMembers);
+    if (!patch) return patch.error();
+    const auto change = [patch = *patch](NamespaceSettings& settings) { return read_members(patch->json, settings); };
+    return Command(PatchNamespaceCommand{std::move(name_space), change, request.body.size()});
 }
 
 }  // namespace
 
 Result<Command> read_namespace_call(const HttpRequest& request, std::string name_space) {
     if (request.method == "PUT") return read_settings(request, std::move(name_space));
+    if (request.method == "PATCH") return read_settings_patch(request, std::move(name_space));
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     if (request.method == "DELETE") return Command(ConfigureNamespaceCommand{std::move(name_space), true, {}});
     return Command(DescribeNamespaceCommand{std::move(name_space)});

@@ -92,6 +92,7 @@ constexpr ProblemKind kKinds[] = {
     {"too_many_members", 400, "Too many members"},
     {"too_many_puts", 429, "Too many puts"},
     {"unknown_id", 404, "No such message"},
+    {"unknown_key", 404, "No such key"},
     {"unknown_member", 400, "Unknown member"},
     {"unknown_namespace", 404, "No such namespace"},
     {"unknown_parameter", 400, "Unknown parameter"},

@@ -110,18 +110,18 @@ Status check_header(std::string_view name, std::string_view value) {
                  "headers." + std::string(name.substr(0, 64))};
 }
 
-// Kept, and handed out again, as one JSON object of texts.
+// Kept, and handed out again, as one JSON object of texts. `into` holds what there was before: without them, or of a
+// patch, which changes and removes single ones.
 Status read_message_headers(const JsonRequest& request, const HttpApiOptions& options, std::string& into) {
-    const Result<JsonRequest::Texts> headers = request.texts("headers");
-    if (!headers) return headers.error();
-    if (headers->empty()) return {};
-    if (headers->size() > options.headers_max) return too_many_headers(options);
-    JsonWriter json(into);
-    json.open();
-    std::size_t bytes = 0;
-    for (auto header = headers->begin(); header != headers->end(); ++header) {
+    reset_if_removed(request, "headers", into);
+    const Result<JsonRequest::Texts> given = request.texts("headers");
+    if (!given) return given.error();
+    const std::vector<std::string_view> removed = request.removed_in("headers");
+    if (given->empty() && removed.empty()) return {};
+    JsonRequest::Texts headers = *given;
+    for (auto header = given->begin(); header != given->end(); ++header) {
         if (Status fine = check_header(header->first, header->second); !fine) return fine;
-        const bool again = std::any_of(headers->begin(), header, [&](const auto& earlier) {
+        const bool again = std::any_of(given->begin(), header, [&](const auto& earlier) {
             return equal_ignoring_case(earlier.first, header->first);
         });
         if (again) {
@@ -129,11 +129,32 @@ Status read_message_headers(const JsonRequest& request, const HttpApiOptions& op
                          "a header is given twice: give each once; capital letters make no difference",
                          "headers." + std::string(header->first.substr(0, 64))};
         }
-        json.text(header->first, header->second);
-        bytes += header->first.size() + header->second.size();
+    }
+    const std::string before_text = "{\"headers\":" + (into.empty() ? "{}" : into) + "}";
+    const Result<JsonRequest> before = JsonRequest::parse(before_text);
+    if (!before) return before.error();
+    const Result<JsonRequest::Texts> kept = before->texts("headers");
+    if (!kept) return kept.error();
+    const auto is_replaced = [&](std::string_view name) {
+        const auto is_name = [&](std::string_view other) { return equal_ignoring_case(other, name); };
+        return std::any_of(removed.begin(), removed.end(), is_name) ||
+               std::any_of(given->begin(), given->end(), [&](const auto& header) { return is_name(header.first); });
+    };
+    for (const auto& header : *kept) {
+        if (!is_replaced(header.first)) headers.push_back(header);
+    }
+    if (headers.size() > options.headers_max) return too_many_headers(options);
+    std::size_t bytes = 0;
+    std::string text;
+    JsonWriter json(text);
+    json.open();
+    for (const auto& [name, value] : headers) {
+        json.text(name, value);
+        bytes += name.size() + value.size();
     }
     json.close();
     if (bytes > options.headers_bytes_max) return too_many_headers(options);
+    into = headers.empty() ? std::string() : std::move(text);
     return {};
 }
 
@@ -143,6 +164,12 @@ Status check_body(std::string_view body, const HttpApiOptions& options) {
                  "a message's body has at most " + std::to_string(options.body_bytes_max) +
                      " bytes: put the content elsewhere and its address into the message",
                  "body"};
+}
+
+// Whether there is a body in any form, or a patch removes it.
+bool changes_body(const JsonRequest& request) {
+    return std::any_of(std::begin(kBodyMembers), std::end(kBodyMembers),
+                       [&](std::string_view member) { return request.has(member) || request.removes(member); });
 }
 
 Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutCommand& put) {
@@ -184,21 +211,6 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
     return check_body(put.body, options);
 }
 
-// An idempotency key: a text of its client's choosing.
-Status read_key(std::string_view text, std::string_view name, const HttpApiOptions& options, std::string& into) {
-    const bool fits = !text.empty() && text.size() <= options.key_bytes_max && is_utf8(text) &&
-                      std::none_of(text.begin(), text.end(),
-                                   [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
-    if (!fits) {
-        return Error{"bad_key",
-                     "an idempotency key has 1 to " + std::to_string(options.key_bytes_max) +
-                         " bytes of UTF-8 without control characters; a random UUID is a good one",
-                     std::string(name)};
-    }
-    into = text;
-    return {};
-}
-
 // In a field the key may stand in quotes, as the drafts for Idempotency-Key have it: they do not belong to it.
 std::string_view without_quotes(std::string_view text) {
     const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
@@ -217,7 +229,8 @@ Status read_priority(const JsonRequest& request, std::int32_t& into) {
     const Result<std::optional<std::int64_t>> priority = request.integer("priority");
     if (!priority) return priority.error();
     using Limits = std::numeric_limits<std::int32_t>;
-    const std::int64_t value = priority->value_or(0);
+    reset_if_removed(request, "priority", into);
+    const std::int64_t value = priority->value_or(into);
     if (value < Limits::min() || value > Limits::max()) return bad_priority("priority");
     into = static_cast<std::int32_t>(value);
     return {};
@@ -241,6 +254,7 @@ Status read_order_key(std::optional<std::string_view> order_key, std::string_vie
 Status read_json_order_key(const JsonRequest& request, std::string& into) {
     const Result<std::optional<std::string_view>> order_key = request.text("order_key");
     if (!order_key) return order_key.error();
+    reset_if_removed(request, "order_key", into);
     return read_order_key(*order_key, "order_key", into);
 }
 
@@ -255,6 +269,7 @@ Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
 }
 
 Status read_content_type(const JsonRequest& request, std::string& into) {
+    reset_if_removed(request, "content_type", into);
     if (Status read = take(request.text("content_type"), into); !read) return read;
     if (into.empty() || is_media_type(into)) return {};
     return Error{"bad_content_type",
@@ -440,6 +455,20 @@ std::string_view raw_field_of(std::string_view member) {
     return member;
 }
 
+Status read_key(std::string_view text, std::string_view name, const HttpApiOptions& options, std::string& into) {
+    const bool fits = !text.empty() && text.size() <= options.key_bytes_max && is_utf8(text) &&
+                      std::none_of(text.begin(), text.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+    if (!fits) {
+        return Error{"bad_key",
+                     "an idempotency key has 1 to " + std::to_string(options.key_bytes_max) +
+                         " bytes of UTF-8 without control characters; a random UUID is a good one",
+                     std::string(name)};
+    }
+    into = text;
+    return {};
+}
+
 Status read_key_member(const JsonRequest& json, const HttpApiOptions& options, std::string& into) {
     const Result<std::optional<std::string_view>> key = json.text("key");
     if (!key) return key.error();
@@ -454,7 +483,11 @@ Status read_key_member(const JsonRequest& json, const HttpApiOptions& options, s
 Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put) {
     Status read = read_json_order_key(json, put.order_key);
     if (read) read = read_priority(json, put.priority);
-    if (read) read = take_retry(read_retry(json), put.retry);
+    if (read) read = read_retry(json, put.retry);
+    if (changes_body(json)) {
+        put.body.clear();
+        put.content_type.clear();
+    }
     if (read) read = read_content_type(json, put.content_type);
     if (read) read = read_message_headers(json, options, put.headers);
     if (read) read = read_body(json, options, put);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "engine/command.h"
@@ -29,8 +30,12 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
                                  std::size_t line = 1);
 
 // The members that say what a message holds and how it is handed out: body, body_base64, json, content_type, headers,
-// order_key, priority, retry; into `put`. Codes as above.
+// order_key, priority, retry; into `put`, which holds what a patch keeps. The body and its content type are one: a
+// patch that gives a body replaces or removes the type with it. Codes as above.
 Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put);
+
+// An idempotency key; `name` is what errors call it. Code bad_key.
+Status read_key(std::string_view text, std::string_view name, const HttpApiOptions& options, std::string& into);
 
 // The member `key`, into a place that may hold the key of a header field already. Code bad_key, conflicting_members.
 Status read_key_member(const JsonRequest& json, const HttpApiOptions& options, std::string& into);

@@ -36,7 +36,12 @@ Status read_positive(const Result<std::optional<std::int64_t>>& read, const char
 Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, WebhookTarget& webhook) {
     if (Status known = json.only({"url", "secrets", "timeout", "timeout_ms", "concurrency", "rate"}); !known)
         return known;
-    if (!json.has("url")) {
+    reset_if_removed(json, "url", webhook.url);
+    reset_if_removed(json, "secrets", webhook.secrets);
+    reset_if_time_removed(json, "timeout", webhook.timeout_ms);
+    reset_if_removed(json, "concurrency", webhook.concurrency);
+    reset_if_removed(json, "rate", webhook.rate);
+    if (!json.has("url") && webhook.url.empty()) {
         return Error{"missing_member", "`target.webhook.url` is missing: say where the messages are posted",
                      "target.webhook.url"};
     }
@@ -58,16 +63,20 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, Webh
 // `target`: who gets the messages. What is not understood is refused: taken for a pull queue it would be one whose
 // messages nobody gets.
 Status read_target(const JsonRequest& request, const HttpApiOptions& options, QueueSettings& settings) {
+    reset_if_removed(request, "target", settings.webhook);
     if (!request.has("target")) return {};
     const Result<std::optional<JsonRequest>> target = request.object("target");
     if (!target) {
         const Result<std::optional<std::string_view>> word = request.text("target");
-        if (word && *word && **word == "pull") return {};
+        if (word && *word && **word == "pull") return settings.webhook.reset(), Status();
     } else if (*target) {
         if (Status known = (*target)->only({"webhook"}); !known) return known;
+        if ((*target)->removes("webhook")) return settings.webhook.reset(), Status();
         const Result<std::optional<JsonRequest>> webhook = (*target)->object("webhook");
         if (!webhook) return webhook.error();
-        if (*webhook) return read_webhook(**webhook, options, settings.webhook.emplace());
+        if (!*webhook && settings.webhook) return {};  // a patch that says nothing of it
+        if (!settings.webhook) settings.webhook.emplace();
+        if (*webhook) return read_webhook(**webhook, options, *settings.webhook);
     }
     return Error{"unsupported_target",
                  "messages wait for consumers that lease them, which is \"pull\", or are posted: give {\"webhook\": "
@@ -76,6 +85,8 @@ Status read_target(const JsonRequest& request, const HttpApiOptions& options, Qu
 }
 
 Status read_limits(const JsonRequest& request, QueueSettings& settings) {
+    reset_if_removed(request, "limits", settings.pending_max);
+    reset_if_removed(request, "limits", settings.per_second);
     const Result<std::optional<JsonRequest>> limits = request.object("limits");
     if (!limits) return limits.error();
     if (!*limits) return {};
@@ -84,6 +95,7 @@ Status read_limits(const JsonRequest& request, QueueSettings& settings) {
                                                                    {"per_second", &settings.per_second}};
     for (const auto& [name, into] : members) {
         std::optional<std::int64_t> most;
+        reset_if_removed(**limits, name, *into);
         if (Status read = take((*limits)->integer(name), most); !read) return read;
         if (!most) continue;
         const std::string member = "limits." + std::string(name);
@@ -99,31 +111,39 @@ Status read_limits(const JsonRequest& request, QueueSettings& settings) {
     return {};
 }
 
-Status read_rule(const JsonRequest& request, QueueSettings& settings) {
-    const Result<RetryChoice> retry = read_retry(request);
-    if (!retry) return retry.error();
-    settings.retry = *retry;
-    return {};
+// Into settings that hold what a patch keeps.
+Status read_members(const JsonRequest& json, const HttpApiOptions& options, QueueSettings& settings) {
+    Status read = read_target(json, options, settings);
+    reset_if_removed(json, "paused", settings.paused);
+    if (read) read = take(json.boolean("paused"), settings.paused);
+    reset_if_time_removed(json, "lease", settings.lease_ms);
+    if (read) read = take(json.duration_ms("lease"), settings.lease_ms);
+    if (read && json.has_time("lease") && settings.lease_ms == 0)
+        read = Error{"lease_too_short", "a lease of no time is none: leave `lease` out", "lease"};
+    if (read) read = read_retry(json, settings.retry);
+    if (read) read = read_limits(json, settings);
+    return read;
 }
 
 Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand configure,
                               const HttpApiOptions& options) {
     const Result<JsonRequest> json = read_members(request, kSettingsMembers);
     if (!json) return json.error();
-    QueueSettings& settings = configure.settings;
-    Status read = read_target(*json, options, settings);
-    if (read) read = take(json->boolean("paused"), settings.paused);
+    if (Status read = read_members(*json, options, configure.settings); !read) return std::move(read).error();
     // A pause is ended by whoever says so, and not by settings that speak of something else.
     configure.keeps_pause = !json->has("paused");
-    std::optional<std::int64_t> lease_ms;
-    if (read) read = take(json->duration_ms("lease"), lease_ms);
-    if (read && lease_ms == 0)
-        read = Error{"lease_too_short", "a lease of no time is none: leave `lease` out", "lease"};
-    settings.lease_ms = lease_ms.value_or(0);
-    if (read) read = read_rule(*json, settings);
-    if (read) read = read_limits(*json, settings);
-    if (!read) return std::move(read).error();
     return Command(std::move(configure));
+}
+
+Result<Command> read_settings_patch(const HttpRequest& request, ConfigureQueueCommand configure,
+                                    const HttpApiOptions& options) {
+    const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, kSettingsMembers);
+    if (!patch) return patch.error();
+    const auto change = [patch = *patch, &options](QueueSettings& settings) {
+        return read_members(patch->json, options, settings);
+    };
+    return Command(
+        PatchQueueCommand{std::move(configure.name_space), std::move(configure.queue), change, request.body.size()});
 }
 
 Result<Command> read_discard(const HttpRequest& request, ConfigureQueueCommand configure) {
@@ -141,6 +161,9 @@ Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what,
     ConfigureQueueCommand configure{std::move(name_space), std::move(queue), What::set, {}, {}};
     if (what == CallPath::What::queue && request.method == "PUT") {
         return read_settings(request, std::move(configure), options);
+    }
+    if (what == CallPath::What::queue && request.method == "PATCH") {
+        return read_settings_patch(request, std::move(configure), options);
     }
     if (what == CallPath::What::discard) {
         configure.what = What::discard;

@@ -11,7 +11,8 @@
 
 namespace duewheel {
 
-// `what` is queue (GET describes, PUT sets, DELETE removes), pause, resume, purge or discard.
+// `options` outlive the command. `what` is queue (GET describes, PUT sets, PATCH changes, DELETE removes), pause,
+// resume, purge or discard.
 Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what, std::string name_space,
                                 std::string queue, const HttpApiOptions& options);
 

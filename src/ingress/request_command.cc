@@ -6,12 +6,14 @@
 
 #include "base/utf8.h"
 #include "calendar/instant_text.h"
+#include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/name_rule.h"
 #include "ingress/namespace_request.h"
 #include "ingress/put_request.h"
+#include "ingress/query_request.h"
 #include "ingress/queue_request.h"
 #include "ingress/request_members.h"
 #include "ingress/schedule_request.h"
@@ -92,6 +94,32 @@ Result<Command> read_reschedule(const HttpRequest& request, const HttpApiOptions
     if (Status read = read_when(*json, options, reschedule.when); !read) return std::move(read).error();
     if (Status read = read_flex(*json, reschedule.flex_ms); !read) return std::move(read).error();
     return Command(std::move(reschedule));
+}
+
+// The message's key and its queue, from the parameters.
+Result<MessageKey> read_message_key(const HttpRequest& request, const HttpApiOptions& options) {
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"queue", "key"});
+    if (!query) return query.error();
+    const std::optional<std::string_view> queue = query->text("queue");
+    const std::optional<std::string_view> key = query->text("key");
+    if (!queue) return Error{"missing_parameter", "say whose message: `queue`", "queue"};
+    if (!key) return Error{"missing_parameter", "say which message: `key`, as it was put", "key"};
+    Result<std::string> name = check_queue_name(std::string(*queue), options);
+    if (!name) return std::move(name).error();
+    MessageKey by_key{*std::move(name), {}};
+    if (Status read = read_key(*key, "key", options, by_key.key); !read) return std::move(read).error();
+    return by_key;
+}
+
+Result<Command> read_key_call(const HttpRequest& request, std::string name_space, const HttpApiOptions& options) {
+    Result<MessageKey> key = read_message_key(request, options);
+    if (!key) return std::move(key).error();
+    if (request.method == "PATCH") {
+        return read_reschedule(request, options, {std::move(name_space), 0, {}, 0, *std::move(key)});
+    }
+    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+    if (request.method == "DELETE") return Command(CancelCommand{std::move(name_space), 0, *std::move(key)});
+    return Command(GetCommand{std::move(name_space), 0, *std::move(key)});
 }
 
 Result<Command> read_message_call(const HttpRequest& request, const CallPath& path, std::string name_space,
@@ -217,6 +245,26 @@ Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std
     return json;
 }
 
+Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
+                                                     std::span<const std::string_view> known) {
+    const std::optional<std::string_view> type = request.header("Content-Type");
+    const bool says_patch = type && equal_ignoring_case(essence(*type), "application/merge-patch+json");
+    if (!request.body.empty() && !says_patch && !is_json(request)) {
+        return Error{"unsupported_media_type",
+                     "this call takes a JSON merge patch: say so with Content-Type: application/merge-patch+json or "
+                     "application/json",
+                     "Content-Type"};
+    }
+    const auto patch = std::make_shared<MergePatch>();
+    patch->text = request.body;
+    Result<JsonRequest> json = JsonRequest::parse(patch->text);
+    if (!json) return std::move(json).error();
+    patch->json = *std::move(json);
+    patch->json.read_as_patch();
+    if (Status fine = patch->json.only(known); !fine) return std::move(fine).error();
+    return std::shared_ptr<const MergePatch>(patch);
+}
+
 Status read_when(const JsonRequest& request, const HttpApiOptions& options, When& into) {
     if (request.has_time("delay") && request.has_time("due")) {
         return Error{"conflicting_members", "give `delay` or `due`, not both: they name two times", "due"};
@@ -241,7 +289,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
     const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::forecast ||
                        path.what == CallPath::What::queues || path.what == CallPath::What::schedules ||
                        path.what == CallPath::What::preview_schedule || path.what == CallPath::What::watchdogs ||
-                       path.what == CallPath::What::name_spaces ||
+                       path.what == CallPath::What::name_spaces || path.what == CallPath::What::message_by_key ||
                        (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
@@ -306,6 +354,8 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::forecast:
             if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
             return read_forecast(request, {.name_space = *std::move(name_space)}, options);
+        case CallPath::What::message_by_key:
+            return read_key_call(request, *std::move(name_space), options);
         case CallPath::What::message:
         case CallPath::What::fire:
         case CallPath::What::hold:

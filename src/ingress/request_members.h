@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,8 +26,30 @@ Status take(Result<std::optional<T>> read, Into& into) {
     return {};
 }
 
+// What a patch removes is as if it had never been given.
+template <class Into>
+void reset_if_removed(const JsonRequest& request, std::string_view member, Into& into) {
+    if (request.removes(member)) into = Into();
+}
+
+// A duration or an instant, removed under either of its names.
+template <class Into>
+void reset_if_time_removed(const JsonRequest& request, std::string_view member, Into& into) {
+    if (request.removes_time(member)) into = Into();
+}
+
 // The members of a request that takes these and no others.
 Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known);
+
+// A merge patch (RFC 7396), kept until its command is carried out. The views of `json` lead into `text`.
+struct MergePatch {
+    std::string text;
+    JsonRequest json;
+};
+// Of members of which it takes these and no others; what they say is read when it is carried out. Codes as of
+// read_members().
+Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
+                                                     std::span<const std::string_view> known);
 
 // Code bad_id.
 Result<MessageId> parse_message_id(std::string_view text);

@@ -5,20 +5,25 @@
 
 namespace duewheel {
 
-Result<RetryChoice> read_retry(const JsonRequest& request) {
-    RetryChoice choice;
+Status read_retry(const JsonRequest& request, RetryChoice& into) {
+    reset_if_removed(request, "retry", into);
     const Result<std::optional<JsonRequest>> object = request.object("retry");
     if (!object) return object.error();
-    if (!*object) return choice;
+    if (!*object) return {};
     const JsonRequest& retry = **object;
-    Status read = retry.only({"attempts", "first", "first_ms", "factor", "most", "most_ms", "jitter"});
-    if (read) read = take(retry.integer("attempts"), choice.attempts);
-    if (read) read = take(retry.duration_ms("first"), choice.first_ms);
-    if (read) read = take(retry.thousandths("factor"), choice.factor_permille);
-    if (read) read = take(retry.duration_ms("most"), choice.most_ms);
-    if (read) read = take(retry.thousandths("jitter"), choice.jitter_permille);
-    if (!read) return std::move(read).error();
-    return choice;
+    Status known = retry.only({"attempts", "first", "first_ms", "factor", "most", "most_ms", "jitter"});
+    if (!known) return known;
+    reset_if_removed(retry, "attempts", into.attempts);
+    reset_if_time_removed(retry, "first", into.first_ms);
+    reset_if_removed(retry, "factor", into.factor_permille);
+    reset_if_time_removed(retry, "most", into.most_ms);
+    reset_if_removed(retry, "jitter", into.jitter_permille);
+    Status read = take(retry.integer("attempts"), into.attempts);
+    if (read) read = take(retry.duration_ms("first"), into.first_ms);
+    if (read) read = take(retry.thousandths("factor"), into.factor_permille);
+    if (read) read = take(retry.duration_ms("most"), into.most_ms);
+    if (read) read = take(retry.thousandths("jitter"), into.jitter_permille);
+    return read;
 }
 
 Result<RetryChoice> read_retry_field(std::string_view text, std::string_view field_name) {

@@ -15,8 +15,8 @@
 
 namespace duewheel {
 
-// The member `retry`; empty where there is none. Codes: those of JsonRequest.
-Result<RetryChoice> read_retry(const JsonRequest& request);
+// The member `retry`, into what held before. Codes: those of JsonRequest.
+Status read_retry(const JsonRequest& request, RetryChoice& into);
 
 // Codes: bad_duration, negative_duration, duplicate_member, unknown_member, wrong_type; the field is `field_name`.
 Result<RetryChoice> read_retry_field(std::string_view text, std::string_view field_name);

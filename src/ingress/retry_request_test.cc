@@ -10,11 +10,17 @@ std::string told(const Result<RetryChoice>& choice) {
     return choice ? "understood" : std::string(choice.error().code) + " " + choice.error().field;
 }
 
+Result<RetryChoice> retry_of(const JsonRequest& request) {
+    RetryChoice choice;
+    if (Status read = read_retry(request, choice); !read) return std::move(read).error();
+    return choice;
+}
+
 // Of {"retry": ...}.
 std::string told_of(const std::string& json) {
     const std::string body = "{\"retry\":" + json + "}";
     const Result<JsonRequest> request = JsonRequest::parse(body);
-    return request ? told(read_retry(*request)) : "no JSON";
+    return request ? told(retry_of(*request)) : "no JSON";
 }
 std::string told_of_field(std::string_view text) {
     return told(read_retry_field(text, "Duewheel-Retry"));
@@ -25,12 +31,12 @@ TEST(RetryRequest, both_forms_say_the_same) {
         R"({"retry":{"attempts":5,"first":"1s","factor":1.25,"most":"1h","jitter":2e-1},"delay_ms":1})");
     const RetryChoice wanted{5, 1'000, 1'250, 3'600'000, 200};
     ASSERT_TRUE(request);
-    EXPECT_EQ(*read_retry(*request), wanted);
+    EXPECT_EQ(*retry_of(*request), wanted);
     EXPECT_EQ(*read_retry_field("attempts=5, first=1s, factor=1.25, most=1h, jitter=0.2", "f"), wanted);
     EXPECT_EQ(*read_retry_field(" jitter = 0.200,most=3600000ms , first=1s,factor=1.25,attempts=5", "f"), wanted);
     EXPECT_EQ(*read_retry_field("attempts=5", "f"), (RetryChoice{5, {}, {}, {}, {}}));
-    EXPECT_TRUE(read_retry(*JsonRequest::parse("{}"))->is_empty());
-    EXPECT_TRUE(read_retry(*JsonRequest::parse(R"({"retry":{}})"))->is_empty());
+    EXPECT_TRUE(retry_of(*JsonRequest::parse("{}"))->is_empty());
+    EXPECT_TRUE(retry_of(*JsonRequest::parse(R"({"retry":{}})"))->is_empty());
 }
 
 TEST(RetryRequest, what_is_wrong_is_named) {

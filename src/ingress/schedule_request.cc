@@ -13,8 +13,8 @@
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
+#include "ingress/rule_members.h"
 #include "ingress/schedule_text.h"
-#include "message/request_hash.h"
 
 namespace duewheel {
 namespace {
@@ -34,6 +34,7 @@ Status read_word(const JsonRequest& json, std::string_view member, std::initiali
                  T& into) {
     const Result<std::optional<std::string_view>> text = json.text(member);
     if (!text) return text.error();
+    reset_if_removed(json, member, into);
     if (!*text) return {};
     const auto* found = std::find(names.begin(), names.end(), **text);
     if (found != names.end()) {
@@ -45,8 +46,12 @@ Status read_word(const JsonRequest& json, std::string_view member, std::initiali
     return Error{"bad_policy", "`" + std::string(member) + "` is one of " + known, std::string(member)};
 }
 
+// A kind of rule that a patch gives takes the place of the one before.
 Status read_kind(const JsonRequest& json, TimesRule& times) {
     std::string_view given;
+    const std::string_view before = times_kind_name(times.kind);
+    const bool is_removed = times.kind == TimesKind::every ? json.removes_time(before) : json.removes(before);
+    const bool has_rule = !is_removed && (!times.text.empty() || times.every_ms != 0);
     for (const TimesKind kind : {TimesKind::cron, TimesKind::every, TimesKind::iso, TimesKind::at}) {
         const std::string_view name = times_kind_name(kind);
         if (!(kind == TimesKind::every ? json.has_time(name) : json.has(name))) continue;
@@ -57,8 +62,12 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
                          std::string(name)};
         }
         given = name;
+        if (times.kind != kind) times.skips_gaps = times.repeats_folds = false;  // they were of the rule before
         times.kind = kind;
+        times.text.clear();
+        times.every_ms = 0;
     }
+    if (given.empty() && has_rule) return {};
     if (given.empty()) {
         return Error{"missing_member",
                      "say when: `cron` (\"0 9 * * MON-FRI\"), `every` (\"10m\"), `iso` (\"R/2027-01-01T09:00:00/P1M\") "
@@ -90,6 +99,11 @@ Status read_clock_policies(const JsonRequest& json, TimesRule& times) {
 
 Status read_times(const JsonRequest& json, TimesRule& times) {
     Status read = read_kind(json, times);
+    reset_if_removed(json, "zone", times.zone);
+    reset_if_removed(json, "closed", times.closed);
+    reset_if_time_removed(json, "start", times.start_ms);
+    reset_if_time_removed(json, "end", times.end_ms);
+    reset_if_removed(json, "times", times.times);
     if (read) read = take(json.text("zone"), times.zone);
     if (read && times.zone.empty() && json.has("zone")) {
         read = Error{"bad_zone", "`zone` is a name such as Europe/Oslo; leave it out for UTC", "zone"};
@@ -130,6 +144,9 @@ Status read_misfire(const JsonRequest& json, Misfire& misfire) {
 }
 
 Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
+    reset_if_time_removed(json, "jitter", rule.jitter_ms);
+    reset_if_time_removed(json, "misfire_window", rule.misfire_window_ms);
+    reset_if_time_removed(json, "expires_in", rule.expires_after_ms);
     Status read = take(json.duration_ms("jitter"), rule.jitter_ms);
     if (read) read = read_misfire(json, rule.misfire);
     std::optional<std::int64_t> window;
@@ -141,7 +158,7 @@ Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
                   "none that was missed is made",
                   "misfire_window"};
     }
-    if (read) rule.misfire_window_ms = window.value_or(0);
+    if (read) rule.misfire_window_ms = window.value_or(rule.misfire_window_ms);
     if (read) read = read_word(json, "overlap", {"allow", "skip", "queue_one"}, rule.overlap);
     std::optional<std::int64_t> expires;
     if (read) read = take(json.duration_ms("expires_in"), expires);
@@ -149,40 +166,56 @@ Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
         read = Error{"out_of_range", "`expires_in` is how long a run waits for a consumer at most, at least 1 ms",
                      "expires_in"};
     }
-    if (read) rule.expires_after_ms = expires.value_or(0);
+    if (read) rule.expires_after_ms = expires.value_or(rule.expires_after_ms);
     return read;
+}
+
+// What the members make of a rule and its content; both are empty but of a patch, which keeps what it does not name.
+Result<PutScheduleCommand> changed_schedule(const JsonRequest& json, ScheduleRule rule, const MessageContent& content,
+                                            const HttpApiOptions& options) {
+    Status read = read_rule_queue(json, options, rule.queue);
+    if (read) read = read_times(json, rule.times);
+    if (read) read = read_policies(json, rule);
+    std::optional<bool> paused;
+    if (json.removes("paused")) paused = false;
+    if (read) read = take(json.boolean("paused"), paused);
+    PutCommand put = content_to_change(rule, content);
+    if (read) read = read_content_members(json, options, put);
+    if (!read) return std::move(read).error();
+    set_content(rule, put);
+    Result<ScheduleTimes> times = ScheduleTimes::make(rule.times, options.find_zone);
+    if (!times) return std::move(times).error();
+    PutScheduleCommand command{{}, {}, std::move(rule), *std::move(times), paused};
+    command.body = std::move(put.body);
+    command.content_type = std::move(put.content_type);
+    command.headers = std::move(put.headers);
+    command.traceparent = content.traceparent;
+    return command;
 }
 
 Result<Command> read_put_schedule(const HttpRequest& request, std::string name_space, std::string name,
                                   const HttpApiOptions& options) {
     const Result<JsonRequest> json = read_members(request, kScheduleMembers);
     if (!json) return json.error();
-    ScheduleRule rule;
-    PutCommand content;
-    const Result<std::optional<std::string_view>> queue = json->text("queue");
-    if (!queue) return queue.error();
-    if (!*queue) return Error{"missing_member", "say which queue gets the messages: `queue`", "queue"};
-    Result<std::string> queue_name = check_queue_name(std::string(**queue), options);
-    if (!queue_name) return std::move(queue_name).error();
-    Status read = read_times(*json, rule.times);
-    if (read) read = read_policies(*json, rule);
-    std::optional<bool> paused;
-    if (read) read = take(json->boolean("paused"), paused);
-    if (read) read = read_content_members(*json, options, content);
-    if (!read) return std::move(read).error();
-    rule.queue = *std::move(queue_name);
-    rule.order_key = std::move(content.order_key);
-    rule.priority = content.priority;
-    rule.retry = content.retry;
-    rule.content_hash = hash_request(content.content_type, hash_request(content.headers, hash_request(content.body)));
-    Result<ScheduleTimes> times = ScheduleTimes::make(rule.times, options.find_zone);
-    if (!times) return std::move(times).error();
-    PutScheduleCommand put{std::move(name_space), std::move(name), std::move(rule), *std::move(times), paused};
-    put.body = std::move(content.body);
-    put.content_type = std::move(content.content_type);
-    put.headers = std::move(content.headers);
-    put.traceparent = traceparent_of(request);
-    return Command(std::move(put));
+    Result<PutScheduleCommand> put = changed_schedule(*json, {}, {}, options);
+    if (!put) return std::move(put).error();
+    put->name_space = std::move(name_space);
+    put->name = std::move(name);
+    put->traceparent = traceparent_of(request);
+    return Command(*std::move(put));
+}
+
+Result<Command> read_patch_schedule(const HttpRequest& request, std::string name_space, std::string name,
+                                    const HttpApiOptions& options) {
+    const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, kScheduleMembers);
+    if (!patch) return patch.error();
+    const auto change = [patch = *patch, &options, trace = std::string(traceparent_of(request))](
+                            const ScheduleRule& rule, const MessageContent& content) {
+        Result<PutScheduleCommand> changed = changed_schedule(patch->json, rule, content, options);
+        if (changed && !trace.empty()) changed->traceparent = trace;
+        return changed;
+    };
+    return Command(PatchScheduleCommand{std::move(name_space), std::move(name), change, request.body.size()});
 }
 
 Result<Command> read_preview(const HttpRequest& request, PreviewScheduleCommand preview) {
@@ -201,6 +234,9 @@ Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What wh
     using What = TellScheduleCommand::What;
     if (what == CallPath::What::schedule && request.method == "PUT") {
         return read_put_schedule(request, std::move(name_space), std::move(name), options);
+    }
+    if (what == CallPath::What::schedule && request.method == "PATCH") {
+        return read_patch_schedule(request, std::move(name_space), std::move(name), options);
     }
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     switch (what) {

@@ -11,7 +11,7 @@
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
-#include "message/request_hash.h"
+#include "ingress/rule_members.h"
 
 namespace duewheel {
 namespace {
@@ -24,18 +24,20 @@ constexpr std::string_view kWatchdogMembers[] = {
 // A duration that must be above 0 where it is given; 0 stands for one that is not.
 Status read_above_zero(const JsonRequest& json, std::string_view member, std::string_view what, std::int64_t& into) {
     std::optional<std::int64_t> given;
+    reset_if_time_removed(json, member, into);
     if (Status read = take(json.duration_ms(member), given); !read) return read;
     if (given && *given < 1) {
         return Error{"out_of_range",
                      "`" + std::string(member) + "` is " + std::string(what) + ", at least 1 ms; leave it out for none",
                      std::string(member)};
     }
-    into = given.value_or(0);
+    into = given.value_or(into);
     return {};
 }
 
 Status read_times(const JsonRequest& json, WatchdogRule& rule) {
-    if (!json.has_time("timeout")) {
+    reset_if_time_removed(json, "timeout", rule.timeout_ms);
+    if (!json.has_time("timeout") && rule.timeout_ms == 0) {
         return Error{"missing_member",
                      "say how long after its last feed it makes a message: `timeout` (\"25h\", or \"30s\")", "timeout"};
     }
@@ -50,32 +52,48 @@ Status read_times(const JsonRequest& json, WatchdogRule& rule) {
     return read;
 }
 
+// As of a schedule.
+Result<PutWatchdogCommand> changed_watchdog(const JsonRequest& json, const WatchdogRule& rule,
+                                            const MessageContent& content, const HttpApiOptions& options) {
+    PutWatchdogCommand command;
+    command.rule = rule;
+    Status read = read_rule_queue(json, options, command.rule.queue);
+    if (read) read = read_times(json, command.rule);
+    if (read) read = take(json.boolean("feed"), command.feeds);
+    PutCommand put = content_to_change(rule, content);
+    if (read) read = read_content_members(json, options, put);
+    if (!read) return std::move(read).error();
+    set_content(command.rule, put);
+    command.body = std::move(put.body);
+    command.content_type = std::move(put.content_type);
+    command.headers = std::move(put.headers);
+    command.traceparent = content.traceparent;
+    return command;
+}
+
 Result<Command> read_put_watchdog(const HttpRequest& request, std::string name_space, std::string name,
                                   const HttpApiOptions& options) {
     const Result<JsonRequest> json = read_members(request, kWatchdogMembers);
     if (!json) return json.error();
-    PutWatchdogCommand put{std::move(name_space), std::move(name)};
-    PutCommand content;
-    const Result<std::optional<std::string_view>> queue = json->text("queue");
-    if (!queue) return queue.error();
-    if (!*queue) return Error{"missing_member", "say which queue gets the messages: `queue`", "queue"};
-    Result<std::string> queue_name = check_queue_name(std::string(**queue), options);
-    if (!queue_name) return std::move(queue_name).error();
-    Status read = read_times(*json, put.rule);
-    if (read) read = take(json->boolean("feed"), put.feeds);
-    if (read) read = read_content_members(*json, options, content);
-    if (!read) return std::move(read).error();
-    put.rule.queue = *std::move(queue_name);
-    put.rule.order_key = std::move(content.order_key);
-    put.rule.priority = content.priority;
-    put.rule.retry = content.retry;
-    put.rule.content_hash =
-        hash_request(content.content_type, hash_request(content.headers, hash_request(content.body)));
-    put.body = std::move(content.body);
-    put.content_type = std::move(content.content_type);
-    put.headers = std::move(content.headers);
-    put.traceparent = traceparent_of(request);
-    return Command(std::move(put));
+    Result<PutWatchdogCommand> put = changed_watchdog(*json, {}, {}, options);
+    if (!put) return std::move(put).error();
+    put->name_space = std::move(name_space);
+    put->name = std::move(name);
+    put->traceparent = traceparent_of(request);
+    return Command(*std::move(put));
+}
+
+Result<Command> read_patch_watchdog(const HttpRequest& request, std::string name_space, std::string name,
+                                    const HttpApiOptions& options) {
+    const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, kWatchdogMembers);
+    if (!patch) return patch.error();
+    const auto change = [patch = *patch, &options, trace = std::string(traceparent_of(request))](
+                            const WatchdogRule& rule, const MessageContent& content) {
+        Result<PutWatchdogCommand> changed = changed_watchdog(patch->json, rule, content, options);
+        if (changed && !trace.empty()) changed->traceparent = trace;
+        return changed;
+    };
+    return Command(PatchWatchdogCommand{std::move(name_space), std::move(name), change, request.body.size()});
 }
 
 }  // namespace
@@ -85,6 +103,9 @@ Result<Command> read_watchdog_call(const HttpRequest& request, CallPath::What wh
     const bool is_fed = what == CallPath::What::feed_watchdog;
     if (!is_fed && request.method == "PUT") {
         return read_put_watchdog(request, std::move(name_space), std::move(name), options);
+    }
+    if (!is_fed && request.method == "PATCH") {
+        return read_patch_watchdog(request, std::move(name_space), std::move(name), options);
     }
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     if (is_fed) return Command(FeedWatchdogCommand{std::move(name_space), std::move(name)});

@@ -60,10 +60,14 @@ class Provocation:
 
     def __init__(self, path, method, operation):
         self.name = operation["operationId"].removesuffix("InNamespace")
+        self.by_key = self.name.endswith("ByKey")
+        self.name = self.name.removesuffix("ByKey")
+        self.patches = self.name.startswith("patch")  # what is wrong with one that sets all is wrong here too
+        self.name = re.sub("^patch", "set", self.name)
         self.method = method.upper()
         self.path = path
         self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN, "schedule": "s", "watchdog": "w"}
-        self.query = "queue=q" if self.name == "history" else ""
+        self.query = "queue=q&key=taken" if self.by_key else "queue=q" if self.name == "history" else ""
         self.headers = dict(LINES) if self.name == "putMany" else {}
         self.body = None
         if self.name == "put":
@@ -88,6 +92,22 @@ class Provocation:
 
     def with_name(self, name, value):
         self.names[name] = value
+
+    def with_message(self, number):
+        """One of those that the test has put with keys."""
+        self.with_name("id", number)
+        if self.by_key:
+            self.query = "queue={}&key={}".format(*self.keys[number])
+
+    keys = {}  # of each message: its queue and its key
+
+    @classmethod
+    def put(cls, client, queue, **members):
+        key = f"key-{len(cls.keys)}"
+        status, answer = client.put(queue, "x", key=key, **members)
+        assert status == 201, answer
+        cls.keys[answer["id"]] = (queue, key)
+        return answer["id"]
 
     def of_this_call(self, value):
         """The members with those that the call cannot do without."""
@@ -127,7 +147,7 @@ HOW = {
                    p.with_body(p.of_this_call({"at": "x"})) if p.name == "setSchedule" else
                    p.with_query({"list": "due_after=x", "history": "queue=q&from=x", "previewSchedule": "from=x"}[p.name]),
     "bad_json": lambda p: p.with_body(b"{"),
-    "bad_key": lambda p: p.with_body({"key": ""}),
+    "bad_key": lambda p: p.with_query("queue=q&key=%07") if p.by_key else p.with_body({"key": ""}),
     "bad_lease_token": lambda p: p.with_name("token", "nonsense"),
     "bad_max": lambda p: p.with_body({"max": 0}),
     "bad_message_header": lambda p: p.with_body(p.of_this_call({"headers": {"a b": "c"}})),
@@ -136,7 +156,8 @@ HOW = {
     "bad_parameter": lambda p: p.with_query("x=%zz"),
     "bad_path": lambda p: p.with_name("namespace" if "{namespace}" in p.path else "queue" if "{queue}" in p.path else
                                         "schedule" if "{schedule}" in p.path else "watchdog" if "{watchdog}" in p.path else "id", "%zz"),
-    "bad_queue_name": lambda p: p.with_query("queue=-q") if p.name in ("history", "forecast") else
+    "bad_queue_name": lambda p: p.with_query("queue=-q&key=a") if p.by_key else
+                      p.with_query("queue=-q") if p.name in ("history", "forecast") else
                       p.with_body(p.of_this_call({"queue": "-q"})) if p.name in ("setSchedule", "setWatchdog") else
                       p.with_name("queue", "-q"),
     "bad_request": lambda p: p.with_headers(Host=["localhost", "localhost"]),
@@ -152,7 +173,7 @@ HOW = {
                                                  p.of_this_call({DURATIONS[p.name]: "1s", DURATIONS[p.name] + "_ms": 1000})),
     "delay_too_long": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "36500d"})),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
-    "duplicate_parameter": lambda p: p.with_query("queues=1&queues=1" if p.name == "stats" else
+    "duplicate_parameter": lambda p: p.with_query("queue=q&key=a&key=a" if p.by_key else "queues=1&queues=1" if p.name == "stats" else
                                                   "count=1&count=1" if p.name == "previewSchedule" else
                                                   "minutes=1&minutes=1" if p.name == "forecast" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
@@ -168,7 +189,8 @@ HOW = {
     "lease_ended": lambda p: None,
     "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
     "lease_too_short": lambda p: p.with_body({"lease_ms": 1}),
-    "missing_member": lambda p: p.with_body({"transaction": {}} if p.name == "put" else
+    "missing_member": lambda p: (p.with_name("schedule", "full"), p.with_name("watchdog", "first"), p.with_body({"queue": None}))
+                      if p.patches and p.name != "setQueue" else p.with_body({"transaction": {}} if p.name == "put" else
                                             {"target": {"webhook": {}}} if p.name == "setQueue" else {}),
     "missing_parameter": lambda p: p.with_query(""),
     "namespace_limit": lambda p: p.with_name("namespace", "third"),
@@ -190,6 +212,7 @@ HOW = {
     "too_deep": lambda p: p.with_body(b"[" * 100),
     "too_many_members": lambda p: p.with_body({str(number): 1 for number in range(1101)}),
     "unknown_id": lambda p: p.with_body({"delay_ms": 1}) if p.name == "move" else None,
+    "unknown_key": lambda p: (p.with_query("queue=q&key=unheard-of"), p.with_body({"delay_ms": 1} if p.name == "move" else {})),
     "unknown_member": lambda p: p.with_headers(Duewheel_Delay="1s", **{"Content-Type": LINES["Content-Type"]})
                       if p.name == "putMany" else p.with_body({"nonsense": 1}),
     "unknown_parameter": lambda p: p.with_query("nonsense=1"),
@@ -236,12 +259,12 @@ class Codes(unittest.TestCase):
             client = daemon.client()
             contract = Contract(client)
             self.assertEqual(client.put("q", "x", key="taken")[0], 201)
-            expiring = client.put("q", "x", delay="30m", expires_in="1h")[1]["id"]
-            held = client.put("q", "x", delay="1h")[1]["id"]
+            expiring = Provocation.put(client, "q", delay="30m", expires_in="1h")
+            held = Provocation.put(client, "q", delay="1h")
             self.assertEqual(client.request("POST", f"/v1/messages/{held}:hold")[0], 200)
-            loop = client.put("q", "x", delay="1h", repeat={"every": "1h"})[1]["id"]
+            loop = Provocation.put(client, "q", delay="1h", repeat={"every": "1h"})
             half = {"check_back": {"after": "1h"}}
-            open_half = client.put("q", "x", transaction=half)[1]["id"]
+            open_half = Provocation.put(client, "q", transaction=half)
             settled = {end: client.put("q", "x", transaction=half)[1]["id"] for end in ("commit", "rollback")}
             for end, each in settled.items():
                 self.assertEqual(client.request("POST", f"/v1/messages/{each}:{end}")[0], 200)
@@ -251,22 +274,21 @@ class Codes(unittest.TestCase):
                 pass
             self.assertEqual(client.request("PUT", "/v1/queues/narrow", {"limits": {"per_second": 1}})[0], 200)
             self.assertEqual(client.put("narrow", "x", due_ms=FULL)[0], 201)
-            elsewhere = client.put("narrow", "x", delay="1h")[1]["id"]
+            elsewhere = Provocation.put(client, "narrow", delay="1h")
             self.assertEqual(client.request("PUT", "/v1/queues/full", {"limits": {"pending": 1}})[0], 200)
-            dying = client.put("full", "x", retry={"attempts": 1})  # for the redrive that finds no room
-            self.assertEqual(dying[0], 201)
+            dying = Provocation.put(client, "full", retry={"attempts": 1})  # for the redrive that finds no room
             ended_lease = client.lease("full", 1, wait="20s")[0]["lease"]
             self.assertEqual(client.request("POST", f"/v1/leases/{ended_lease}:fail", {})[1]["outcome"], "dead")
-            taken = client.put("q", "x", priority=-5)[1]["id"]
+            taken = Provocation.put(client, "q", priority=-5)
             self.assertEqual(client.lease("q", 1, wait="20s", lease="12h")[0]["id"], taken)
-            done = client.put("q", "x", priority=-5)[1]["id"]
+            done = Provocation.put(client, "q", priority=-5)
             self.assertEqual(client.ack(client.lease("q", 1, wait="20s")[0]["lease"])[0], 200)
-            cancelled = client.put("q", "x", delay="1h")[1]["id"]
+            cancelled = Provocation.put(client, "q", delay="1h")
             self.assertEqual(client.cancel(cancelled)[0], 200)
-            expired = client.put("q", "x", expires_in="1ms", priority=100)[1]["id"]
+            expired = Provocation.put(client, "q", expires_in="1ms", priority=100)
             while client.get(expired)[1]["state"] != "expired":
                 pass
-            too_late = {"already_cancelled": cancelled, "already_dead": dying[1]["id"], "already_delivered": done,
+            too_late = {"already_cancelled": cancelled, "already_dead": dying, "already_delivered": done,
                         "already_expired": expired, "already_waiting": elsewhere, "in_flight": taken}
             for name in ("full", "fourth"):  # as many queues as there may be
                 self.assertEqual(client.put(name, "x")[0], 201)
@@ -287,21 +309,21 @@ class Codes(unittest.TestCase):
                     with self.subTest(call=f"{method} {path}", code=code):
                         provocation = Provocation(path, method, operation)
                         if code == "expires_too_soon" and provocation.name == "move":
-                            provocation.with_name("id", expiring)
+                            provocation.with_message(expiring)
                         if code in ("already_committed", "already_rolled_back"):
                             provocation.with_name("id", settled["commit" if code == "already_committed" else "rollback"])
                         if code in ("not_waiting", "not_transactional"):
-                            provocation.with_name("id", open_half if provocation.name == "hold" else held)
+                            provocation.with_message(open_half if provocation.name == "hold" else held)
                         if code in too_late:
-                            provocation.with_name("id", too_late[code])
+                            provocation.with_message(too_late[code])
                         if code == "lease_ended":
                             provocation.with_name("token", ended_lease)
                         if code == "second_full" and provocation.name == "move":
-                            provocation.with_name("id", elsewhere)
+                            provocation.with_message(elsewhere)
                         if code == "queue_full" and provocation.name == "kick":
-                            provocation.with_name("id", dying[1]["id"])
+                            provocation.with_name("id", dying)
                         if code == "is_loop":
-                            provocation.with_name("id", loop)
+                            provocation.with_message(loop)
                         if code == "http_version":
                             line = f"{provocation.method} {provocation.target()} HTTP/3.0\r\nHost: localhost\r\n\r\n"
                             answer = raw(daemon, line.encode())
@@ -414,7 +436,14 @@ class Answers(unittest.TestCase):
             say("POST", "/messages/{id}:commit", id=half)
             say("POST", "/messages/{id}:rollback", id=raw_half)
         say("GET", put, query="?state=prepared,scheduled")
+        by_key = "?queue=q&key=order+7"
+        say("POST", put, {"body": "z", "key": "order 7", "delay": "1h"})
+        for method in ("GET", "HEAD"):
+            say(method, "/messages", query=by_key)
+        say("PATCH", "/messages", {"delay": "2h"}, query=by_key)
+        say("DELETE", "/messages", query=by_key)
         say("POST", "/queues/{queue}:pause")
+        say("PATCH", "/queues/{queue}", {"lease": "1m", "retry": {"attempts": 2}, "limits": {"pending": None}})
         say("PUT", "/queues/{queue}", {"target": {"webhook": {"url": "https://receiver.example/in", "timeout": "5s", "concurrency": 8, "rate": 5}}})
         say("PUT", "/queues/{queue}", {"target": "pull", "lease": "1m", "retry": {"jitter": 0.5}, "limits": {"pending": 1000}})
         say("POST", "/queues/{queue}:resume")
@@ -427,6 +456,8 @@ class Answers(unittest.TestCase):
         for _ in range(2):
             say("PUT", "/schedules/{schedule}", setting, **name)
         say("PUT", "/schedules/{schedule}", {"queue": "r", "every": "1h", "body_base64": "/wA="}, schedule="other")
+        say("PATCH", "/schedules/{schedule}", {"jitter": None, "headers": {"a": None, "b": "c"}}, **name)
+        say("PATCH", "/schedules/{schedule}", {"queue": "r", "every": "1h"}, schedule="patched")
         run = say("POST", "/schedules/{schedule}:fire", **name)["id"]
         say("GET", "/messages/{id}", id=run)
         self.assertEqual(say("POST", "/queues/{queue}:lease", {"wait": "20s"}, queue="r")["messages"][0]["schedule"], "nightly")
@@ -445,6 +476,8 @@ class Answers(unittest.TestCase):
         for _ in range(2):
             say("PUT", "/watchdogs/{watchdog}", setting, **name)
         say("PUT", "/watchdogs/{watchdog}", {"queue": "s", "timeout": "1h", "body_base64": "/wA="}, watchdog="other")
+        say("PATCH", "/watchdogs/{watchdog}", {"priority": None}, **name)
+        say("PATCH", "/watchdogs/{watchdog}", {"queue": "s", "timeout": "2h"}, watchdog="patched")
         say("POST", "v1/clock:advance", {"by": "41m"})
         alarm = say("POST", "/queues/{queue}:lease", {"wait": "20s"}, queue="s")["messages"][0]
         self.assertEqual(alarm["watchdog"], "backup")
@@ -458,6 +491,7 @@ class Answers(unittest.TestCase):
             say("DELETE", "/watchdogs/{watchdog}", **name)
         if "/namespaces/" in root:
             say("PUT", "v1/namespaces/{namespace}", {"limits": {"pending": 1000, "queues": 9, "schedules": 9, "watchdogs": 9, "put_rate": 1000}, "weight": 2})
+            say("PATCH", "v1/namespaces/{namespace}", {"limits": {"queues": None}, "weight": 3})
             for method in ("GET", "HEAD"):
                 say(method, "v1/namespaces/{namespace}")
             for _ in range(2):

@@ -200,7 +200,7 @@ class Interface(unittest.TestCase):
         self.assertIn("there was none", run("rm", "page"))
         self.assertIn("`backup`", run("feed", "bakup", code=1))
         self.assertIn("`most`", run("set", "x", "q", "b", "--timeout", "2h", "--most", "1h", code=1))
-        run("set", "x", "q", "b", code=2)
+        self.assertIn("to make it with this call, say how long", run("set", "x", "q", "b", code=1))
 
 
 class Cleaning(unittest.TestCase):

@@ -167,9 +167,13 @@ class Posts(Webhooks):
         shown = duewheel("get", "q").stdout
         for words in ("https://receiver.example/", '["new","old"]', "5s", "8", "100"):
             self.assertIn(words, shown)
-        run = duewheel("set", "q", "--webhook-rate", "100")
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("--webhook", run.stderr)
+        run = duewheel("set", "q", "--webhook-rate", "50")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        webhook = daemon.client().request("GET", "/v1/queues/q")[1]["settings"]["target"]["webhook"]
+        self.assertEqual((webhook["url"], webhook["rate"]), ("https://receiver.example/", 50))
+        run = duewheel("set", "other", "--webhook-rate", "100")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("(missing_member, target.webhook.url)", run.stderr)
         run = duewheel("set", "q", "--webhook", "http://10.0.0.1/")
         self.assertEqual(run.returncode, 1)
         self.assertIn("forbidden_address", run.stderr + duewheel("set", "q", "--webhook", "http://10.0.0.1/", "--json").stdout)

@@ -1,0 +1,122 @@
+// Messages that are named by the keys of their puts.
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel::engine_by_key_test {
+namespace {
+
+PutCommand keyed(std::string key = "k", std::int64_t delay_ms = 3'600'000) {
+    PutCommand put;
+    put.queue = "q";
+    put.when.delay_ms = delay_ms;
+    put.body = "body";
+    put.key = std::move(key);
+    put.request_hash = 1;
+    return put;
+}
+
+CancelCommand cancel(std::string queue = "q", std::string key = "k", std::string name_space = "default") {
+    return {std::move(name_space), 0, {std::move(queue), std::move(key)}};
+}
+
+GetCommand get() {
+    return {"default", 0, {"q", "k"}};
+}
+
+RescheduleCommand move(std::int64_t delay_ms) {
+    return {"default", 0, {std::nullopt, delay_ms}, 0, {"q", "k"}};
+}
+
+// So that a few hundred messages fill a segment.
+EngineOptions small_segments() {
+    EngineOptions options;
+    options.segment_bytes = 32'768;
+    return options;
+}
+
+TEST(EngineByKey, looks_moves_and_cancels) {
+    TrialEngine shard;
+    const PutAnswer put = shard.ask<PutAnswer>(keyed());
+    EXPECT_EQ(shard.ask<MessageAnswer>(get()).row.id, put.id);
+    EXPECT_EQ(shard.ask<MessageAnswer>(get()).body, "body");
+    EXPECT_EQ(shard.ask<ChangeAnswer>(move(60'000)).outcome, ChangeOutcome::rescheduled);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", put.id}).row.state.due_ms, kStart + 60'000);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(cancel()).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(cancel()).outcome, ChangeOutcome::cancelled) << "repeated";
+    EXPECT_EQ(shard.ask<ChangeAnswer>(move(1)).outcome, ChangeOutcome::cancelled) << "too late";
+    EXPECT_EQ(shard.ask<MessageAnswer>(get()).row.state.state, State::cancelled);
+}
+
+TEST(EngineByKey, a_key_that_nobody_holds_is_unknown) {
+    TrialEngine shard;
+    shard.ask<PutAnswer>(keyed());
+    for (const Command& command : {Command(cancel("q", "other")), Command(cancel("r")),
+                                   Command(cancel("q", "k", "team")), Command(GetCommand{"team", 0, {"q", "k"}})}) {
+        EXPECT_EQ(shard.ask<Error>(command).code, "unknown_key");
+    }
+    EXPECT_EQ(shard.engine().counters().pending, 1u);
+}
+
+TEST(EngineByKey, finds_what_the_index_alone_knows) {
+    TrialEngine shard(small_segments());
+    const PutAnswer put = shard.ask<PutAnswer>(keyed());
+    shard.move_to_index();
+    EXPECT_EQ(shard.ask<MessageAnswer>(get()).row.id, put.id);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(move(7'200'000)).outcome, ChangeOutcome::rescheduled);
+    shard.move_to_index();
+    EXPECT_EQ(shard.ask<ChangeAnswer>(cancel()).outcome, ChangeOutcome::cancelled);
+    shard.move_to_index();
+    EXPECT_EQ(shard.ask<ChangeAnswer>(cancel()).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.ask<Error>(cancel("q", "other")).code, "unknown_key");
+}
+
+// A read of the id and a cancel of that id would meet the message of before.
+TEST(EngineByKey, a_cancel_ends_the_message_that_holds_the_key_by_then) {
+    EngineOptions options = small_segments();
+    options.keys_kept_ms = 60'000;
+    TrialEngine shard(options);
+    const PutAnswer old = shard.ask<PutAnswer>(keyed());
+    shard.ask<ChangeAnswer>(CancelCommand{"default", old.id});
+    shard.move_to_index();
+    shard.turn(60'000);
+    shard.hold_questions = true;
+    const ReplyToken token = shard.submit(cancel());  // the index is asked who holds the key
+    shard.turn(1);
+    EXPECT_FALSE(shard.replies.contains(token));
+    shard.hold_questions = false;
+    const PutAnswer young = shard.ask<PutAnswer>(keyed());
+    EXPECT_NE(young.id, old.id) << "the key of the old one is free again";
+    shard.answer_questions();  // that the old one held it
+    shard.turn();
+    EXPECT_EQ(shard.take<ChangeAnswer>(token).outcome, ChangeOutcome::cancelled);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", young.id}).row.state.state, State::cancelled);
+}
+
+TEST(EngineByKey, waits_for_a_put_that_is_on_its_way_to_the_disk) {
+    TrialEngine shard;
+    shard.turn();
+    shard.hold_commits = true;
+    shard.submit(keyed());
+    shard.turn();
+    const ReplyToken token = shard.submit(cancel());
+    shard.turn();
+    EXPECT_FALSE(shard.replies.contains(token));
+    EXPECT_EQ(shard.ask<Error>(get()).code, "unknown_key") << "it is not durable yet";
+    shard.hold_commits = false;
+    shard.turn();
+    EXPECT_EQ(shard.take<ChangeAnswer>(token).outcome, ChangeOutcome::cancelled);
+}
+
+TEST(EngineByKey, comes_too_late_for_what_a_consumer_holds) {
+    TrialEngine shard;
+    shard.ask<PutAnswer>(keyed("k", 0));
+    const std::vector<Delivered> taken = shard.lease();
+    ASSERT_EQ(taken.size(), 1u);
+    EXPECT_EQ(shard.ask<ChangeAnswer>(cancel()).outcome, ChangeOutcome::in_flight);
+    shard.ask<LeaseEndAnswer>(AckCommand{taken[0].lease});
+    EXPECT_EQ(shard.ask<ChangeAnswer>(cancel()).outcome, ChangeOutcome::delivered);
+}
+
+}  // namespace
+}  // namespace duewheel::engine_by_key_test

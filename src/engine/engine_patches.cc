@@ -1,0 +1,111 @@
+// Patches: settings of which a command changes some and keeps the rest.
+//
+// What a patch changes is looked at when the command is carried out, in the order of all commands, and not when the
+// request was read: of two that change different settings at the same time both are kept. While a record of the
+// settings is on its way to the disk a patch waits, as other commands on them do. What a schedule or a watchdog hands
+// out stands in its newest whole record alone, which is read first; where that was replaced meanwhile, the new one is.
+//
+// What comes of a patch is what a command that sets all of it would say, and goes the same way from there on.
+#include "engine/command_size.h"
+#include "engine/engine.h"
+
+namespace duewheel {
+
+Engine::Verdict Engine::patch(Pending& pending, const PatchQueueCommand& command) {
+    const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
+    QueueSettings settings;
+    if (number != kNoQueue) {
+        const Queue& at = queue(number);
+        if (at.conf_in_batch) return Verdict::deferred;
+        if (at.conf) settings = at.conf->settings;
+    }
+    if (Status changed = command.change(settings); !changed) {
+        return reply(pending.token, std::move(changed).error()), Verdict::settled;
+    }
+    const auto set = ConfigureQueueCommand::What::set;
+    return configure(pending, ConfigureQueueCommand{command.name_space, command.queue, set, settings, {}, {}, {}});
+}
+
+Engine::Verdict Engine::patch(Pending& pending, const PatchNamespaceCommand& command) {
+    const Namespace* space = namespaces_.find(command.name_space);
+    if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
+    NamespaceSettings settings;
+    if (space != nullptr && space->conf) settings = space->conf->settings;
+    if (Status changed = command.change(settings); !changed) {
+        return reply(pending.token, std::move(changed).error()), Verdict::settled;
+    }
+    return configure_namespace(pending, ConfigureNamespaceCommand{command.name_space, false, settings});
+}
+
+Engine::Verdict Engine::patch(Pending& pending, PatchScheduleCommand& command) {
+    const Schedule* schedule = schedules_.find(command.name_space, command.name);
+    if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
+    ScheduleRule rule;
+    Record whole;
+    if (schedule != nullptr) {
+        const auto verdict = read_whole_rule(pending, schedule->place, command.place, command.record_body);
+        if (verdict) return *verdict;
+        Result<Record> read = decode_record(RecordKind::rule, command.record_body);
+        if (!read) return effects_.broken = read.error(), Verdict::settled;
+        whole = *std::move(read);
+        rule = schedule->state.rule;
+    }
+    Result<PutScheduleCommand> changed = command.change(rule, whole.content);
+    if (!changed) {
+        const bool is_unknown = schedule == nullptr && changed.error().code == "missing_member";
+        Error error = is_unknown ? unknown_schedule(command.name_space, command.name) : changed.error();
+        if (is_unknown) error.message += "; to make it with this call, " + changed.error().message;
+        reply(pending.token, std::move(error));
+        return Verdict::settled;
+    }
+    if (!has_room(record_bytes_at_most(pending.command, kRecordOverheadMax))) return Verdict::deferred;
+    changed->name_space = command.name_space;
+    changed->name = command.name;
+    return put_schedule(pending, *changed);
+}
+
+Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
+    const Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
+    if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
+    WatchdogRule rule;
+    Record whole;
+    if (watchdog != nullptr) {
+        const auto verdict = read_whole_rule(pending, watchdog->place, command.place, command.record_body);
+        if (verdict) return *verdict;
+        Result<Record> read = decode_record(RecordKind::rule, command.record_body);
+        if (!read) return effects_.broken = read.error(), Verdict::settled;
+        whole = *std::move(read);
+        rule = watchdog->state.rule;
+    }
+    Result<PutWatchdogCommand> changed = command.change(rule, whole.content);
+    if (!changed) {
+        const bool is_unknown = watchdog == nullptr && changed.error().code == "missing_member";
+        Error error = is_unknown ? unknown_watchdog(command.name_space, command.name) : changed.error();
+        if (is_unknown) error.message += "; to make it with this call, " + changed.error().message;
+        reply(pending.token, std::move(error));
+        return Verdict::settled;
+    }
+    if (!has_room(record_bytes_at_most(pending.command, kRecordOverheadMax))) return Verdict::deferred;
+    changed->name_space = command.name_space;
+    changed->name = command.name;
+    return put_watchdog(pending, *changed);
+}
+
+// Has the record at `place` read into `record_body`, for a command that comes back when it is there; nothing where it
+// is there. `read_place`: of what the command has read before.
+std::optional<Engine::Verdict> Engine::read_whole_rule(Pending& pending, Sequence place, Sequence& read_place,
+                                                       std::string& record_body) {
+    if (read_place == place) return std::nullopt;
+    read_place = place;
+    if (const std::string* body = cache_.find(place)) {
+        record_body = *body;
+        return std::nullopt;
+    }
+    Asked asked;
+    asked.what = Ask::whole_rule;
+    asked.pending = std::move(pending);
+    ask(Question{0, ReadRecords{{place}}}, std::move(asked));
+    return Verdict::asked;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,48 @@
+// Members that schedules and watchdogs share: the queue of their messages, and what those hold. The rule holds what was
+// there before, which is nothing but where a patch keeps what it does not name.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+#include "engine/command.h"
+#include "ingress/put_request.h"
+#include "ingress/request_command.h"
+#include "ingress/request_members.h"
+#include "message/request_hash.h"
+
+namespace duewheel {
+
+// The member `queue`. Codes: missing_member, bad_queue_name.
+inline Status read_rule_queue(const JsonRequest& json, const HttpApiOptions& options, std::string& into) {
+    reset_if_removed(json, "queue", into);
+    if (Status read = take(json.text("queue"), into); !read) return read;
+    if (into.empty() && !json.has("queue")) {
+        return Error{"missing_member", "say which queue gets the messages: `queue`", "queue"};
+    }
+    const Result<std::string> name = check_queue_name(into, options);
+    return name ? Status() : Status(name.error());
+}
+
+// What read_content_members() changes.
+template <class Rule>
+PutCommand content_to_change(const Rule& rule, const MessageContent& content) {
+    PutCommand put;
+    put.order_key = rule.order_key;
+    put.priority = rule.priority;
+    put.retry = rule.retry;
+    put.body = content.body;
+    put.content_type = content.content_type;
+    put.headers = content.headers;
+    return put;
+}
+
+template <class Rule>
+void set_content(Rule& rule, const PutCommand& put) {
+    rule.order_key = put.order_key;
+    rule.priority = put.priority;
+    rule.retry = put.retry;
+    rule.content_hash = hash_request(put.content_type, hash_request(put.headers, hash_request(put.body)));
+}
+
+}  // namespace duewheel
