@@ -359,16 +359,16 @@ def check_sizes(tree):
 
 
 def check_headers(tree):
-    """README.md tells a user of the library where to start: each public header has a row of its own in a table that
+    """docs/timers.md tells a user of the library where to start: each public header has a row of its own in a table that
     begins with "start here". And a header opens with what it is, when to choose it, what it gives up, and an example,
     but for those that the others are made of. That the examples compile and run, tests/install holds."""
-    readme = tree.text("README.md")
+    page = tree.text("docs/timers.md")
     rows = re.findall(r"^\| `(duewheel/[\w/]+\.h)` \| [^|\s]", "".join(
-        table for table in re.findall(r"^\| start here \|[^\n]*\n((?:\|[^\n]*\n)*)", readme, re.MULTILINE)), re.MULTILINE)
+        table for table in re.findall(r"^\| start here \|[^\n]*\n((?:\|[^\n]*\n)*)", page, re.MULTILINE)), re.MULTILINE)
     headers = {path.removeprefix("include/") for path in tree.cpp(("include/duewheel/",))}
     for header in sorted(headers):
         if rows.count(header) != 1:
-            yield Finding("README.md", 1, "headers", f"{rows.count(header) or 'no'} rows of the tables that begin with "
+            yield Finding("docs/timers.md", 1, "headers", f"{rows.count(header) or 'no'} rows of the tables that begin with "
                           f"'start here' name {header}. Give it one that says what it is for.")
         comment = re.match(r"(?://[^\n]*\n)*", tree.text("include/" + header)).group()
         opening = " ".join(comment.replace("//", " ").split())
@@ -377,7 +377,7 @@ def check_headers(tree):
                 yield Finding("include/" + header, 1, "headers", f"the opening comment does not say {wanted} (looked for: "
                               f"{words}). Say it there.")
     for header in sorted(set(rows) - headers):
-        yield Finding("README.md", line_of(readme, readme.find(f"`{header}`")), "headers",
+        yield Finding("docs/timers.md", line_of(page, page.find(f"`{header}`")), "headers",
                       f"{header} does not exist. Remove the row, or correct the name.")
 
 

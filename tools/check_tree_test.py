@@ -254,27 +254,27 @@ class CheckTree(unittest.TestCase):
             ("src/base/table.h", "/* A long table. */\n" + "int x;\n" * 601),
         ])
 
-    def test_the_readme_says_where_to_start_and_each_header_when_to_choose_it(self):
+    def test_the_page_of_timers_says_where_to_start_and_each_header_when_to_choose_it(self):
         opening = "// A ring. Choose it for rings. What it\n// gives up: corners.\n//\n// Example:\n//     Ring ring;\n"
-        page = "```\n├── include/\n│   └── duewheel/\n├── src/\n│   ├── base/\n│   └── engine/\n└── tools/\n```\n"
+        page = "```\n├── include/\n│   └── duewheel/\n├── src/\n│   ├── base/\n│   └── engine/\n├── docs/\n└── tools/\n```\n"
         table = "| start here | for |\n|---|---|\n| `duewheel/ring.h` | rings |\n"
-        ring = {"ARCHITECTURE.md": page, "include/duewheel/ring.h": opening + "#pragma once\n", "README.md": table}
+        ring = {"ARCHITECTURE.md": page, "include/duewheel/ring.h": opening + "#pragma once\n", "docs/timers.md": table}
 
         def found(changes):
             return found_in({**ring, **changes}, but=())
 
         self.assertEqual(found({}), [])
-        self.assertEqual(found({"README.md": "Start here: `duewheel/ring.h`\n"}), ["README.md:1 [headers]"])
-        self.assertEqual(found({"README.md": table.replace("start here", "header")}), ["README.md:1 [headers]"])
-        self.assertEqual(found({"README.md": table.replace("rings |", "|")}), ["README.md:1 [headers]"])
-        self.assertEqual(found({"README.md": table + "| `duewheel/ring.h` | again |\n"}), ["README.md:1 [headers]"])
-        self.assertEqual(found({"README.md": table.replace("ring.h`", "ring.h`, `duewheel/disc.h`")}),
-                         ["README.md:1 [headers]"], "each has a row of its own")
-        self.assertEqual(found({"README.md": table + "| `duewheel/disc.h` | discs |\n"}), ["README.md:4 [headers]"])
+        self.assertEqual(found({"docs/timers.md": "Start here: `duewheel/ring.h`\n"}), ["docs/timers.md:1 [headers]"])
+        self.assertEqual(found({"docs/timers.md": table.replace("start here", "header")}), ["docs/timers.md:1 [headers]"])
+        self.assertEqual(found({"docs/timers.md": table.replace("rings |", "|")}), ["docs/timers.md:1 [headers]"])
+        self.assertEqual(found({"docs/timers.md": table + "| `duewheel/ring.h` | again |\n"}), ["docs/timers.md:1 [headers]"])
+        self.assertEqual(found({"docs/timers.md": table.replace("ring.h`", "ring.h`, `duewheel/disc.h`")}),
+                         ["docs/timers.md:1 [headers]"], "each has a row of its own")
+        self.assertEqual(found({"docs/timers.md": table + "| `duewheel/disc.h` | discs |\n"}), ["docs/timers.md:4 [headers]"])
         for said in ("Choose it for rings. ", "What it\n// gives up: corners.", "// Example:\n"):
             self.assertEqual(found({"include/duewheel/ring.h": opening.replace(said, "")}),
                              ["include/duewheel/ring.h:1 [headers]"], said)
-        inner = {"include/duewheel/strip.h": "// What a slot holds.\n", "README.md": table + "| `duewheel/strip.h` | slots |\n"}
+        inner = {"include/duewheel/strip.h": "// What a slot holds.\n", "docs/timers.md": table + "| `duewheel/strip.h` | slots |\n"}
         self.assertEqual(found(inner), [])
 
     def test_a_page_names_functions_that_exist(self):

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "journal/file_window.h"
+
 namespace duewheel {
 namespace {
 
