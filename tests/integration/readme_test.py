@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import time
 import unittest
@@ -71,17 +72,33 @@ class Readme(unittest.TestCase):
 
 class Dev(unittest.TestCase):
     # The lease had no --wait, so that the pair pasted at once said that nothing was there; and the address and the data
-    # directory of the environment were passed over.
-    def test_the_printed_lines_deliver_when_pasted_at_once(self):
+    # directory of the environment were passed over. Without an ack the same message came again after 30 seconds.
+    def test_the_printed_lines_deliver_and_ack_when_pasted_at_once(self):
         with Daemon() as daemon:
             daemon.start()
             _, lines = printed_lines(DUEWHEEL_HTTP=f"127.0.0.1:{daemon.port}")
-            self.assertEqual(len(lines), 4)
-            for put, lease in (lines[:2], lines[2:]):
-                pair = f"{put}\n{lease}\n".replace("build/release/bin", str(BIN))
-                run = subprocess.run(["bash", "-c", pair], capture_output=True, text=True, timeout=60)
-                self.assertEqual(run.returncode, 0, run.stderr)
-                self.assertIn("hello in five seconds", run.stdout)
+            for pasted in (lines[:2], lines[2:]):
+                pasted = "\n".join(pasted).replace("build/release/bin", str(BIN))
+                shell = subprocess.Popen(["bash", "-c", pasted], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                         start_new_session=True)  # so that the worker gets the Ctrl-C, too
+                try:
+                    self.wait_until_done(daemon.client())
+                finally:
+                    os.killpg(shell.pid, signal.SIGINT)
+                    output, errors = shell.communicate(timeout=60)
+                self.assertIn("hello in five seconds", output, errors)
+
+    def wait_until_done(self, client):
+        """Until a message was put into the queue and none is left; a leased one is."""
+        seen, end = False, time.monotonic() + 60
+        while time.monotonic() < end:
+            status, queue = client.request("GET", "/v1/queues/mail")
+            left = queue["pending"] if status == 200 else 0
+            if seen and not left:
+                return
+            seen = seen or left > 0
+            time.sleep(0.02)
+        self.fail(f"not put and acknowledged within a minute: {status} {queue}")
 
     def test_the_printed_address_is_the_one_that_the_server_will_have(self):
         for arguments, environment, address in (
@@ -91,7 +108,7 @@ class Dev(unittest.TestCase):
                 ((), {"DUEWHEEL_HTTP": "0.0.0.0:7600", "DUEWHEEL_UNSAFE_PLAIN_LISTEN": "true"}, "127.0.0.1:7600"),
                 (("--http", "[::1]:0"), {}, "[::1]:PORT")):
             text, lines = printed_lines(*arguments, **environment)
-            self.assertEqual([address in line for line in lines], [True] * 4, text)
+            self.assertEqual([address in line for line in lines], [True] * 5, text)
         for refused in ("--nonsense", "--http=0.0.0.0:7600"):
             self.assertEqual(printed_lines(refused)[1], [])
 
