@@ -80,7 +80,7 @@ void measure_owner(std::uint32_t n) {
               }));
     }
     {
-        struct Timer : IntrusiveTimer {};
+        struct Timer : IntrusiveLinks {};
         std::vector<Timer> timers(n);
         IntrusiveTimingWheel<Timer> wheel;
         print("schedule and cancel by the owner", n, "bare wheel, intrusive", "ns a pair",

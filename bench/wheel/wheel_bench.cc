@@ -71,6 +71,8 @@ class PostedHandles : public Handles {
     void stop(Id id) { wheel().cancel_posted(handle(id)); }
 };
 
+// Links is IntrusiveLinks, or IntrusiveTimer: timers that cancel themselves when they are destroyed.
+template <class Links>
 class Members {
   public:
     static constexpr std::size_t kCallerBytes = 0;
@@ -92,7 +94,7 @@ class Members {
     Tick next() { return wheel_.next_expiry(); }
 
   private:
-    struct Timer : IntrusiveTimer {};
+    struct Timer : Links {};
 
     Fired& fired_;
     std::vector<Timer> timers_;
@@ -207,7 +209,9 @@ int run(const Arguments& arguments) {
     } else if (arguments.subject == "duewheel-posted") {
         run_subject<PostedHandles>(arguments);
     } else if (arguments.subject == "duewheel-intrusive") {
-        run_subject<Members>(arguments);
+        run_subject<Members<IntrusiveLinks>>(arguments);
+    } else if (arguments.subject == "duewheel-self-cancelling") {
+        run_subject<Members<IntrusiveTimer>>(arguments);
     } else if (arguments.subject == "heap") {
         run_subject<LazyHeap>(arguments);
     } else if (arguments.subject == "multimap") {
