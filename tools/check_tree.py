@@ -120,7 +120,7 @@ PHRASES = {
 # The texts that are held to it: whole Markdown pages, and of C++ files the string literals. The list grows until it
 # holds every page, and the sources of help and error texts.
 PLAIN_TEXTS = re.compile(r"CONTRIBUTING\.md$|bench/README\.md$|docs/(decisions|learning)/[^/]+\.md$|docs/proof/README\.md$|"
-                         r"docs/(command_line|export_format|fuzzing|life_of_a_message|promises|simulation|storage_format)\.md$")
+                         r"docs/(command_line|export_format|fuzzing|life_of_a_message|log_events|promises|simulation|storage_format)\.md$")
 
 # Paths of one machine, and hosts of package registries: the project names neither. Built from parts, so that this
 # file passes its own check.
@@ -460,6 +460,40 @@ def check_plain_words(tree):
                               f"'{' '.join(match.group().split())}' is not plain English here. Write: {better}.")
 
 
+LOG_EVENTS = "docs/log_events.md"
+# A call of a LogSink, or a level beside the name where the call is elsewhere; a name that is not written there is a fault.
+LOG_CALL = re.compile(r'\b\w*log_?(?:\.|->)(debug|info|warning|error)\(\s*(?:"(\w+)"|(?=[^\s"]))|'
+                      r'\bLogLevel::(debug|info|warning|error),\s*"(\w+)"')
+
+
+def check_log_events(tree):
+    """The page of log events has one row for each event of the sources, with its level, and none for others."""
+    found, page = {}, tree.text(LOG_EVENTS)
+    for path in tree.cpp(("src/", "apps/")):
+        if path.endswith(("_test.cc", ".h")):
+            continue
+        text = tree.text(path)
+        code = code_only(text)
+        for match in LOG_CALL.finditer(text):
+            if code[match.start()] == " ":
+                continue  # in a comment
+            level, name = match[1] or match[3], match[2] or match[4]
+            if name:
+                found.setdefault((level, name), (path, line_of(text, match.start())))
+            else:
+                yield Finding(path, line_of(text, match.start()), "log events", "the name of the event is not written in "
+                              "the call. Write it as a string, or as LogLevel::warning, \"name\".")
+    rows = re.findall(r"^\| (\w+) \| `(\w+)` \| [^|\n]*\w[^|\n]* \| [^|\n]*\w[^|\n]* \|$", page, re.MULTILINE)
+    for (level, name), (path, line) in found.items():
+        if rows.count((level, name)) != 1:
+            yield Finding(path, line, "log events", f"{rows.count((level, name)) or 'no'} rows of {LOG_EVENTS} explain the "
+                          f"event '{name}' of the level '{level}'. Give it one, with when it occurs and what to do.")
+    for level, name in rows:
+        if (level, name) not in found:
+            yield Finding(LOG_EVENTS, line_of(page, page.find(f"| {level} | `{name}` |")), "log events",
+                          f"no source writes the event '{name}' with the level '{level}'. Remove the row, or correct it.")
+
+
 def check_leftovers(tree):
     for path in tree.cpp(("src/", "include/", "apps/")):
         for match in re.finditer(r"\b(TODO|FIXME|XXX)\b", tree.text(path)):
@@ -476,7 +510,7 @@ def check_forbidden(tree):
 
 
 CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_headers,
-          check_references, check_links, check_plain_words, check_leftovers, check_forbidden]
+          check_references, check_links, check_plain_words, check_log_events, check_leftovers, check_forbidden]
 
 
 def findings(root):

@@ -323,6 +323,31 @@ class CheckTree(unittest.TestCase):
         self.assertEqual(found_in({"src/engine/notes.md": "nobody\n", "README.md": "Whoever\n"}), [], "not cleaned yet")
         self.assertEqual(check_tree.words_for_readers(code, 'f("nobody");  // nobody\n').split(), ['"nobody"'])
 
+    def test_each_log_event_has_a_row_with_its_level(self):
+        head = "| level | event | when | what to do |\n|---|---|---|---|\n"
+        full, gone = "| warning | `full` | it is full | empty it |\n", "| info | `gone` | it went | nothing |\n"
+        tree = {"ARCHITECTURE.md": CLEAN["ARCHITECTURE.md"].replace("└── tools/", "├── docs/\n└── tools/")}
+
+        def found(code, rows):
+            return found_in({**tree, "src/engine/notes.cc": code, "docs/log_events.md": head + rows,
+                             "src/engine/CMakeLists.txt": CLEAN["src/engine/CMakeLists.txt"] + "m(notes.cc)\n"})
+
+        missing, stale = ["src/engine/notes.cc:1 [log events]"], ["docs/log_events.md:3 [log events]"]
+        calls = ['log.warning("full", "It is full.");\n', 'log_->warning(\n    "full", "It is full.");\n',
+                 'Step{LogLevel::warning, "full"};\n']
+        for call in calls:
+            self.assertEqual(found(call, full), [], call)
+            self.assertEqual(found(call, ""), missing, call)
+            self.assertEqual(found(call, full + full), missing, call)
+            self.assertEqual(found(call, full.replace("empty it", "")), missing, "no word of what to do")
+            self.assertEqual(found(call, full.replace("warning", "error")), missing + stale, "another level")
+        self.assertEqual(found(calls[0], full + gone), ["docs/log_events.md:4 [log events]"])
+        self.assertEqual(found("// " + calls[0], full), stale)
+        self.assertEqual(found("log.info(step.event);\n", ""), missing, "a name that is written elsewhere")
+        self.assertEqual(found('reply.error("full");\nlog.write(level, event);\n', ""), [])
+        self.assertEqual(found_in({"src/engine/notes_test.cc": calls[0], "src/engine/CMakeLists.txt":
+                                   CLEAN["src/engine/CMakeLists.txt"] + "m(notes_test.cc)\n"}), [])
+
     def test_nothing_is_left_for_later(self):
         self.assert_rule("leftovers", line=2, refused=[
             ("src/base/table.h", f"\n// {word}: finish\n") for word in ("TODO", "FIXME", "XXX")

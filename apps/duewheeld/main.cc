@@ -25,12 +25,12 @@ void return_large_blocks() {
 }
 
 void log_start(LogSink& log, const CommandLine& told, const ServerOptions& options) {
-    log.info("starting", "Starting.",
+    log.info("starting", "The server is starting.",
              {{"version", DUEWHEEL_VERSION}, {"data", options.data_directory}, {"config", told.configuration_file}});
     for (const Setting& setting : settings()) {
         if (told.configuration.is_default(setting)) continue;
         const Configuration::InForce& in_force = told.configuration.of(setting);
-        log.info("setting", "This setting is not at its default.",
+        log.info("setting", "A setting differs from its default.",
                  {{"setting", setting.name},
                   {"value", format_setting(setting, in_force.value)},
                   {"origin", in_force.origin}});
@@ -61,7 +61,8 @@ int main(int argc, char** argv) {
     const char* socket = std::getenv("NOTIFY_SOCKET");
     const Supervisor supervisor(socket != nullptr ? socket : "");
     const auto tell_supervisor = [&](std::string_view state) {
-        if (const Status told_it = supervisor.tell(state); !told_it) log.warning("not_told", told_it.error().message);
+        if (const Status told_it = supervisor.tell(state); !told_it)
+            log.warning("service_manager_unreachable", told_it.error().message);
     };
     (*server)->run(
         [&] {

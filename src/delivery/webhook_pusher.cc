@@ -136,11 +136,13 @@ void WebhookPusher::take_change(Engine::TargetQueue changed) {
     Result<WebhookSigner> signer = secrets_.signer(target.webhook->secrets);
     if (!url || !signer) {
         const Error& why = !url ? url.error() : signer.error();
-        log_.error("webhook_unfit", "A queue's messages cannot be posted, and wait.",
-                   {{"namespace", target.name.name_space},
-                    {"queue", target.name.queue},
-                    {"code", why.code},
-                    {"error", why.message}});
+        log_.error(
+            "webhook_misconfigured",
+            "The webhook of a queue cannot be used, and its messages stay in the queue. Correct the error below.",
+            {{"namespace", target.name.name_space},
+             {"queue", target.name.queue},
+             {"code", why.code},
+             {"error", why.message}});
         return;
     }
     target.url = *url;
@@ -458,15 +460,17 @@ void WebhookPusher::tell_breaker(Target& target, const Post& post, const Webhook
     const WebhookMeaning meaning = meaning_of(answer);
     const auto tell = [&](LogLevel level, const char* event, const char* sentence, std::string_view why) {
         const std::string authority = target.url.authority();
-        const LogField fields[] = {
-            {"namespace", target.name.name_space}, {"queue", target.name.queue}, {"target", authority}, {"last", why}};
+        const LogField fields[] = {{"namespace", target.name.name_space},
+                                   {"queue", target.name.queue},
+                                   {"target", authority},
+                                   {"last_result", why}};
         log_.write(level, event, sentence, fields);
     };
     if (!is_of_target(meaning)) {
         if (!target.breaker.worked()) return;
         --open_;
-        return tell(LogLevel::info, "webhook_target_works", "A target works again, and its messages are posted.",
-                    "answered");
+        return tell(LogLevel::info, "webhook_target_recovered",
+                    "A webhook target works again. Its messages are posted.", "answered");
     }
     const std::uint64_t openings = target.breaker.openings();
     const bool opened = target.breaker.failed(post.openings, now_);
@@ -474,8 +478,9 @@ void WebhookPusher::tell_breaker(Target& target, const Post& post, const Webhook
     if (!opened) return;
     ++open_;
     ++counters_.breakers_opened;
-    tell(LogLevel::warning, "webhook_target_rests",
-         "A target failed several times in a row: it is tried now and then, and its messages wait in their queue.",
+    tell(LogLevel::warning, "webhook_target_failing",
+         "A webhook target failed several times in a row. It is retried with growing pauses, and its messages stay in "
+         "the queue.",
          failure_reason(answer, 200));
 }
 
@@ -513,14 +518,15 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
 
 // Each rest once, however many posts were under way when it was asked for.
 void WebhookPusher::tell_of_rest(const Target& target, std::int64_t rest_ms, const WebhookAnswer& answer) {
-    log_.warning("webhook_target_asks_for_rest",
-                 "A target asked to be left alone for a long time: its messages wait in their queue. Pausing and "
-                 "resuming the queue ends that, but for the messages that were answered so.",
-                 {{"namespace", target.name.name_space},
-                  {"queue", target.name.queue},
-                  {"target", target.url.authority()},
-                  {"status", answer.status},
-                  {"rest_ms", rest_ms}});
+    log_.warning(
+        "webhook_target_retry_after",
+        "A webhook target asked for a long pause (Retry-After), and its messages stay in the queue. To end the "
+        "pause early, pause and resume the queue.",
+        {{"namespace", target.name.name_space},
+         {"queue", target.name.queue},
+         {"target", target.url.authority()},
+         {"status", answer.status},
+         {"retry_after_ms", rest_ms}});
 }
 
 // Before the message is given back, so that it meets a queue that hands nothing out.
@@ -533,7 +539,7 @@ void WebhookPusher::pause_gone(const Post& post) {
     ++counters_.targets_gone;
     log_.warning(
         "webhook_target_gone",
-        "A target answered that it is gone for good (410): its queue is paused until it is resumed.",
+        "A webhook target answered 410 Gone, and its queue was paused. Correct the URL, then resume the queue.",
         {{"namespace", target.name.name_space}, {"queue", target.name.queue}, {"target", target.url.authority()}});
     ConfigureQueueCommand pause;
     pause.name_space = target.name.name_space;

@@ -196,7 +196,7 @@ TEST(WebhookPusher, a_long_rest_that_a_target_asks_for_is_told_and_ends_with_a_p
     trial.run();
     ASSERT_EQ(trial.sent.size(), 1u);
     trial.answer_first(429, 3'600);
-    EXPECT_TRUE(trial.log.holds("webhook_target_asks_for_rest"));
+    EXPECT_TRUE(trial.log.holds("webhook_target_retry_after"));
     trial.shard.put(0, "next", "q");
     trial.run(60'000);
     EXPECT_TRUE(trial.sent.empty());
@@ -270,7 +270,7 @@ TEST(WebhookPusher, posts_nothing_that_it_cannot_sign) {
     trial.shard.put(0);
     trial.run();
     EXPECT_TRUE(trial.sent.empty());
-    EXPECT_TRUE(trial.log.holds("webhook_unfit"));
+    EXPECT_TRUE(trial.log.holds("webhook_misconfigured"));
     EXPECT_EQ(trial.queue("q").counts.pending, 1u);
     trial.set_target("q", Trial::target());
     EXPECT_EQ(trial.sent.size(), 1u);
@@ -283,7 +283,7 @@ TEST(WebhookPusher, tries_a_target_that_does_not_work_now_and_then_without_using
     trial.run();
     for (int i = 0; i < 5; ++i) trial.end_first(Kind::unreachable);
     while (!trial.sent.empty()) trial.end_first(Kind::timed_out);
-    EXPECT_TRUE(trial.log.holds("webhook_target_rests"));
+    EXPECT_TRUE(trial.log.holds("webhook_target_failing"));
     EXPECT_EQ(trial.pusher->counters().targets_open, 1u);
     const std::uint64_t posted = trial.pusher->counters().posted;
     for (int seconds = 0; seconds < 300; ++seconds) {
@@ -296,7 +296,7 @@ TEST(WebhookPusher, tries_a_target_that_does_not_work_now_and_then_without_using
     trial.run(60'000);
     ASSERT_EQ(trial.sent.size(), 1u);
     trial.answer_first(200);
-    EXPECT_TRUE(trial.log.holds("webhook_target_works"));
+    EXPECT_TRUE(trial.log.holds("webhook_target_recovered"));
     EXPECT_EQ(trial.pusher->counters().targets_open, 0u);
     EXPECT_EQ(trial.sent.size(), 5u) << "as many as it may have";
 }
@@ -331,7 +331,7 @@ TEST(WebhookPusher, tries_with_one_alone_also_of_what_was_leased_before) {
     trial.run(1'000);
     ASSERT_EQ(trial.queue("q").leased, 10u);
     for (int i = 0; i < 5; ++i) trial.end_first(Kind::unreachable);
-    EXPECT_TRUE(trial.log.holds("webhook_target_rests"));
+    EXPECT_TRUE(trial.log.holds("webhook_target_failing"));
     trial.run(1'000);
     trial.holds_leases = false;
     trial.run();

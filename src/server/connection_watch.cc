@@ -16,21 +16,24 @@ bool ConnectionWatch::Kind::due(std::uint64_t count, std::int64_t now_ns) {
 
 void ConnectionWatch::look(const HttpCounters& counters, std::int64_t now_ns) {
     if (full_.due(counters.accept_pauses - counters.descriptors_lacked, now_ns)) {
-        log_.warning("connections_full",
-                     "As many clients are connected as may be; further ones wait until one leaves. See who holds "
-                     "connections open, or raise the setting http.connections_max.",
-                     {{"connections", counters.connections_open}});
+        log_.warning(
+            "connections_max_reached",
+            "The maximum number of connections is open: further clients wait until one closes. Find the clients "
+            "that keep connections open, or raise the setting http.connections_max.",
+            {{"connections", counters.connections_open}});
     }
     if (no_files_.due(counters.descriptors_lacked, now_ns)) {
-        log_.warning("no_open_files_left",
-                     "The process may open no more files, so that further clients wait until one leaves. Raise its "
-                     "limit on open files (ulimit -n, or LimitNOFILE= of its unit).",
+        log_.warning("open_files_exhausted",
+                     "The process has reached its limit on open files: further clients wait until a connection closes. "
+                     "Raise the limit (ulimit -n, or LimitNOFILE= in the systemd unit).",
                      {{"connections", counters.connections_open}});
     }
     if (cut_.due(counters.cut_unread, now_ns)) {
-        log_.warning("slow_readers_cut",
-                     "Clients asked for more than they read, and those with most unread answers were cut.",
-                     {{"cut_since_the_start", counters.cut_unread}});
+        log_.warning(
+            "slow_clients_disconnected",
+            "Unread responses exceeded the setting http.unsent_max: the clients with the most unread data were "
+            "disconnected.",
+            {{"disconnected_total", counters.cut_unread}});
     }
 }
 

@@ -21,20 +21,20 @@ TEST(ConnectionWatch, says_once_in_ten_seconds_that_clients_wait_and_why) {
         watch.look(counters, second * kSecondNs);
     }
     EXPECT_EQ(log.lines().size(), 3u);
-    EXPECT_TRUE(log.holds("connections_full"));
-    EXPECT_FALSE(log.holds("no_open_files_left"));
+    EXPECT_TRUE(log.holds("connections_max_reached"));
+    EXPECT_FALSE(log.holds("open_files_exhausted"));
     // For want of descriptors: a line of its own, at once.
     ++counters.accept_pauses;
     ++counters.descriptors_lacked;
     watch.look(counters, 26 * kSecondNs);
     EXPECT_EQ(log.lines().size(), 4u);
-    EXPECT_TRUE(log.holds("no_open_files_left"));
+    EXPECT_TRUE(log.holds("open_files_exhausted"));
     EXPECT_NE(log.lines().back().find("connections=7"), std::string::npos);
     watch.look(counters, 90 * kSecondNs);
     EXPECT_EQ(log.lines().size(), 5u) << "what was held back before";
     counters.cut_unread = 2;
     watch.look(counters, 91 * kSecondNs);
-    EXPECT_TRUE(log.holds("slow_readers_cut"));
+    EXPECT_TRUE(log.holds("slow_clients_disconnected"));
     EXPECT_EQ(log.lines().size(), 6u);
     watch.look(counters, 180 * kSecondNs);
     EXPECT_EQ(log.lines().size(), 6u) << "nothing new";

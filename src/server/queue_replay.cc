@@ -103,8 +103,10 @@ Status QueueReplay::finish(std::vector<ScheduleStart>& into, const FindZone& fin
             start.times = *std::move(times);
             continue;
         }
-        log.warning("schedule_stands_still", "A schedule makes no messages until it is set anew.",
-                    {{"namespace", name.first}, {"schedule", name.second}, {"error", times.error().message}});
+        log.warning(
+            "schedule_invalid",
+            "The schedule cannot be loaded and creates no messages. Correct the error, or set the schedule again.",
+            {{"namespace", name.first}, {"schedule", name.second}, {"error", times.error().message}});
     }
     return {};
 }

@@ -96,16 +96,17 @@ struct Server::Parts {
 
 // The end: nothing may be answered any more, and the loop's thread may be in the middle of something.
 void Server::Parts::broken(const Error& error) {
-    log.error("broken", error.message, {{"code", error.code}});
+    log.error("fatal_error", error.message, {{"code", error.code}});
     if (error.code == "damaged_index") {
         const std::string index = options.data_directory + "/index";
         if (const Status condemned = rows.condemn(); condemned) {
-            log.warning("index_condemned", "Nothing is lost: the next start builds the index again from the log.",
+            log.warning("index_damaged",
+                        "The index is damaged. No data is lost: the next start rebuilds the index from the log.",
                         {{"index", index}});
         } else {
-            log.warning("index_condemned",
-                        "The index can be built again from the log, but this could not be noted for the next start: "
-                        "remove it by hand.",
+            log.warning("index_damaged",
+                        "The index is damaged, and marking it for a rebuild failed. No data is lost: remove the index "
+                        "directory, and the next start rebuilds it from the log.",
                         {{"index", index}, {"error", condemned.error().message}});
         }
     }
@@ -140,7 +141,9 @@ Status Server::Parts::open() {
     if (options.webhooks.post) {
         shard->push_with(webhooks->pusher());
     } else {
-        log.warning("webhooks_off", "Nothing is posted to webhooks (webhooks.post): their messages wait.");
+        log.warning(
+            "webhooks_disabled",
+            "Webhooks are disabled (webhooks.post = false): messages of queues with a webhook stay in their queues.");
     }
     return listen();
 }
@@ -170,10 +173,10 @@ void Server::Parts::fit_connections() {
     const std::size_t fitting = connections_within(files, connections);
     if (fitting == connections) return;
     log.warning(
-        "few_open_files",
-        "The limit on open files leaves room for fewer connections than the setting http.connections_max allows. "
-        "Raise it (ulimit -n, or LimitNOFILE= of the unit), or lower the setting.",
-        {{"open_files_max", files}, {"wanted", connections}, {"connections_max", fitting}});
+        "open_files_limit_low",
+        "The limit on open files allows fewer connections than the setting http.connections_max. Raise the limit "
+        "(ulimit -n, or LimitNOFILE= in the systemd unit), or lower the setting.",
+        {{"open_files_max", files}, {"configured", connections}, {"in_force", fitting}});
     connections = fitting;
 }
 
@@ -205,15 +208,15 @@ Status Server::Parts::listen() {
     api_options.readiness = [this] {
         Readiness readiness;
         readiness.ready = shard->is_serving() && !stopping;
-        if (!shard->is_serving()) readiness.reasons.push_back("the first commit of this run is not durable yet");
+        if (!shard->is_serving()) readiness.reasons.push_back("the first commit since the start is not durable yet");
         if (stopping) readiness.reasons.push_back("the server is stopping");
         if (shard->clock().state == ClockState::held) {
             readiness.reasons.push_back(
-                "the wall clock is too far ahead to be believed, and server time goes on without it");
+                "the wall clock is too far ahead, and server time continues without it until `duewheel clock accept`");
         } else if (shard->clock().state == ClockState::slow) {
             readiness.reasons.push_back("server time is ahead of the wall clock by " +
                                         format_duration(-shard->clock().ahead_ms() / 1000 * 1000) +
-                                        ", and runs a tenth slower until that has come up");
+                                        ", and runs a tenth slower until the wall clock catches up");
         }
         if (const std::optional<std::string> why = why_puts_are_refused()) {
             readiness.ready = false;
@@ -225,7 +228,10 @@ Status Server::Parts::listen() {
     shard->deliver_replies_to([this](ReplyToken token, Reply reply) { api->deliver(token, std::move(reply)); });
     if (Status accepting = http->start_accepting(); !accepting) return accepting;
     if (options.unsafe_plain_listen) {
-        log.warning("unsafe_listen", "Requests are taken without TLS and without tokens.", {{"address", http_address}});
+        log.warning("unsafe_listen",
+                    "The server listens beyond loopback without TLS and without authentication: any client that "
+                    "reaches it has full access.",
+                    {{"address", http_address}});
     }
     return {};
 }
@@ -245,7 +251,7 @@ EventLoop::TimePoint Server::Parts::turn() {
     connection_watch.look(http->counters(), monotonic_now_ns());
     if (!told_ready && shard->is_serving()) {
         told_ready = true;
-        log.info("ready", "Requests are served.", {{"http", http_address}});
+        log.info("ready", "The server accepts requests.", {{"http", http_address}});
         ready();
     }
     if (!drained) return next;
@@ -256,7 +262,7 @@ EventLoop::TimePoint Server::Parts::turn() {
 void Server::Parts::stop(int signal) {
     if (stopping) return;  // a second signal makes nothing faster; kill -9 does, and is safe
     stopping = true;
-    log.info("stopping", "Stopping: requests that arrived are answered first.", {{"signal", signal}});
+    log.info("stopping", "The server is stopping. It answers the requests that it has received.", {{"signal", signal}});
     when_stopping();
     shard->stop_waiting();
     stop_by_ns = monotonic_now_ns() + std::chrono::nanoseconds(options.drain).count();
@@ -296,7 +302,7 @@ void Server::run(std::function<void()> ready, std::function<void()> stopping) {
         const DiskForbidden on_this_thread;
         parts_->loop.run([this] { return parts_->turn(); });
     }
-    parts_->log.info("stopped", "Stopped.");
+    parts_->log.info("stopped", "The server has stopped.");
 }
 
 }  // namespace duewheel

@@ -77,17 +77,19 @@ void Shard::say_start() {
     const ClockStatus status = clock();
     if (status.state == ClockState::test) return;
     if (clock_start_.by_boot_clock && status.server_ms < *clock_start_.goes_on_at_ms - ServerClock::kFarMs) {
-        log_.warning("clock_set_back",
-                     "The wall clock was set back while no server ran: server time begins by it, or at the newest time "
-                     "in the log where that is later. By the boot clock it would be `boot_clock_ms`.",
-                     {{"server_time_ms", status.server_ms}, {"boot_clock_ms", *clock_start_.goes_on_at_ms}});
+        log_.warning(
+            "clock_set_back",
+            "The wall clock was set back while the server was down. Server time starts from the wall clock, or "
+            "from the newest time in the log if that is later.",
+            {{"server_time_ms", status.server_ms}, {"boot_clock_ms", *clock_start_.goes_on_at_ms}});
     }
     if (clock_start_.floor_ms == 0 || clock_start_.by_boot_clock) return;
     if (status.server_ms - clock_start_.floor_ms < kLongAwayMs) return;
-    log_.warning("clock_long_after",
-                 "Server time goes on long after the newest time in the log, as the wall clock says: what fell due in "
-                 "between is due now.",
-                 {{"log_ms", clock_start_.floor_ms}, {"server_time_ms", status.server_ms}});
+    log_.warning(
+        "clock_gap_at_start",
+        "Server time starts more than a day after the newest time in the log, at the wall clock's time. Messages "
+        "that became due in between are due now.",
+        {{"newest_log_ms", clock_start_.floor_ms}, {"server_time_ms", status.server_ms}});
 }
 
 // A start must not believe a wall clock that this run does not believe, or that is set while nothing runs. What fails
@@ -105,8 +107,8 @@ void Shard::leave_clock_mark() {
                 return leave_clock_mark();  // of what the clock has come to meanwhile
             }
             if (std::exchange(said_clock_waits_, true)) return;
-            log_.warning("clock_mark_waits",
-                         "The disk is full; what the next start has to know of the time is tried again.",
+            log_.warning("clock_state_write_blocked",
+                         "The disk is full: the clock state cannot be saved. The write is retried.",
                          {{"error", left.error().message}});
         });
     });
@@ -117,7 +119,7 @@ void Shard::say_clock() {
     const ClockStatus status = clock();
     if (status.jumps != said_jumps_) {
         said_jumps_ = status.jumps;
-        log_.warning("clock_jumped", "Server time has jumped ahead: what fell due in between is due now.",
+        log_.warning("clock_jumped", "Server time jumped ahead. Messages that became due in between are due now.",
                      {{"server_time_ms", status.server_ms}});
     }
     if (status.state == said_clock_) return;
@@ -125,31 +127,33 @@ void Shard::say_clock() {
     switch (status.state) {
         case ClockState::steady:
             if (before == ClockState::slow || before == ClockState::quarantine || before == ClockState::held) {
-                log_.info("clock_steady", "Server time and the wall clock agree.");
+                log_.info("clock_in_sync", "Server time and the wall clock agree again.");
             }
             break;
         case ClockState::slow:
             log_.warning("clock_behind",
-                         "The wall clock is behind server time, which never goes back: it runs a tenth slower until "
-                         "the wall clock has come up.",
+                         "The wall clock is behind server time. Server time never goes back: it runs a tenth slower "
+                         "until the wall clock catches up.",
                          {{"behind_ms", -status.ahead_ms()}});
             break;
         case ClockState::quarantine:
-            log_.warning("clock_ahead",
-                         "The wall clock is ahead, and watched for a minute: then it is believed where it is ahead by "
-                         "no more than a day, or `clock.on_jump` says so.",
-                         {{"ahead_ms", status.ahead_ms()}});
+            log_.warning(
+                "clock_ahead",
+                "The wall clock is ahead of server time. If that lasts a minute, server time follows a jump of up "
+                "to a day; a longer jump is handled by the setting clock.on_jump.",
+                {{"ahead_ms", status.ahead_ms()}});
             break;
         case ClockState::held:
-            log_.warning("clock_held",
-                         "The wall clock is too far ahead to be believed: server time goes on without it. If the wall "
-                         "clock is right, say `duewheel clock accept`; if not, set it right.",
-                         {{"ahead_ms", status.ahead_ms()}});
+            log_.warning(
+                "clock_jump_held",
+                "The wall clock jumped too far ahead, and server time continues without it. If the wall clock is "
+                "right, run `duewheel clock accept`; otherwise correct the wall clock.",
+                {{"ahead_ms", status.ahead_ms()}});
             break;
         case ClockState::test:
-            log_.warning("clock_of_a_test",
-                         "Server time is a test's: it is moved by command, and the wall clock does "
-                         "not count.");
+            log_.warning("test_clock_in_use",
+                         "The server runs with a test clock: server time ignores the wall clock and moves only by "
+                         "`duewheel clock advance`.");
             break;
     }
 }
@@ -168,7 +172,7 @@ bool Shard::accept_clock() {
 void Shard::advance_clock(std::int64_t by_ms) {
     clock_.advance(by_ms, read_clocks());
     said_jumps_ = clock_.jumps();
-    log_.info("clock_advanced", "Server time was moved by command.", {{"by_ms", by_ms}});
+    log_.info("test_clock_advanced", "The test clock was advanced.", {{"by_ms", by_ms}});
 }
 
 void Shard::submit(Command command, ReplyToken token) {
@@ -276,7 +280,7 @@ void Shard::commit(Commit commit) {
         for (Status done = parts_.commit(commit); !done; done = parts_.commit(commit)) {
             if (done.error().code != "no_space") broken_(done.error());
             if (!std::exchange(told, true)) {
-                log_.warning("commit_waits", "The disk is full; what is to be saved waits until there is space.",
+                log_.warning("commit_blocked", "The disk is full: the commit waits until there is space.",
                              {{"error", done.error().message}});
             }
             if (!committer_.pause(kRetryWhenFullSeconds)) return;
@@ -329,7 +333,8 @@ void Shard::seal() {
             const Result<SegmentNumber> sealed = parts_.seal_next();
             if (!sealed && sealed.error().code == "no_space") {
                 if (!std::exchange(seal_waits_, true)) {
-                    log_.warning("seal_waits", "The disk is too full to build the index; it is tried again.",
+                    log_.warning("index_update_blocked",
+                                 "The disk is full: the index cannot be updated. The update is retried.",
                                  {{"error", sealed.error().message}});
                 }
                 if (sealer_.pause(kRetryWhenFullSeconds)) seal();
@@ -370,33 +375,36 @@ void Shard::tell_space(const SpaceSeen& seen) {
 // nothing.
 void Shard::say_space() {
     struct Step {
+        LogLevel level;
         const char* event;
         const char* sentence;
     };
     static constexpr Step kSteps[] = {
-        {"store_full", "The disk is nearly full: puts are refused until there is space."},
-        {"store_reserve",
-         "The disk is full but for the reserve of the log: moves, and whatever else ends no message, are refused too."},
-        {"reserve_used_up",
-         "The reserve of the log is used up but for what cleaning needs: when the open segment is full, what ends "
-         "messages is refused too, until cleaning has made space."},
-        {"log_stands_still",
-         "Not one segment is left for the log: nothing can be saved but what the open one takes, until there is "
-         "space."},
+        {LogLevel::warning, "disk_space_low", "The disk is nearly full: puts are refused until there is space."},
+        {LogLevel::warning, "disk_reserve_in_use",
+         "The disk is full except for the log's reserve: moves, changes of settings and all other writes that end no "
+         "message are refused too."},
+        {LogLevel::warning, "disk_reserve_used_up",
+         "What remains of the log's reserve is kept for cleaning: once the open segment is full, acks and cancels are "
+         "refused too until cleaning has freed space."},
+        {LogLevel::warning, "disk_full",
+         "The disk is full and the log's reserve is used up: once the open segment is full, all writes wait until "
+         "there is space."},
     };
     const LogSpace now = parts_.log_space();
     const SpaceWatch& space = parts_.space();
     const SpaceSeen& seen = space.seen();
     if (now == LogSpace::enough && said_space_ != now) {
         said_space_ = now;
-        log_.info("store_has_space", "The disk has space again: puts are taken.", {{"free_bytes", seen.free_bytes}});
+        log_.info("disk_space_ok", "The disk has enough space again. Puts are accepted.",
+                  {{"free_bytes", seen.free_bytes}});
     }
     for (; said_space_ < now; said_space_ = static_cast<LogSpace>(static_cast<int>(said_space_) + 1)) {
         const Step& step = kSteps[static_cast<int>(said_space_)];
-        log_.warning(step.event, step.sentence,
-                     {{"free_bytes", seen.free_bytes},
-                      {"wanted_bytes", space.resume_bytes()},
-                      {"spare_segments", seen.ready_spares}});
+        const LogField fields[] = {{"free_bytes", seen.free_bytes},
+                                   {"resume_bytes", space.resume_bytes()},
+                                   {"spare_segments", seen.ready_spares}};
+        log_.write(step.level, step.event, step.sentence, fields);
     }
 }
 
@@ -416,7 +424,7 @@ void Shard::patrol() {
             if (!*more) break;
             if (!patrol_.pause(kPatrolPauseSeconds)) return;
         }
-        log_.info("log_verified", "Every segment of the log was read and is whole.", {{"segments", segments}});
+        log_.info("log_verified", "Every segment of the log was read and is undamaged.", {{"segments", segments}});
     });
 }
 

@@ -78,7 +78,8 @@ Result<std::unique_ptr<ShardParts>> ShardParts::open(FileSystem& files, const st
                                                      Retention& retention, const ShardOptions& options, LogSink& log) {
     Result<std::unique_ptr<ShardParts>> opened = try_to_open(files, directory, rows, retention, options, log);
     if (opened || opened.error().code != "damaged_index") return opened;
-    log.warning("index_condemned", "The index turned out to be damaged.", {{"error", opened.error().message}});
+    log.warning("index_damaged", "The index is damaged. No data is lost: it is rebuilt from the log now.",
+                {{"error", opened.error().message}});
     if (Status condemned = rows.condemn(); !condemned) return std::move(condemned).error();
     return try_to_open(files, directory, rows, retention, options, log);
 }
@@ -95,7 +96,9 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     Result<std::optional<ClockMark>> mark = read_clock_mark(files, directory);
     if (!mark && mark.error().code == "damaged_mark") {
         // It says nothing of messages. Whoever knows less believes less.
-        log.warning("clock_mark_damaged", "What the last run left of its time is damaged: the wall clock is doubted.",
+        log.warning("clock_state_damaged",
+                    "The saved clock state is damaged. Until server time and the wall clock agree, the wall clock is "
+                    "not trusted.",
                     {{"error", mark.error().message}});
         mark = std::optional(ClockMark{.doubted = true});
     }
@@ -134,7 +137,8 @@ Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
     if (!journal) return std::move(journal).error();
     journal_ = *std::move(journal);
     if (const std::optional<Cut>& cut = journal_->cut()) {
-        log.warning("log_cut", "The end of the log was never acknowledged and was cut off.",
+        log.warning("log_tail_truncated",
+                    "The log ended with an incomplete write, which was removed. No acknowledged data is lost.",
                     {{"file", cut->path}, {"offset", cut->offset}, {"bytes", cut->bytes}, {"head", cut->head}});
     }
     return {};
@@ -150,8 +154,9 @@ Status ShardParts::open_index_of_log(RowStorage& rows, LogSink& log) {
         index_ = std::move(index->index);
         if (index->discarded) {
             recovery_.index_rebuilt = true;
-            log.warning("index_discarded", "The index is of no use and is built anew from the log.",
-                        {{"why", *index->discarded}});
+            log.warning("index_rebuild",
+                        "The index does not match the log or cannot be read. It is rebuilt from the log.",
+                        {{"reason", *index->discarded}});
         }
         return {};
     });
@@ -197,10 +202,11 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
         start.past_until_ms = (*restored)->past_until_ms;
         start.ids_from = (*restored)->ids_from;
         if (start.totals.sequence == (*restored)->sequence) {
-            log.warning("restored",
-                        "This is the first start since the directory was restored: what was due before that is "
-                        "delivered as `maybe_delivered`, and nothing of what changed after the backup is known.",
-                        {{"backup_ms", start.totals.server_time_ms}, {"restored_ms", start.past_until_ms}});
+            log.warning(
+                "restored_from_backup",
+                "This is the first start from a restored backup. Changes after the backup are lost, and messages "
+                "that were due before the restore are delivered with `maybe_delivered`.",
+                {{"backup_ms", start.totals.server_time_ms}, {"restored_ms", start.past_until_ms}});
         }
         for (std::size_t i = 0; i < (*restored)->salt.size(); ++i) {
             start.token_key[i] ^= std::to_integer<std::uint8_t>((*restored)->salt[i]);
@@ -211,7 +217,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     if (Status replayed = replay(options, start, settings, carried_up_to, log); !replayed) return replayed;
     if (Status proven = prove(start.totals, settings, log); !proven) return proven;
     if (Status repeated = repeat_drop(carried_up_to, log); !repeated) return repeated;
-    log.info("recovered", "The log was replayed.",
+    log.info("recovered", "Recovery is complete.",
              {{"records", recovery_.replayed_records},
               {"pending", start.totals.live_count},
               {"sequence", start.totals.sequence}});
@@ -308,9 +314,10 @@ Status ShardParts::prove(const Totals& totals, const std::vector<Index::Settings
     Status marked = index_->mark_proven();
     if (!marked && marked.error().code != "no_space") return marked;
     if (!marked) {
-        log.warning("proof_not_kept",
-                    "The disk is too full to note that the index was proven; the next start proves it.",
-                    {{"error", marked.error().message}});
+        log.warning(
+            "index_check_not_saved",
+            "The index was checked, but the disk is too full to save the result. The next start checks it again.",
+            {{"error", marked.error().message}});
     }
     return {};
 }
@@ -325,7 +332,7 @@ Status ShardParts::repeat_drop(Sequence carried_up_to, LogSink& log) {
     const Sequence front = journal_->first_sequence();
     if (Status dropped = journal_->drop_before(up_to); !dropped) return dropped;
     if (journal_->first_sequence() != front) {
-        log.info("drop_repeated", "Segments that were released before the last stop were removed.",
+        log.info("old_segments_removed", "Segments that the last run no longer needed were removed.",
                  {{"first_sequence", journal_->first_sequence()}});
     }
     return {};

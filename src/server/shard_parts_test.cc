@@ -289,7 +289,7 @@ TEST(ShardStart, what_was_left_of_the_time_is_known_to_the_next_start) {
     }
     trial.disk.flip(std::string(kDirectory) + "/" + kClockMark, 20, std::byte{1});
     start_again();
-    EXPECT_TRUE(trial.log.holds("clock_mark_damaged"));
+    EXPECT_TRUE(trial.log.holds("clock_state_damaged"));
     EXPECT_TRUE(trial.owner.parts().clock_mark().doubted) << "who knows less believes less";
     trial.disk.set_capacity(0);
     const Status refused = trial.owner.parts().leave_clock_mark({});
@@ -313,7 +313,7 @@ TEST(ShardStart, deaths_between_any_two_steps_of_cleaning_lose_nothing) {
             }
             trial.owner.close();
             ASSERT_NO_FATAL_FAILURE(trial.expect_all_there_after_a_start(index_is_lost));
-            if (trial.log.holds("drop_repeated")) ++repeated;
+            if (trial.log.holds("old_segments_removed")) ++repeated;
             ASSERT_LT(steps, 300);
         }
     }
@@ -365,7 +365,7 @@ TEST(ShardStart, what_a_carry_done_released_is_unlinked_by_the_next_start_withou
     trial.open();
     EXPECT_GT(trial.owner.parts().journal().first_sequence(), 1u);
     EXPECT_EQ(trial.owner.engine().totals().sequence, before);
-    EXPECT_TRUE(trial.log.holds("drop_repeated"));
+    EXPECT_TRUE(trial.log.holds("old_segments_removed"));
     expect_all_there(trial.owner, trial.told);
 }
 

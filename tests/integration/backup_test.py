@@ -115,7 +115,7 @@ class Backups(unittest.TestCase):
                 for _ in range(3):
                     restored.start()
                     self.assertEqual(restored.client().request("GET", "/v1/stats")[1]["pending"], 1)
-                    self.assertEqual(restored.log_text().count("warning restored:"), 1)
+                    self.assertEqual(restored.log_text().count("warning restored_from_backup:"), 1)
                     restored.kill()
 
     def test_what_is_no_data_directory_is_refused_and_says_what_to_do(self):
@@ -182,7 +182,7 @@ class Backups(unittest.TestCase):
         duewheel("restore", self.backup, self.daemon.directory / "r" / "data")
         with Daemon(directory=self.daemon.directory / "r", arguments=[allowed, "--webhooks-post=false"]) as restored:
             restored.start()
-            self.assertIn("warning restored:", restored.log_text())
+            self.assertIn("warning restored_from_backup:", restored.log_text())
             client = restored.client()
             client.request("POST", "/v1/queues/posted:resume")
             self.assertEqual(client.request("GET", "/v1/queues/posted")[1]["webhook"]["state"], "off")

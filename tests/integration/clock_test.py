@@ -157,7 +157,7 @@ class ClockTest(unittest.TestCase):
                 self.assertAlmostEqual(clock["wall_clock_ahead_ms"], 30 * DAY * 1000, delta=10_000)
                 self.assertEqual(client.lease("q", 1), [])
                 self.assertIn("wall clock", client.request("GET", "/readyz")[1]["reason"])
-            self.assertNotIn("clock_long_after", daemon.log_text())
+            self.assertNotIn("clock_gap_at_start", daemon.log_text())
             # A copy knows it, too.
             self.assertEqual(subprocess.run([BIN / "duewheel", "backup", daemon.data, daemon.directory / "b"]).returncode, 0)
             restoring = subprocess.run([BIN / "duewheel", "restore", daemon.directory / "b", daemon.directory / "r" / "data"],
@@ -187,7 +187,7 @@ class ClockTest(unittest.TestCase):
             client = daemon.client()
             self.assertEqual(self.clock(client)[0], "steady")
             self.assertEqual(len(client.lease("q", 1, wait="20s")), 1)
-            self.assertIn("clock_long_after", daemon.log_text())
+            self.assertIn("clock_gap_at_start", daemon.log_text())
 
     def test_a_tests_clock_goes_where_it_is_told_over_restarts_too(self):
         with Daemon(arguments=["--test-clock"]) as daemon:

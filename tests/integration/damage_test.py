@@ -68,7 +68,7 @@ class DamagedIndex(unittest.TestCase):
                     found = 0
                     self.assertEqual(daemon.wait(), EXIT_BROKEN_WORLD, daemon.log_text())
                     self.assertIn("damaged_index", daemon.log_text())
-            self.assertIn("index_discarded", daemon.log_text())
+            self.assertIn("index_rebuild", daemon.log_text())
             self.assertEqual(client.cancel(numbers[0])[1]["outcome"], "cancelled")
             self.assertEqual(daemon.terminate(), 0)
             self.assertEqual(check(daemon).returncode, 0)

@@ -233,7 +233,7 @@ class FullDisk(unittest.TestCase):
         daemon.kill()
         daemon.start()
         self.check_that_all_but_puts_goes_on(daemon, has_more_than_the_reserve=True)
-        self.assertEqual(daemon.log_text().count("commit_waits"), 0)
+        self.assertEqual(daemon.log_text().count("commit_blocked"), 0)
         cancelled = accepted[: len(accepted) * 9 // 10]
         self.cancel_all(daemon, cancelled)
         self.wait_for_puts(daemon)
@@ -334,8 +334,8 @@ class FullDisk(unittest.TestCase):
                     daemon.kill()
                     self.assertLess(daemon.start(), 20)
                     self.keep_full(daemon, disk, accepted)
-                self.assertNotIn("commit_waits", daemon.log_text())
-                self.assertIn("store_reserve", daemon.log_text())
+                self.assertNotIn("commit_blocked", daemon.log_text())
+                self.assertIn("disk_reserve_in_use", daemon.log_text())
                 cancelled = accepted[200:]
                 self.cancel_all(daemon, cancelled)
                 if arguments is WITH_FLOOR:  # which no cleaning of so short a log could leave free

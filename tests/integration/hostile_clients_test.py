@@ -241,13 +241,13 @@ class TooMany(HostileClients):
     # Clients could take the last descriptors, and the log, which then could not open its next file, ended the process.
     def test_clients_never_take_the_descriptors_that_the_log_needs(self):
         daemon = self.started("--store-segment-size", "1MiB", before=("prlimit", "--nofile=200:200"))
-        self.assertIn("few_open_files", daemon.log_text())
+        self.assertIn("open_files_limit_low", daemon.log_text())
         client = daemon.client()
         self.assert_serves(client)
         greedy = [self.connected(daemon) for _ in range(300)]
         last = greedy[-1]
         last.sendall(request("GET", "/v1/stats"))
-        wait_until(lambda: "connections_full" in daemon.log_text(), "it is told that clients wait")
+        wait_until(lambda: "connections_max_reached" in daemon.log_text(), "it is told that clients wait")
         # Those who are in are served on, over many files of the log.
         for _ in range(40):
             self.assertEqual(client.put("q", "x" * 200_000, delay="1h")[0], 201)

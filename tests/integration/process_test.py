@@ -375,7 +375,7 @@ class BrokenWorld(unittest.TestCase):
                 file.seek(end)
                 file.write(b"\x40\0\0\0torn")
             daemon.start()
-            self.assertIn("log_cut", daemon.log_text())
+            self.assertIn("log_tail_truncated", daemon.log_text())
             self.assertEqual(daemon.client().get(first)[1]["state"], "scheduled")
 
 

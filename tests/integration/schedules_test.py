@@ -349,7 +349,7 @@ class ZoneData(unittest.TestCase):
                 daemon.start()
                 client = daemon.client()
                 self.assertEqual(look(client, "yearly")["state"], "stands_still")
-                self.assertIn("schedule_stands_still", daemon.log_text())
+                self.assertIn("schedule_invalid", daemon.log_text())
                 self.assertEqual(set_schedule(client, "yearly", cron="0 9 1 1 *", zone="UTC")[1]["state"], "active")
                 self.assertEqual(daemon.terminate(), 0, daemon.log_text())
 

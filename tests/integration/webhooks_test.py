@@ -290,7 +290,7 @@ class Signed(Webhooks):
         daemon.start()
         client = daemon.client()
         client.put("q", "x")
-        wait_until(lambda: "webhook_unfit" in daemon.log_text())
+        wait_until(lambda: "webhook_misconfigured" in daemon.log_text())
         self.assertEqual(client.request("GET", "/v1/queues/q")[1]["ready"], 1)
         self.assertEqual(receiver.posts, [])
 
@@ -387,7 +387,7 @@ class Answers(Webhooks):
         for number in range(50):
             client.put("works", "x")
             late.append(receiver.wait_for(number + 1)[-1])
-        wait_until(lambda: "webhook_target_rests" in daemon.log_text())
+        wait_until(lambda: "webhook_target_failing" in daemon.log_text())
         client.connection.request("GET", "/metrics")
         page = client.connection.getresponse().read().decode()
         self.assertIn("duewheel_webhook_targets_backing_off 1\n", page)

@@ -79,7 +79,7 @@ std::int64_t history_keep_ms(const SimOptions& options) {
 
 void Simulation::OperatorLog::write(LogLevel level, std::string_view event, std::string_view message,
                                     std::span<const LogField> fields) {
-    if (event == "log_cut") {
+    if (event == "log_tail_truncated") {
         rare_.met(Rare::torn_end_cut);
         cut_ = true;
     }
