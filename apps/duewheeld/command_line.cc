@@ -52,8 +52,9 @@ struct Flags {
 
 void declare(CLI::App& app, Flags& flags) {
     flags.values.resize(settings().size());
-    app.add_option("--config", flags.file, "A configuration file; also DUEWHEEL_CONFIG")->type_name("FILE");
-    app.add_flag("--print-config", flags.print, "Print the settings in force, with where each comes from, and end");
+    app.add_option("--config", flags.file, "Configuration file. Also DUEWHEEL_CONFIG in the environment")
+        ->type_name("FILE");
+    app.add_flag("--print-config", flags.print, "Print the settings in force and the origin of each, then exit");
     app.set_version_flag("--version", DUEWHEEL_VERSION);
     for (std::size_t i = 0; i < settings().size(); ++i) {
         const Setting& setting = settings()[i];
@@ -64,10 +65,9 @@ void declare(CLI::App& app, Flags& flags) {
         option->group(setting.section().empty() ? "Settings" : "Settings: " + std::string(setting.section()));
     }
     app.footer(
-        "Each setting may also stand in the environment (--http-idle-timeout is DUEWHEEL_HTTP_IDLE_TIMEOUT) and in "
-        "the\n"
-        "file (`idle_timeout` in the section [http]). A flag wins over the environment, the environment over the "
-        "file.\n"
+        "Each setting can also be given in the environment (DUEWHEEL_HTTP_IDLE_TIMEOUT for --http-idle-timeout) or in\n"
+        "the configuration file (idle_timeout in the section [http]). A flag overrides the environment, and the\n"
+        "environment overrides the file.\n"
         "Example:\n  duewheeld --data ./duewheel-data --http 127.0.0.1:7420");
     app.allow_extras();
 }
@@ -85,16 +85,15 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
         const std::string name = left.substr(0, left.find('='));
         const bool flag = name.starts_with("-");
         const std::string meant = flag ? nearest_flag(name) : "";
-        const std::string hint = meant.empty() ? "; " : "; the nearest is " + meant + ", and ";
-        std::fprintf(
-            stderr, "duewheeld: `%s` is no %s\n", name.c_str(),
-            flag ? ("flag" + hint + "--help lists all").c_str() : "argument that is known here: --help lists what is");
+        const std::string hint = meant.empty() ? "; see" : "; did you mean `" + meant + "`? See";
+        std::fprintf(stderr, "duewheeld: %s `%s`%s `duewheeld --help`.\n",
+                     flag ? "unknown flag" : "unexpected argument", name.c_str(), hint.c_str());
         return kExitUsage;
     }
     return std::nullopt;
 }
 
-// False, and told, when the file cannot be read.
+// False, with a message on standard error, when the file cannot be read.
 bool read_file(const std::string& path, std::string& into) {
     std::ifstream file(path, std::ios::binary);
     std::array<char, 4096> part;
@@ -102,8 +101,7 @@ bool read_file(const std::string& path, std::string& into) {
         into.append(part.data(), static_cast<std::size_t>(file.gcount()));
     }
     if (file.eof()) return true;
-    std::fprintf(stderr, "%s: the configuration file cannot be read: look at its path and its permissions\n",
-                 path.c_str());
+    std::fprintf(stderr, "%s: cannot read the configuration file; check its path and permissions\n", path.c_str());
     return false;
 }
 
@@ -141,7 +139,7 @@ std::string place_of(const Configuration& configuration, const Error& refusal) {
 
 CommandLine read_command_line(int argc, char** argv) {
     CommandLine told;
-    CLI::App app{"duewheeld keeps messages until they are due, on disk before it answers."};
+    CLI::App app{"duewheeld is a durable server for delayed messages."};
     Flags flags;
     declare(app, flags);
     told.exit_code = parse(app, argc, argv);

@@ -35,7 +35,7 @@ void log_start(LogSink& log, const CommandLine& told, const ServerOptions& optio
                   {"value", format_setting(setting, in_force.value)},
                   {"origin", in_force.origin}});
     }
-    for (const std::string& warning : told.configuration.warnings()) log.warning("unknown_variable", warning + ".");
+    for (const std::string& warning : told.configuration.warnings()) log.warning("unknown_variable", warning);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct Unit {
 constexpr Unit kUnits[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}};
 
 Error bad_size() {
-    return {"bad_size", "a size is a whole number with its unit, B, KiB, MiB or GiB, such as 64MiB"};
+    return {"bad_size", "a size is a whole number with the unit B, KiB, MiB or GiB, such as 64MiB"};
 }
 
 }  // namespace

@@ -67,15 +67,15 @@ std::string nearest_section(std::string_view name) {
 
 std::string unknown_setting(std::string_view name) {
     const std::string meant = nearest_setting(name);
-    const std::string hint = meant.empty() ? "; " : "; the nearest is " + quoted(meant) + ", and ";
-    return quoted(name) + " is no setting" + hint + "`duewheeld --help` lists all";
+    const std::string hint = meant.empty() ? "; see " : "; did you mean " + quoted(meant) + "? See ";
+    return "unknown setting " + quoted(name) + hint + "`duewheeld --help`";
 }
 
 // A file says what it means by kinds: a number in quotes is none.
 Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& value) {
     const auto wrong = [&](std::string_view found) {
         return Error{"bad_setting",
-                     quoted(setting.name) + " is " + kind_in_words(setting) + ", not " + std::string(found)};
+                     quoted(setting.name) + " must be " + kind_in_words(setting) + ", not " + std::string(found)};
     };
     if (const auto* other = std::get_if<TomlOther>(&value)) return wrong(other->what);
     if (std::holds_alternative<TomlSection>(value)) return wrong("a section");
@@ -94,7 +94,7 @@ Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& valu
     const auto& text = std::get<std::string>(value);
     const bool bare = setting.kind == SettingKind::yes_or_no || setting.kind == SettingKind::number ||
                       setting.kind == SettingKind::texts;
-    if (bare) return wrong("the text \"" + text.substr(0, kNameBytesShown) + "\"");
+    if (bare) return wrong("the string \"" + text.substr(0, kNameBytesShown) + "\"");
     return parse_setting(setting, text);
 }
 
@@ -152,7 +152,7 @@ void Configuration::take_file(std::string_view name, std::string_view text) {
     const TomlText toml = parse_toml(text);
     if (!toml.wrong.empty()) {
         return refuse(file + ":" + std::to_string(toml.wrong_at.line) + ":" + std::to_string(toml.wrong_at.column),
-                      "this is not TOML: " + toml.wrong);
+                      "invalid TOML: " + toml.wrong);
     }
     std::string unknown_section;
     for (const TomlEntry& entry : toml.entries) {
@@ -178,14 +178,13 @@ void Configuration::take_entry(std::string_view file, const TomlEntry& entry) {
     }
     if (is_section(entry.name)) {
         if (section) return;
-        return refuse(key_place, quoted(entry.name) + " is a section: write [" + entry.name +
-                                     "] on a line of its own, and its settings below it");
+        return refuse(key_place, quoted(entry.name) + " is a section; write [" + entry.name +
+                                     "] on a line of its own and its settings below it");
     }
     if (section) {
         const std::string meant = nearest_section(entry.name);
-        const std::string hint = meant.empty() ? "; " : "; the nearest is [" + meant + "], and ";
-        return refuse(key_place,
-                      quoted(entry.name) + " is no section" + hint + "`duewheeld --help` lists all settings");
+        const std::string hint = meant.empty() ? "; see " : "; did you mean [" + meant + "]? See ";
+        return refuse(key_place, "unknown section " + quoted(entry.name) + hint + "`duewheeld --help`");
     }
     refuse(key_place, unknown_setting(entry.name));
 }
@@ -209,7 +208,7 @@ void Configuration::take_environment(std::span<const std::pair<std::string, std:
         // Other programs of the project have variables of their own; only what looks like a slip is worth a word.
         const std::string meant = nearest(name, known);
         if (meant.empty() || edit_distance(name.substr(0, kNameBytesShown), meant) > kSlipsMax) continue;
-        warnings_.push_back(name.substr(0, kNameBytesShown) + " is no setting; the nearest is " + meant);
+        warnings_.push_back("Unknown variable " + name.substr(0, kNameBytesShown) + "; did you mean " + meant + "?");
     }
 }
 
@@ -226,8 +225,8 @@ void Configuration::check_orders() {
         const auto told = [&](const Setting& setting) {
             return quoted(setting.name) + " = " + format_setting(setting, of(setting).value);
         };
-        refuse(to_blame.place, told(smaller) + " is more than " + told(larger) + ", so that " +
-                                   std::string(order.reason) + "; change one of them");
+        refuse(to_blame.place, told(smaller) + " is greater than " + told(larger) + "; " + std::string(order.reason) +
+                                   ". Change one of them");
     }
 }
 

@@ -41,7 +41,7 @@ std::string cell(std::string_view text) {
 }  // namespace
 
 std::string settings_in_force(const Configuration& configuration) {
-    std::string page = "# The settings of duewheeld that are in force; behind each stands where it comes from.\n";
+    std::string page = "# The settings of duewheeld in force. The comment behind each value names its origin.\n";
     for_each_setting([&](std::string_view section) { page += section_head(section); },
                      [&](const Setting& setting) {
                          const Configuration::InForce& in_force = configuration.of(setting);
@@ -53,8 +53,8 @@ std::string settings_in_force(const Configuration& configuration) {
 
 std::string example_file() {
     std::string page =
-        "# Every setting of duewheeld at its default. Give the file with --config, or name it in DUEWHEEL_CONFIG;\n"
-        "# take the # away before what is to change, and keep the line of its section.\n";
+        "# Every setting of duewheeld with its default. Pass this file with --config or DUEWHEEL_CONFIG. To change a\n"
+        "# setting, remove the # in front of it.\n";
     for_each_setting([&](std::string_view section) { page += section_head(section); },
                      [&](const Setting& setting) {
                          page += "\n" + comment_of(setting) + "#" + assignment(setting, setting.default_value()) + "\n";
@@ -63,8 +63,8 @@ std::string example_file() {
 }
 
 std::string settings_tables() {
-    constexpr std::string_view kHead = "\n| key | flag | default | choose | meaning |\n|---|---|---|---|---|\n";
-    std::string page = "### Above all sections\n" + std::string(kHead);
+    constexpr std::string_view kHead = "\n| key | flag | default | range | meaning |\n|---|---|---|---|---|\n";
+    std::string page = "### Top level\n" + std::string(kHead);
     for_each_setting(
         [&](std::string_view section) { page += "\n### [" + std::string(section) + "]\n" + std::string(kHead); },
         [&](const Setting& setting) {

@@ -69,157 +69,162 @@ using Webhooks = WebhookOptions;
 
 constexpr Setting kSettings[] = {
     at<&ServerOptions::data_directory>(
-        {"data", Kind::text, "Directory of the log and the index; it is made when it is missing."}),
-    at<&ServerOptions::unsafe_plain_listen>({"unsafe_plain_listen", Kind::yes_or_no,
-                                             "Allows another listen address than loopback although there is neither "
-                                             "TLS nor a token: whoever reaches it may "
-                                             "do everything."}),
-    at<&ServerOptions::drain>({.name = "drain_timeout",
-                               .kind = Kind::duration,
-                               .sentence = "How long a stop waits for requests that have arrived to be answered.",
-                               .most = kHour}),
+        {"data", Kind::text, "Directory of the log and the index. It is created if it does not exist."}),
+    at<&ServerOptions::unsafe_plain_listen>(
+        {"unsafe_plain_listen", Kind::yes_or_no,
+         "Allow http.listen to be an address beyond loopback, although the server has neither TLS nor authentication: "
+         "any client that reaches it has full access."}),
+    at<&ServerOptions::drain>(
+        {.name = "drain_timeout",
+         .kind = Kind::duration,
+         .sentence = "Maximum time that a stop waits for the responses to requests that the server has received.",
+         .most = kHour}),
 
     at<&ServerOptions::http_address>({.name = "http.listen",
                                       .kind = Kind::text,
-                                      .sentence = "Address and port of the HTTP API; port 0 picks a free one.",
+                                      .sentence = "Address and port of the HTTP API. Port 0 selects a free port.",
                                       .own_flag = "--http"}),
-    at<&ServerOptions::http_hosts>(
-        {"http.hosts", Kind::texts,
-         "Names that the server goes by beside its address and localhost, such as that of a proxy before it, and hosts "
-         "whose web pages may call it; without port."}),
+    at<&ServerOptions::http_hosts>({"http.hosts", Kind::texts,
+                                    "Further host names of the server, such as the name of a proxy in front of it, and "
+                                    "hosts whose web pages may call the server. Without ports."}),
 
-    at<kEngine, &Engine::lease_default_ms>({"limits.lease_default", Kind::duration,
-                                            "A lease that names no time, of a queue that has no `lease` setting.", 100,
-                                            365 * kDay}),
-    at<kEngine, &Engine::purge_chunk>({"limits.purge_chunk", Kind::number,
-                                       "Messages that a purge ends with one write to the disk; other work goes on "
-                                       "between two.",
-                                       1, 10'000}),
+    at<kEngine, &Engine::lease_default_ms>(
+        {"limits.lease_default", Kind::duration,
+         "Duration of a lease if neither the call nor the `lease` setting of the queue gives one.", 100, 365 * kDay}),
+    at<kEngine, &Engine::purge_chunk>(
+        {"limits.purge_chunk", Kind::number,
+         "Number of messages that a purge ends with one write to disk. Other requests proceed between two writes.", 1,
+         10'000}),
 
-    at<kWebhooks, &Webhooks::post>(
-        {"webhooks.post", Kind::yes_or_no,
-         "Whether messages are posted to webhooks. Without, they wait: for a server beside the one that it was "
-         "restored from."}),
+    at<kWebhooks, &Webhooks::post>({"webhooks.post", Kind::yes_or_no,
+                                    "Post messages to webhooks. If false, messages of queues with a webhook stay in "
+                                    "their queues, as for a restored server that runs beside the original."}),
     at<kWebhooks, &Webhooks::secret_files>(
         {"webhooks.secrets", Kind::texts,
-         "What webhooks are signed with: for each secret the name by which queues call it, and its file, as "
-         "name=file. A file holds one whsec_ or whsk_ text, and its owner and group alone may read it."}),
+         "Secrets that sign the posts of webhooks, each as NAME=FILE. Queues refer to a secret by its name. The file "
+         "holds one key that begins with whsec_ or whsk_, and only its owner and group may read it."}),
     at<kWebhooks, &Webhooks::allowed_networks>(
         {"webhooks.allowed_networks", Kind::texts,
-         "Addresses beside the public ones that webhooks may be sent to, such as 10.1.0.0/16."}),
+         "Networks that webhooks may be sent to in addition to public addresses, such as 10.1.0.0/16."}),
     at<kWebhooks, &Webhooks::trusted_file>(
         {.name = "webhooks.trusted_file",
          .kind = Kind::text,
-         .sentence = "Certificates of those whom webhooks trust to say who others are, in PEM; the system's if it is "
-                     "empty.",
+         .sentence =
+             "PEM file of the certificate authorities that webhooks trust. If empty, the authorities of the system.",
          .may_be_empty = true}),
-    at<kWebhooks, &Webhooks::timeout_ms>({"webhooks.timeout", Kind::duration,
-                                          "How long the answer to a webhook is waited for, connecting included, where "
-                                          "its queue does not say.",
-                                          100, kHour}),
-    at<kWebhooks, &Webhooks::concurrency>(
-        {"webhooks.concurrency", Kind::number, "Posts under way at a time of a queue that does not say.", 1, 10'000}),
-    at<kWebhooks, &Webhooks::retry_after_max_ms>(
-        {"webhooks.retry_after_max", Kind::duration,
-         "How long a target is left alone at most that asks for it with Retry-After.", kSecond, 365 * kDay}),
+    at<kWebhooks, &Webhooks::timeout_ms>(
+        {"webhooks.timeout", Kind::duration,
+         "Time limit of a post, connecting included, if the queue does not set its own.", 100, kHour}),
+    at<kWebhooks, &Webhooks::concurrency>({"webhooks.concurrency", Kind::number,
+                                           "Number of posts in progress of a queue that does not set its own.", 1,
+                                           10'000}),
+    at<kWebhooks, &Webhooks::retry_after_max_ms>({"webhooks.retry_after_max", Kind::duration,
+                                                  "Maximum pause that a target can ask for with Retry-After.", kSecond,
+                                                  365 * kDay}),
 
     at<kEngine, &Engine::retry, &RetryRule::attempts>(
-        {"retry.attempts", Kind::number, "Deliveries of a message until it is dead, where it has no rule of its own.",
-         1, kRetryAttemptsMax}),
+        {"retry.attempts", Kind::number,
+         "Number of deliveries of a message before it becomes a dead letter, if it has no retry rule of its own.", 1,
+         kRetryAttemptsMax}),
     at<kEngine, &Engine::retry, &RetryRule::first_ms>(
-        {"retry.first", Kind::duration,
-         "How long a message rests after its first failure, unless its consumer said when it is to come again.", 0,
+        {"retry.first", Kind::duration, "Backoff after the first failure, unless the consumer gave a delay.", 0,
          kRetryRestMaxMs}),
     at<kEngine, &Engine::retry, &RetryRule::factor_permille>(
         {"retry.factor_thousandths", Kind::number,
-         "What the rest grows by with each further failure: 2000 doubles it, 1000 leaves it as it is.", kRetryFactorMin,
-         kRetryFactorMax}),
+         "Factor of the exponential backoff, in thousandths: 2000 doubles the backoff with each failure, 1000 keeps it "
+         "constant.",
+         kRetryFactorMin, kRetryFactorMax}),
     at<kEngine, &Engine::retry, &RetryRule::most_ms>(
-        {"retry.most", Kind::duration, "The longest rest.", 0, kRetryRestMaxMs}),
+        {"retry.most", Kind::duration, "Maximum backoff.", 0, kRetryRestMaxMs}),
     at<kEngine, &Engine::retry, &RetryRule::jitter_permille>(
         {"retry.jitter_thousandths", Kind::number,
-         "How much of its length a rest is made longer or shorter by, so that what failed together does not come back "
-         "together.",
+         "Random variation of the backoff, in thousandths of its length, so that messages that failed together are not "
+         "retried together.",
          0, kRetryJitterMax}),
-    at<kEngine, &Engine::dead_kept_ms>(
-        {"retry.keep_dead", Kind::duration,
-         "How long a dead message is kept with its body, to be looked at or brought back; then it ends for good.",
-         kMinute, 3650 * kDay}),
+    at<kEngine, &Engine::dead_kept_ms>({"retry.keep_dead", Kind::duration,
+                                        "How long a dead letter is kept with its body. Then it expires.", kMinute,
+                                        3650 * kDay}),
 
     at<&ServerOptions::segment_bytes>(
         {.name = "store.segment_size",
          .kind = Kind::size,
-         .sentence = "Size of a file of the log; auto is a 64th of the volume, from 1 MiB to 64 MiB.",
+         .sentence = "Size of a log segment. auto: a 64th of the volume, from 1 MiB to 64 MiB.",
          .least = kMiB,
          .most = kGiB,
          .multiple_of = kMiB,
          .may_be_auto = true}),
-    at<&ServerOptions::spare_segments>(
-        {"store.spare_segments", Kind::number, "Files of the log that are made ready ahead of use.", 1, 64}),
+    at<&ServerOptions::spare_segments>({"store.spare_segments", Kind::number,
+                                        "Number of log segments that are prepared before they are needed.", 1, 64}),
     at<&ServerOptions::reserve_segments>(
-        {"store.reserve_segments", Kind::number, "Further ones, for what goes on while the disk is full.", 0, 64}),
+        {"store.reserve_segments", Kind::number,
+         "Number of additional log segments that are reserved for acks, cancels and cleaning while the disk is full.",
+         0, 64}),
     at<&ServerOptions::free_floor_bytes>(
         {.name = "store.free_floor",
          .kind = Kind::size,
-         .sentence = "Puts are refused (507) while the volume has less free space; auto is a 16th of the volume, up to "
-                     "256 MiB; 0B: puts are refused only when the reserve alone is left.",
+         .sentence = "Puts are refused (507) while the volume has less free space than this. auto: a 16th of the "
+                     "volume, up to 256 MiB. 0B: puts are refused only when nothing but the reserve is left.",
          .least = 0,
          .most = 1024 * kGiB,
          .may_be_auto = true}),
     at<&ServerOptions::keep_outcomes_ms>({"store.keep_outcomes", Kind::duration,
-                                          "How long the server answers for a message that has ended.", 0, 365 * kDay}),
+                                          "How long the outcome and the idempotency key of an ended message are kept.",
+                                          0, 365 * kDay}),
     at<kHistory, &HistoryBounds::keep_ms>(
-        {"store.keep_history", Kind::duration, "How long the history tells how messages ended.", kHour, 3650 * kDay}),
-    at<kHistory, &HistoryBounds::bytes_max>({"store.history_max", Kind::size,
-                                             "History in the index, before it is compressed; the oldest goes first.",
-                                             kMiB, 1024 * kGiB}),
+        {"store.keep_history", Kind::duration, "How long the history of ended messages is kept.", kHour, 3650 * kDay}),
+    at<kHistory, &HistoryBounds::bytes_max>(
+        {"store.history_max", Kind::size,
+         "Maximum size of the history in the index, before compression. The oldest entries are removed first.", kMiB,
+         1024 * kGiB}),
 
     at<kClock, &ClockRules::on_jump>(
         {.name = "clock.on_jump",
          .kind = Kind::choice,
-         .sentence = "What server time does when the wall clock is set ahead by more than a day, or at a start is more "
-                     "than 400 days after the newest time in the log: hold, until somebody accepts it, or accept.",
+         .sentence =
+             "What server time does when the wall clock jumps ahead by more than a day, or at a start is more than 400 "
+             "days after the newest time in the log: hold until `duewheel clock accept`, or accept the jump.",
          .choices = kClockJumps}),
-    at<kClock, &ClockRules::test>({.name = "clock.test",
-                                   .kind = Kind::yes_or_no,
-                                   .sentence = "Server time is moved by command (`duewheel clock advance`), and the "
-                                               "wall clock does not count; for tests, with a data directory of their "
-                                               "own.",
-                                   .own_flag = "--test-clock"}),
+    at<kClock, &ClockRules::test>(
+        {.name = "clock.test",
+         .kind = Kind::yes_or_no,
+         .sentence = "Run with a test clock: server time ignores the wall clock and moves only by `duewheel clock "
+                     "advance`. For tests, with a separate data directory.",
+         .own_flag = "--test-clock"}),
 
-    at<kEngine, &Engine::window_min_ms>({"memory.read_ahead_min", Kind::duration,
-                                         "Messages that are due within it are always in memory, if there is room.",
-                                         kSecond, kDay}),
-    at<kEngine, &Engine::window_max_ms>({"memory.read_ahead_max", Kind::duration,
-                                         "No message is read into memory earlier than this before it is due.", kSecond,
-                                         kDay}),
+    at<kEngine, &Engine::window_min_ms>(
+        {"memory.read_ahead_min", Kind::duration,
+         "Messages that are due within this time are always kept in memory, if there is room.", kSecond, kDay}),
+    at<kEngine, &Engine::window_max_ms>(
+        {"memory.read_ahead_max", Kind::duration,
+         "Messages are not read into memory earlier than this time before they are due.", kSecond, kDay}),
 
     at<kLog, &LogOptions::level>({.name = "log.level",
                                   .kind = Kind::choice,
-                                  .sentence = "What is logged: this and what is graver.",
+                                  .sentence = "Minimum level of the events that are logged.",
                                   .choices = kLevels}),
     at<kLog, &LogOptions::format>({.name = "log.format",
                                    .kind = Kind::choice,
-                                   .sentence = "Lines for people, or a JSON object a line.",
+                                   .sentence = "Format of the log: lines of text, or one JSON object a line.",
                                    .choices = kFormats}),
-    at<kApi, &Api::requests, &RequestLogOptions::every>(
-        {"log.requests", Kind::number, "Of so many requests one is logged; 0 logs none, 1 all.", 0, 1'000'000'000}),
+    at<kApi, &Api::requests, &RequestLogOptions::every>({"log.requests", Kind::number,
+                                                         "Log one in this number of requests. 0 logs none, 1 logs all.",
+                                                         0, 1'000'000'000}),
     at<kApi, &Api::requests, &RequestLogOptions::slow_ms>(
         {"log.slow_request", Kind::duration,
-         "A request that takes longer is logged, at most one a second; the time that a consumer asked to wait does not "
-         "count. 0ms logs none.",
+         "Log requests that take longer than this, at most one a second. The time that a lease call waits for messages "
+         "does not count. 0ms logs none.",
          0, kHour}),
 };
 
 constexpr SettingOrder kOrders[] = {
-    {"retry.first", "retry.most", "the first rest would be longer than the longest"},
-    {"memory.read_ahead_min", "memory.read_ahead_max", "reading ahead would have no length that fits"},
-    {"limits.lease_min", "limits.lease_default", "a lease that names no time would be refused"},
-    {"limits.lease_default", "limits.lease_max", "a lease that names no time would be refused"},
-    {"webhooks.timeout", "webhooks.timeout_max", "a webhook whose queue says nothing would wait for too long"},
-    {"webhooks.concurrency", "webhooks.concurrency_max", "a queue that says nothing would be allowed too much"},
-    {"limits.body_max", "http.body_max", "a message's body would not fit into its request"},
-    {"http.body_max", "limits.waiting_max", "some request could never be taken"},
+    {"retry.first", "retry.most", "the first backoff must not exceed the maximum"},
+    {"memory.read_ahead_min", "memory.read_ahead_max", "the minimum must not exceed the maximum"},
+    {"limits.lease_min", "limits.lease_default", "the default lease must be allowed"},
+    {"limits.lease_default", "limits.lease_max", "the default lease must be allowed"},
+    {"webhooks.timeout", "webhooks.timeout_max", "the default timeout must be allowed"},
+    {"webhooks.concurrency", "webhooks.concurrency_max", "the default concurrency must be allowed"},
+    {"limits.body_max", "http.body_max", "a message body of the maximum size must fit into a request"},
+    {"http.body_max", "limits.waiting_max", "a request of the maximum size must be allowed to wait for the disk"},
 };
 
 Setting setting_of(const Limit& limit) {

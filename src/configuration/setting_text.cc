@@ -30,7 +30,7 @@ std::string as_toml(std::string_view text) {
 }
 
 Error wrong_kind(const Setting& setting, std::string_view text) {
-    return {"bad_setting", "`" + std::string(setting.name) + "`" + " is " + kind_in_words(setting) + ", not \"" +
+    return {"bad_setting", "`" + std::string(setting.name) + "`" + " must be " + kind_in_words(setting) + ", not \"" +
                                std::string(text.substr(0, 100)) + "\""};
 }
 
@@ -110,7 +110,8 @@ Result<SettingValue> parse_setting(const Setting& setting, std::string_view text
 Result<SettingValue> check_bounds(const Setting& setting, SettingValue value) {
     const std::string* text = std::get_if<std::string>(&value);
     if (text != nullptr && text->empty() && !setting.may_be_empty)
-        return Error{"bad_setting", "`" + std::string(setting.name) + "`" + " is empty; leave it out"};
+        return Error{"bad_setting",
+                     "`" + std::string(setting.name) + "`" + " is empty; give a value or remove the setting"};
     if (!has_bounds(setting)) return value;
     const auto number = std::get<std::int64_t>(value);
     if (setting.may_be_auto && number == kAutomaticSize) return value;
@@ -149,14 +150,14 @@ std::string kind_in_words(const Setting& setting) {
         case Kind::number:
             return "a whole number";
         case Kind::duration:
-            return "a duration with its unit such as \"30s\"";
+            return "a duration with a unit, such as \"30s\"";
         case Kind::size:
-            return std::string("a size with its unit, B, KiB, MiB or GiB, such as \"64MiB\"") +
+            return std::string("a size with the unit B, KiB, MiB or GiB, such as \"64MiB\"") +
                    (setting.may_be_auto ? ", or auto" : "");
         case Kind::text:
-            return "a text";
+            return "a string";
         case Kind::texts:
-            return "a list of texts such as [\"a\", \"b\"]";
+            return "a list of strings, such as [\"a\", \"b\"]";
         case Kind::choice:
             return "one of " + bounds_in_words(setting);
     }

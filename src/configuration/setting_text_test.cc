@@ -40,18 +40,19 @@ TEST(SettingText, reads_each_kind_from_text) {
 }
 
 TEST(SettingText, says_what_should_stand_there) {
-    EXPECT_EQ(read(kYes, "yes"), "`yes` is true or false, not \"yes\"");
+    EXPECT_EQ(read(kYes, "yes"), "`yes` must be true or false, not \"yes\"");
     for (const char* text : {"", "7x", "x", "7.0", "+7", " 7", "99999999999999999999"}) {
-        EXPECT_EQ(read(kNumber, text), "`number` is a whole number, not \"" + std::string(text) + "\"");
+        EXPECT_EQ(read(kNumber, text), "`number` must be a whole number, not \"" + std::string(text) + "\"");
     }
-    EXPECT_EQ(read(kDuration, "30"), "`duration` is a duration with its unit such as \"30s\", not \"30\"");
-    EXPECT_EQ(read(kSize, "1MB"), "`size` is a size with its unit, B, KiB, MiB or GiB, such as \"64MiB\", not \"1MB\"");
+    EXPECT_EQ(read(kDuration, "30"), "`duration` must be a duration with a unit, such as \"30s\", not \"30\"");
+    EXPECT_EQ(read(kSize, "1MB"),
+              "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", not \"1MB\"");
     EXPECT_EQ(read(kSize, "auto"),
-              "`size` is a size with its unit, B, KiB, MiB or GiB, such as \"64MiB\", not \"auto\"");
+              "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", not \"auto\"");
     EXPECT_EQ(read(kAutoSize, "1MB"),
-              "`size` is a size with its unit, B, KiB, MiB or GiB, such as \"64MiB\", or auto, not \"1MB\"");
-    EXPECT_EQ(read(kText, ""), "`text` is empty; leave it out");
-    EXPECT_EQ(read(kColour, "pink"), "`colour` is one of red, green or blue, not \"pink\"");
+              "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", or auto, not \"1MB\"");
+    EXPECT_EQ(read(kText, ""), "`text` is empty; give a value or remove the setting");
+    EXPECT_EQ(read(kColour, "pink"), "`colour` must be one of red, green or blue, not \"pink\"");
 }
 
 TEST(SettingText, bounds_hold_at_their_ends) {

@@ -31,7 +31,7 @@ TomlValue value_of(const toml::array& array) {
     std::vector<std::string> texts;
     for (const toml::node& element : array) {
         const auto* text = element.as_string();
-        if (text == nullptr) return TomlOther{"a list of other things than texts"};
+        if (text == nullptr) return TomlOther{"a list of values other than strings"};
         texts.push_back(text->get());
     }
     return texts;
@@ -50,7 +50,7 @@ TomlValue value_of(const toml::node& node) {
         case toml::node_type::table:
             return TomlSection{};
         case toml::node_type::floating_point:
-            return TomlOther{"a fraction"};
+            return TomlOther{"a decimal number"};
         default:
             return TomlOther{"a date or time"};
     }

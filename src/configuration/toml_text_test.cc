@@ -63,9 +63,9 @@ TEST(TomlText, names_every_key_and_value_with_its_place_in_the_order_of_the_file
 
 TEST(TomlText, keeps_what_no_setting_can_be_as_a_word) {
     EXPECT_EQ(entries_of("a = 1.5\nb = 2026-01-01\nc = [1]\n[[d]]\n[[d]]\n"),
-              (std::vector<std::string>{"1:1 a = 1:5 a fraction", "2:1 b = 2:5 a date or time",
-                                        "3:1 c = 3:5 a list of other things than texts",
-                                        "4:3 d = 4:1 a list of other things than texts"}));
+              (std::vector<std::string>{"1:1 a = 1:5 a decimal number", "2:1 b = 2:5 a date or time",
+                                        "3:1 c = 3:5 a list of values other than strings",
+                                        "4:3 d = 4:1 a list of values other than strings"}));
 }
 
 TEST(TomlText, is_empty_for_an_empty_file) {

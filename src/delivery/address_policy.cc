@@ -13,12 +13,12 @@ struct Rule {
 
 // The first that fits names it.
 constexpr Rule kRules[] = {
-    {"169.254.169.254/32", "a cloud's metadata service"},
-    {"169.254.170.2/32", "a cloud's metadata service"},
-    {"100.100.100.200/32", "a cloud's metadata service"},
-    {"192.0.0.192/32", "a cloud's metadata service"},
-    {"168.63.129.16/32", "a cloud's metadata service"},
-    {"fd00:ec2::254/128", "a cloud's metadata service"},
+    {"169.254.169.254/32", "a cloud metadata service"},
+    {"169.254.170.2/32", "a cloud metadata service"},
+    {"100.100.100.200/32", "a cloud metadata service"},
+    {"192.0.0.192/32", "a cloud metadata service"},
+    {"168.63.129.16/32", "a cloud metadata service"},
+    {"fd00:ec2::254/128", "a cloud metadata service"},
     {"0.0.0.0/8", "an address of this machine"},
     {"127.0.0.0/8", "an address of this machine"},
     {"::1/128", "an address of this machine"},
@@ -28,18 +28,18 @@ constexpr Rule kRules[] = {
     {"192.168.0.0/16", "a private address"},
     {"fc00::/7", "a private address"},
     {"fec0::/10", "a private address"},
-    {"100.64.0.0/10", "a shared address of a provider"},
+    {"100.64.0.0/10", "a shared address (RFC 6598)"},
     {"169.254.0.0/16", "a link-local address"},
     {"fe80::/10", "a link-local address"},
     {"224.0.0.0/4", "a multicast address"},
     {"ff00::/8", "a multicast address"},
-    {"192.88.99.0/24", "a tunnel's address"},
-    {"::ffff:0:0/96", "an IPv4 address within an IPv6 one"},
-    {"::/96", "an IPv4 address within an IPv6 one"},
-    {"64:ff9b::/96", "an IPv4 address within an IPv6 one"},
-    {"64:ff9b:1::/48", "an IPv4 address within an IPv6 one"},
-    {"2001::/32", "a tunnel's address"},
-    {"2002::/16", "a tunnel's address"},
+    {"192.88.99.0/24", "a tunnel address"},
+    {"::ffff:0:0/96", "an IPv6 address that contains an IPv4 address"},
+    {"::/96", "an IPv6 address that contains an IPv4 address"},
+    {"64:ff9b::/96", "an IPv6 address that contains an IPv4 address"},
+    {"64:ff9b:1::/48", "an IPv6 address that contains an IPv4 address"},
+    {"2001::/32", "a tunnel address"},
+    {"2002::/16", "a tunnel address"},
     {"192.0.0.0/24", "a reserved address"},
     {"192.0.2.0/24", "a reserved address"},
     {"198.18.0.0/15", "a reserved address"},
@@ -95,7 +95,7 @@ std::string_view by_the_registries(const IpAddress& address) {
     for (const Read& rule : rules) {
         if (rule.block.contains(address)) return rule.what;
     }
-    if (is_isatap(address)) return "a tunnel's address";
+    if (is_isatap(address)) return "a tunnel address";
     if (address.family == IpAddress::Family::v6 && !global.contains(address)) return "a reserved address";
     return {};
 }

@@ -38,12 +38,13 @@ Status WebhookRules::check_url(std::string& url) const {
     if (!address && is_own_name(read->host)) address = IpAddress::from("127.0.0.1");
     const std::string_view what = address ? addresses_.refusal(*address, read->port) : std::string_view();
     if (!what.empty()) {
-        const char* const advice = what == AddressPolicy::kOwn
-                                       ? "put its messages into another queue instead"
-                                       : "give a public address, or have it allowed in the setting "
-                                         "webhooks.allowed_networks";
+        const char* const advice =
+            what == AddressPolicy::kOwn
+                ? "the server does not post to itself; put the messages into the other queue instead"
+                : "use a public address, or add the network to the setting "
+                  "webhooks.allowed_networks";
         return Error{"forbidden_address",
-                     read->host + " is " + std::string(what) + ", to which webhooks are not sent: " + advice,
+                     read->host + " is " + std::string(what) + ", and webhooks are not sent there: " + advice,
                      "target.webhook.url"};
     }
     url = read->text();
@@ -54,19 +55,19 @@ Status WebhookRules::check_secrets(const WebhookTarget& target) const {
     constexpr const char* kField = "target.webhook.secrets";
     if (target.secrets.size() > kWebhookSecretsMax) {
         return Error{"bad_webhook_secret",
-                     "a webhook is signed with up to " + std::to_string(kWebhookSecretsMax) +
-                         " secrets: leave out those that no receiver checks with any more",
+                     "a webhook has up to " + std::to_string(kWebhookSecretsMax) +
+                         " secrets; remove those that no receiver verifies with any more",
                      kField};
     }
     if (std::set<std::string_view>(target.secrets.begin(), target.secrets.end()).size() != target.secrets.size()) {
-        return Error{"bad_webhook_secret", "a secret is named twice: name each once", kField};
+        return Error{"bad_webhook_secret", "a secret is named twice; name each once", kField};
     }
     for (const std::string& name : target.secrets) {
         if (!is_webhook_secret_name(name)) {
             return Error{"bad_webhook_secret",
-                         "a secret is named as in the setting webhooks.secrets, by up to " +
+                         "give the name of a secret from the setting webhooks.secrets, up to " +
                              std::to_string(kWebhookSecretNameBytesMax) +
-                             " letters, digits and . _ - ; the secret itself is never sent here",
+                             " letters, digits and . _ - ; never send the secret itself",
                          kField};
         }
     }

@@ -30,11 +30,12 @@ Result<Secret> read_file(const std::string& name, const std::string& path) {
     const OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat about {};
     if (file.fd < 0 || ::fstat(file.fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        return bad(which + " cannot be read: look at its path and its permissions");
+        return bad(which + " cannot be read; check its path and permissions");
     }
     if ((about.st_mode & (S_IWGRP | S_IRWXO)) != 0) {
         return bad(which +
-                   " may be read or changed by others: chmod 600 it, and change the secret if they are strangers");
+                   " can be read or changed by other users; run chmod 600 on it, and replace the secret if it may have "
+                   "been read");
     }
     std::array<char, kFileBytesMax + 1> bytes{};
     const ssize_t size = ::read(file.fd, bytes.data(), bytes.size());
@@ -45,7 +46,7 @@ Result<Secret> read_file(const std::string& name, const std::string& path) {
     ::explicit_bzero(bytes.data(), bytes.size());
     const std::array<Secret, 1> alone{secret};
     if (const Result<WebhookSigner> signer = WebhookSigner::from(alone); !signer) {
-        return bad(which + " holds none: " + signer.error().message);
+        return bad(which + " holds no valid secret: " + signer.error().message);
     }
     return secret;
 }
@@ -58,11 +59,11 @@ Result<WebhookSecrets> WebhookSecrets::read(std::span<const std::string> files) 
         const std::size_t equals = each.find('=');
         const std::string name = each.substr(0, equals);
         if (equals == std::string::npos || !is_webhook_secret_name(name)) {
-            return bad("a webhook secret is given as NAME=FILE, the name of up to " +
+            return bad("a webhook secret is given as NAME=FILE, with a name of up to " +
                        std::to_string(kWebhookSecretNameBytesMax) +
                        " letters, digits and . _ - , such as billing=/etc/duewheel/billing.secret");
         }
-        if (all.has(name)) return bad("the webhook secret " + name + " is given twice: give each a name of its own");
+        if (all.has(name)) return bad("the webhook secret " + name + " is given twice; give each secret its own name");
         Result<Secret> secret = read_file(name, each.substr(equals + 1));
         if (!secret) return std::move(secret).error();
         all.secrets_.emplace(name, *std::move(secret));
@@ -75,8 +76,8 @@ Result<WebhookSigner> WebhookSecrets::signer(std::span<const std::string> names)
     for (const std::string& name : names) {
         const auto found = secrets_.find(name);
         if (found == secrets_.end()) {
-            return bad("the configuration names no webhook secret \"" + name +
-                       "\": name its file in the setting webhooks.secrets, or take a secret that is named there");
+            return bad("unknown webhook secret \"" + name +
+                       "\"; add it to the setting webhooks.secrets, or use a secret from there");
         }
         keys.push_back(found->second);
     }

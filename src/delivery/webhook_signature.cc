@@ -81,11 +81,10 @@ Result<std::unique_ptr<WebhookSigner::Key>> WebhookSigner::read(const Secret& te
     const std::string_view all = text.reveal();
     const bool is_symmetric = all.starts_with(kSymmetric);
     if (!is_symmetric && !all.starts_with(kPrivate)) {
-        return refuse_secret("A secret begins with `whsec_`, or with `whsk_` for a key of ed25519.");
+        return refuse_secret("A secret begins with `whsec_`, or with `whsk_` for an Ed25519 key.");
     }
     std::optional<std::string> decoded = parse_base64(all.substr(is_symmetric ? kSymmetric.size() : kPrivate.size()));
-    if (!decoded)
-        return refuse_secret("What follows the `_` of a secret is base64 with its padding, and nothing else.");
+    if (!decoded) return refuse_secret("The part of a secret after `_` must be base64 with padding.");
     Secret bytes(*std::move(decoded));
     const std::string_view raw = bytes.reveal();
     auto key = std::make_unique<Key>();
@@ -97,18 +96,18 @@ Result<std::unique_ptr<WebhookSigner::Key>> WebhookSigner::read(const Secret& te
         return key;
     }
     if (raw.size() != kSeedBytes && raw.size() != kSeedBytes + kPublicBytes) {
-        return refuse_secret("A `whsk_` key is 32 bytes in base64, or 64 with its public half.");
+        return refuse_secret("A `whsk_` key is 32 bytes in base64, or 64 with its public key.");
     }
     key->pair.reset(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(raw), kSeedBytes));
-    if (key->pair == nullptr) return refuse_secret("A `whsk_` key was not taken by the cryptographic library.");
+    if (key->pair == nullptr) return refuse_secret("The cryptographic library rejected a `whsk_` key.");
     if (raw.size() > kSeedBytes && raw.substr(kSeedBytes) != key->public_half()) {
-        return refuse_secret("The second half of a `whsk_` key is not the public one of the first.");
+        return refuse_secret("The second part of a `whsk_` key is not the public key of the first.");
     }
     return key;
 }
 
 Result<WebhookSigner> WebhookSigner::from(std::span<const Secret> keys) {
-    if (keys.size() > kKeysMax) return refuse_secret("There are at most four secrets at a time.");
+    if (keys.size() > kKeysMax) return refuse_secret("A webhook has up to four secrets.");
     WebhookSigner signer;
     for (const Secret& text : keys) {
         Result<std::unique_ptr<Key>> key = read(text);

@@ -59,7 +59,7 @@ Error listen_error(std::string_view address, const error_code& error) {
     if (error == asio::error::address_in_use) {
         return {"port_in_use",
                 "Cannot listen on " + where +
-                    ": another program already does. Stop it, or choose another port (port 0 picks a free one).",
+                    ": another program already does. Stop it, or choose another port (port 0 selects a free one).",
                 ""};
     }
     if (error == asio::error::access_denied) {

@@ -28,16 +28,16 @@ Status check_options(const ServerOptions& options) {
     for (const std::string& host : options.http_hosts) {
         if (is_host(host)) continue;
         return Error{"bad_host", "\"" + host +
-                                     "\" in the setting http.hosts is no host: write a name such as queue.example.org, "
-                                     "without scheme, port and path"};
+                                     "\" in the setting http.hosts is not a host name; give a name such as "
+                                     "queue.example.org, without scheme, port and path"};
     }
     if (Status webhooks = check_webhook_options(options.webhooks); !webhooks) return webhooks;
     if (Status address = check_listen_address(options.http_address); !address) return address;
     if (is_loopback(options.http_address) || options.unsafe_plain_listen) return {};
     return Error{"unsafe_listen", options.http_address +
-                                      " is no loopback address, and without TLS and tokens whoever reaches it may do "
-                                      "everything: listen on 127.0.0.1, or allow it with the setting "
-                                      "unsafe_plain_listen = true (--unsafe-plain-listen)"};
+                                      " is not a loopback address, and the server has neither TLS nor authentication: "
+                                      "any client that reaches it has full access. Listen on 127.0.0.1, or set "
+                                      "unsafe_plain_listen = true (--unsafe-plain-listen) in a trusted network"};
 }
 
 }  // namespace duewheel

@@ -26,15 +26,14 @@ Status refuse_index_without_log(FileSystem& files, const std::string& directory)
     }
     const auto index = files.list(directory + "/index");
     if (!index || index->empty()) return {};
-    return Error{"damaged_log", "there is an index in " + directory + ", but the log that it was built from is gone: " +
-                                    directory + "/journal holds no segment. Nothing was changed. Put the files seg-* " +
-                                    "back or restore a backup; to begin with nothing, name an empty directory"};
+    return Error{"damaged_log", directory + " has an index, but its log is missing: " + directory +
+                                    "/journal contains no segment. Nothing was changed. Put the files seg-* back or "
+                                    "restore a backup. To start without data, choose an empty directory"};
 }
 
 Error lost_records(const std::string& what) {
-    return {"damaged_log", "the messages are not those that the log promises: " + what +
-                               ". Put missing segments back, or restore the log from a backup; `duewheel check` tells "
-                               "more"};
+    return {"damaged_log", "the messages do not match the log: " + what +
+                               ". Put missing segments back, or restore a backup; `duewheel check` reports details"};
 }
 
 // Where a step needs space: on a full disk a spare segment is given up for it, but for `keep` of them, and it is tried
@@ -56,8 +55,8 @@ constexpr std::size_t kKeptForCleaning = 3;
 Error unusable(const std::string& directory, Error error) {
     if (error.code != "in_use" && error.code != "no_space") {
         error.message +=
-            ". The data directory has to be a directory that the server's user may write to: choose "
-            "another with --data, or change the owner or the permissions of " +
+            ". The user of the server must be able to write to the data directory: choose another one with --data, "
+            "or change the owner or the permissions of " +
             directory;
     }
     return error;

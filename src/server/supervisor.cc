@@ -14,7 +14,7 @@ namespace {
 
 Error unreachable(std::string_view socket, int error) {
     return {"unreachable", "the service manager's socket " + std::string(socket) +
-                               " (NOTIFY_SOCKET) was not reached: " + std::generic_category().message(error)};
+                               " (NOTIFY_SOCKET) cannot be reached: " + std::generic_category().message(error)};
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ class Start(unittest.TestCase):
         with Daemon() as daemon:
             (daemon.directory / "file").touch()
             for data, code, told in ((daemon.directory / "file", 1, "with --data"), ("/proc/none", 1, "with --data"),
-                                     ("", 2, "leave it out")):
+                                     ("", 2, "remove the setting")):
                 with self.subTest(data=data):
                     run = subprocess.run([BIN / "duewheeld", "--data", data, "--http", "127.0.0.1:0"],
                                          capture_output=True, text=True, timeout=60)

@@ -134,38 +134,36 @@ class Refused(unittest.TestCase):
 
     def test_every_error_of_a_file_is_told_with_line_and_column(self):
         self.expect([
-            "duewheel.toml:2:1: `dta` is no setting; the nearest is `data`, and `duewheeld --help` lists all.",
-            "duewheel.toml:4:3: `http.idle_timout` is no setting; the nearest is `http.idle_timeout`, and `duewheeld "
-            "--help` lists all.",
-            "duewheel.toml:5:18: `http.body_timeout` is a duration with its unit such as \"30s\", not the number 60.",
+            "duewheel.toml:2:1: unknown setting `dta`; did you mean `data`? See `duewheeld --help`.",
+            "duewheel.toml:4:3: unknown setting `http.idle_timout`; did you mean `http.idle_timeout`? See `duewheeld --help`.",
+            "duewheel.toml:5:18: `http.body_timeout` must be a duration with a unit, such as \"30s\", not the number 60.",
             "duewheel.toml:6:19: `http.connections_max` is 0; choose 1 to 1000000.",
-            "duewheel.toml:7:2: `stoer` is no section; the nearest is [store], and `duewheeld --help` lists all "
-            "settings.",
+            "duewheel.toml:7:2: unknown section `stoer`; did you mean [store]? See `duewheeld --help`.",
         ], "--config", "duewheel.toml", file="# mine\ndta = 1\n[http]\n  idle_timout = 1\n  body_timeout = 60\n"
                                             "connections_max = 0\n[stoer]\nx = 1\n")
 
     def test_what_is_no_toml(self):
         run = duewheeld("--config", "duewheel.toml", file="data = \"x\"\nunsafe_plain_listen = yes\n")
         self.assertEqual(run.returncode, EXIT_USAGE)
-        self.assertRegex(run.stderr, r"^duewheel\.toml:2:23: this is not TOML: ")
+        self.assertRegex(run.stderr, r"^duewheel\.toml:2:23: invalid TOML: ")
 
     def test_a_file_that_cannot_be_read(self):
         for path in ("none.toml", "."):
-            self.expect([f"{path}: the configuration file cannot be read: look at its path and its permissions"],
+            self.expect([f"{path}: cannot read the configuration file; check its path and permissions"],
                         "--config", path)
 
     def test_the_environment_and_flags_are_read_as_strictly(self):
-        self.expect(["DUEWHEEL_LOG_LEVEL: `log.level` is one of debug, info, warning or error, not \"loud\".",
+        self.expect(["DUEWHEEL_LOG_LEVEL: `log.level` must be one of debug, info, warning or error, not \"loud\".",
                      "--store-segment-size: `store.segment_size` is 1500KiB; choose auto, or 1MiB to 1GiB, a multiple of 1MiB."],
                     "--store-segment-size", "1500KiB", environment={"DUEWHEEL_LOG_LEVEL": "loud"})
-        self.expect(["duewheeld: `--htpt` is no flag; the nearest is --http, and --help lists all"], "--htpt", "x")
-        self.expect(["duewheeld: `--port` is no flag; the nearest is --http HOST:PORT, and --help lists all"], "--port", "7420")
-        self.expect(["duewheeld: `--workers` is no flag; --help lists all"], "--workers", "4")
-        self.expect(["duewheeld: `start` is no argument that is known here: --help lists what is"], "start")
+        self.expect(["duewheeld: unknown flag `--htpt`; did you mean `--http`? See `duewheeld --help`."], "--htpt", "x")
+        self.expect(["duewheeld: unknown flag `--port`; did you mean `--http HOST:PORT`? See `duewheeld --help`."], "--port", "7420")
+        self.expect(["duewheeld: unknown flag `--workers`; see `duewheeld --help`."], "--workers", "4")
+        self.expect(["duewheeld: unexpected argument `start`; see `duewheeld --help`."], "start")
 
     def test_settings_that_do_not_go_together(self):
-        self.expect(["--http-body-max: `limits.body_max` = \"1MiB\" is more than `http.body_max` = \"512KiB\", so that a "
-                     "message's body would not fit into its request; change one of them."], "--http-body-max", "512KiB")
+        self.expect(["--http-body-max: `limits.body_max` = \"1MiB\" is greater than `http.body_max` = \"512KiB\"; a message "
+                     "body of the maximum size must fit into a request. Change one of them."], "--http-body-max", "512KiB")
 
     def test_another_address_than_loopback(self):
         with tempfile.TemporaryDirectory() as data:

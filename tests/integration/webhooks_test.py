@@ -267,7 +267,7 @@ class Signed(Webhooks):
     def test_secrets_that_are_none_stop_the_start_with_their_place(self):
         with tempfile.TemporaryDirectory() as directory:
             secret = pathlib.Path(directory) / "s"
-            for text, mode, words in ((NEW, 0o644, "chmod 600"), ("whsec_short", 0o600, "holds none"), (None, 0, "cannot be read")):
+            for text, mode, words in ((NEW, 0o644, "chmod 600"), ("whsec_short", 0o600, "holds no valid secret"), (None, 0, "cannot be read")):
                 if text is None:
                     secret.unlink()
                 else:
