@@ -61,17 +61,19 @@ Result<CommitFooter> CommitReader::read_footer() {
     Result<CommitFooter> footer = decode_footer(commit->substr(end_ - position_ - kFooterBytes, kFooterBytes));
     if (footer) return footer;
     if (footer.error().code == "newer_format") return newer_log(path_, end_ - kFooterBytes);
-    return damaged_log(path_, position_,
-                       records_.empty() ? "no commit stands here" : "no whole footer stands after the records");
+    return damaged_log(
+        path_, position_,
+        records_.empty() ? "there is no commit at this offset" : "the records are not followed by a complete footer");
 }
 
 std::string_view CommitReader::objection(const CommitFooter& footer, std::string_view area) const {
     if (footer.identity_hash != identity_hash_) return "a commit belongs to another log";
-    if (footer.totals.commit != totals_.commit + 1) return "a commit has not the number that comes next";
+    if (footer.totals.commit != totals_.commit + 1) return "a commit number is out of order";
     if (footer.link != link_) return "a commit does not follow the one before it";
-    if (footer.first_sequence != totals_.sequence + 1) return "a commit does not begin with the sequence that is next";
+    if (footer.first_sequence != totals_.sequence + 1) return "the first sequence of a commit is out of order";
     if (footer.count != records_.size() || footer.record_bytes != frames_bytes_) return "a commit lacks records";
-    if (footer.totals.sequence != totals_.sequence + footer.count) return "a commit's count and sequence disagree";
+    if (footer.totals.sequence != totals_.sequence + footer.count)
+        return "the count and the sequence of a commit do not match";
     if (footer.area_hash != area_hash(area)) return "a commit's bytes do not match its hash";
     return {};
 }

@@ -63,7 +63,7 @@ Status LocalJournal::commit(const Commit& commit) {
     assert(end.offset + commit_size_in_segment(commit.records.size(), header.block_bytes) <= header.segment_bytes);
     const Status appended = segment->append(commit);
     if (appended) return {};
-    return fail("save commit " + std::to_string(commit.totals.commit) + " at offset " + std::to_string(end.offset) +
+    return fail("write commit " + std::to_string(commit.totals.commit) + " at offset " + std::to_string(end.offset) +
                     " of " + segment->path(),
                 appended.error());
 }
@@ -85,14 +85,14 @@ Status LocalJournal::roll(const Commit& commit) {
 Status LocalJournal::mark_newest() {
     const Status raised = mark_.raise(newest()->header().number);
     if (raised || raised.error().code == "no_space") return raised;
-    return fail("note the newest segment in " + directory_, raised.error());
+    return fail("record the newest segment in " + directory_, raised.error());
 }
 
 Status LocalJournal::begin_segment(const SegmentHeader& header, std::uint64_t bytes) {
     Result<SpareSegment> spare = spares_.take(bytes);
     if (spare) return give_name(std::move(*spare), header);
     if (spare.error().code == "no_space") return std::move(spare).error();
-    return fail("make a segment in " + directory_, spare.error());
+    return fail("create a segment in " + directory_, spare.error());
 }
 
 // A segment is born in this order: header durable, name, name durable; so a name never stands over a torn header.
@@ -189,9 +189,10 @@ SegmentRoom LocalJournal::room() const {
 Status LocalJournal::fail(std::string_view action, const Error& error) {
     const std::lock_guard lock(mutex_);
     if (!failed_) {
-        failed_ = Error{"log_failed", "cannot " + std::string(action) + ": " + error.message +
-                                          ". The server stops, so that nothing is answered that is not saved; look at "
-                                          "the disk, then start it again."};
+        failed_ =
+            Error{"log_failed", "cannot " + std::string(action) + ": " + error.message +
+                                    ". The server stops, because it cannot confirm what it cannot save. Check the "
+                                    "disk, then start the server again."};
         catalog_.fail(*failed_);
     }
     return *failed_;

@@ -66,7 +66,7 @@ Result<std::vector<Source>> open_sources(FileSystem& files, const std::string& d
         if ((*sources)->empty()) return Error{"not_found", "there is no log in " + directory};
         return std::move(**sources);
     }
-    return Error{"io_error", "the files in " + directory + " change all the time, which no server does: try again"};
+    return Error{"io_error", "the files in " + directory + " keep changing; try again"};
 }
 
 class Copy {

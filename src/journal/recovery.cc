@@ -80,7 +80,7 @@ Status read_header(Candidate& candidate) {
     if (!header && header.error().code == "newer_format") return newer_log(candidate.path, 0);
     if (!header) return damaged_log(candidate.path, 0, header.error().message);
     if (header->first_sequence() != candidate.named) {
-        return damaged_log(candidate.path, 0, "the file's name and its header disagree");
+        return damaged_log(candidate.path, 0, "the name of the file does not match its header");
     }
     if (candidate.size < header->segment_bytes) {
         return damaged_log(candidate.path, candidate.size, "the file is shorter than its header says");
@@ -125,11 +125,10 @@ Result<std::vector<Candidate>> open_segments(FileSystem& files, const std::strin
 Status check_mark(const std::string& directory, const std::vector<Candidate>& candidates, std::uint64_t marked) {
     const std::uint64_t newest = candidates.empty() ? 0 : candidates.back().header.number;
     if (newest >= marked) return {};
-    const std::string last =
-        newest == 0 ? "there is no segment at all" : "the last one in place is " + std::to_string(newest);
+    const std::string last = newest == 0 ? "there are no segments" : "the last segment is " + std::to_string(newest);
     return Error{"damaged_log", "segment " + std::to_string(marked) + " of the log in " + directory +
-                                    " is missing, as the file " + NewestMark::name_of(marked) + " tells; " + last +
-                                    ". Nothing was changed. Put the files seg-* back that were moved away, or restore "
+                                    " is missing according to the file " + NewestMark::name_of(marked) + "; " + last +
+                                    ". Nothing was changed. Put the missing files seg-* back, or restore "
                                     "a backup"};
 }
 
@@ -142,7 +141,8 @@ Result<std::optional<Cut>> judge_end(const File& file, const std::string& path, 
         find_later_footer(file, path, header, reader.position(), size, reader.totals().commit + 1);
     if (!later) return later.error();
     if (*later != 0) {
-        return Error{objection.code, objection.message + " It is no torn end: a later commit stands at offset " +
+        return Error{objection.code, objection.message +
+                                         " This is not an incomplete write: there is a later commit at offset " +
                                          std::to_string(*later) + "."};
     }
     return std::optional(Cut{path, reader.position(), rest->end - reader.position(), rest->head});
@@ -199,7 +199,7 @@ Result<LogEnd> read_log_end(const File& file, const std::string& path, const Seg
         if (!stopped) return stopped.error();
         const Error objection =
             *stopped ? **stopped
-                     : damaged_log(path, reader.position(), "nothing may follow the commit that closes a segment");
+                     : damaged_log(path, reader.position(), "data follows the commit that closes the segment");
         Result<std::optional<Cut>> cut = judge_end(file, path, header, size, reader, objection);
         const bool may_have_been_written = !cut && cut.error().code == "damaged_log" && *stopped;
         if (may_have_been_written) {

@@ -69,7 +69,7 @@ class SegmentFile::Walk {
             offset_ += head.frame_bytes();
             ++next_;
         }
-        return damaged_log(segment_.path_, from_, "record " + std::to_string(sequence) + " is not where it should be");
+        return damaged_log(segment_.path_, from_, "record " + std::to_string(sequence) + " is not at its position");
     }
 
   private:
@@ -147,7 +147,7 @@ Status SegmentFile::scan(const CommitVisitor& visitor) const {
     }
     if (reader.totals() != end_at_call.totals || reader.link() != end_at_call.link ||
         reader.closed() != end_at_call.closed) {
-        return damaged_log(path_, reader.position(), "the segment does not end as the log says that it does");
+        return damaged_log(path_, reader.position(), "the segment does not end where the log says");
     }
     const std::lock_guard lock(mutex_);
     if (offsets_) return {};

@@ -150,8 +150,8 @@ Result<SpareSegment> SpareSegments::fill_new(std::uint64_t bytes) {
     const Result<std::uint64_t> free = files_.free_bytes(directory_);
     if (!free) return free.error();
     if (*free < bytes) {
-        return Error{"no_space", "a segment takes " + std::to_string(bytes) + " bytes, but the disk of " + directory_ +
-                                     " has " + std::to_string(*free) + " left"};
+        return Error{"no_space", "a segment needs " + std::to_string(bytes) + " bytes, but only " +
+                                     std::to_string(*free) + " are free on the disk of " + directory_};
     }
     std::string name(kSpareNameStart);
     {

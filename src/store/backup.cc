@@ -8,7 +8,7 @@ namespace {
 Status make_empty(FileSystem& files, const std::string& directory) {
     const Result<std::vector<std::string>> names = files.list(directory);
     if (names && !names->empty()) {
-        return Error{"not_empty", directory + " is not empty: name a directory that is not there yet"};
+        return Error{"not_empty", directory + " is not empty; choose a directory that does not exist"};
     }
     if (!names && names.error().code != "not_found") return names.error();
     return files.make_directories(directory + "/journal");
@@ -40,7 +40,7 @@ Error as_of_backup(Error error, const std::string& backup, const std::string& da
 Result<BackupReport> make_backup(FileSystem& files, const std::string& data, const std::string& backup,
                                  const CopyProgress& progress) {
     if (Result<std::vector<std::string>> there = files.list(data + "/journal"); !there) {
-        return Error{there.error().code, "there is no log in " + data + ": name a data directory of duewheeld"};
+        return Error{there.error().code, "there is no log in " + data + "; give the data directory of duewheeld"};
     }
     if (Status usable = refuse_what_is_no_data_directory(files, data); !usable) return std::move(usable).error();
     if (Status made = make_empty(files, backup); !made) return std::move(made).error();
@@ -68,8 +68,8 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
     const Result<std::optional<BackupMark>> mark = read_backup_mark(files, backup);
     if (!mark && mark.error().code != "not_found") return mark.error();
     if (!mark || !*mark) {
-        return Error{"not_a_backup", backup + " is no whole backup: it has no file `" + kBackupMark +
-                                         "`, which `duewheel backup` writes at its end"};
+        return Error{"not_a_backup", backup + " is not a complete backup: the file `" + kBackupMark +
+                                         "`, which `duewheel backup` writes last, is missing"};
     }
     const Result<std::optional<RestoredMark>> before = read_restored_mark(files, backup);
     if (!before) return before.error();
@@ -80,7 +80,7 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
     if (copy->totals.sequence != (*mark)->sequence || copy->totals.live_count != (*mark)->pending) {
         const Error error{"damaged_log", "the log in " + backup + " ends at record " +
                                              std::to_string(copy->totals.sequence) +
-                                             ", and the backup was made up to " + std::to_string((*mark)->sequence) +
+                                             ", but the backup was made up to " + std::to_string((*mark)->sequence) +
                                              ": files were changed or are missing"};
         return as_of_backup(error, backup, data);
     }

@@ -33,7 +33,8 @@ Status check_log(const FoundLog& log, DataReport& report) {
 }
 
 Error damaged_index(const std::string& what) {
-    return {"damaged_index", what + ": the log is whole, so remove the directory `index` and it is built anew"};
+    return {"damaged_index",
+            what + ". The log is undamaged: remove the directory `index`, and the next start rebuilds it"};
 }
 
 Status check_index(const Index& index, const FoundLog& log, DataReport& report) {
@@ -41,7 +42,7 @@ Status check_index(const Index& index, const FoundLog& log, DataReport& report) 
     report.index_sequence = position.totals.sequence;
     report.index_messages = position.totals.live_count;
     if (position.totals.sequence > report.sequence) {
-        return Error{"damaged_log", "the index knows record " + std::to_string(position.totals.sequence) +
+        return Error{"damaged_log", "the index contains record " + std::to_string(position.totals.sequence) +
                                         ", but the log ends at " + std::to_string(report.sequence)};
     }
     // One that was begun inside the log and has not come to its end knows only a part of the messages.
@@ -73,7 +74,7 @@ Status check_tables(const Index& index) {
 
 Result<DataReport> check_data_directory(FileSystem& files, const std::string& directory) {
     if (Result<std::vector<std::string>> there = files.list(directory + "/journal"); !there) {
-        return Error{there.error().code, "there is no log in " + directory + ": name a data directory of duewheeld"};
+        return Error{there.error().code, "there is no log in " + directory + "; give the data directory of duewheeld"};
     }
     Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
     if (!lock) return std::move(lock).error();

@@ -35,9 +35,9 @@ Status write(FileSystem& files, const std::string& directory, const std::string&
 
 Error damaged_mark(const std::string& path) {
     const bool says_little = path.ends_with(std::string("/") + kClockMark);
-    return {"damaged_mark", path + " was changed or damaged: " +
-                                (says_little ? "the next start writes it anew, and doubts the wall clock"
-                                             : "make the directory anew from a whole backup")};
+    return {"damaged_mark", path + " is damaged. " +
+                                (says_little ? "The next start replaces it, and does not trust the wall clock at first"
+                                             : "Restore the directory again from a complete backup")};
 }
 
 Result<std::optional<Values>> read(FileSystem& files, const std::string& path) {
@@ -167,7 +167,7 @@ Status refuse_unfinished_restore(const FileSystem& files, const std::string& dir
     if (!found) return found.error();
     if (!*found) return {};
     return Error{"not_a_data_directory", "the restore into " + directory +
-                                             " was interrupted: remove the directory and restore again. Nothing was "
+                                             " was interrupted. Remove the directory and restore again. Nothing was "
                                              "changed"};
 }
 
@@ -175,9 +175,8 @@ Status refuse_what_is_no_data_directory(const FileSystem& files, const std::stri
     const Result<bool> is_backup = is_there(files, directory, kBackupMark);
     if (!is_backup) return is_backup.error();
     if (*is_backup) {
-        return Error{"not_a_data_directory",
-                     directory + " is a backup: make a data directory of it with `duewheel restore " + directory +
-                         " DIR`, and start the server on that. Nothing was changed"};
+        return Error{"not_a_data_directory", directory + " is a backup. Restore it with `duewheel restore " +
+                                                 directory + " DIR`, and start the server on DIR. Nothing was changed"};
     }
     return refuse_unfinished_restore(files, directory);
 }

@@ -50,15 +50,14 @@ Result<OpenedIndex> open_index(RowStorage& storage, const Retention& retention, 
             opened->reset();
             return start_again(storage, retention,
                                "the index ends after record " + std::to_string(position.totals.sequence) +
-                                   ", where no segment of the log begins: it is older than the log's front, or of "
+                                   ", but no segment of the log begins there: the index is too old, or belongs to "
                                    "another log");
         case Fit::lost_end:
             break;
     }
-    return Error{"damaged_log", "the index holds what the log said up to record " +
-                                    std::to_string(position.totals.sequence) +
-                                    ", but the log ends before that: records are lost. Run `duewheel check`, and "
-                                    "restore the log from a backup"};
+    return Error{"damaged_log", "the index contains record " + std::to_string(position.totals.sequence) +
+                                    ", but the log ends before it: records are lost. Run `duewheel check`, and "
+                                    "restore a backup"};
 }
 
 Status seal_missing(const SegmentCatalog& catalog, Index& index) {

@@ -109,8 +109,8 @@ class ByteReader {
 
 Error damaged(std::string_view what) {
     return {"damaged_index", "a " + std::string(what) +
-                                 " of the index cannot be read. Nothing is lost: remove the index and it is built "
-                                 "again from the log"};
+                                 " of the index cannot be read. No data is lost: remove the index, and the next "
+                                 "start rebuilds it from the log"};
 }
 
 // Sums wrap around, so that no instant is lost at the ends of the range.
@@ -433,9 +433,9 @@ Result<PlacedRow> decode_dead_row(std::string_view key, std::string_view value) 
     const std::string_view name_space = reader.text();
     const std::string_view queue = reader.text();
     const DuePosition at = reader.position();
-    if (!is_dead || !reader.finished()) return damaged("key of the dead table");
+    if (!is_dead || !reader.finished()) return damaged("key of the dead letter table");
     Result<MessageRow> row = decode_row(value);
-    if (!row || row->state.state != State::dead) return damaged("row of the dead table");
+    if (!row || row->state.state != State::dead) return damaged("row of the dead letter table");
     row->id = at.id;
     row->ended_ms = at.due_ms;
     row->state.name_space = name_space;
@@ -474,13 +474,14 @@ Result<IndexPosition> decode_position(std::string_view value) {
     ByteReader reader(value);
     const auto version = reader.number<std::uint32_t>();
     if (reader.whole() && version > kIndexFormatVersion) {
-        return Error{"newer_format", "the index has format " + std::to_string(version) + " and this version knows " +
-                                         std::to_string(kIndexFormatVersion) +
-                                         ": open the data with the version that wrote it"};
+        return Error{"newer_format", "the index has format " + std::to_string(version) +
+                                         ", and this version supports up to " + std::to_string(kIndexFormatVersion) +
+                                         ". Start the version that wrote it"};
     }
     if (reader.whole() && version < kIndexFormatVersion) {
-        return Error{"damaged_index", "the index has the older format " + std::to_string(version) +
-                                          ". Nothing is lost: remove the index and it is built again from the log"};
+        return Error{"damaged_index",
+                     "the index has the older format " + std::to_string(version) +
+                         ". No data is lost: remove the index, and the next start rebuilds it from the log"};
     }
     IndexPosition position;
     position.segment = reader.number<std::uint64_t>();

@@ -8,8 +8,7 @@ namespace {
 
 Error not_true(Sequence sequence, const std::string& what) {
     return {"damaged_log", "record " + std::to_string(sequence) + " of the log " + what +
-                               ": records are lost, or were never written as they should. Run `duewheel check`, and "
-                               "restore the log from a backup"};
+                               ": records are lost or damaged. Run `duewheel check`, and restore a backup"};
 }
 
 }  // namespace
@@ -39,17 +38,16 @@ Status LogAudit::close(const CommitInLog& commit) {
     return Error{"damaged_log", "commit " + std::to_string(commit.totals.commit) + " of segment " +
                                     std::to_string(commit.segment_number) + " at offset " +
                                     std::to_string(commit.offset) +
-                                    " does not add up to what its footer says: run `duewheel check`, and restore the "
-                                    "log from a backup"};
+                                    " does not match its footer. Run `duewheel check`, and restore a backup"};
 }
 
 Status LogAudit::check_front(Sequence front) const {
     if (front <= 1 || carried_up_to_ >= front) return {};
-    const std::string released =
-        carried_up_to_ == 0 ? "no segment was ever released"
-                            : "only what stands before record " + std::to_string(carried_up_to_) + " was released";
+    const std::string released = carried_up_to_ == 0
+                                     ? "no segment was ever released"
+                                     : "only what is before record " + std::to_string(carried_up_to_) + " was released";
     return Error{"damaged_log", "the log begins with record " + std::to_string(front) + ", but " + released +
-                                    ": segments are missing. Put them back, or restore the log from a backup"};
+                                    ": segments are missing. Put them back, or restore a backup"};
 }
 
 }  // namespace duewheel

@@ -15,7 +15,7 @@ Result<std::unique_ptr<LogView>> LogView::open(FileSystem& files, const std::str
                                                const ViewProgress& progress) {
     if (Result<std::vector<std::string>> there = files.list(data + "/journal"); !there) {
         return Error{there.error().code,
-                     "there is no log in " + data + ": name a data directory of duewheeld, or a backup of one"};
+                     "there is no log in " + data + "; give the data directory of duewheeld, or a backup"};
     }
     if (Status whole = refuse_unfinished_restore(files, data); !whole) return std::move(whole).error();
     std::unique_ptr<LogView> view(new LogView(rows));
@@ -70,8 +70,8 @@ Status LogView::prove() const {
         find_difference(*index_, RecentTier(), *settings, position.totals, first_sequences);
     if (!difference) return difference.error();
     if (!*difference) return {};
-    return Error{"damaged_log", "the messages are not those that the log promises: " + **difference +
-                                    ". Put missing segments back, or restore the log from a backup"};
+    return Error{"damaged_log", "the messages do not match the log: " + **difference +
+                                    ". Put missing segments back, or restore a backup"};
 }
 
 }  // namespace duewheel

@@ -382,7 +382,8 @@ void RecentTier::check() const {
         rare += entry.has_rare ? 1 : 0;
         if (entry.durable_state == State::dead) {
             ++dead;
-            require(dead_.contains({entry.queue, ended_ms(entry), entry.id}), "a dead message that its queue has not");
+            require(dead_.contains({entry.queue, ended_ms(entry), entry.id}),
+                    "a dead letter that is not in the list of its queue");
         }
         require(find(entry.id) == number, "an entry is not found by its id");
         require(!outcomes_.contains(entry.id), "a message is unfinished and ended at once");
@@ -394,7 +395,7 @@ void RecentTier::check() const {
     require(in_block == used_, "a block's count of entries in use is off");
     require(used == by_id_.size(), "ids and entries differ in number");
     require(rare == rare_.size(), "a side-table row without its entry");
-    require(dead == dead_.size(), "a dead message without its entry");
+    require(dead == dead_.size(), "a dead letter without its entry");
     require(used + free_.size() == entries_.size(), "an entry is neither used nor free");
     for (const auto& [id, outcome] : outcomes_) {
         require(touched_.contains(outcome.segment), "an outcome that no sweep will reach");

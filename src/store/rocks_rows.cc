@@ -60,8 +60,9 @@ Error error_of(const rocksdb::Status& status, const std::string& directory) {
     if (status.IsIOError() && !status.IsPathNotFound()) {
         return {"io_error", "the index in " + directory + " cannot be read or written: " + status.ToString()};
     }
-    return {"damaged_index", "the index in " + directory + " is damaged (" + status.ToString() +
-                                 "). Nothing is lost: remove that directory and it is built again from the log"};
+    return {"damaged_index",
+            "the index in " + directory + " is damaged (" + status.ToString() +
+                "). No data is lost: remove that directory, and the next start rebuilds it from the log"};
 }
 
 class ExpiredRowFilter final : public rocksdb::CompactionFilter {
@@ -313,7 +314,7 @@ class RocksRows final : public SortedRows {
         if (!free) return free.error();
         if (*free < kOpeningBytes) {
             return Error{"no_space", "the index in " + directory_ + " needs " + std::to_string(kOpeningBytes) +
-                                         " bytes of free space to go on, and there are " + std::to_string(*free)};
+                                         " bytes of free space, but only " + std::to_string(*free) + " are free"};
         }
         const std::unique_lock lock(mutex_);
         database_.reset();
@@ -345,8 +346,8 @@ RocksRowStorage::RocksRowStorage(FileSystem& files, std::string directory, RowEx
 Result<std::unique_ptr<SortedRows>> RocksRowStorage::open() {
     const Result<std::unique_ptr<File>> note = files_.open(note_path(), OpenMode::read);
     if (note) {
-        return Error{"damaged_index", "a server met damage in the index in " + directory_ + ", as " + note_path() +
-                                          " notes. Nothing is lost: the next start builds it again from the log"};
+        return Error{"damaged_index", "the index in " + directory_ + " was marked as damaged, in " + note_path() +
+                                          ". No data is lost: the next start rebuilds it from the log"};
     }
     if (note.error().code != "not_found") return note.error();
     if (Status made = files_.make_directories(directory_); !made) return std::move(made).error();

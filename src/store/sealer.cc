@@ -11,8 +11,8 @@ namespace duewheel {
 namespace {
 
 Error not_of_this_log(std::string_view what) {
-    return {"damaged_index", "the index and the log do not belong together: " + std::string(what) +
-                                 ". Nothing is lost: remove the index and it is built again from the log"};
+    return {"damaged_index", "the index and the log do not match: " + std::string(what) +
+                                 ". No data is lost: remove the index, and the next start rebuilds it from the log"};
 }
 
 // Cursors of the queues that the segment touches, read from the index where the segment does not set them.
