@@ -60,7 +60,7 @@ struct NamespaceMetric {
 std::span<const NamespaceMetric> namespace_metrics();
 
 inline constexpr Metric kBuildInfo{"duewheel_build_info", MetricType::gauge, "version",
-                                   "Always 1; the version of the server stands in the label."};
+                                   "Always 1; the label contains the version of the server."};
 inline constexpr Metric kClockState{"duewheel_clock_state", MetricType::gauge, "state",
                                     "1 for the state that the server's clock is in, 0 for all others."};
 inline constexpr Metric kLimit{"duewheel_limit", MetricType::gauge, "limit",
