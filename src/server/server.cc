@@ -156,13 +156,14 @@ Status Server::Parts::fit_volume(ShardOptions& shard_options) {
     shard_options.free_floor_bytes = sizes.free_floor_bytes;
     const std::uint64_t needed = sizes.needed_bytes(options.spare_segments + options.reserve_segments);
     if (*volume != 0 && needed >= *volume) {
-        log.warning("small_volume",
-                    "The volume of the data directory is too small for a put to be taken: use a larger one, or lower "
-                    "the settings store.segment_size and store.free_floor.",
-                    {{"volume_bytes", *volume},
-                     {"needed_bytes", needed},
-                     {"segment_bytes", sizes.segment_bytes},
-                     {"free_floor_bytes", sizes.free_floor_bytes}});
+        log.warning(
+            "small_volume",
+            "The volume of the data directory is too small, and all puts are refused. Use a larger volume, or lower "
+            "the settings store.segment_size and store.free_floor.",
+            {{"volume_bytes", *volume},
+             {"needed_bytes", needed},
+             {"segment_bytes", sizes.segment_bytes},
+             {"free_floor_bytes", sizes.free_floor_bytes}});
     }
     return {};
 }
@@ -240,10 +241,10 @@ std::optional<std::string> Server::Parts::why_puts_are_refused() const {
     const SpaceWatch& space = shard->parts().space();
     if (!space.is_full()) return std::nullopt;
     return std::string(space.has_only_reserve()
-                           ? "puts and moves are refused: the disk is full but for a reserve, with "
+                           ? "puts and moves are refused: the disk is full except for a reserve, with "
                            : "puts are refused: the disk is nearly full, with ") +
-           std::to_string(space.seen().free_bytes) + " bytes free; puts are taken again from " +
-           std::to_string(space.resume_bytes()) + " bytes on";
+           std::to_string(space.seen().free_bytes) + " bytes free; puts are accepted again at " +
+           std::to_string(space.resume_bytes()) + " bytes";
 }
 
 EventLoop::TimePoint Server::Parts::turn() {

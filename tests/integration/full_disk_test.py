@@ -217,7 +217,7 @@ class FullDisk(unittest.TestCase):
         self.assertEqual((status, answer["code"]), (507, "store_full"))
         status, ready = client.request("GET", "/readyz")
         self.assertEqual((status, ready["ready"]), (503, False))
-        self.assertIn(f"puts are taken again from {(256 + 128) << 20} bytes on", ready["reason"])
+        self.assertIn(f"puts are accepted again at {(256 + 128) << 20} bytes", ready["reason"])
         self.assertIn("small_volume", daemon.log_text())
 
     def test_filled_by_its_own_messages_it_refuses_puts_until_what_ends_has_made_space(self):
