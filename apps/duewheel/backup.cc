@@ -30,7 +30,7 @@ void print(const Session& session, const BackupReport& report, const char* what)
                                          {"pending", data.pending},
                                          {"sequence", data.sequence},
                                          {"server_time_ms", report.mark.server_time_ms},
-                                         {"clock_is_doubted", report.clock_is_doubted}};
+                                         {"clock_untrusted", report.clock_untrusted}};
         std::printf("%s\n", boost::json::serialize(object).c_str());
         return;
     }
@@ -81,17 +81,18 @@ int restore(Session& session, const CopyArguments& arguments) {
     print(session, *report, "the directory can be started on");
     std::fprintf(
         stderr,
-        "duewheel: what was put, changed or ended after %s is not in it. Messages that were delivered after that come "
-        "once more: those due before this restore are marked `maybe_delivered`. Leases of before are void. Do not "
-        "let the original go on beside it; to look at what is restored without posting to webhooks, start the server "
-        "with --webhooks-post=false.\n",
+        "duewheel: the restored data ends at %s: later puts, changes and acks are lost. Messages that were delivered "
+        "after that are delivered again; those due before this restore are marked `maybe_delivered`. Earlier leases "
+        "are void. Do not run the original server beside it. To inspect the data without posting to webhooks, start "
+        "the "
+        "server with --webhooks-post=false.\n",
         format_instant(report->mark.server_time_ms).c_str());
-    if (report->clock_is_doubted) {
+    if (report->clock_untrusted) {
         std::fprintf(
             stderr,
-            "duewheel: the server of the backup did not believe its wall clock, so one on this directory begins "
-            "with the time of the backup: `duewheel clock show` says whether the clock is held, and `clock "
-            "accept` believes it.\n");
+            "duewheel: the original server did not trust its wall clock, so a server on this directory starts at the "
+            "time of the backup. `duewheel clock show` shows whether the clock is held, and `duewheel clock accept` "
+            "accepts the wall clock.\n");
     }
     return kExitDone;
 }

@@ -54,7 +54,7 @@ Result<BackupReport> make_backup(FileSystem& files, const std::string& data, con
     if (*restored) {
         if (Status kept = write_mark(files, backup, **restored); !kept) return std::move(kept).error();
     }
-    if (Status kept = copy_clock_mark(files, data, backup, report.clock_is_doubted); !kept)
+    if (Status kept = copy_clock_mark(files, data, backup, report.clock_untrusted); !kept)
         return std::move(kept).error();
     Result<DataReport> checked = check_data_directory(files, backup);
     if (!checked) return std::move(checked).error();
@@ -89,7 +89,7 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
     Result<DataReport> checked = check_data_directory(files, data);
     if (!checked) return as_of_backup(std::move(checked).error(), backup, data);
     report.data = *std::move(checked);
-    if (Status kept = copy_clock_mark(files, backup, data, report.clock_is_doubted); !kept)
+    if (Status kept = copy_clock_mark(files, backup, data, report.clock_untrusted); !kept)
         return as_of_backup(std::move(kept).error(), backup, data);
     RestoredMark restored;
     restored.sequence = copy->totals.sequence;

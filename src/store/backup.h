@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kIdsOfTheOriginal = 1'000'000'000;
 struct BackupReport {
     DataReport data;  // of the backup, or of the restored directory
     BackupMark mark;
-    bool clock_is_doubted = false;  // by the server of the original; one on the copy begins with that
+    bool clock_untrusted = false;  // by the server of the original; one on the copy begins with that
 };
 
 // `backup`: a directory that is not there yet, or empty. Codes: `not_empty`, `not_found` (there is no log in `data`),

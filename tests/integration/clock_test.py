@@ -162,7 +162,7 @@ class ClockTest(unittest.TestCase):
             self.assertEqual(subprocess.run([BIN / "duewheel", "backup", daemon.data, daemon.directory / "b"]).returncode, 0)
             restoring = subprocess.run([BIN / "duewheel", "restore", daemon.directory / "b", daemon.directory / "r" / "data"],
                                        capture_output=True, text=True, check=True)
-            self.assertIn("did not believe its wall clock", restoring.stderr)
+            self.assertIn("did not trust its wall clock", restoring.stderr)
             with Daemon(directory=daemon.directory / "r", environment=wall.environment) as restored:
                 restored.start()
                 self.assertEqual(self.clock(restored.client())[0], "held")
