@@ -37,7 +37,7 @@ class Backups(unittest.TestCase):
         self.addCleanup(restored.__exit__, None, None, None)
         made = duewheel("--json", "restore", self.backup, restored.data)
         self.assertEqual(made.returncode, 0, made.stderr)
-        self.assertIn("Leases of before are void", made.stderr)
+        self.assertIn("Earlier leases are void", made.stderr)
         return restored, json.loads(made.stdout)
 
     def test_all_that_was_answered_before_is_in_it_however_busy_the_server_was(self):

@@ -99,7 +99,7 @@ class FullDisk(unittest.TestCase):
         self.assertEqual(client.put("far", "no")[1].get("code"), "store_full")
         status, ready = client.request("GET", "/readyz")
         self.assertEqual((status, ready["ready"]), (503, False))
-        self.assertRegex(ready["reason"], r"^puts (and moves )?are refused: the disk is .* \d+ bytes free; puts are taken again")
+        self.assertRegex(ready["reason"], r"^puts (and moves )?are refused: the disk is .* \d+ bytes free; puts are accepted again")
         self.assertEqual(client.request("GET", "/healthz")[0], 200)
         self.assertEqual(metric(client, "duewheel_store_full"), 1)
         messages = client.take("near", 4)

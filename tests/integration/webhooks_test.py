@@ -581,7 +581,7 @@ class Where(Webhooks):
                 run = subprocess.run([BIN / "duewheeld", "--data", directory + "/data", "--http", "127.0.0.1:0",
                                       f"--webhooks-trusted-file={file}"], capture_output=True, text=True, timeout=60)
                 self.assertEqual(run.returncode, 2, run.stderr)
-                self.assertIn("no certificates in PEM can be read from", run.stderr)
+                self.assertIn("cannot read PEM certificates from", run.stderr)
                 self.assertIn("--webhooks-trusted-file", run.stderr)
 
     def test_a_certificate_counts_only_where_it_is_trusted_and_for_who_it_says(self):
