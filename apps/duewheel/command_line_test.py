@@ -971,7 +971,7 @@ class Examples(CommandLine):
             self.assertEqual(done.returncode, REFUSED, lines)
             self.assertIn(f"({refusal}", done.stderr.decode())
             return done.stderr.decode()
-        warning = "duewheel: what was put, changed or ended after .*\n" if "duewheel restore" in script else ""
+        warning = "duewheel: the restored data ends at .*\n" if "duewheel restore" in script else ""
         self.assertEqual(done.returncode, DONE, done.stderr.decode())
         self.assertRegex(done.stderr.decode(), rf"\A{warning}\Z", lines)
         return done.stdout.decode()
