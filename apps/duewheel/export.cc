@@ -216,6 +216,10 @@ int export_all(Session& session, const ExportArguments& arguments) {
                      "duewheel: Webhooks whose secrets are not named in it: %llu. With --with-secrets they are.\n",
                      static_cast<unsigned long long>(report->secrets_left_out));
     }
+    if (report->headers_left_out != 0) {
+        std::fprintf(stderr, "duewheel: Webhooks whose headers are not in it, because they may be secrets: %llu.\n",
+                     static_cast<unsigned long long>(report->headers_left_out));
+    }
     return kExitDone;
 }
 

@@ -137,7 +137,7 @@ void print_left_to_do(const ImportRun& run) {
     }
     for (const std::string& queue : run.unsigned_queues()) {
         std::fprintf(stderr,
-                     "duewheel: Queue %s posts to a webhook that was signed, and the export does not name its secrets: "
+                     "duewheel: Queue %s posts to a webhook whose secrets or headers are not in the export: "
                      "the queue is paused. Set them, and let it go on with `duewheel queue resume`.\n",
                      printable(queue).c_str());
     }

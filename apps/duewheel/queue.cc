@@ -67,6 +67,11 @@ void print_target(const json::object& target, Rows& rows) {
     if (const json::value* secrets = webhook->if_contains("secrets")) {
         rows.push_back({"signed with", printable(json::serialize(*secrets))});
     }
+    if (const json::object* headers = object_of(*webhook, "headers")) {
+        for (const auto& [name, value] : *headers) {
+            rows.push_back({"header", printable({name.data(), name.size()}) + ", whose value is not shown"});
+        }
+    }
     if (const std::int64_t timeout_ms = number_of(*webhook, "timeout_ms"); timeout_ms != 0) {
         rows.push_back({"answer within", format_span(timeout_ms)});
     }
@@ -139,8 +144,9 @@ int set(Session& session, const SetArguments& arguments) {
     json::object request;
     if (arguments.paused) request["paused"] = true;
     if (!arguments.lease.empty()) request["lease"] = arguments.lease;
-    if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
-    arguments.webhook.put_into(request);
+    Status read = arguments.retry.put_into(request);
+    if (read) read = arguments.webhook.put_into(request);
+    if (!read) return session.complain(read.error(), kExitUsage);
     json::object limits;
     if (arguments.pending) limits["pending"] = *arguments.pending;
     if (arguments.per_second) limits["per_second"] = *arguments.per_second;

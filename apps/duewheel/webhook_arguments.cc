@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "arguments.h"
+#include "body_argument.h"
+#include "header_arguments.h"
 
 namespace duewheel {
 
@@ -14,10 +16,15 @@ void WebhookArguments::add_to(CLI::App& verb) {
         ->allow_extra_args(false);
     takes_duration(verb.add_option("--webhook-timeout", timeout, "How long its answer is waited for"));
     verb.add_option("--webhook-concurrency", concurrency, "How many are posted at a time");
+    verb.add_option(
+            "--webhook-header", headers,
+            "Send this header with each post, such as Authorization=@FILE; the server shows its value to nobody")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
     verb.add_option("--webhook-rate", rate, "How many are posted a second; else no limit");
 }
 
-void WebhookArguments::put_into(boost::json::object& request) const {
+Status WebhookArguments::put_into(boost::json::object& request) const {
     boost::json::object webhook;
     if (url) webhook["url"] = *url;
     if (!secrets.empty()) {
@@ -25,10 +32,25 @@ void WebhookArguments::put_into(boost::json::object& request) const {
         for (const std::string& name : secrets) names.emplace_back(boost::json::string_view(name));
         webhook["secrets"] = std::move(names);
     }
+    std::vector<std::string> pairs;
+    for (const std::string& header : headers) {
+        const std::size_t value = header.find("=@");
+        if (value == std::string::npos || value != header.find('=')) {
+            pairs.push_back(header);
+            continue;
+        }
+        const Result<std::string> content = read_body_argument(header.substr(value + 1));
+        if (!content) return Error{content.error().code, content.error().message, "--webhook-header"};
+        pairs.push_back(header.substr(0, value + 1) + content->substr(0, content->find_last_not_of("\r\n") + 1));
+    }
+    if (Status read = put_headers_into(pairs, webhook); !read) {
+        return Error{read.error().code, read.error().message, "--webhook-header"};
+    }
     if (!timeout.empty()) webhook["timeout"] = timeout;
     if (concurrency) webhook["concurrency"] = *concurrency;
     if (rate) webhook["rate"] = *rate;
     if (!webhook.empty()) request["target"] = boost::json::object{{"webhook", std::move(webhook)}};
+    return {};
 }
 
 }  // namespace duewheel

@@ -17,10 +17,12 @@ struct WebhookArguments {
     std::string timeout;
     std::optional<std::uint64_t> concurrency;
     std::optional<std::uint64_t> rate;
+    std::vector<std::string> headers;  // "name=value", or "name=@file"
 
     void add_to(CLI::App& verb);
-    // As the member `target`, where anything of it is given.
-    void put_into(boost::json::object& request) const;
+    // As the member `target`, where anything of it is given. Codes: those of put_headers_into() and of
+    // read_body_argument().
+    Status put_into(boost::json::object& request) const;
 };
 
 }  // namespace duewheel

@@ -23,12 +23,16 @@ bool begins_with(std::string_view name, std::string_view beginning) {
     return name.size() >= beginning.size() && equal_ignoring_case(name.substr(0, beginning.size()), beginning);
 }
 
-bool is_passed_on(std::string_view name) {
+}  // namespace
+
+bool may_be_said(std::string_view name) {
     const auto is_it = [&](std::string_view each) { return equal_ignoring_case(name, each); };
     const auto begins = [&](std::string_view each) { return begins_with(name, each); };
     return std::none_of(std::begin(kNotPassedOn), std::end(kNotPassedOn), is_it) &&
            std::none_of(std::begin(kOwnBeginnings), std::end(kOwnBeginnings), begins);
 }
+
+namespace {
 
 // A name as a header value, which is ASCII: its other bytes are percent-encoded. No name has a percent sign, so that
 // percent-decoding gives back every name.
@@ -96,8 +100,13 @@ WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const Web
     }
     if (!message.traceparent.empty()) say("traceparent", message.traceparent);
     if (!message.content_type.empty()) say("Content-Type", message.content_type);
-    std::copy_if(own.begin(), own.end(), std::back_inserter(fields),
-                 [](const auto& field) { return is_passed_on(field.first); });
+    for (const auto& [name, value] : attempt.headers) say(name.c_str(), value);
+    std::copy_if(own.begin(), own.end(), std::back_inserter(fields), [&](const auto& field) {
+        const bool is_of_queue = std::any_of(attempt.headers.begin(), attempt.headers.end(), [&](const auto& header) {
+            return equal_ignoring_case(header.first, field.first);
+        });
+        return !is_of_queue && may_be_said(field.first);
+    });
     request.body = std::move(message.body);
     return request;
 }

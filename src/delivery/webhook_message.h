@@ -1,8 +1,9 @@
 // A message as a webhook, and what its answer means.
 //
 // What goes out: the three fields of Standard Webhooks, of which webhook-id is the message's id, the same in every
-// attempt; what a lease would tell, in fields that begin with `duewheel-`; the message's media type and its own
-// headers, but for those that say how a request is framed or who it is for; and the body, byte for byte.
+// attempt; what a lease would tell, in fields that begin with `duewheel-`; the message's media type, the
+// queue's headers and the message's own, but for those that say how a request is framed or who it is for; and the body,
+// byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,15 @@ struct WebhookAttempt {
     std::int64_t timeout_ms = 0;
     std::int64_t timestamp_ms = 0;  // of the clock on the wall, against which receivers check
     std::int64_t lateness_ms = 0;   // from its due time until now
+    std::span<const std::pair<std::string, std::string>> headers = {};  // of the queue
 };
 
-// Takes the body out of `message`. `own`: the message's headers. O(size).
+// Whether a queue or a message may say a field of this name. Not those that frame a request, are for the next hop, or
+// are this program's to say.
+bool may_be_said(std::string_view name);
+
+// Takes the body out of `message`. `own`: the message's headers, of which those are left out that the queue has too.
+// O(size).
 WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const WebhookAttempt& attempt);
 
 enum class WebhookMeaning : std::uint8_t {

@@ -137,6 +137,19 @@ TEST(WebhookMessage, passes_no_header_on_that_is_not_the_messages_to_choose) {
     EXPECT_TRUE(text.ends_with("Authorization: Bearer x\nwebhooks: kept\n")) << text;
 }
 
+// Who puts a message must not choose what the receiver takes for the queue's authority.
+TEST(WebhookMessage, the_queues_headers_replace_those_of_the_message) {
+    const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
+    const HeaderFields of_queue = {{"Authorization", "Bearer queue"}, {"X-Empty", ""}};
+    Delivered message;
+    const WebhookRequest request =
+        webhook_of(message, {{"AUTHORIZATION", "Bearer mine"}, {"x-empty", "mine"}, {"X-Other", "kept"}},
+                   {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, 0, of_queue});
+    const std::string text = text_of(request.fields);
+    EXPECT_EQ(text.find("mine"), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("Authorization: Bearer queue\nX-Empty: \nX-Other: kept\n")) << text;
+}
+
 TEST(WebhookMessage, an_answer_is_what_it_says) {
     for (const int status : {200, 201, 202, 204, 299})
         EXPECT_EQ(meaning_of(answered(status)), WebhookMeaning::delivered);

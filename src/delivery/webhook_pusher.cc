@@ -422,7 +422,8 @@ void WebhookPusher::post(Post post, Delivered message) {
                            .signer = target.signer,
                            .timeout_ms = timeout_of(target),
                            .timestamp_ms = surroundings_.wall_now_ms(),
-                           .lateness_ms = std::max<std::int64_t>(now_ - message.due_ms, 0)};
+                           .lateness_ms = std::max<std::int64_t>(now_ - message.due_ms, 0),
+                           .headers = target.webhook->headers};
     const HeaderFields own = message.headers.empty() ? HeaderFields() : surroundings_.read_headers(message.headers);
     WebhookRequest request = webhook_of(message, own, attempt);
     ++under_way_;

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "delivery/webhook_message.h"
 #include "delivery/webhook_url.h"
 
 namespace duewheel {
@@ -80,6 +81,11 @@ Status WebhookRules::check_secrets(const WebhookTarget& target) const {
 Status WebhookRules::check(WebhookTarget& target) const {
     if (Status url = check_url(target.url); !url) return url;
     if (Status secrets = check_secrets(target); !secrets) return secrets;
+    for (const auto& [name, value] : target.headers) {
+        if (may_be_said(name)) continue;
+        return Error{"bad_webhook_header", name + " is the server's own to say, or frames the request: leave it out",
+                     "target.webhook.headers." + name.substr(0, 64)};
+    }
     if (target.timeout_ms > options_.timeout_max_ms) {
         return out_of_range("timeout", "from 1 ms to " + std::to_string(options_.timeout_max_ms) +
                                            " ms: the setting webhooks.timeout_max");

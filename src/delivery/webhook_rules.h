@@ -21,7 +21,8 @@ class WebhookRules {
     WebhookRules(const WebhookOptions& options, const AddressPolicy& addresses, const WebhookSecrets& secrets)
         : options_(options), addresses_(addresses), secrets_(secrets) {}
 
-    // Gives the URL its one form. Codes: bad_webhook_url, bad_webhook_secret, forbidden_address, out_of_range.
+    // Gives the URL its one form. Codes: bad_webhook_header, bad_webhook_secret, bad_webhook_url, forbidden_address,
+    // out_of_range.
     Status check(WebhookTarget& target) const;
 
   private:

@@ -142,6 +142,20 @@ TEST(WebhookRules, refuse_secrets_that_there_are_not_and_numbers_out_of_range) {
     EXPECT_EQ(with({}, 0, 0, kWebhookRateMax + 1), "out_of_range target.webhook.rate");
 }
 
+TEST(WebhookRules, refuse_headers_that_the_server_says_itself) {
+    Rules rules;
+    const auto with = [&](const std::string& name) {
+        WebhookTarget target{"http://example.com/", {}, 0, 0, 0};
+        target.headers = {{"X-Fine", "x"}, {name, "x"}};
+        return rules.check(std::move(target));
+    };
+    EXPECT_EQ(with("Authorization"), "http://example.com/");
+    for (const std::string name : {"Host", "content-length", "Transfer-Encoding", "Content-Type", "webhook-id",
+                                   "Webhook-Signature", "DUEWHEEL-queue", "Proxy-Authorization", "traceparent"}) {
+        EXPECT_EQ(with(name), "bad_webhook_header target.webhook.headers." + name);
+    }
+}
+
 TEST(WebhookRules, networks_that_are_none_are_told) {
     WebhookOptions options;
     options.allowed_networks = {"10.0.0.0/8", "10.0.0.1/8"};

@@ -18,9 +18,9 @@ namespace {
 
 const HttpApiOptions kOptions{};
 
-Result<Command> command_of(const Call& call) {
+Result<Command> command_of(const Call& call, const HttpApiOptions& options = kOptions) {
     const CallRequest request(call);
-    return read_command(request.request(), *find_call(request.request().segments), kOptions);
+    return read_command(request.request(), *find_call(request.request().segments), options);
 }
 
 // What the patch makes of the settings, or the code and the field of its refusal.
@@ -28,8 +28,9 @@ std::string code_of(const Error& error) {
     return std::string(error.code) + " " + error.field;
 }
 
-std::string patch(QueueSettings& settings, const std::string& text) {
-    const Result<Command> command = command_of({"PATCH", "/v1/queues/q", text, "application/merge-patch+json"});
+std::string patch(QueueSettings& settings, const std::string& text, const HttpApiOptions& options = kOptions) {
+    const Result<Command> command =
+        command_of({"PATCH", "/v1/queues/q", text, "application/merge-patch+json"}, options);
     if (!command) return code_of(command.error());
     const Status changed = std::get<PatchQueueCommand>(*command).change(settings);
     return changed ? "" : code_of(changed.error());
@@ -121,6 +122,50 @@ TEST(MergePatch, is_read_as_strictly_as_settings_are) {
     }
     const Result<Command> typed = command_of({"PATCH", "/v1/queues/q", "{}", "text/plain"});
     EXPECT_EQ(code_of(typed.error()), "unsupported_media_type Content-Type");
+}
+
+// A reader of the settings does not see the values, and cannot give them again.
+TEST(MergePatch, headers_of_a_webhook_are_kept_one_by_one) {
+    using Headers = std::vector<std::pair<std::string, std::string>>;
+    const auto patched = [](const std::string& members) {
+        QueueSettings settings = all_of_a_queue();
+        settings.webhook->headers = {{"Authorization", "Bearer x"}, {"X-Team", "letters"}};
+        const std::string refusal = patch(settings, R"({"target":{"webhook":)" + members + "}}");
+        return refusal.empty() ? settings.webhook->headers : Headers{{refusal, ""}};
+    };
+    const Headers both = {{"Authorization", "Bearer x"}, {"X-Team", "letters"}};
+    EXPECT_EQ(patched(R"({"rate":5})"), both);
+    EXPECT_EQ(patched(R"({"headers":{}})"), both);
+    EXPECT_EQ(patched(R"({"headers":null})"), Headers());
+    EXPECT_EQ(patched(R"({"headers":{"AUTHORIZATION":null}})"), (Headers{{"X-Team", "letters"}}));
+    EXPECT_EQ(patched(R"({"headers":{"X-None":null}})"), both);
+    EXPECT_EQ(patched(R"({"headers":{"authorization":"Bearer y"}})"),
+              (Headers{{"X-Team", "letters"}, {"authorization", "Bearer y"}}));
+    EXPECT_EQ(patched(R"({"headers":{"X-Team":null,"X-New":""}})"),
+              (Headers{{"Authorization", "Bearer x"}, {"X-New", ""}}));
+    const std::string field = "bad_webhook_header target.webhook.headers";
+    EXPECT_EQ(patched(R"({"headers":{"Authorization":"***"}})"), (Headers{{field + ".Authorization", ""}}));
+    EXPECT_EQ(patched(R"({"headers":{"X-Long":")" + std::string(4'066, 'x') + R"("}})"), (Headers{{field, ""}}));
+}
+
+// Whoever may change the URL would have got the values of headers that nobody is shown.
+TEST(MergePatch, a_webhook_at_another_url_does_not_get_the_headers_of_the_one_before) {
+    HttpApiOptions options;
+    options.check_webhook = [](WebhookTarget& target) {
+        if (!target.url.ends_with('/')) target.url += '/';  // the one form
+        return Status();
+    };
+    const auto patched = [&](const std::string& members) {
+        QueueSettings settings = all_of_a_queue();
+        settings.webhook->url = "https://receiver.example/";
+        settings.webhook->headers = {{"Authorization", "Bearer x"}};
+        return patch(settings, R"({"target":{"webhook":)" + members + "}}", options);
+    };
+    EXPECT_EQ(patched(R"({"url":"https://other.example/"})"),
+              "bad_webhook_header target.webhook.headers.Authorization");
+    EXPECT_EQ(patched(R"({"url":"https://receiver.example"})"), "") << "the one before";
+    EXPECT_EQ(patched(R"({"url":"https://other.example/","headers":null})"), "");
+    EXPECT_EQ(patched(R"({"url":"https://other.example/","headers":{"authorization":"Bearer y"}})"), "");
 }
 
 TEST(MergePatch, of_a_namespace) {

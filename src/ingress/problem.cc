@@ -40,6 +40,7 @@ constexpr ProblemKind kKinds[] = {
     {"bad_state", 400, "Not a state"},
     {"bad_utf8", 400, "Not UTF-8"},
     {"bad_watchdog_name", 400, "Not a watchdog's name"},
+    {"bad_webhook_header", 400, "Not a webhook header"},
     {"bad_webhook_secret", 400, "Not a webhook secret"},
     {"bad_webhook_url", 400, "Not a webhook URL"},
     {"bad_zone", 400, "Not a time zone"},

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/list_request.h"
 #include "ingress/query_request.h"
@@ -33,8 +34,52 @@ Status read_positive(const Result<std::optional<std::int64_t>>& read, const char
     return {};
 }
 
+Error bad_header(std::string why, std::string_view name = {}) {
+    return {"bad_webhook_header", std::move(why),
+            "target.webhook.headers" + (name.empty() ? std::string() : "." + std::string(name.substr(0, 64)))};
+}
+
+Status check_header(std::string_view name, std::string_view value) {
+    if (!is_token(name)) {
+        return bad_header("a header's name is made of letters, digits and ! # $ % & ' * + - . ^ _ ` | ~");
+    }
+    const bool has_control = std::any_of(value.begin(), value.end(), [](char c) {
+        return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
+    });
+    if (has_control) return bad_header("a header's value has no control characters", name);
+    if (value != kHiddenHeaderValue) return {};
+    return bad_header("*** stands for the value in what is shown of a queue: give the value itself", name);
+}
+
+// Fields of each post; which names are the server's own is said by options.check_webhook. The first `kept` of them are
+// those that a patch keeps.
+Status read_headers(const JsonRequest& json, WebhookTarget& webhook, std::size_t& kept) {
+    reset_if_removed(json, "headers", webhook.headers);
+    const Result<JsonRequest::Texts> given = json.texts("headers");
+    if (!given) return given.error();
+    const auto is_named = [](std::string_view name) {
+        return [name](const auto& header) { return equal_ignoring_case(header.first, name); };
+    };
+    for (auto header = given->begin(); header != given->end(); ++header) {
+        if (Status fine = check_header(header->first, header->second); !fine) return fine;
+        if (std::any_of(given->begin(), header, is_named(header->first))) {
+            return bad_header("a header is given twice: give each once; capital letters make no difference",
+                              header->first);
+        }
+        std::erase_if(webhook.headers, is_named(header->first));
+    }
+    for (const std::string_view name : json.removed_in("headers")) std::erase_if(webhook.headers, is_named(name));
+    kept = webhook.headers.size();
+    webhook.headers.insert(webhook.headers.end(), given->begin(), given->end());
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : webhook.headers) bytes += name.size() + value.size();
+    if (webhook.headers.size() <= kWebhookHeadersMax && bytes <= kWebhookHeadersBytesMax) return {};
+    return bad_header("a webhook has up to " + std::to_string(kWebhookHeadersMax) + " headers with " +
+                      std::to_string(kWebhookHeadersBytesMax) + " bytes in all, names and values");
+}
+
 Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, WebhookTarget& webhook) {
-    if (Status known = json.only({"url", "secrets", "timeout", "timeout_ms", "concurrency", "rate"}); !known)
+    if (Status known = json.only({"url", "secrets", "headers", "timeout", "timeout_ms", "concurrency", "rate"}); !known)
         return known;
     reset_if_removed(json, "url", webhook.url);
     reset_if_removed(json, "secrets", webhook.secrets);
@@ -45,19 +90,27 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, Webh
         return Error{"missing_member", "`target.webhook.url` is missing: say where the messages are posted",
                      "target.webhook.url"};
     }
+    const std::string url_before = webhook.url;
     Status read = take(json.text("url"), webhook.url);
     if (read && json.has("secrets")) {
         const Result<std::vector<std::string_view>> names = json.text_list("secrets");
         if (!names) return names.error();
         webhook.secrets.assign(names->begin(), names->end());
     }
+    std::size_t kept = 0;
+    if (read) read = read_headers(json, webhook, kept);
     const char* const of_the_server = "what the server says";
     if (read) read = read_positive(json.duration_ms("timeout"), "timeout", "1ms", of_the_server, webhook.timeout_ms);
     if (read) {
         read = read_positive(json.integer("concurrency"), "concurrency", "1", of_the_server, webhook.concurrency);
     }
     if (read) read = read_positive(json.integer("rate"), "rate", "1", "as many as there are", webhook.rate);
-    return read ? options.check_webhook(webhook) : read;
+    if (read) read = options.check_webhook(webhook);
+    if (!read || kept == 0 || webhook.url == url_before) return read;
+    // Whoever may change the URL cannot read the values.
+    return bad_header(
+        "the value may be a secret, and is not sent to another `url`: give it again, or remove it with null",
+        webhook.headers.front().first);
 }
 
 // `target`: who gets the messages. What is not understood is refused: taken for a pull queue it would be one whose

@@ -69,6 +69,36 @@ TEST(QueueRequest, a_webhook_is_read_with_all_that_is_said_of_it) {
         "rate=4294967295");
 }
 
+TEST(QueueRequest, headers_of_a_webhook_are_such_as_http_can_carry) {
+    const auto headers = [](const std::string& members) {
+        const CallRequest request(
+            {"PUT", "/v1/queues/mail", R"({"target": {"webhook": {"url": "u", "headers": )" + members + "}}}"});
+        const Result<Command> command = read_command(request.request(), *find_call(request.request().segments), {});
+        if (!command) return std::string(command.error().code) + " " + command.error().field;
+        std::string text;
+        for (const auto& [name, value] : std::get<ConfigureQueueCommand>(*command).settings.webhook->headers) {
+            text += name + "=" + value + ";";
+        }
+        return text;
+    };
+    const std::string field = "bad_webhook_header target.webhook.headers";
+    EXPECT_EQ(headers(R"({"Authorization": "Bearer x", "X-\u0061": ""})"), "Authorization=Bearer x;X-a=;");
+    EXPECT_EQ(headers("{}"), "");
+    EXPECT_EQ(headers(R"({"": "x"})"), field);
+    EXPECT_EQ(headers(R"({"a b": "x"})"), field);
+    EXPECT_EQ(headers(R"({"a:": "x"})"), field);
+    EXPECT_EQ(headers(R"({"a": "x\r\nHost: y"})"), field + ".a");
+    EXPECT_EQ(headers(R"({"a": "1", "A": "2"})"), field + ".A");
+    EXPECT_EQ(headers(R"({"Authorization": "***"})"), field + ".Authorization") << "what a look shows";
+    EXPECT_EQ(headers(R"({"a": 1})"), "wrong_type target.webhook.headers.a");
+    EXPECT_EQ(headers(R"(["a"])"), "wrong_type target.webhook.headers");
+    std::string many;
+    for (int i = 0; i < 17; ++i) many += (i == 0 ? "" : ",") + ("\"h" + std::to_string(i) + "\":\"\"");
+    EXPECT_EQ(headers("{" + many + "}"), field);
+    EXPECT_EQ(headers(R"({"a": ")" + std::string(4095, 'x') + "\"}"), "a=" + std::string(4095, 'x') + ";");
+    EXPECT_EQ(headers(R"({"a": ")" + std::string(4096, 'x') + "\"}"), field);
+}
+
 TEST(QueueRequest, whether_a_webhook_may_be_is_asked_of_who_knows) {
     HttpApiOptions options;
     options.check_webhook = [](WebhookTarget& target) -> Status {
@@ -174,6 +204,10 @@ TEST(QueueText, of_a_queue) {
         R"({"queue":"mail","paused":true,"paused_by":"target","pending":10,"scheduled":4,"prepared":0,"ready":3,"leased":1,)"
         R"("held":2,"dead":1,"waiters":4,"backlog_on_disk":false,"settings":{"target":{"webhook":{"url":)"
         R"("https://example.com/in","secrets":["new","old"],"timeout_ms":5000,"concurrency":8,"rate":100}},"paused":true}})");
+    posted.settings.webhook = {"https://example.com/in", {}, 0, 0, 0, {{"Authorization", "Bearer x"}}};
+    EXPECT_NE(answer_text(posted).body.find(R"("url":"https://example.com/in","headers":{"Authorization":"***"}}})"),
+              std::string::npos)
+        << answer_text(posted).body;
     posted.settings.webhook = {"https://example.com/in", {}, 0, 0, 0};
     EXPECT_NE(answer_text(posted).body.find(R"({"target":{"webhook":{"url":"https://example.com/in"}},)"),
               std::string::npos);

@@ -58,9 +58,22 @@ TEST(QueueSettings, with_a_webhook_are_read_no_further_than_they_make_sense) {
         EXPECT_EQ(decode_webhook_target(encode_webhook_target(target)).error().code, "damaged_record") << names.back();
     }
     EXPECT_EQ(decode_webhook_target("").error().code, "damaged_record") << "without a URL";
+    target.secrets.clear();
+    target.headers = {{"Authorization", "Bearer a:b"}, {"X-Empty", ""}};
+    const std::string with_headers = encode_webhook_target(target);
+    EXPECT_EQ(decode_webhook_target(with_headers).value(), target);
+    for (const auto& [whole, broken] : {std::pair("X-Empty:\n", "X-Empty:x"), std::pair("X-Empty:\n", "X-Empty.\n"),
+                                        std::pair("X-Empty:\n", ":-Empty:\n")}) {
+        std::string bytes = with_headers;
+        bytes.replace(bytes.find(whole), std::string_view(whole).size(), broken);
+        EXPECT_EQ(decode_webhook_target(bytes).error().code, "damaged_record") << broken;
+    }
     target = {std::string(kWebhookUrlBytesMax, 'u'),
               std::vector<std::string>(kWebhookSecretsMax, std::string(kWebhookSecretNameBytesMax, 's')), INT64_MAX,
               UINT32_MAX, UINT32_MAX};
+    for (std::size_t i = 0; i < kWebhookHeadersMax; ++i) {
+        target.headers.emplace_back("X", std::string(kWebhookHeadersBytesMax / kWebhookHeadersMax - 1, 'v'));
+    }
     EXPECT_LE(encode_webhook_target(target).size(), kWebhookTargetBytesMax);
 }
 

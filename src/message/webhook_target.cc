@@ -14,6 +14,7 @@ enum Tag : std::uint32_t {
     kTimeout = 3,
     kConcurrency = 4,
     kRate = 5,
+    kHeaders = 6,  // "name:value", each ended by a line feed
 };
 
 std::string joined(const std::vector<std::string>& names) {
@@ -31,6 +32,24 @@ std::vector<std::string> split(std::string_view text) {
         if (more) text.remove_prefix(space + 1);
     }
     return names;
+}
+
+std::string lines_of(const std::vector<std::pair<std::string, std::string>>& headers) {
+    std::string text;
+    for (const auto& [name, value] : headers) text.append(name).append(":").append(value).append("\n");
+    return text;
+}
+
+// False where it is no such text.
+bool read_lines(std::string_view text, std::vector<std::pair<std::string, std::string>>& into) {
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        const std::size_t colon = text.substr(0, end).find(':');
+        if (end == std::string_view::npos || colon == std::string_view::npos || colon == 0) return false;
+        into.emplace_back(text.substr(0, colon), text.substr(colon + 1, end - colon - 1));
+        text.remove_prefix(end + 1);
+    }
+    return into.size() <= kWebhookHeadersMax;
 }
 
 bool is_sound(const WebhookTarget& target) {
@@ -56,12 +75,14 @@ std::string encode_webhook_target(const WebhookTarget& target) {
     to.signed_number(kTimeout, target.timeout_ms);
     to.number(kConcurrency, target.concurrency);
     to.number(kRate, target.rate);
+    to.text(kHeaders, lines_of(target.headers));
     return out;
 }
 
 Result<WebhookTarget> decode_webhook_target(std::string_view bytes) {
     WebhookTarget target;
     std::string_view secrets;
+    std::string_view headers;
     FieldReader from(bytes);
     while (from.next()) {
         switch (from.tag()) {
@@ -80,6 +101,9 @@ Result<WebhookTarget> decode_webhook_target(std::string_view bytes) {
             case kRate:
                 from.number(target.rate);
                 break;
+            case kHeaders:
+                from.text(headers);
+                break;
             default:
                 return Error{"newer_format",
                              "a queue's webhook holds field " + std::to_string(from.tag()) +
@@ -87,7 +111,8 @@ Result<WebhookTarget> decode_webhook_target(std::string_view bytes) {
         }
     }
     target.secrets = split(secrets);
-    if (from.damaged() || !is_sound(target)) return Error{"damaged_record", "a queue's webhook cannot be read"};
+    const bool is_whole = !from.damaged() && read_lines(headers, target.headers) && is_sound(target);
+    if (!is_whole) return Error{"damaged_record", "a queue's webhook cannot be read"};
     return target;
 }
 

@@ -1,13 +1,15 @@
 // Where the messages of a queue are posted, as a value and in its byte form: a field of the queue's settings.
 //
 // Of secrets it has the names alone. Which files hold them is the affair of the server's configuration, so that no
-// record, answer or log ever holds what signs.
+// record, answer or log ever holds what signs. Headers are set by whoever sets the queue, who has no access to that
+// configuration: their values are kept here, and whoever shows a target shows only their names.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -18,9 +20,14 @@ inline constexpr std::size_t kWebhookUrlBytesMax = 2048;
 inline constexpr std::size_t kWebhookSecretsMax = 4;
 inline constexpr std::size_t kWebhookSecretNameBytesMax = 64;
 inline constexpr std::uint32_t kWebhookRateMax = 1'000'000;
+inline constexpr std::size_t kWebhookHeadersMax = 16;
+inline constexpr std::size_t kWebhookHeadersBytesMax = 4096;  // names and values together
+// What a look shows in place of a header's value.
+inline constexpr std::string_view kHiddenHeaderValue = "***";
 // Its byte form at most.
-inline constexpr std::size_t kWebhookTargetBytesMax =
-    kWebhookUrlBytesMax + kWebhookSecretsMax * (kWebhookSecretNameBytesMax + 1) + 64;
+inline constexpr std::size_t kWebhookTargetBytesMax = kWebhookUrlBytesMax +
+                                                      kWebhookSecretsMax * (kWebhookSecretNameBytesMax + 1) +
+                                                      kWebhookHeadersBytesMax + 2 * kWebhookHeadersMax + 64;
 
 struct WebhookTarget {
     std::string url;                   // in the one form of delivery/webhook_url.h
@@ -28,6 +35,8 @@ struct WebhookTarget {
     std::int64_t timeout_ms = 0;       // for one post, looking up and connecting included; 0: as the server says
     std::uint32_t concurrency = 0;     // posts under way at a time; 0: as the server says
     std::uint32_t rate = 0;            // posts a second; 0: no limit
+    // Of each post, names with their values, which may be secrets. No line feed in either, no colon in a name.
+    std::vector<std::pair<std::string, std::string>> headers;
 
     bool operator==(const WebhookTarget&) const = default;
 };

@@ -115,6 +115,11 @@ class Export {
             settings->webhook->secrets.clear();
             ++report_.secrets_left_out;
         }
+        if (settings->webhook && !settings->webhook->headers.empty()) {
+            json.number("headers_left_out", settings->webhook->headers.size());
+            settings->webhook->headers.clear();
+            ++report_.headers_left_out;
+        }
         write_settings(json, *settings);
         json.close();
         ++report_.end.counts.queues;

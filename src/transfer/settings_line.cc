@@ -20,7 +20,8 @@ namespace json = boost::json;
 using Kind = SettingsLine::Kind;
 
 constexpr std::string_view kNamespaceMembers[] = {"kind", "namespace", "settings"};
-constexpr std::string_view kQueueMembers[] = {"kind", "namespace", "queue", "secrets_left_out", "settings"};
+constexpr std::string_view kQueueMembers[] = {"kind",    "namespace", "queue", "secrets_left_out", "headers_left_out",
+                                              "settings"};
 constexpr std::string_view kScheduleMembers[] = {
     "kind", "namespace", "schedule",    "paused",           "next_ms",     "created_ms", "next_occurrence",
     "runs", "last_run",  "waiting_run", "last_passed_over", "traceparent", "settings"};
@@ -80,10 +81,13 @@ Status go_on(const JsonRequest& line, SettingsLine& into, json::object& settings
 }
 
 Status read_queue(const JsonRequest& line, SettingsLine& into, json::object& settings) {
-    std::int64_t left_out = 0;
-    if (Status read = take(line.integer("secrets_left_out"), left_out); !read) return read;
-    into.lacks_secrets = left_out != 0;
-    // Nothing goes out that is not signed and was before.
+    std::int64_t secrets = 0;
+    std::int64_t headers = 0;
+    Status read = take(line.integer("secrets_left_out"), secrets);
+    if (read) read = take(line.integer("headers_left_out"), headers);
+    if (!read) return read;
+    into.lacks_secrets = secrets != 0 || headers != 0;
+    // Nothing goes out that is not signed, or not authorised, and was before.
     if (into.lacks_secrets) settings["paused"] = true;
     return {};
 }

@@ -28,7 +28,7 @@ struct SettingsLine {
     bool has_owed = false;         // of a watchdog: a message that it owes, likewise
     DueMs next_ms = 0;             // of a schedule its next time, of a watchdog when it is due; 0: none
     bool is_paused = false;        // of a schedule
-    bool lacks_secrets = false;    // of a queue: its webhook was signed, and the line does not say with what. Paused
+    bool lacks_secrets = false;    // of a queue: its webhook had secrets or headers that the line does not have. Paused
 
     // "/v1/namespaces/team/queues/mail"
     std::string path() const;

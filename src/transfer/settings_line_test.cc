@@ -80,6 +80,10 @@ TEST(SettingsLines, of_a_queue_whose_secrets_are_not_named_pause_it) {
         "settings":{"target":{"webhook":{"url":"https://receiver.example/in"}},"paused":false}})");
     EXPECT_TRUE(line.lacks_secrets);
     EXPECT_EQ(body_of(line).at("paused"), true);
+    const SettingsLine authorised = read(Kind::queue, R"({"kind":"queue","queue":"calls","headers_left_out":2,
+        "settings":{"target":{"webhook":{"url":"https://receiver.example/in"}},"paused":false}})");
+    EXPECT_TRUE(authorised.lacks_secrets);
+    EXPECT_EQ(body_of(authorised).at("paused"), true);
 }
 
 TEST(SettingsLines, tell_whether_a_server_has_them_already) {

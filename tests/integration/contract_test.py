@@ -135,6 +135,7 @@ HOW = {
                                         p.of_this_call({"misfire": "some"})),
     "bad_schedule_name": lambda p: p.with_name("schedule", "-s"),
     "bad_watchdog_name": lambda p: p.with_name("watchdog", "-w"),
+    "bad_webhook_header": lambda p: p.with_body({"target": {"webhook": {"url": "https://receiver.example", "headers": {"Host": "x"}}}}),
     "bad_webhook_secret": lambda p: p.with_body({"target": {"webhook": {"url": "https://receiver.example", "secrets": ["none"]}}}),
     "bad_webhook_url": lambda p: p.with_body({"target": {"webhook": {"url": "example.com"}}}),
     "bad_zone": lambda p: p.with_body(p.of_this_call({"zone": "Europe/Olso"})),
@@ -444,7 +445,8 @@ class Answers(unittest.TestCase):
         say("DELETE", "/messages", query=by_key)
         say("POST", "/queues/{queue}:pause")
         say("PATCH", "/queues/{queue}", {"lease": "1m", "retry": {"attempts": 2}, "limits": {"pending": None}})
-        say("PUT", "/queues/{queue}", {"target": {"webhook": {"url": "https://receiver.example/in", "timeout": "5s", "concurrency": 8, "rate": 5}}})
+        say("PUT", "/queues/{queue}", {"target": {"webhook": {"url": "https://receiver.example/in", "headers": {"Authorization": "Bearer x"}, "timeout": "5s", "concurrency": 8, "rate": 5}}})
+        say("PATCH", "/queues/{queue}", {"target": {"webhook": {"headers": {"Authorization": None, "X-Team": "letters"}}}})
         say("PUT", "/queues/{queue}", {"target": "pull", "lease": "1m", "retry": {"jitter": 0.5}, "limits": {"pending": 1000}})
         say("POST", "/queues/{queue}:resume")
         say("POST", "/queues/{queue}:purge")

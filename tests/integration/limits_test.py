@@ -354,6 +354,8 @@ REFUSES = {
                              lambda daemon, count: webhook(daemon, secrets=[f"s{number}" for number in range(count)])),
     "webhooks.secret_name_max": ([f"--webhooks-secrets={'n' * 63}=secret,{'n' * 64}=secret"], 64,
                                  lambda daemon, size: webhook(daemon, secrets=["n" * size])),
+    "webhooks.headers_max": ([], 16, lambda daemon, count: webhook(daemon, headers={f"X-{number}": "" for number in range(count)})),
+    "webhooks.headers_size_max": ([], 4096, lambda daemon, size: webhook(daemon, headers={"X": "v" * (size - 1)})),
     "webhooks.rate_max": ([], 1_000_000, lambda daemon, count: webhook(daemon, rate=count)),
     "webhooks.timeout_max": (["--webhooks-timeout-max=20s"], 20_000, lambda daemon, time: webhook(daemon, timeout_ms=time)),
     "webhooks.concurrency_max": (["--webhooks-concurrency-max=70"], 70,

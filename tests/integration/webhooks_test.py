@@ -3,6 +3,7 @@ posts go and where they never do; and that nothing is lost when the daemon dies 
 
 import base64
 import email.utils
+import json
 import os
 import pathlib
 import socket
@@ -152,6 +153,44 @@ class Posts(Webhooks):
         client.put("q", "for whoever is there")
         self.assertEqual(receiver.wait_for(2)[1].body, b"for whoever is there")
 
+    def test_headers_of_the_queue_go_with_each_post_and_are_shown_to_nobody(self):
+        receiver = self.receiver()
+        daemon = self.daemon("--log-level=debug", "--log-requests=1")
+        daemon.start()
+        client = daemon.client()
+        token = "Bearer of-good-news"
+        answer = self.set_target(client, "q", receiver.url(), headers={"Authorization": token, "X-Team": "letters"})
+        self.assertEqual(answer["settings"]["target"]["webhook"]["headers"], {"Authorization": "***", "X-Team": "***"})
+        posted = client.put("q", "x", headers={"authorization": "forged", "X-Mine": "1"})[1]["id"]
+        post = receiver.wait_for(1)[0]
+        self.assertEqual([post.headers.get_all(name) for name in ("Authorization", "X-Team", "X-Mine")], [[token], ["letters"], ["1"]])
+        wait_until(lambda: self.state(client, posted) == "done")
+        daemon.kill()
+        daemon.start()
+        client = daemon.client()
+        patch = {"rate": 1000, "headers": {"X-Team": None}}
+        self.assertEqual(client.request("PATCH", "/v1/queues/q", {"target": {"webhook": patch}})[0], 200)
+        client.put("q", "y")
+        post = receiver.wait_for(2)[1]
+        self.assertEqual([post.headers.get_all(name) for name in ("Authorization", "X-Team")], [[token], None])
+        elsewhere = client.request("PATCH", "/v1/queues/q", {"target": {"webhook": {"url": "http://127.0.0.1:9/"}}})
+        self.assertEqual((elsewhere[0], elsewhere[1]["code"]), (400, "bad_webhook_header"))
+        shown = [client.request("GET", path)[1] for path in ("/v1/queues/q", "/v1/queues")]
+        status, problem = client.request("PUT", "/v1/queues/q", shown[0]["settings"])
+        self.assertEqual((status, problem["code"], problem["field"]),
+                         (400, "bad_webhook_header", "target.webhook.headers.Authorization"))
+        self.set_target(client, "q", receiver.url())
+        client.put("q", "z")
+        self.assertNotIn("Authorization", receiver.wait_for(3)[2].headers)
+        self.set_target(client, "q", receiver.url(), headers={"Authorization": token})
+        self.assertEqual(daemon.terminate(), 0)
+        export = subprocess.run([BIN / "duewheel", "export", daemon.data, "-"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(export.returncode, 0, export.stderr)
+        self.assertIn('"headers_left_out":1', export.stdout)
+        self.assertIn("Webhooks whose headers are not in it", export.stderr)
+        for text in (json.dumps(shown), daemon.log_text(), export.stdout):
+            self.assertNotIn("good-news", text)
+
     def test_the_command_line_sets_and_shows_a_webhook(self):
         daemon = self.daemon("--webhooks-secrets=new=new,old=old")
         daemon.start()
@@ -160,12 +199,14 @@ class Posts(Webhooks):
             return subprocess.run([BIN / "duewheel", "queue", *arguments], capture_output=True, text=True, timeout=60,
                                   env={**os.environ, "DUEWHEEL_SERVER": f"http://127.0.0.1:{daemon.port}"})
         run = duewheel("set", "q", "--webhook", "https://Receiver.example", "--webhook-secret", "new", "--webhook-secret", "old",
-                       "--webhook-timeout", "5s", "--webhook-concurrency", "8", "--webhook-rate", "100")
+                       "--webhook-timeout", "5s", "--webhook-concurrency", "8", "--webhook-rate", "100",
+                       "--webhook-header", f"Authorization=@{daemon.directory / 'old'}", "--webhook-header", "X-Team=a=b")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(daemon.client().request("GET", "/v1/queues/q")[1]["settings"]["target"], {"webhook": {
-            "url": "https://receiver.example/", "secrets": ["new", "old"], "timeout_ms": 5000, "concurrency": 8, "rate": 100}})
+            "url": "https://receiver.example/", "secrets": ["new", "old"], "timeout_ms": 5000, "concurrency": 8, "rate": 100,
+            "headers": {"Authorization": "***", "X-Team": "***"}}})
         shown = duewheel("get", "q").stdout
-        for words in ("https://receiver.example/", '["new","old"]', "5s", "8", "100"):
+        for words in ("https://receiver.example/", '["new","old"]', "5s", "8", "100", "Authorization, whose value is not shown"):
             self.assertIn(words, shown)
         run = duewheel("set", "q", "--webhook-rate", "50")
         self.assertEqual(run.returncode, 0, run.stderr)
