@@ -153,6 +153,27 @@ std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t most_ms) {
     return std::min(std::min(answer.retry_after_s, most_ms / 1000 + 1) * 1000, most_ms);
 }
 
+void hide_header_values(const std::vector<std::pair<std::string, std::string>>& headers, std::string& text) {
+    constexpr std::size_t kWordBytesMin = 4;
+    constexpr std::string_view kHidden = "***";
+    for (const auto& [name, value] : headers) {
+        for (std::size_t begin = 0; begin < value.size();) {
+            const std::size_t end = std::min(value.find(' ', begin), value.size());
+            const std::string_view word = std::string_view(value).substr(begin, end - begin);
+            begin = end + 1;
+            if (word.size() < kWordBytesMin) continue;
+            for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + kHidden.size())) {
+                text.replace(at, word.size(), kHidden);
+            }
+            for (std::size_t size = word.size() - 1; size >= kWordBytesMin; --size) {
+                if (!text.ends_with(word.substr(0, size))) continue;
+                text.replace(text.size() - size, size, kHidden);
+                break;
+            }
+        }
+    }
+}
+
 std::string failure_reason(const WebhookAnswer& answer, std::size_t bytes_max) {
     std::string reason = named(answer.kind);
     const bool is_answer = answer.kind == WebhookAnswer::Kind::answered;

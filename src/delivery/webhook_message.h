@@ -61,6 +61,11 @@ std::int64_t retry_after_number_s(std::string_view text);
 // How long the target wants to be left alone, in milliseconds: 0 where it says nothing, or nobody asked it.
 std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t most_ms);
 
+// Replaces the values of a queue's webhook headers, and each of their words of four bytes or more, by `***`: a target
+// may repeat what it was sent in its response, which is kept as a reason and logged. Also the beginning of one at the
+// end of the text, as a response is cut.
+void hide_header_values(const std::vector<std::pair<std::string, std::string>>& headers, std::string& text);
+
 // For the failure's record: "answered 500: out of order". UTF-8, at most as many bytes.
 std::string failure_reason(const WebhookAnswer& answer, std::size_t bytes_max);
 

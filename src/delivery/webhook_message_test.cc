@@ -192,6 +192,21 @@ TEST(WebhookMessage, rests_as_long_as_asked_and_no_longer_than_allowed) {
         EXPECT_EQ(retry_after_number_s(none), 0) << none;
 }
 
+// A target answered 500 with the Authorization field that it had got: the token stood in the message's reason and in
+// the log.
+TEST(WebhookMessage, hides_header_values_that_a_target_repeats) {
+    const std::vector<std::pair<std::string, std::string>> headers = {{"Authorization", "Bearer s3cret-token"},
+                                                                      {"X-Tenant", "a b"}};
+    const auto hidden = [&](std::string text) {
+        hide_header_values(headers, text);
+        return text;
+    };
+    EXPECT_EQ(hidden("bad token: Bearer s3cret-token, a b"), "bad token: *** ***, a b");
+    EXPECT_EQ(hidden("s3cret-tokens3cret-token"), "******");
+    EXPECT_EQ(hidden("cut off: s3cret-to"), "cut off: ***");
+    EXPECT_EQ(hidden("no such order"), "no such order");
+}
+
 TEST(WebhookMessage, a_failure_says_why) {
     EXPECT_EQ(failure_reason(answered(500, 0, "out of order"), 1024), "answered 500: out of order");
     EXPECT_EQ(failure_reason(answered(404), 1024), "answered 404");

@@ -431,9 +431,11 @@ void WebhookPusher::post(Post post, Delivered message) {
     if (target.under_way++ == 0) ++target.share->begun;
     ++target.trying;
     ++counters_.posted;
-    surroundings_.send(std::move(request), [this, post = std::move(post)](WebhookAnswer answer) mutable {
-        answers_.push_back({std::move(post), std::move(answer)});
-    });
+    surroundings_.send(std::move(request),
+                       [this, post = std::move(post), headers = target.webhook->headers](WebhookAnswer answer) mutable {
+                           hide_header_values(headers, answer.text);
+                           answers_.push_back({std::move(post), std::move(answer)});
+                       });
 }
 
 // A delivery that did not take place does not count among the attempts.

@@ -371,12 +371,22 @@ Status check_held(const PutCommand& put, std::string_view name) {
         std::string(name)};
 }
 
+// What `curl -d`, forms and the fetch of JavaScript send unless another type is given, and types of JSON that clients
+// use in place of application/json: the message would be due now, with its delay in its body.
+bool is_probably_json_put(std::string_view type, std::string_view body) {
+    for (const std::string_view mistaken : {"application/x-www-form-urlencoded", "multipart/form-data", "text/json",
+                                            "application/x-ndjson", "application/merge-patch+json"}) {
+        if (equal_ignoring_case(type, mistaken)) return true;
+    }
+    if (!equal_ignoring_case(type, "text/plain")) return false;
+    const Result<JsonRequest> json = JsonRequest::parse(body);
+    return json && (json->has("body") || json->has("json") || json->has("body_base64"));
+}
+
 // Any other media type: the request's body is the message's, and what else there is to say stands in fields.
 Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
                              PutCommand put) {
-    // What `curl -d` and forms send unless they are told: most likely JSON, which would become a message that is due
-    // now, with its delay in its body.
-    if (equal_ignoring_case(essence(*fields.content_type), "application/x-www-form-urlencoded")) {
+    if (is_probably_json_put(essence(*fields.content_type), request.body)) {
         return Error{
             "unsupported_media_type",
             "say what the body is: Content-Type: application/json for an object with the message's members, or "

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kNamespacesMax = 100;
 constexpr std::size_t kSchedulesMax = 100;
 
-// The other queues as one: no queue has a name like this.
-constexpr std::string_view kOthers = "(other)";
+// The other queues as one: `*` is in no name of a queue.
+constexpr std::string_view kOthers = "*";
 
 // 100 microseconds to an hour.
 constexpr std::int64_t kBoundsUs[] = {

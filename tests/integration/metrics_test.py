@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families  # noqa: E40
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 QUEUES_SHOWN = 100
-OTHER = {"namespace": "(other)", "queue": "(other)"}
+OTHER = {"namespace": "*", "queue": "*"}
 
 
 def of_queue(name, space="default"):
