@@ -9,6 +9,8 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/status.h"
+
 namespace duewheel {
 
 struct WebhookArguments {
