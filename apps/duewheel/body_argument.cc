@@ -69,8 +69,7 @@ Result<std::string> read_body_argument(const std::string& argument) {
 void BodyArgument::add_to(CLI::App& verb, const char* help) {
     CLI::Option* const body = verb.add_option("BODY", text, help);
     CLI::Option* const json =
-        verb.add_flag("--json-body", is_json, "The content is JSON: whoever gets the message gets it as JSON")
-            ->needs(body);
+        verb.add_flag("--json-body", is_json, "The content is JSON, and is returned as JSON")->needs(body);
     verb.add_option("--content-type", content_type, "Media type of the content")->type_name("TYPE")->excludes(json);
     option = body;
 }

@@ -28,7 +28,7 @@ std::string table(Rows rows, std::size_t column, std::size_t width_max);
 // "jitter_ms" -> "jitter": the name of a member whose value is shown with its units.
 std::string setting_name(std::string_view member);
 
-// The beginning of a text, which is printable already, that takes at most so many columns of the terminal.
+// The beginning of a text, which is printable already, that takes up to this many columns of the terminal.
 std::string_view cut_to_width(std::string_view text, std::size_t columns_max);
 
 }  // namespace duewheel

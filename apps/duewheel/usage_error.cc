@@ -123,8 +123,8 @@ std::string unknown_option(const CLI::App& program, const std::string& written) 
     return what + did_you_mean(translate(option, kOptions, known));
 }
 
-// The parser complains of what is missing before it looks at what is left over; but whoever wrote `--jsno` or `pt` is
-// helped by hearing of that.
+// The parser complains of what is missing before it looks at what is left over; but a user who wrote `--jsno` or `pt`
+// is helped by hearing of that.
 std::string what_is_wrong(const CLI::App& program, const CLI::Error& error) {
     const std::vector<std::string> left_over = program.remaining(true);
     const auto is_option = [](const std::string& argument) {

@@ -16,9 +16,8 @@ void WebhookArguments::add_to(CLI::App& verb) {
         ->allow_extra_args(false);
     takes_duration(verb.add_option("--webhook-timeout", timeout, "How long its answer is waited for"));
     verb.add_option("--webhook-concurrency", concurrency, "How many are posted at a time");
-    verb.add_option(
-            "--webhook-header", headers,
-            "Send this header with each post, such as Authorization=@FILE; the server shows its value to nobody")
+    verb.add_option("--webhook-header", headers,
+                    "Send this header with each post, such as Authorization=@FILE; the server never shows its value")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
     verb.add_option("--webhook-rate", rate, "How many are posted a second; else no limit");

@@ -467,7 +467,7 @@ Engine::Verdict Engine::carry_done(Pending& pending, const CarryDoneCommand& com
 
 // ---- commands that change nothing durable
 
-// A key that only a put in the batch is to hold is held by nobody yet.
+// A put that is still in the batch does not hold its key yet.
 void Engine::get_by_key(Pending pending) {
     const GetCommand command = std::get<GetCommand>(pending.command);
     const ReplyToken token = pending.token;

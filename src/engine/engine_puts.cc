@@ -31,8 +31,8 @@ Error key_conflict() {
 
 }  // namespace
 
-// Who holds the key. `facts`: what the index said of it; null: it was not asked, or before the newest table. `busy`: a
-// put that the batch holds is to hold it, and nobody does so far.
+// Which message holds the key. `facts`: the lookup result of the index; null if there was no lookup, or it is older
+// than the newest table. `busy`: no message holds it yet, but a put in the batch will.
 Engine::KeyLook Engine::look_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
                                  const std::optional<KeyFacts>* facts) const {
     using What = KeyLook::What;

@@ -34,7 +34,7 @@ struct HttpApiOptions {
     std::size_t headers_max = 32;
     std::size_t headers_bytes_max = 8u << 10;
     FindZone find_zone = &Zone::load;  // for schedules
-    // Server time, by which an instant in a number is told from a slip. HttpApi sets it to that of its port.
+    // Server time, against which instants given as numbers are checked for a wrong unit. HttpApi sets it from its port.
     std::function<InstantMs()> server_ms = [] { return InstantMs{0}; };
     // Whether a queue may have this webhook; gives its URL one form.
     std::function<Status(WebhookTarget&)> check_webhook = [](WebhookTarget&) { return Status(); };

@@ -424,7 +424,7 @@ Result<std::optional<std::int64_t>> JsonRequest::epoch_ms(std::string_view membe
 std::optional<std::string_view> JsonRequest::json_text(std::string_view member) const {
     const Member* const found = find(member);
     if (found == nullptr) return std::nullopt;
-    // Names may have escapes: the members are told by their order.
+    // Names may have escapes: the member is found by its position.
     const auto number = std::count_if(members_.data(), found, [](const Member& each) { return each.depth == 0; });
     return member_texts(body_)[static_cast<std::size_t>(number)].second;
 }

@@ -102,7 +102,7 @@ class DelayQueue {
         return wheel_.size() + due_.size();
     }
 
-    // Takes out all there is, in order. Who waits in take() waits on.
+    // Takes out all elements, in order. Threads that wait in take() keep waiting.
     std::vector<T> clear() {
         const std::lock_guard lock(mutex_);
         return take_all();
