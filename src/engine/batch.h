@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -26,6 +27,13 @@ struct Operation {
     ReplyToken token = 0;
     Reply reply;
 };
+
+// Names an idempotency key of any namespace and queue; names cannot hold a zero.
+inline std::string key_name(std::string_view name_space, std::string_view queue, std::string_view key) {
+    std::string name;
+    name.reserve(name_space.size() + queue.size() + key.size() + 2);
+    return name.append(name_space).append(1, '\0').append(queue).append(1, '\0').append(key);
+}
 
 class Batch {
   public:
@@ -75,7 +83,7 @@ class Batch {
                                                operation.frame_bytes - kRecordFrameBytes);
     }
 
-    // Idempotency keys that puts of this batch have taken, as key_name() spells them.
+    // Idempotency keys of puts of this batch that are not applied yet, as key_name() spells them.
     std::unordered_set<std::string> keys;
     // How many messages it adds to the seconds of queues that limit them.
     std::map<std::pair<QueueNumber, Second>, std::uint32_t> seconds;

@@ -388,6 +388,9 @@ void Engine::apply_next(Operation& operation) {
     apply(operation);
     if (operation.record.kind != RecordKind::put && operation.record.kind != RecordKind::spawn) return;
     totals_.id_counter = operation.record.id / kShardsMax;  // from now on who asks for it is told of it
+    if (const MessageState& put = operation.record.state; !put.key.empty()) {
+        batch_->keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier knows its holder now
+    }
     // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
     if (operation.record.state.due_ms <= loaded_until_ms_) cache_.insert(operation.sequence, body);
 }

@@ -108,6 +108,26 @@ TEST(EngineByKey, waits_for_a_put_that_is_on_its_way_to_the_disk) {
     EXPECT_EQ(shard.take<ChangeAnswer>(token).outcome, ChangeOutcome::cancelled);
 }
 
+// A batch of hundreds of puts is applied in parts, and each part is answered at once. A client that asked by key for
+// what it had just put heard unknown_key until all parts were applied.
+TEST(EngineByKey, finds_a_put_that_is_answered_while_others_of_its_batch_are_not) {
+    EngineOptions options;
+    options.apply_chunk = 1;
+    TrialEngine shard(options);
+    shard.turn();
+    shard.hold_commits = true;
+    const ReplyToken first = shard.submit(keyed("k"));
+    const ReplyToken second = shard.submit(keyed("other"));
+    shard.turn();
+    shard.hold_commits = false;
+    shard.settle();
+    const PutAnswer put = shard.take<PutAnswer>(first);
+    ASSERT_FALSE(shard.replies.contains(second));
+    const ReplyToken look = shard.submit(get());
+    shard.settle();
+    EXPECT_EQ(shard.take<MessageAnswer>(look).row.id, put.id);
+}
+
 TEST(EngineByKey, comes_too_late_for_what_a_consumer_holds) {
     TrialEngine shard;
     shard.ask<PutAnswer>(keyed("k", 0));

@@ -11,14 +11,7 @@
 namespace duewheel {
 namespace {
 
-// Names cannot hold a zero.
-std::string key_name(std::string_view name_space, std::string_view queue, std::string_view key) {
-    std::string name;
-    name.reserve(name_space.size() + queue.size() + key.size() + 2);
-    return name.append(name_space).append(1, '\0').append(queue).append(1, '\0').append(key);
-}
-
-std::string key_name(const PutCommand& put) {
+std::string key_name_of(const PutCommand& put) {
     return key_name(put.name_space, put.queue, put.key);
 }
 
@@ -117,7 +110,7 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
     std::unordered_map<std::string, KeyFacts> held_here;  // by puts of this request
     for (std::size_t i = 0; i < command.puts.size(); ++i) {
         PutCommand& put = command.puts[i];
-        std::string name = put.key.empty() ? std::string() : key_name(put);
+        std::string name = put.key.empty() ? std::string() : key_name_of(put);
         if (const auto held = held_here.find(name); !name.empty() && held != held_here.end()) holders[i] = held->second;
         const std::uint64_t hash = put.request_hash;
         const PutResult& result = answer.results.emplace_back(put_one(put, holders[i]));
@@ -213,7 +206,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     count_put(queue, command.name_space, command.queue);
     if (!command.is_held && !command.transaction) take_second(queue, *due);
     if (space != nullptr) space->puts.take();
-    if (!command.key.empty()) batch_->keys.insert(key_name(command));
+    if (!command.key.empty()) batch_->keys.insert(key_name_of(command));
     Record record;
     record.kind = RecordKind::put;
     record.id = next_id();

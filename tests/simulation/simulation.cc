@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "engine/command_size.h"
+#include "simulation/other_forms.h"
 
 namespace duewheel {
 namespace {
@@ -262,6 +263,9 @@ void Simulation::submit(Command command) {
     const bool is_refused = shard_->is_full() && is_a_put(command) && !may_be_repeated(command);
     const std::uint64_t refused_before = is_refused ? shard_->engine().counters().refused_full : 0;
     const std::uint64_t puts = record_count(command);
+    // Keys that may be used again are held for no certain time.
+    const std::int64_t keys_held_ms = options_.reuses_keys ? 0 : options_.keep_ms;
+    if (token % 3 == 0) command = in_other_form(std::move(command), oracle_, clock_.now(), keys_held_ms);
     shard_->submit(std::move(command), token);
     if (is_refused && shard_->engine().counters().refused_full != refused_before + puts) {
         oracle_.violate("C11", "the store is full, but a put is not refused");

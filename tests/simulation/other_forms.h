@@ -1,0 +1,15 @@
+// The same command in its other form, so that the simulator meets both: a message named by its key instead of its id,
+// and settings changed by a patch instead of replaced. The engine's answer must be the same; the oracle judges the
+// plain form.
+#pragma once
+
+#include "engine/command.h"
+#include "simulation/oracle.h"
+
+namespace duewheel {
+
+// The command by key or as a patch, or as it is where it has no other form. A message is named by its key only while
+// the key is held for certain: `keys_held_ms` after its put at least. O(messages) for commands on messages.
+Command in_other_form(Command command, const Oracle& oracle, DueMs now, std::int64_t keys_held_ms);
+
+}  // namespace duewheel
