@@ -9,14 +9,11 @@ endif()
 target_include_directories(duewheel_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 
 # Sources of one target read the same large headers, so a dozen of them are compiled as one file, which takes a quarter of the
-# time. Such files must not give what is local to them the same name: tests have a namespace each, named like the file. The
-# fuzz build compiles one by one, as a change there should be found by file.
+# time. Such files must not give what is local to them the same name: tests have a namespace each, named like the file.
 function(duewheel_compile_together name)
-  if(NOT DUEWHEEL_FUZZ)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-    # A class of one .cc file may hold what is local to it; the compiler takes the file that includes it for a user.
-    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
-  endif()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  # A class of one .cc file may hold what is local to it; the compiler takes the file that includes it for a user.
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 # duewheel_module(NAME SOURCES a.cc b.cc DEPS other modules and libraries)
