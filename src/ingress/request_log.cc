@@ -34,7 +34,7 @@ RequestNote RequestLog::note(const HttpRequest& request, std::int64_t now_ns) {
     RequestNote note;
     note.method = request.method;
     note.path = path_to_log(request.path);
-    note.remote_address = request.remote_address;
+    note.remote_address = request.peer.address;
     note.traceparent = traceparent_of(request);
     note.start_ns = now_ns;
     return note;

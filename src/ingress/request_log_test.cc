@@ -14,7 +14,7 @@ HttpRequest request(std::string_view path, std::vector<HttpField> fields = {}) {
     HttpRequest request;
     request.method = "POST";
     request.path = path;
-    request.remote_address = "127.0.0.1";
+    request.peer.address = "127.0.0.1";
     request.fields = std::move(fields);
     return request;
 }

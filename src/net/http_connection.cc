@@ -15,12 +15,8 @@ using boost::system::error_code;
 
 }  // namespace
 
-HttpConnection::HttpConnection(HttpConnections& all, TcpSocket socket, std::string remote_address)
-    : all_(&all),
-      socket_(std::move(socket)),
-      remote_address_(std::move(remote_address)),
-      parser_(all.limits, remote_address_),
-      reading_since_(all.sweep) {}
+HttpConnection::HttpConnection(HttpConnections& all, TcpSocket socket, HttpPeer peer)
+    : all_(&all), socket_(std::move(socket)), parser_(all.limits, std::move(peer)), reading_since_(all.sweep) {}
 
 void HttpConnection::start() {
     wait_readable();

@@ -72,7 +72,7 @@ struct HttpConnections {
 
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   public:
-    HttpConnection(HttpConnections& all, TcpSocket socket, std::string remote_address);
+    HttpConnection(HttpConnections& all, TcpSocket socket, HttpPeer peer);
 
     void start();
     // Sends what gathered and reads on where that was paused.
@@ -148,7 +148,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
     HttpConnections* all_;  // null once closed
     std::optional<TcpSocket> socket_;
-    std::string remote_address_;
     std::array<char, 1024> first_bytes_;
     RequestParser parser_;
     std::string input_;  // read, not parsed yet

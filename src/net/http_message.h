@@ -17,6 +17,15 @@ struct HttpField {
     std::string_view value;
 };
 
+// Who sent a request, as far as its connection knows.
+struct HttpPeer {
+    std::string address;  // without the port
+    // Of a client certificate that the server has verified: its subject alternative names that are DNS names, URIs and
+    // email addresses, in the order of the certificate. Empty: no certificate, or no such name in it.
+    std::vector<std::string> certificate_names = {};
+    bool is_tls = false;
+};
+
 struct HttpRequest {
     std::string_view method;  // as sent: method names are case-sensitive
     std::string_view target;  // as sent, but without scheme and authority
@@ -26,9 +35,9 @@ struct HttpRequest {
     std::vector<std::string_view> segments;
     std::vector<HttpField> fields;  // in the order sent
     std::string_view body;
-    std::string_view remote_address;  // without the port
-    int minor_version = 1;            // HTTP/1.0 or HTTP/1.1
-    bool keep_alive = true;           // what the client asked for
+    HttpPeer peer;
+    int minor_version = 1;   // HTTP/1.0 or HTTP/1.1
+    bool keep_alive = true;  // what the client asked for
 
     // The first field of this name, whatever its case; O(fields).
     std::optional<std::string_view> header(std::string_view name) const;

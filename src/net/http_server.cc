@@ -225,7 +225,7 @@ void HttpServer::Parts::add_connection(TcpSocket socket, const tcp::endpoint& pe
         ++all.counters.accept_failures;
         return;
     }
-    auto connection = std::make_shared<HttpConnection>(all, std::move(socket), peer.address().to_string());
+    auto connection = std::make_shared<HttpConnection>(all, std::move(socket), HttpPeer{peer.address().to_string()});
     connection->index = all.open.size();
     all.open.push_back(connection);
     ++all.counters.connections_accepted;

@@ -35,6 +35,19 @@ TEST(HttpServer, keeps_the_connection_between_requests) {
     EXPECT_EQ(counters.bytes_out, 3u * 78);
 }
 
+TEST(HttpServer, knows_who_sent_each_request) {
+    LoopbackServer server([](const HttpRequest& request, HttpReply reply) {
+        EXPECT_FALSE(request.peer.is_tls);
+        EXPECT_TRUE(request.peer.certificate_names.empty());
+        reply.answer({.body = request.peer.address});
+    });
+    RawClient client(server.port());
+    for (int i = 0; i < 2; ++i) {
+        client.send(get("/"));
+        EXPECT_EQ(body_of(client.answer()), "127.0.0.1");
+    }
+}
+
 TEST(HttpServer, closes_when_asked_to_and_after_http_1_0) {
     LoopbackServer server(echo);
     RawClient closing(server.port());

@@ -34,11 +34,11 @@ bool is_digit(char c) {
 
 }  // namespace
 
-RequestParser::RequestParser(const HttpLimits& limits, std::string_view remote_address)
+RequestParser::RequestParser(const HttpLimits& limits, HttpPeer peer)
     : limits_(&limits),
       head_reader_({limits.target_bytes_max + kMethodBytesMax + sizeof " HTTP/1.1", limits.header_bytes_max,
                     limits.header_count_max}) {
-    request_.remote_address = remote_address;
+    request_.peer = std::move(peer);
 }
 
 RequestParser::State RequestParser::read(std::string_view bytes, std::size_t& consumed) {

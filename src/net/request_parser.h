@@ -37,9 +37,9 @@ class RequestParser {
         refused,
     };
 
-    // `limits` and what `remote_address` looks at must outlive the parser.
-    explicit RequestParser(const HttpLimits& limits, std::string_view remote_address = {});
-    explicit RequestParser(HttpLimits&& limits, std::string_view remote_address = {}) = delete;
+    // `limits` must outlive the parser.
+    explicit RequestParser(const HttpLimits& limits, HttpPeer peer = {});
+    explicit RequestParser(HttpLimits&& limits, HttpPeer peer = {}) = delete;
 
     // Reads on. `bytes` starts where the last call stopped consuming. On `complete` the request is valid until the next
     // call and as long as `bytes` stays in place.

@@ -95,7 +95,7 @@ TEST(RequestParser, an_empty_chunked_body_may_come_byte_by_byte) {
 
 TEST(RequestParser, shows_what_the_request_says) {
     const HttpLimits limits;
-    RequestParser parser(limits, "10.0.0.1");
+    RequestParser parser(limits, HttpPeer{"10.0.0.1"});
     const std::string bytes =
         "POST /v1/queues/a%2Fb/messages?x=1&y HTTP/1.1\r\nHost: h:1\r\nX-One:  two words \t\r\nEmpty:\r\n"
         "Content-Length: 2\r\n\r\nhi";
@@ -110,7 +110,7 @@ TEST(RequestParser, shows_what_the_request_says) {
     EXPECT_EQ(request.header("empty"), "");
     EXPECT_EQ(request.header("missing"), std::nullopt);
     EXPECT_EQ(request.body, "hi");
-    EXPECT_EQ(request.remote_address, "10.0.0.1");
+    EXPECT_EQ(request.peer.address, "10.0.0.1");
     EXPECT_GE(request.body.data(), bytes.data()) << "a request that came whole is not copied";
     EXPECT_LT(request.body.data(), bytes.data() + bytes.size());
 }

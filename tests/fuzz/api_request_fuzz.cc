@@ -112,7 +112,7 @@ void serve(const HttpRequest& request, const HttpApiOptions& options) {
 void fuzz(std::string_view input) {
     const HttpApiOptions options = small_options();
     const HttpLimits limits;
-    RequestParser parser(limits, "127.0.0.1");
+    RequestParser parser(limits, HttpPeer{"127.0.0.1"});
     while (!input.empty()) {
         std::size_t consumed = 0;
         const RequestParser::State state = parser.read(input, consumed);
