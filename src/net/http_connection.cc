@@ -130,7 +130,6 @@ void HttpConnection::dispatch() {
     framing.head_request = request.method == "HEAD";
     framing.close = !request.keep_alive;
     framing.old_keep_alive = request.keep_alive && request.minor_version == 0;
-    framing.until_close = request.minor_version == 0;  // only looked at when an answer is a stream
     if (framing.close) no_more_requests_ = true;
     const std::uint64_t sequence = open_slot(framing);
     all_->handler(request, HttpReply(shared_from_this(), sequence));

@@ -85,12 +85,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     // Without a word to the client. `tell_owners`: run the on_client_gone callbacks.
     void close(bool tell_owners);
 
-    // For HttpReply and HttpStream. After close() they do nothing.
+    // For HttpReply. After close() they do nothing.
     void answer(std::uint64_t sequence, const HttpResponse& response);
-    void begin_stream(std::uint64_t sequence, const HttpResponse& response);
-    bool write_stream(std::uint64_t sequence, std::string_view bytes);
-    void finish_stream(std::uint64_t sequence);
-    void cut() { close(true); }
     void drop_answer(std::uint64_t sequence);
     void set_gone_callback(std::uint64_t sequence, std::function<void()> callback);
     bool client_gone() const { return input_ended_ || closed_; }
@@ -104,7 +100,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
         std::string bytes;  // of the answer, while others are before it
         std::function<void()> on_gone;
         HttpFraming framing;
-        bool answered = false;  // a stream: begun
         bool complete = false;
     };
 

@@ -1,4 +1,4 @@
-// The sending half of HttpConnection: answers put in order, streams, and the bytes on their way out.
+// The sending half of HttpConnection: answers put in order and the bytes on their way out.
 #include <cassert>
 #include <utility>
 
@@ -46,49 +46,11 @@ bool HttpConnection::is_last_answer(std::uint64_t sequence) const {
 void HttpConnection::answer(std::uint64_t sequence, const HttpResponse& response) {
     if (out_of_reach()) return;
     Slot& mine = slot(sequence);
-    assert(!mine.answered);
-    mine.answered = true;
+    assert(!mine.complete);
     if (is_last_answer(sequence)) mine.framing.close = true;
     HttpFraming framing = mine.framing;
-    framing.until_close = false;
     framing.date = all_->date_now();
     append(sequence, [&](std::string& to) { append_response(to, response, framing); });
-    complete(sequence);
-}
-
-void HttpConnection::begin_stream(std::uint64_t sequence, const HttpResponse& response) {
-    if (out_of_reach()) return;
-    Slot& mine = slot(sequence);
-    assert(!mine.answered);
-    mine.answered = true;
-    mine.framing.close = true;
-    mine.framing.chunked = !mine.framing.until_close;
-    mine.framing.date = all_->date_now();
-    no_more_requests_ = true;
-    append(sequence, [&](std::string& to) { append_response(to, response, mine.framing); });
-    want_flush();
-    if (!response.body.empty()) (void)write_stream(sequence, response.body);
-}
-
-bool HttpConnection::write_stream(std::uint64_t sequence, std::string_view bytes) {
-    if (client_gone() || out_of_reach() || pending_output() >= all_->limits.output_bytes_max) return false;
-    const HttpFraming framing = slot(sequence).framing;
-    if (bytes.empty() || framing.head_request) return true;
-    append(sequence, [&](std::string& to) {
-        if (framing.chunked) {
-            append_chunk(to, bytes);
-        } else {
-            to += bytes;
-        }
-    });
-    want_flush();
-    return true;
-}
-
-void HttpConnection::finish_stream(std::uint64_t sequence) {
-    if (out_of_reach()) return;
-    const HttpFraming framing = slot(sequence).framing;
-    if (framing.chunked && !framing.head_request) append(sequence, [](std::string& to) { to += kLastChunk; });
     complete(sequence);
 }
 

@@ -65,9 +65,7 @@ void append_response(std::string& to, const HttpResponse& response, HttpFraming 
     }
     // 204 and 304 have no body by definition, and a 204 must not even speak of its length.
     const bool bodiless = response.status == 204 || response.status == 304;
-    if (framing.chunked) {
-        to += "Transfer-Encoding: chunked\r\n";
-    } else if (!bodiless && !framing.until_close) {
+    if (!bodiless) {
         to += "Content-Length: ";
         append_number(to, response.body.size());
         to += "\r\n";
@@ -78,16 +76,7 @@ void append_response(std::string& to, const HttpResponse& response, HttpFraming 
         to += "Connection: keep-alive\r\n";
     }
     to += "\r\n";
-    if (!bodiless && !framing.head_request && !framing.chunked && !framing.until_close) to += response.body;
-}
-
-void append_chunk(std::string& to, std::string_view bytes) {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof digits, bytes.size(), 16).ptr;
-    to.append(digits, end);
-    to += "\r\n";
-    to += bytes;
-    to += "\r\n";
+    if (!bodiless && !framing.head_request) to += response.body;
 }
 
 std::string_view reason_phrase(int status) {

@@ -29,29 +29,6 @@ namespace duewheel {
 
 class HttpConnection;
 
-// An answer without a known end, such as server-sent events: pieces are sent as they are written. The connection is
-// closed after it. Destroying it unfinished cuts the connection, so that the client can tell.
-class HttpStream {
-  public:
-    HttpStream(HttpStream&&) noexcept = default;
-    HttpStream& operator=(HttpStream&& other) noexcept;
-    ~HttpStream();
-
-    // Sends `bytes` at the end of this round of the loop. False, and nothing is taken, when the client is gone or so
-    // slow that HttpLimits::output_bytes_max is reached; the next piece may be taken again.
-    [[nodiscard]] bool write(std::string_view bytes);
-    void finish();
-    bool client_gone() const;
-
-  private:
-    friend class HttpReply;
-    HttpStream(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence);
-
-    // Shared: the connection may close long before the owner of its answer looks at it again.
-    std::shared_ptr<HttpConnection> connection_;
-    std::uint64_t sequence_ = 0;
-};
-
 // The right and the duty to answer one request, once. May outlive the handler's call, the connection and the server.
 // Destroying it unanswered is a bug: asserted, and answered with 500.
 class HttpReply {
@@ -62,8 +39,6 @@ class HttpReply {
 
     // Uses the reply up. Fine when the client is gone: the answer is then discarded.
     void answer(const HttpResponse& response);
-    // As answer(), with more to come after response.body. Uses the reply up; its on_client_gone() callback stays.
-    [[nodiscard]] HttpStream stream(const HttpResponse& response);
 
     // True once the client closed its side or the connection broke. A client that only stopped sending still gets
     // what is answered, but one that was killed looks the same: do not hand it what it must not lose. A gone

@@ -365,55 +365,6 @@ TEST(HttpServerDeathTest, a_dropped_reply_is_a_bug_answered_with_500) {
 #endif
 }
 
-TEST(HttpServer, streams_in_chunks_until_it_is_finished) {
-    std::optional<HttpStream> stream;
-    LoopbackServer server([&](const HttpRequest&, HttpReply reply) {
-        stream = reply.stream({.content_type = "text/event-stream", .body = "one"});
-    });
-    RawClient client(server.port());
-    client.send(get("/events"));
-    EXPECT_EQ(client.until("one\r\n"),
-              "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
-              "Connection: close\r\n\r\n3\r\none\r\n");
-    server.on_loop([&] { EXPECT_TRUE(stream->write("two, two, two, two")); });
-    EXPECT_EQ(client.until("two\r\n"), "12\r\ntwo, two, two, two\r\n");
-    server.on_loop([&] {
-        stream->finish();
-        stream.reset();
-    });
-    EXPECT_EQ(client.rest(), "0\r\n\r\n");
-}
-
-TEST(HttpServer, a_stream_is_refused_more_when_its_client_is_slow_or_gone) {
-    std::optional<HttpStream> stream;
-    bool gone = false;
-    LoopbackServer server([&](const HttpRequest&, HttpReply reply) {
-        reply.on_client_gone([&] { gone = true; });
-        stream = reply.stream({});
-    });
-    RawClient client(server.port(), 4096);
-    client.send("GET / HTTP/1.0\r\n\r\n");
-    client.until("\r\n\r\n");
-    const std::string piece(100'000, 'p');
-    ASSERT_TRUE(server.await([&] {
-        server.loop().post([] {});
-        return !stream->write(piece);
-    })) << "a client that does not read must not fill the memory";
-    client.reset();
-    ASSERT_TRUE(server.await([&] { return gone && stream->client_gone(); }));
-    server.on_loop([&] { stream.reset(); });
-}
-
-TEST(HttpServer, an_unfinished_stream_cuts_the_connection) {
-    std::optional<HttpStream> stream;
-    LoopbackServer server([&](const HttpRequest&, HttpReply reply) { stream = reply.stream({.body = "a"}); });
-    RawClient client(server.port());
-    client.send(get("/"));
-    client.until("1\r\na\r\n");
-    server.on_loop([&] { stream.reset(); });
-    EXPECT_EQ(client.rest(), "");
-}
-
 TEST(HttpServer, refuses_addresses_it_cannot_listen_on_and_says_why) {
     LoopbackServer server(echo);
     server.on_loop([&] {
