@@ -34,7 +34,7 @@ LAYERS = {
     "message": ["base", *CALENDAR],
     "timer": ["base", "wheel", "calendar", "include"],
     "timer/patterns": ["base", "timer", "include"],
-    "journal": ["base", "message", "net/kafka_client.h"],
+    "journal": ["base", "message"],
     "store": ["base", "message", "journal/segment.h", "journal/segment_catalog.h", "journal/recovery.h", "journal/log_copy.h"],
     "engine": ["base", "wheel", "calendar", "message", "include", "journal/journal.h", "store/store.h"],
     "delivery": ["base", "message", "net", "engine"],
@@ -53,11 +53,8 @@ TIMER_LIBRARY = ("src/base/", "src/wheel/", "src/calendar/", "src/timer/", "incl
 # Third-party headers and the only places for them. The tests that cross modules and the benchmarks may use any.
 WALLS = [
     ("rocksdb/", r"src/store/", "keep RocksDB behind store/store.h"),
-    ("librdkafka/", r"src/net/kafka_client[._]", "go through net/kafka_client.h"),
     ("boost/asio", r"src/net/|(src/(delivery|ingress|server)|apps)/.*\.cc$|include/duewheel/asio\.h$|"
                    r"src/timer/asio_test\.cc$|examples/", "go through a header of net/, or include it in a .cc file"),
-    ("boost/beast", r"src/net/|(src/(delivery|ingress|server)|apps)/.*\.cc$",
-     "go through a header of net/, or include it in a .cc file"),
     ("cctz/", r"src/calendar/zone\.cc$", "use <duewheel/zone.h>, which needs no library once a zone is loaded"),
     ("toml++/", r"src/configuration/toml_text\.cc$", "go through configuration/toml_text.h"),
     ("spdlog/", r"src/server/", "log through the sink interface in base/log.h"),

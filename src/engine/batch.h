@@ -61,7 +61,7 @@ class Batch {
         operation.record = record;
         operation.record.content = MessageContent{.put_ms = record.content.put_ms};
         operation.record.reason = {};
-        operation.record.name = operation.record.value = operation.record.node = {};
+        operation.record.name = operation.record.value = {};
         operation.entry = entry;
         operation.token = token;
         operation.reply = std::move(reply);

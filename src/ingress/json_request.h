@@ -104,7 +104,6 @@ class JsonRequest {
     Result<Time> find_time(std::string_view member, std::string_view such_as) const;
 
     std::string_view body_;
-    std::string prefix_;  // "retry." in the object of that name
     std::vector<Member> members_;
     std::vector<char> decoded_;  // texts that had escapes; never moves
     std::string within_;         // "limits." where this is the object of that name

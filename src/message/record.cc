@@ -96,8 +96,7 @@ enum Tag : std::uint32_t {
     kLiveCount = 81,
     kDigest = 82,
     kIncarnation = 83,
-    kPreviousIncarnation = 84,
-    kNode = 85,
+    // 84 and 85 are retired: no record holds them.
     kSegment = 86,
 };
 
@@ -435,8 +434,6 @@ void write_body(FieldWriter& to, const Record& record) {
     to.number(kLiveCount, record.live_count);
     to.number(kDigest, record.digest);
     to.number(kIncarnation, record.incarnation);
-    to.number(kPreviousIncarnation, record.previous_incarnation);
-    to.text(kNode, record.node);
     to.number(kSegment, record.segment);
 }
 
@@ -510,12 +507,6 @@ bool read_other_field(FieldReader& from, Record& record) {
             return true;
         case kIncarnation:
             from.number(record.incarnation);
-            return true;
-        case kPreviousIncarnation:
-            from.number(record.previous_incarnation);
-            return true;
-        case kNode:
-            from.text(record.node);
             return true;
         case kSegment:
             from.number(record.segment);

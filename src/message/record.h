@@ -1,8 +1,8 @@
 // The records of the log: every kind and every field, for all kinds of message, and their one byte form.
 //
 // A record is self-contained: a reader that has never heard of the message can apply it, because a change holds all
-// changeable fields and what stood before it. The same bytes go into local segments and into a Kafka partition.
-// docs/storage_format.md draws them.
+// changeable fields and what stood before it. docs/storage_format.md
+// draws them.
 //
 // Frame:   length u32 | checksum u32 | sequence u64 | kind u8 | body (length bytes)
 // Body:    fields in ascending tag order: tag varint (number << 1 | is_text), then a varint or a length and bytes.
@@ -127,7 +127,6 @@ enum class Cause : std::uint8_t {
 // One record, of any kind; which members mean something depends on the kind. Members of other kinds keep their default.
 struct Record {
     RecordKind kind = RecordKind::put;
-
     // Of a message: put, spawn, change, attempt, end, carry.
     MessageId id = 0;
     // The newest whole record (put, spawn, carry) before this one, and its size with its frame; 0 in a put and a spawn.
@@ -171,8 +170,6 @@ struct Record {
 
     // epoch
     std::uint64_t incarnation = 0;
-    std::uint64_t previous_incarnation = 0;
-    std::string_view node;
 
     bool operator==(const Record&) const = default;
 };

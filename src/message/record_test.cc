@@ -77,7 +77,6 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     record.up_to = number();
     record.digest = random();
     record.incarnation = number();
-    record.node = text();
     return record;
 }
 
