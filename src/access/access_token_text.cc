@@ -1,0 +1,71 @@
+#include "access/access_token_text.h"
+
+#include <algorithm>
+#include <span>
+
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+
+#include "base/base64.h"
+#include "base/secure_random.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kPrefix = "dw_";
+constexpr std::size_t kSecretBytes = 32;
+constexpr std::size_t kSecretTextBytes = 43;  // 32 bytes as base64url without padding
+
+bool is_secret_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+}  // namespace
+
+bool is_access_token_id(std::string_view id) {
+    return !id.empty() && id.size() <= kAccessTokenIdBytesMax && std::all_of(id.begin(), id.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    });
+}
+
+Result<Secret> make_token_secret() {
+    std::array<std::byte, kSecretBytes> bytes{};
+    if (Status filled = secure_random_bytes(bytes); !filled) return std::move(filled).error();
+    Secret raw(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    OPENSSL_cleanse(bytes.data(), bytes.size());
+    return Secret(base64url(raw.reveal()));
+}
+
+Secret access_token_text(std::string_view id, const Secret& secret) {
+    std::string text;
+    // Reserved at once: a string that grows leaves copies behind.
+    text.reserve(kPrefix.size() + id.size() + 1 + secret.reveal().size());
+    text.append(kPrefix).append(id).append("_").append(secret.reveal());
+    return Secret(std::move(text));
+}
+
+std::optional<PresentedToken> parse_access_token(std::string_view text) {
+    if (!text.starts_with(kPrefix)) return std::nullopt;
+    text.remove_prefix(kPrefix.size());
+    const std::size_t end = text.find('_');
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view id = text.substr(0, end);
+    const std::string_view secret = text.substr(end + 1);
+    if (!is_access_token_id(id) || secret.size() != kSecretTextBytes) return std::nullopt;
+    if (!std::all_of(secret.begin(), secret.end(), is_secret_character)) return std::nullopt;
+    return PresentedToken{id, Secret(std::string(secret))};
+}
+
+SecretHash hash_of_secret(const Secret& secret) {
+    const std::string_view bytes = secret.reveal();
+    SecretHash hash{};
+    SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+           reinterpret_cast<unsigned char*>(hash.data()));
+    return hash;
+}
+
+bool is_same_hash(const SecretHash& left, const SecretHash& right) {
+    return CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
+}
+
+}  // namespace duewheel
